@@ -116,6 +116,7 @@ class Part:
     correction: str = ""
     proof: str = ""
     digits: int = 4
+    floor: float = 0.0  # smaller values are rounding errors and shown as such
 
     @classmethod
     def parse(cls, id: str, entry: dict) -> Part:
@@ -343,9 +344,20 @@ def worst(verdicts: list[str]) -> str:
     return max(verdicts, key=VERDICTS.index)
 
 
+def rounded(value: float, digits: int, floor: float = 0.0) -> str:
+    """A value with so many digits; one below ``floor`` in size is shown as a rounding error.
+
+    Examples
+    --------
+    >>> rounded(0.123456, 3), rounded(2e-16, 3, floor=1e-12)
+    ('0.123', '< 1e-12')
+    """
+    return f"< {floor:g}" if abs(value) < floor else f"{value:.{digits}g}"
+
+
 def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
     """Label, content, outcome."""
-    shown = f"{v.value:.{part.digits}g}" + (f" ± {v.stderr:.1g}" if v.stderr else "") + f" (n = {v.n})"
+    shown = rounded(v.value, part.digits, part.floor) + (f" ± {v.stderr:.1g}" if v.stderr else "") + f" (n = {v.n})"
     rows = [(v.part, v.quantity, ""), ("measured", shown, ""), ("printed", v.printed, "met" if v.printed_met else "rejected")]
     if v.corrected:
         rows.append(("corrected", v.corrected, "met" if v.corrected_met else "rejected"))

@@ -187,7 +187,9 @@ def minimiser(M: int) -> int:
         gain, deficit = 2 * p * (1 - p) * (n + M) * tie_probability(n, p), mean_absolute_difference(n, p)
         return gain <= deficit * (1 + 1e-13)  # the slack is rounding: M = 2 is an exact tie
 
-    low, high = 0, 2 * M  # T falls at n = 0; it rises at n = 2M for every M >= 2
+    low, high = 0, 2 * M  # T falls at n = 0
+    while not rises(high):
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if rises(middle) else (middle, high)

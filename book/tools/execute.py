@@ -86,7 +86,8 @@ def execute(chapter: str, parameters: dict, output: Path) -> None:
     print(f"{chapter}: running at {parameters['profile']}", flush=True)
     start = time.perf_counter()
     try:
-        done = papermill.execute_notebook(notebook, str(running), parameters, cwd=str(ROOT), progress_bar=bar)
+        options = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=40"]}
+        done = papermill.execute_notebook(notebook, str(running), parameters, **options)
     except PapermillExecutionError as error:
         failed = ROOT / "build" / "failed" / parameters["profile"] / f"{chapter}.ipynb"
         failed.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,80 @@
+"""Assemble the book's sources and build its pages, complete or not at all.
+
+    python -m book.tools.assemble --profile laptop --out build/book
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from book.tools import chapters, collect
+from book.tools.chapters import ROOT, BuildError
+
+
+def stage(profile: str, where: Path) -> None:
+    """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
+    shutil.rmtree(where, ignore_errors=True)
+    shutil.copytree(ROOT / "book", where / "book", ignore=shutil.ignore_patterns("__pycache__", "executed", "generated"))
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, where)
+    executed = [ROOT / "build" / "executed" / profile / f"{chapter}.ipynb" for chapter in chapters.chapters()]
+    (where / "book" / "executed").mkdir()
+    (where / "book" / "extra" / "sources").mkdir(parents=True)
+    for path in executed:
+        shutil.copy(path, where / "book" / "executed")
+        shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", where / "book" / "extra" / "sources")
+    collect.write(collect.Run(executed), where / "book" / "generated", where / "book" / "extra")
+
+
+def build(profile: str, out: Path) -> None:
+    """Build the pages beside ``out`` and move them there when they are complete.
+
+    Raises
+    ------
+    BuildError
+        shows the builder's warnings and errors; the pages that stood in ``out`` stay.
+    """
+    staged, fresh = ROOT / "build" / "stage" / profile, out.with_name(f".{out.name}-new")
+    stage(profile, staged)
+    shutil.rmtree(fresh, ignore_errors=True)
+    print("pages: building", flush=True)
+    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(staged), "--path-output", str(fresh)]
+    done = subprocess.run([*command, "-n", "-W", "--keep-going", "-q"], capture_output=True, text=True, cwd=ROOT)
+    index = fresh / "_build" / "html" / "index.html"
+    if done.returncode or not index.exists():
+        log = ROOT / "build" / "failed" / "pages.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(done.stdout + done.stderr, encoding="utf-8")
+        wrong = [line for line in log.read_text().splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line]
+        raise BuildError("\n".join(["the pages were not built:", *wrong[:20], f"all messages: {log}"]))
+    shutil.rmtree(fresh / "_build" / ".doctrees", ignore_errors=True)
+    (index.parent / ".built").write_text(profile + "\n", encoding="utf-8")
+    shutil.rmtree(out, ignore_errors=True)
+    fresh.rename(out)
+    print("pages: done", flush=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="assemble", description="Build the pages from executed chapters.")
+    parser.add_argument("--profile", required=True)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--record", action="store_true", help="store this profile's claims in book/recorded instead")
+    given = parser.parse_args(arguments)
+    try:
+        if given.record:
+            executed = ROOT / "build" / "executed" / given.profile
+            print(collect.record([executed / f"{chapter}.ipynb" for chapter in chapters.chapters()]))
+        else:
+            build(given.profile, given.out)
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

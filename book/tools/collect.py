@@ -1,0 +1,208 @@
+"""Collect what the executed chapters found: scoreboard, errata, execution statistics, ``claims.json``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from book.tools import chapters
+from book.tools.chapters import ROOT, BuildError
+from lmc_helpers import claims
+
+RECORDED = ROOT / "book" / "recorded" / "paper.json"
+PAPERS = {
+    "Z": "Zhan, Li & Wu: permutations in two-layer networks",
+    "P": "Brea, Şimşek, Illing & Gerstner: permutation saddles",
+    "G": "Zhao, Dehmamy, Walters & Yu: parameter-space symmetry",
+    "I": "Bürgin, Herbst, Lin & Jegelka: neuron identifiability",
+    "X": "Beyond the papers",
+}
+ABSENT = "not yet in the book"
+
+
+def records(path: Path) -> list[dict]:
+    """The claims that an executed notebook checked, each with the provenance of its run."""
+    notebook = nbformat.read(path, as_version=4)
+    run = notebook.metadata.get("lmc", {})
+    kept = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date")
+    return [
+        dict(output.metadata[claims.MIME]) | {name: run[name] for name in kept if name in run}
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if claims.MIME in output.get("metadata", {})
+    ]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One profile's executed chapters and the ledger that they were checked against."""
+
+    executed: list[Path]
+
+    def records(self) -> dict[str, dict]:
+        """Part → record.
+
+        Raises
+        ------
+        BuildError
+            if a part is checked twice, a chapter lacks a check that its source has, or a part that is not expected
+            to be open is checked nowhere.
+        """
+        found: dict[str, dict] = {}
+        for path in self.executed:
+            here = records(path)
+            missing = set(chapters.checked_parts(path.stem)) - {record["part"] for record in here}
+            if missing:
+                raise BuildError(f"{path.stem} did not record {', '.join(sorted(missing))}")
+            for record in here:
+                if record["part"] in found:
+                    raise BuildError(f"{record['part']} is checked in {found[record['part']]['chapter']} and in {path.stem}")
+                found[record["part"]] = record
+        for claim in claims.ledger().values():
+            for id, part in claim.parts.items():
+                if id not in found and part.expected != claims.OPEN:
+                    raise BuildError(f"{id} stands in the ledger as {part.expected!r}, but no chapter checks it")
+        return found
+
+    def statistics(self) -> list[dict]:
+        """The provenance of each chapter's run."""
+        return [dict(nbformat.read(path, as_version=4).metadata["lmc"]) for path in self.executed]
+
+
+def verdicts(found: dict[str, dict]) -> dict[str, str]:
+    """Id → the verdict of its worst part; an id without parts is not yet in the book."""
+    result = {}
+    for id, claim in claims.ledger().items():
+        parts = [found[part]["verdict"] if part in found else claims.OPEN for part in claim.parts]
+        result[id] = claims.worst(parts) if parts else ABSENT
+    return result
+
+
+def write(run: Run, pages: Path, extra: Path) -> None:
+    """Write the generated pages to ``pages`` and ``claims.json`` to ``extra``."""
+    found = run.records()
+    recorded = {r["part"]: r for r in json.loads(RECORDED.read_text(encoding="utf-8"))} if RECORDED.exists() else {}
+    texts = {
+        "summary.md": _summary(found),
+        "scoreboard.md": _scoreboard(found, recorded),
+        "errata.md": _errata(found),
+        "statistics.md": _statistics(run.statistics()),
+    }
+    pages.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (pages / name).write_text(text, encoding="utf-8")
+    extra.mkdir(parents=True, exist_ok=True)
+    by_id = verdicts(found)
+    listing = [{"id": r["part"].partition(".")[0]} | r for r in found.values()]
+    content = {"verdicts": by_id, "parts": listing, "recorded": list(recorded.values())}
+    (extra / "claims.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def record(executed: list[Path]) -> Path:
+    """Store the records of a ``paper`` run beside the book, with their provenance."""
+    found = Run(executed).records()
+    dirty = sorted({r["commit"] for r in found.values() if r["commit"].endswith("+") or r["commit"] == "unknown"})
+    if dirty:
+        raise BuildError(f"results are recorded from a clean commit; these came from {', '.join(dirty)}")
+    RECORDED.parent.mkdir(exist_ok=True)
+    RECORDED.write_text(json.dumps(list(found.values()), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return RECORDED
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")
+
+
+def _badge(verdict: str) -> str:
+    return f'<span class="lmc-badge lmc-{verdict.replace(" ", "-")}">{verdict}</span>'
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def _link(chapter: str) -> str:
+    return f"[](/book/executed/{chapter}.ipynb)"
+
+
+def _measured(record: dict, digits: int) -> str:
+    error = f" ± {record['stderr']:.1g}" if record["stderr"] else ""
+    return f"{claims.rounded(record['value'], digits, claims.part(record['part']).floor)}{error} (n = {record['n']})"
+
+
+def _summary(found: dict[str, dict]) -> str:
+    by_id = verdicts(found)
+    count = Counter(by_id.values())
+    done = len(by_id) - count[ABSENT]
+    parts = Counter(r["verdict"] for r in found.values())
+    words = ", ".join(f"{parts[v]} {_badge(v)}" for v in claims.VERDICTS if parts[v])
+    return f"{done} of {len(by_id)} claims are in the book so far, with {len(found)} parts checked: {words}.\n"
+
+
+def _scoreboard(found: dict[str, dict], recorded: dict[str, dict]) -> str:
+    by_id = verdicts(found)
+    text = []
+    for paper, title in PAPERS.items():
+        text.append(f"## {title}\n")
+        ids = [claim for claim in claims.ledger().values() if claim.paper == paper]
+        text.append(_table(["Id", "Where", "Claim", "Verdict"], [
+            [claim.id, _cell(claim.where), _cell(claim.says), _badge(by_id[claim.id]) if by_id[claim.id] != ABSENT else ABSENT]
+            for claim in ids
+        ]))
+        rows = []
+        for claim in ids:
+            for id, part in claim.parts.items():
+                r, p = found.get(id), recorded.get(id)
+                rows.append([
+                    f"`{id}`",
+                    _cell(part.quantity),
+                    _measured(r, part.digits) if r else "not run",
+                    _cell(part.printed.words),
+                    _cell(part.corrected.words) if part.corrected else "",
+                    _badge(r["verdict"] if r else claims.OPEN) + (f"<br>{_cell(r['note'])}" if r and r["note"] else ""),
+                    _link(r["chapter"]) if r else _cell(part.reason),
+                    f"{_measured(p, part.digits)}, {p['verdict']}; {p['device']}, {p['date']}, `{p['commit']}`" if p else "",
+                ])
+        if rows:
+            header = ["Part", "Quantity", "Measured", "Printed", "Corrected", "Verdict", "Chapter, or why open", "At paper scale"]
+            text.append("### Parts that were checked\n")
+            text.append(_table(header, rows))
+    return "\n".join(text)
+
+
+def _errata(found: dict[str, dict]) -> str:
+    text = []
+    for claim in claims.ledger().values():
+        for id, part in claim.parts.items():
+            r = found.get(id)
+            if not r or r["verdict"] not in (claims.CORRECTED, claims.FAILS):
+                continue
+            text += [f"## {id}: {part.where} ({PAPERS[claim.paper].partition(':')[0]})\n"]
+            text += [f"Printed\n: {part.statement}\n"]
+            if r["verdict"] == claims.CORRECTED:
+                text += [f"Corrected\n: {part.correction} Proof: {{prf:ref}}`{part.proof}`, in {_link(r['chapter'])}.\n"]
+            text += [f"Why\n: {part.reason}\n"]
+            text += [f"Measured\n: {part.quantity}: {_measured(r, part.digits)}. Printed criterion {part.printed.words}"
+                     + (f"; corrected {part.corrected.words}" if part.corrected else "") + f". {_badge(r['verdict'])}\n"]
+    return "\n".join(text) if text else "No printed statement was contradicted in this run.\n"
+
+
+def _statistics(runs: list[dict]) -> str:
+    rows = [
+        [_link(run["chapter"]), run["profile"], f"{run['seconds']:.1f}", str(run["peak_memory_mib"]), run["device"],
+         f"`{run['commit']}`", run["date"]]
+        for run in runs
+    ]
+    header = ["Chapter", "Profile", "Seconds", "Peak memory, MiB", "Device", "Commit", "Date"]
+    versions = sorted({(name, v) for run in runs for name, v in ({"Python": run["python"]} | run["versions"]).items()})
+    total = sum(run["seconds"] for run in runs)
+    return (
+        _table(header, rows)
+        + f"\nAll chapters together: {total:.1f} s.\n\n"
+        + _table(["Package", "Version"], [[name, v] for name, v in versions])
+    )
