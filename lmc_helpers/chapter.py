@@ -6,9 +6,6 @@ import platform
 import time
 from importlib.metadata import version
 
-import numpy as np
-import torch
-
 from lmc_helpers import device
 from lmc_helpers.parameters import Rule, validate
 
@@ -35,11 +32,11 @@ def begin(namespace: dict, **rules: Rule) -> None:
 
 
 def end() -> str:
-    """One paragraph: wall time since :func:`begin`, device and versions."""
-    seconds = time.perf_counter() - _started["at"]
-    versions = ", ".join(f"{name} {version(name)}" for name in REPORTED)
-    return (
-        f"{seconds:.1f} s on {device.describe()} ({platform.machine()}); "
-        f"Python {platform.python_version()}, {versions}; float64 epsilon {np.finfo(float).eps:.1e}, "
-        f"default dtype {torch.get_default_dtype()}"
+    """Wall time since :func:`begin`, device and versions, one a line."""
+    return "\n".join(
+        [
+            f"{time.perf_counter() - _started['at']:.1f} s on {device.describe()}, {platform.machine()}",
+            f"Python {platform.python_version()}",
+            *(f"{name} {version(name)}" for name in REPORTED),
+        ]
     )

@@ -48,7 +48,7 @@ def number(value: int | float | str) -> float:
 
     Examples
     --------
-    >>> number("1 - 1/(2*sqrt(pi))") == 1 - 1 / (2 * math.sqrt(math.pi))
+    >>> abs(number("1 - 1/(2*sqrt(pi))") - (1 - 1 / (2 * math.sqrt(math.pi)))) < 1e-15
     True
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -71,13 +71,17 @@ class Interval:
 
     @classmethod
     def parse(cls, entry: dict) -> Interval:
-        """From one of ``{equals, tolerance}``, ``{between}``, ``{at_most}``, ``{at_least}``, optionally with ``says``."""
+        """From ``{equals, tolerance}``, ``{between}``, ``{at_most}`` or ``{at_least}``, optionally with ``says``."""
         entry = dict(entry)
         says = entry.pop("says", None)
         match entry:
             case {"equals": centre, **rest} if set(rest) <= {"tolerance"}:
                 x, tolerance = number(centre), number(rest.get("tolerance", 0))
-                low, high, words = x - tolerance, x + tolerance, f"= {_form(centre)}" + (f" ± {tolerance:g}" if tolerance else "")
+                low, high, words = (
+                    x - tolerance,
+                    x + tolerance,
+                    f"= {_form(centre)}" + (f" ± {tolerance:g}" if tolerance else ""),
+                )
             case {"between": [a, b], **rest} if not rest:
                 low, high, words = number(a), number(b), f"in [{_form(a)}, {_form(b)}]"
             case {"at_most": a, **rest} if not rest:
@@ -85,7 +89,9 @@ class Interval:
             case {"at_least": a, **rest} if not rest:
                 low, high, words = number(a), math.inf, f"≥ {_form(a)}"
             case _:
-                raise LedgerError(f"criterion {entry!r}; allowed: equals (with tolerance), between, at_most or at_least")
+                raise LedgerError(
+                    f"criterion {entry!r}; allowed: equals (with tolerance), between, at_most or at_least"
+                )
         if not low <= high or low == -high == -math.inf:
             raise LedgerError(f"criterion {entry!r} is empty or cannot fail")
         return cls(low, high, f"{words}: {says}" if says else words)
@@ -144,7 +150,9 @@ class Part:
         if self.expected == CORRECTED and not (self.corrected and self.correction and self.proof):
             raise LedgerError(f"{self.id}: a correction needs 'corrected', its statement 'correction' and its 'proof'")
         if self.corrected and self.corrected.meets(self.printed):
-            raise LedgerError(f"{self.id}: the printed and the corrected criterion overlap: no measurement tells them apart")
+            raise LedgerError(
+                f"{self.id}: the printed and the corrected criterion overlap: no measurement tells them apart"
+            )
         if self.rival_value:
             self.refuse_rival(self.rival_value)
 
@@ -152,7 +160,9 @@ class Part:
         """Raise if a criterion of this part also accepts the rival."""
         for name, criterion in (("printed", self.printed), ("corrected", self.corrected)):
             if criterion and criterion.meets(rival):
-                raise LedgerError(f"{self.id}: the {name} criterion ({criterion.words}) also accepts its rival ({rival.words})")
+                raise LedgerError(
+                    f"{self.id}: the {name} criterion ({criterion.words}) also accepts its rival ({rival.words})"
+                )
 
 
 @dataclass(frozen=True)
@@ -198,7 +208,9 @@ def ledger(path: Path = LEDGER) -> dict[str, Claim]:
     """
     claims = {}
     for id, entry in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-        parts = {f"{id}.{name}": Part.parse(f"{id}.{name}", part) for name, part in (entry.pop("parts", None) or {}).items()}
+        parts = {
+            f"{id}.{name}": Part.parse(f"{id}.{name}", part) for name, part in (entry.pop("parts", None) or {}).items()
+        }
         try:
             claims[id] = Claim(id=id, parts=parts, **entry)
         except TypeError as error:
@@ -256,7 +268,9 @@ def judge(
     if not (math.isfinite(value) and math.isfinite(stderr) and stderr >= 0):
         raise ValueError(f"{part.id}: measured {value} ± {stderr}; allowed: finite numbers, stderr >= 0")
     if (rival is None) == (part.rival_value is None):
-        raise ValueError(f"{part.id}: a rival's value stands in the ledger or comes from the chapter, exactly one of them")
+        raise ValueError(
+            f"{part.id}: a rival's value stands in the ledger or comes from the chapter, exactly one of them"
+        )
     rival_value = part.rival_value or Interval(rival, rival, f"{rival:.6g}")
     part.refuse_rival(rival_value)
 
@@ -277,7 +291,10 @@ def judge(
         if stderr > 0 and again is not None:
             second = not part.printed.meets(interval(*again()))
         if stderr > 0 and not second:
-            verdict, note = OPEN, "a rejection that a second seed does not repeat" if again else "no second seed was run"
+            verdict, note = (
+                OPEN,
+                "a rejection that a second seed does not repeat" if again else "no second seed was run",
+            )
         elif corrected:
             verdict = CORRECTED if rejected else OPEN
             note = "" if rejected else "the rival cannot be rejected"
@@ -358,7 +375,11 @@ def rounded(value: float, digits: int, floor: float = 0.0) -> str:
 def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
     """Label, content, outcome."""
     shown = rounded(v.value, part.digits, part.floor) + (f" ± {v.stderr:.1g}" if v.stderr else "") + f" (n = {v.n})"
-    rows = [(v.part, v.quantity, ""), ("measured", shown, ""), ("printed", v.printed, "met" if v.printed_met else "rejected")]
+    rows = [
+        (v.part, v.quantity, ""),
+        ("measured", shown, ""),
+        ("printed", v.printed, "met" if v.printed_met else "rejected"),
+    ]
     if v.corrected:
         rows.append(("corrected", v.corrected, "met" if v.corrected_met else "rejected"))
     rows.append(("rival", v.rival, "rejected" if v.rival_rejected else "not rejected"))
@@ -368,7 +389,9 @@ def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
 
 def _text(rows: list[tuple[str, str, str]]) -> str:
     width = max(len(label) for label, *_ in rows)
-    return "\n".join(f"{label:<{width}}  {content}" + (f"  [{outcome}]" if outcome else "") for label, content, outcome in rows)
+    return "\n".join(
+        f"{label:<{width}}  {content}" + (f"  [{outcome}]" if outcome else "") for label, content, outcome in rows
+    )
 
 
 def _html(rows: list[tuple[str, str, str]], verdict: str) -> str:

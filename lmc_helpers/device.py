@@ -39,7 +39,9 @@ def device(name: str = "auto") -> torch.device:
     if chosen.type == "cuda":
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if (chosen.index or 0) >= count:
-            raise RuntimeError(f"device {name!r} was asked for, but torch sees {count} GPUs; allowed here: 'cpu', 'auto'")
+            raise RuntimeError(
+                f"device {name!r} was asked for, but torch sees {count} GPUs; allowed here: 'cpu', 'auto'"
+            )
     return chosen
 
 

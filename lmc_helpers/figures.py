@@ -37,7 +37,9 @@ STYLE = {
 }
 
 
-def panels(columns: int = 1, rows: int = 1, width: float = 9.0, height: float = 3.6, **kwargs) -> tuple[Figure, np.ndarray]:
+def panels(
+    columns: int = 1, rows: int = 1, width: float = 9.0, height: float = 3.6, **kwargs
+) -> tuple[Figure, np.ndarray]:
     """A figure with ``rows × columns`` panels in the book's style.
 
     Parameters

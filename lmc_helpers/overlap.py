@@ -2,14 +2,14 @@
 
 A minimum is described by its type vector α (M,): type j has α_j + 1 of the m student neurons, and under the paper's
 Assumption 3 α ~ Multinomial(m − M; 1/M, …, 1/M). With X, Y ~ Bin(n, p) independent, n = m − M and p = 1/M, eq. (13)
-reads T(m, M) = 1 − M/(2m) E|X − Y|. The paper samples E|X − Y| or replaces it by its normal approximation; here it is
-exact. The characteristic function of D = X − Y is φ(θ) = (1 − 2p(1−p)(1 − cos θ))^n, and since
-|k| = (1/π) ∫₀^π (1 − cos kθ)/(1 − cos θ) dθ for integers k,
+reads ``T(m, M) = 1 − M/(2m) E|X − Y|``. The paper samples ``E|X − Y|`` or replaces it by its normal approximation;
+here it is exact. The characteristic function of D = X − Y is φ(θ) = (1 − 2p(1−p)(1 − cos θ))^n, and since
+``|k| = (1/π) ∫₀^π (1 − cos kθ)/(1 − cos θ) dθ`` for integers k::
 
     E|D| = (1/π) ∫₀^π (1 − φ(θ))/(1 − cos θ) dθ.
 
 The integrand is a polynomial of degree n − 1 in cos θ, so that the Gauss–Chebyshev rule with N ≥ n/2 nodes is not an
-approximation: it returns E|D| up to rounding, as a sum of positive terms, in O(n) operations.
+approximation: it returns ``E|D|`` up to rounding, as a sum of positive terms, in O(n) operations.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _nodes(degree: int) -> np.ndarray:
 
 
 def mean_absolute_difference(n: int, p: float) -> float:
-    """E|X − Y| for independent X, Y ~ Bin(n, p), exact up to rounding.
+    """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def mean_absolute_difference(n: int, p: float) -> float:
 
     Examples
     --------
-    With one trial each, |X − Y| is 1 with probability 2p(1 − p):
+    With one trial each, ``|X − Y|`` is 1 with probability 2p(1 − p):
 
     >>> round(mean_absolute_difference(1, 0.25), 12)
     0.375
@@ -112,7 +112,7 @@ def expected_overlap(m: int, M: int) -> float:
 
 
 def normal_overlap(m: int, M: int) -> float:
-    """T(m, M) with E|X − Y| replaced by its normal approximation: eq. (15) before its limit.
+    """T(m, M) with ``E|X − Y|`` replaced by its normal approximation: eq. (15) before its limit.
 
     Strictly below T(m, M) whenever m > M >= 2, see the chapter *The overlap theorem*.
 
@@ -164,7 +164,7 @@ def overlap_limit(r: float) -> float:
 def minimiser(M: int) -> int:
     """The smallest m at which T(·, M) is minimal.
 
-    T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − E|X − Y| > 0, n = m − M, and h is strictly
+    T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
     decreasing: T falls, then rises, and the first n with h(n) <= 0 is found by bisection.
 
     Raises

@@ -132,7 +132,9 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
             allowed = ", ".join(f"{known} ({rule})" for known, rule in rules.items())
             problems.append(f"unknown parameter {name!r} = {value!r}{hint}; allowed: {allowed}")
         elif not rules[name].allows(value):
-            problems.append(f"parameter {name} = {value!r} ({type(value).__name__}) is not allowed; allowed: {rules[name]}")
+            problems.append(
+                f"parameter {name} = {value!r} ({type(value).__name__}) is not allowed; allowed: {rules[name]}"
+            )
     problems += [f"parameter {name} is missing; allowed: {rule}" for name, rule in rules.items() if name not in given]
     if problems:
         raise ParameterError("\n".join(problems))

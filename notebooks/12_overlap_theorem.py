@@ -37,8 +37,8 @@ from lmc_helpers.parameters import Choice, Integer
 
 chapter.begin(
     globals(),
-    M=Integer(2, 10_000),
-    M_right=Integer(2, 10_000),
+    M=Integer(2, 1000),
+    M_right=Integer(2, 1000),
     trials=Integer(2, 10_000_000),
     points=Integer(4, 1000),
     M_max=Integer(3, 2000),
@@ -51,13 +51,12 @@ import math
 
 import numpy as np
 import torch
-from scipy.special import binom
-from scipy.stats import binom as binomial
-from scipy.stats import poisson
-
 from lmc_helpers import claims, device, figures, overlap
 from lmc_helpers.overlap import expected_overlap, simulate_overlap
 from lmc_helpers.teacher_student import sample_minima
+from scipy.special import binom
+from scipy.stats import binom as binomial
+from scipy.stats import poisson
 
 # %% [markdown]
 # ## Minima, types and overlap
@@ -91,7 +90,9 @@ print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 
 # %% tags=["nbval-check-output"]
 minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
-x = torch.randn(500, 8, generator=device.torch_generator(seed, "inputs"), dtype=torch.float64)
+x = torch.randn(
+    500, 8, generator=device.torch_generator(seed, "inputs"), dtype=torch.float64
+)
 x = x / x.norm(dim=-1, keepdim=True)  # (500, d), uniform on the sphere
 students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500)
 teacher = torch.relu(x[:, :6]).sum(dim=-1)  # (500,)
@@ -106,7 +107,9 @@ claims.check("Z1.sampled", deviation, n=len(minima))
 
 
 # %% tags=["nbval-check-output"]
-def variance_ratio(seed: int, n: int = 20_000, m: int = 10, M: int = 5) -> tuple[float, float]:
+def variance_ratio(
+    seed: int, n: int = 20_000, m: int = 10, M: int = 5
+) -> tuple[float, float]:
     """Variance of the type counts over that of Bin(m − M, 1/M), with its standard error."""
     rows = sample_minima(m, M, M, n, seed, law="equal") > 0  # (n, m, M)
     spread = (rows.sum(dim=1).double() - m / M).square().mean(dim=-1)  # (n,)
@@ -116,15 +119,26 @@ def variance_ratio(seed: int, n: int = 20_000, m: int = 10, M: int = 5) -> tuple
 
 def onto(rows: int, types: int) -> float:
     """Ways to give each of some rows a type so that no type stays empty."""
-    return sum((-1) ** i * binom(types, i) * (types - i) ** rows for i in range(types + 1))
+    return sum(
+        (-1) ** i * binom(types, i) * (types - i) ** rows for i in range(types + 1)
+    )
 
 
-k = np.arange(1, 7)  # a type's count among m = 10 rows that choose freely, M = 5, no type empty
+k = np.arange(
+    1, 7
+)  # a type's count among m = 10 rows that choose freely, M = 5, no type empty
 weight = binom(10, k) * np.array([onto(10 - j, 4) for j in k])
 weight /= weight.sum()
 free = (weight @ k**2 - (weight @ k) ** 2) / (5 / 5 * (1 - 1 / 5))
 ratio, ratio_stderr = variance_ratio(seed)
-claims.check("Z13.sampler", ratio, stderr=ratio_stderr, n=20_000, rival=free, again=lambda: variance_ratio(seed + 1))
+claims.check(
+    "Z13.sampler",
+    ratio,
+    stderr=ratio_stderr,
+    n=20_000,
+    rival=free,
+    again=lambda: variance_ratio(seed + 1),
+)
 
 # %% [markdown]
 # Whether minima found by *gradient descent* have such types is claim Z13. This chapter takes Assumption 3 for granted;
@@ -173,30 +187,61 @@ by_nodes = np.mean((1 - (1 - 2 * p * (1 - p) * u) ** n) / u)
 
 j = np.arange(n + 1)
 by_double_sum = np.abs(j[:, None] - j) @ binomial.pmf(j, n, p) @ binomial.pmf(j, n, p)
-print(f"nodes {by_nodes:.14f}   double sum {by_double_sum:.14f}   T({3 * M}, {M}) = {expected_overlap(3 * M, M):.12f}")
+print(f"E|X - Y| by nodes {by_nodes:.14f}, by the double sum {by_double_sum:.14f}")
+print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% [markdown]
 # ## Figure 1 of the paper
 
 # %% tags=["hide-input"]
 teachers = (M, M_right)
-widths = {K: np.unique(np.linspace(K, 6 * K, points).round().astype(int)) for K in teachers}
-simulated = {K: np.array([simulate_overlap(int(m), K, trials, seed) for m in widths[K]]) for K in teachers}  # (points, 2)
+widths = {
+    K: np.unique(np.linspace(K, 6 * K, points).round().astype(int)) for K in teachers
+}
+simulated = {
+    K: np.array([simulate_overlap(int(m), K, trials, seed) for m in widths[K]])
+    for K in teachers
+}  # (points, 2)
 
-figure, axes = figures.panels(columns=2, sharey=True)
+figure, axes = figures.panels(columns=2, height=4.2, sharey=True)
 for axis, K in zip(axes[0], teachers, strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
     axis.plot(ms, exact, label="exact, eq. (13)")
-    axis.plot(ms, [overlap.normal_overlap(int(m), K) for m in ms], "--", label="normal approximation, eq. (15)")
-    figures.band(axis, widths[K], *simulated[K].T, color=figures.COLOURS["black"], label="simulation")
+    axis.plot(
+        ms,
+        [overlap.normal_overlap(int(m), K) for m in ms],
+        "--",
+        label="normal approximation, eq. (15)",
+    )
+    figures.band(
+        axis,
+        widths[K],
+        *simulated[K].T,
+        color=figures.COLOURS["black"],
+        label="simulation",
+    )
     axis.axvline(2 * K, color=figures.COLOURS["grey"], linestyle=":", label="$m = 2M$")
-    axis.plot(overlap.minimiser(K), exact.min(), "v", color=figures.COLOURS["red"], label="exact minimum")
+    axis.plot(
+        overlap.minimiser(K),
+        exact.min(),
+        "v",
+        color=figures.COLOURS["red"],
+        label="exact minimum",
+    )
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
 axes[0, 0].set_ylabel("expected overlap proportion $T(m, M)$")
-axes[0, 1].legend(loc="lower right")
+figure.legend(
+    *axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=3
+)
 figures.show("fig_simulation", figure)
-figures.numbers(profile=profile, trials=trials, M=M, M_right=M_right, r_star=overlap.minimiser_limit())
+figures.numbers(
+    profile=profile,
+    trials=trials,
+    M=M,
+    M_right=M_right,
+    r_star=overlap.minimiser_limit(),
+)
 
 # %% [markdown]
 # ```{glue:figure} fig_simulation
@@ -215,16 +260,23 @@ figures.numbers(profile=profile, trials=trials, M=M, M_right=M_right, r_star=ove
 def deviation_from_exact(seed: int) -> tuple[float, float]:
     """Mean relative deviation of the simulated 1 − T from the exact one, with its standard error."""
     relative = []
-    for K in teachers:
+    for K in widths:
         for m in widths[K][1:]:  # at m = M both are 0
             mean, stderr = simulate_overlap(int(m), K, trials, seed)
-            relative.append(((1 - mean) / (1 - expected_overlap(int(m), K)) - 1, stderr / (1 - expected_overlap(int(m), K))))
+            relative.append(
+                (
+                    (1 - mean) / (1 - expected_overlap(int(m), K)) - 1,
+                    stderr / (1 - expected_overlap(int(m), K)),
+                )
+            )
     value, stderr = np.array(relative).T
     return float(value.mean()), float(np.sqrt((stderr**2).sum()) / len(stderr))
 
 
 normal = [
-    (1 - overlap.normal_overlap(int(m), K)) / (1 - expected_overlap(int(m), K)) - 1 for K in teachers for m in widths[K][1:]
+    (1 - overlap.normal_overlap(int(m), K)) / (1 - expected_overlap(int(m), K)) - 1
+    for K in widths
+    for m in widths[K][1:]
 ]
 value, stderr = deviation_from_exact(seed)
 claims.check(
@@ -247,11 +299,10 @@ claims.check(
 # For all $m > M \ge 2$,
 #
 # $$
-# 1 - T(m, M) \;<\; \frac1m \sqrt{\frac{(m - M)(M - 1)}{\pi}}, \qquad\text{and}\qquad
-# 1 - T(m, M) \sim \sqrt{\frac{M - 1}{\pi m}} \quad (m \to \infty,\ M \text{ fixed}).
+# 1 - T(m, M) \;<\; \frac1m \sqrt{\frac{(m - M)(M - 1)}{\pi}},
 # $$
 #
-# So the expression of eq. (15), before its limit is taken, is a strict lower bound of $T$.
+# and $1 - T(m, M) \sim \sqrt{(M - 1)/(\pi m)}$ as $m \to \infty$ with $M$ fixed. So the expression of eq. (15), before its limit is taken, is a strict lower bound of $T$.
 # ```
 #
 # ```{prf:proof}
@@ -280,7 +331,10 @@ worst_slope = max(slopes.values(), key=lambda s: abs(s + 0.5))
 claims.check("Z3.tends_to_one", worst_slope, n=1000)
 
 # %% tags=["nbval-check-output"]
-curves = {K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)]) for K in range(2, M_max + 1)}
+curves = {
+    K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)])
+    for K in range(2, M_max + 1)
+}
 ratios = {}
 for K, T in curves.items():
     m = np.arange(K + 1, 20 * K + 1)
@@ -315,7 +369,9 @@ first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
 claims.check("Z3.falls_first", max(first_steps), n=M_max)
 
 # %% tags=["nbval-check-output"]
-turns = [int((np.diff(np.sign(np.diff(T))) != 0).sum()) for K, T in curves.items() if K > 2]
+turns = [
+    int((np.diff(np.sign(np.diff(T))) != 0).sum()) for K, T in curves.items() if K > 2
+]
 claims.check("Z3.turns_once", max(turns, key=lambda t: abs(t - 1)), n=M_max)
 
 # %% [markdown]
@@ -330,22 +386,59 @@ claims.check("Z3.turns_once", max(turns, key=lambda t: abs(t - 1)), n=M_max)
 figure, axes = figures.panels(columns=2)
 left, right = axes[0]
 j = np.arange(8)
-left.bar(j - 0.2, binomial.pmf(j, 1000, 1 / 1000), 0.4, label="Bin(1000, 1/1000)", color=figures.COLOURS["blue"])
-left.bar(j + 0.2, poisson.pmf(j, 1), 0.4, label="Poisson(1)", color=figures.COLOURS["orange"])
+left.bar(
+    j - 0.2,
+    binomial.pmf(j, 1000, 1 / 1000),
+    0.4,
+    label="Bin(1000, 1/1000)",
+    color=figures.COLOURS["blue"],
+)
+left.bar(
+    j + 0.2, poisson.pmf(j, 1), 0.4, label="Poisson(1)", color=figures.COLOURS["orange"]
+)
 z = np.linspace(-1.5, 7, 300)
-left.plot(z, np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi), "--", color=figures.COLOURS["black"], label="N(1, 1)")
+left.plot(
+    z,
+    np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi),
+    "--",
+    color=figures.COLOURS["black"],
+    label="N(1, 1)",
+)
 left.set(xlabel="surplus rows of one type, $m = 2M$, $M = 1000$", ylabel="probability")
 left.legend()
 
 r = np.linspace(1, 6, 400)
-right.plot(r, [overlap.overlap_limit(v) for v in r], color=figures.COLOURS["black"], label=r"limit $M \to \infty$", zorder=3)
-right.plot(r, [overlap.normal_limit(1 / v) for v in r], "--", color=figures.COLOURS["orange"], label="printed limit, eq. (16)")
+right.plot(
+    r,
+    [overlap.overlap_limit(v) for v in r],
+    color=figures.COLOURS["black"],
+    label=r"limit $M \to \infty$",
+    zorder=3,
+)
+right.plot(
+    r,
+    [overlap.normal_limit(1 / v) for v in r],
+    "--",
+    color=figures.COLOURS["orange"],
+    label="printed limit, eq. (16)",
+)
 for K, colour in zip((6, 20, 1000), ("sky", "green", "purple"), strict=True):
     ms = np.unique(np.linspace(K, 6 * K, 60).astype(int))
     label = f"exact, $M = {K}$"
-    right.plot(ms / K, [expected_overlap(int(m), K) for m in ms], ".", color=figures.COLOURS[colour], label=label)
+    right.plot(
+        ms / K,
+        [expected_overlap(int(m), K) for m in ms],
+        ".",
+        color=figures.COLOURS[colour],
+        label=label,
+    )
 right.plot(2, overlap.normal_limit(0.5), "v", color=figures.COLOURS["orange"])
-right.plot(overlap.minimiser_limit(), overlap.overlap_limit(overlap.minimiser_limit()), "v", color=figures.COLOURS["red"])
+right.plot(
+    overlap.minimiser_limit(),
+    overlap.overlap_limit(overlap.minimiser_limit()),
+    "v",
+    color=figures.COLOURS["red"],
+)
 right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
 figures.show("fig_limit", figure)
@@ -393,7 +486,13 @@ large = 10_000
 claims.check("Z3.limit", expected_overlap(2 * large, large), n=large)
 
 # %% tags=["hide-input"]
-gaps = {K: max(abs(expected_overlap(round(v * K), K) - overlap.overlap_limit(round(v * K) / K)) for v in r[::20]) for K in (10, 100, 1000)}
+gaps = {
+    K: max(
+        abs(expected_overlap(round(v * K), K) - overlap.overlap_limit(round(v * K) / K))
+        for v in r[::20]
+    )
+    for K in (10, 100, 1000)
+}
 figures.numbers(
     gap_100=gaps[100],
     gap_1000=gaps[1000],
@@ -470,8 +569,16 @@ spread = simulate_overlap(46, 20, trials, seed)[1] * math.sqrt(trials)
 for pairs, colour in ((10_000, "orange"), (1_000_000, "green")):
     height = figures.BAND * spread * math.sqrt(2 / pairs)
     power = f"10^{{{round(math.log10(pairs))}}}"
-    right.axhspan(0, height, color=figures.COLOURS[colour], alpha=0.3, label=f"cannot be told apart by ${power}$ pairs")
-right.set(xlabel="student neurons $m$", ylabel="$T(m, 20) - \\min_m T(m, 20)$", ylim=(0, 0.02))
+    right.axhspan(
+        0,
+        height,
+        color=figures.COLOURS[colour],
+        alpha=0.3,
+        label=f"cannot be told apart by ${power}$ pairs",
+    )
+right.set(
+    xlabel="student neurons $m$", ylabel="$T(m, 20) - \\min_m T(m, 20)$", ylim=(0, 0.02)
+)
 right.legend(loc="upper center")
 figures.show("fig_minimum", figure)
 
@@ -480,7 +587,11 @@ def pairs_needed(m: int, K: int) -> float:
     """Pairs a point that tell T(m, K) from its minimum at two-sided 10⁻³."""
     best = overlap.minimiser(K)
     spread = simulate_overlap(best, K, trials, seed)[1] * math.sqrt(trials)
-    return 2 * (figures.BAND * spread / (expected_overlap(m, K) - expected_overlap(best, K))) ** 2
+    return (
+        2
+        * (figures.BAND * spread / (expected_overlap(m, K) - expected_overlap(best, K)))
+        ** 2
+    )
 
 
 figures.numbers(

@@ -1,6 +1,6 @@
 """Assemble the book's sources and build its pages, complete or not at all.
 
-    python -m book.tools.assemble --profile laptop --out build/book
+python -m book.tools.assemble --profile laptop --out build/book
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from book.tools.chapters import ROOT, BuildError
 def stage(profile: str, where: Path) -> None:
     """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
     shutil.rmtree(where, ignore_errors=True)
-    shutil.copytree(ROOT / "book", where / "book", ignore=shutil.ignore_patterns("__pycache__", "executed", "generated"))
+    shutil.copytree(
+        ROOT / "book", where / "book", ignore=shutil.ignore_patterns("__pycache__", "executed", "generated")
+    )
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, where)
     executed = [ROOT / "build" / "executed" / profile / f"{chapter}.ipynb" for chapter in chapters.chapters()]
@@ -42,14 +44,22 @@ def build(profile: str, out: Path) -> None:
     stage(profile, staged)
     shutil.rmtree(fresh, ignore_errors=True)
     print("pages: building", flush=True)
-    command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(staged), "--path-output", str(fresh)]
+    command = [
+        str(Path(sys.executable).with_name("jupyter-book")),
+        "build",
+        str(staged),
+        "--path-output",
+        str(fresh),
+    ]
     done = subprocess.run([*command, "-n", "-W", "--keep-going", "-q"], capture_output=True, text=True, cwd=ROOT)
     index = fresh / "_build" / "html" / "index.html"
     if done.returncode or not index.exists():
         log = ROOT / "build" / "failed" / "pages.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(done.stdout + done.stderr, encoding="utf-8")
-        wrong = [line for line in log.read_text().splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line]
+        wrong = [
+            line for line in log.read_text().splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line
+        ]
         raise BuildError("\n".join(["the pages were not built:", *wrong[:20], f"all messages: {log}"]))
     shutil.rmtree(fresh / "_build" / ".doctrees", ignore_errors=True)
     (index.parent / ".built").write_text(profile + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """Build the book: say what it will take, take the lock, let Snakemake run what is stale.
 
-    python -m book.tools.build --profile laptop
+python -m book.tools.build --profile laptop
 """
 
 from __future__ import annotations
@@ -47,14 +47,33 @@ def build(profile_name: str, out: Path, cores: int, target: str) -> None:
         chapters.parameters(chapter, profile_name)
     lock = _take_lock()
     print(plan(profile_name, cores), flush=True)
-    command = [sys.executable, "-m", "snakemake", target, "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
-    command += ["--cores", str(cores), "--nolock", "--rerun-incomplete", "--rerun-triggers", "mtime", "--keep-going"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        target,
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+        "--directory",
+        str(ROOT),
+    ]
+    command += [
+        "--cores",
+        str(cores),
+        "--nolock",
+        "--rerun-incomplete",
+        "--rerun-triggers",
+        "mtime",
+        "--keep-going",
+    ]
     command += ["--quiet", "all", "--config", f"profile={profile_name}", f"out={out}"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
     code = subprocess.run(command, env=environment).returncode
     lock.close()
     if code:
-        raise BuildError("the build stopped; the messages above say where. What was finished is kept: run it again to go on")
+        raise BuildError(
+            "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
+        )
     if target == "book":
         print(f"The book: {out / '_build' / 'html' / 'index.html'}")
 

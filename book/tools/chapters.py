@@ -118,7 +118,12 @@ def digest(chapter: str, profile_name: str) -> dict[str, str]:
     """
     entries = yaml.safe_load(LEDGER.read_text(encoding="utf-8"))
     ids = sorted({part.partition(".")[0] for part in checked_parts(chapter)})
-    files = [NOTEBOOKS / f"{chapter}.py", LOCK, *RUNNER, *(PACKAGE / f"{module}.py" for module in modules(chapter))]
+    files = [
+        NOTEBOOKS / f"{chapter}.py",
+        LOCK,
+        *RUNNER,
+        *(PACKAGE / f"{module}.py" for module in modules(chapter)),
+    ]
     sums = {path.relative_to(ROOT).as_posix(): _sum(path.read_bytes()) for path in files}
     sums["parameters"] = _sum(json.dumps(parameters(chapter, profile_name), sort_keys=True).encode())
     sums["ledger"] = _sum(json.dumps([entries.get(id) for id in ids], sort_keys=True, default=str).encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -60,7 +61,9 @@ class Run:
                 raise BuildError(f"{path.stem} did not record {', '.join(sorted(missing))}")
             for record in here:
                 if record["part"] in found:
-                    raise BuildError(f"{record['part']} is checked in {found[record['part']]['chapter']} and in {path.stem}")
+                    raise BuildError(
+                        f"{record['part']} is checked in {found[record['part']]['chapter']} and in {path.stem}"
+                    )
                 found[record["part"]] = record
         for claim in claims.ledger().values():
             for id, part in claim.parts.items():
@@ -118,7 +121,11 @@ def _cell(text: str) -> str:
 
 
 def _badge(verdict: str) -> str:
-    return f'<span class="lmc-badge lmc-{verdict.replace(" ", "-")}">{verdict}</span>'
+    return f'<span class="lmc-badge lmc-{_slug(verdict)}">{verdict}</span>'
+
+
+def _slug(verdict: str) -> str:
+    return verdict.replace(" ", "-")
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
@@ -135,67 +142,95 @@ def _measured(record: dict, digits: int) -> str:
     return f"{claims.rounded(record['value'], digits, claims.part(record['part']).floor)}{error} (n = {record['n']})"
 
 
+def _grid(by_id: dict[str, str]) -> str:
+    """Every claim as a coloured field, one row a paper."""
+    rows = []
+    for paper, title in PAPERS.items():
+        fields = "".join(
+            f'<span class="lmc-{_slug(by_id[id])}" title="{html.escape(f"{id}: {by_id[id]}")}">{id}</span>'
+            for id, claim in claims.ledger().items()
+            if claim.paper == paper
+        )
+        rows.append(f'<div class="lmc-row"><b>{title.partition(":")[0]}</b>{fields}</div>')
+    return '<div class="lmc-grid">' + "".join(rows) + "</div>\n"
+
+
 def _summary(found: dict[str, dict]) -> str:
     by_id = verdicts(found)
-    count = Counter(by_id.values())
-    done = len(by_id) - count[ABSENT]
+    done = sum(verdict != ABSENT for verdict in by_id.values())
     parts = Counter(r["verdict"] for r in found.values())
     words = ", ".join(f"{parts[v]} {_badge(v)}" for v in claims.VERDICTS if parts[v])
-    return f"{done} of {len(by_id)} claims are in the book so far, with {len(found)} parts checked: {words}.\n"
+    counts = f"{done} of {len(by_id)} claims are in the book so far, with {len(found)} parts checked: {words}."
+    return f"{counts} Pale fields are not yet in the book.\n\n{_grid(by_id)}"
+
+
+def _part(id: str, r: dict | None, p: dict | None) -> list[str]:
+    """One row of the table of parts."""
+    part = claims.part(id)
+    verdict = _badge(r["verdict"] if r else claims.OPEN)
+    what = [_cell(part.quantity), f"**{_measured(r, part.digits)}**" if r else "not run"]
+    if p:
+        what.append(
+            f"at paper scale: {_measured(p, part.digits)}, {p['verdict']} ({p['device']}, {p['date']}, `{p['commit']}`)"
+        )
+    criteria = [f"printed: {_cell(part.printed.words)}"]
+    if part.corrected:
+        criteria.append(f"corrected: {_cell(part.corrected.words)}")
+    if r:
+        criteria.append(f"rival: {_cell(r['rival'])}")
+    source = _link(r["chapter"]) if r else _cell(part.reason)
+    note = [_cell(r["note"])] if r and r["note"] else []
+    return ["<br>".join([f"`{id}`", verdict, *note]), "<br>".join(what), "<br>".join(criteria), source]
 
 
 def _scoreboard(found: dict[str, dict], recorded: dict[str, dict]) -> str:
     by_id = verdicts(found)
-    text = []
+    text = [_grid(by_id)]
     for paper, title in PAPERS.items():
-        text.append(f"## {title}\n")
         ids = [claim for claim in claims.ledger().values() if claim.paper == paper]
-        text.append(_table(["Id", "Where", "Claim", "Verdict"], [
-            [claim.id, _cell(claim.where), _cell(claim.says), _badge(by_id[claim.id]) if by_id[claim.id] != ABSENT else ABSENT]
-            for claim in ids
-        ]))
-        rows = []
-        for claim in ids:
-            for id, part in claim.parts.items():
-                r, p = found.get(id), recorded.get(id)
-                rows.append([
-                    f"`{id}`",
-                    _cell(part.quantity),
-                    _measured(r, part.digits) if r else "not run",
-                    _cell(part.printed.words),
-                    _cell(part.corrected.words) if part.corrected else "",
-                    _badge(r["verdict"] if r else claims.OPEN) + (f"<br>{_cell(r['note'])}" if r and r["note"] else ""),
-                    _link(r["chapter"]) if r else _cell(part.reason),
-                    f"{_measured(p, part.digits)}, {p['verdict']}; {p['device']}, {p['date']}, `{p['commit']}`" if p else "",
-                ])
-        if rows:
-            header = ["Part", "Quantity", "Measured", "Printed", "Corrected", "Verdict", "Chapter, or why open", "At paper scale"]
-            text.append("### Parts that were checked\n")
-            text.append(_table(header, rows))
+        verdict = {id: v if v == ABSENT else _badge(v) for id, v in by_id.items()}
+        rows = [[claim.id, _cell(claim.where), _cell(claim.says), verdict[claim.id]] for claim in ids]
+        text += [f"## {title}\n", _table(["Id", "Where", "Claim", "Verdict"], rows)]
+        parts = [_part(id, found.get(id), recorded.get(id)) for claim in ids for id in claim.parts]
+        if parts:
+            header = ["Part", "Measured", "Criteria", "Chapter, or why open"]
+            text += [f"### {paper}, part by part\n", _table(header, parts)]
     return "\n".join(text)
 
 
 def _errata(found: dict[str, dict]) -> str:
-    text = []
-    for claim in claims.ledger().values():
-        for id, part in claim.parts.items():
-            r = found.get(id)
-            if not r or r["verdict"] not in (claims.CORRECTED, claims.FAILS):
-                continue
-            text += [f"## {id}: {part.where} ({PAPERS[claim.paper].partition(':')[0]})\n"]
-            text += [f"Printed\n: {part.statement}\n"]
-            if r["verdict"] == claims.CORRECTED:
-                text += [f"Corrected\n: {part.correction} Proof: {{prf:ref}}`{part.proof}`, in {_link(r['chapter'])}.\n"]
-            text += [f"Why\n: {part.reason}\n"]
-            text += [f"Measured\n: {part.quantity}: {_measured(r, part.digits)}. Printed criterion {part.printed.words}"
-                     + (f"; corrected {part.corrected.words}" if part.corrected else "") + f". {_badge(r['verdict'])}\n"]
-    return "\n".join(text) if text else "No printed statement was contradicted in this run.\n"
+    wrong = [r for r in found.values() if r["verdict"] in (claims.CORRECTED, claims.FAILS)]
+    order = [id for claim in claims.ledger().values() for id in claim.parts]
+    sections = [_erratum(r) for r in sorted(wrong, key=lambda r: order.index(r["part"]))]
+    return "\n".join(sections) or "No printed statement was contradicted in this run.\n"
+
+
+def _erratum(r: dict) -> str:
+    part = claims.part(r["part"])
+    paper = PAPERS[claims.ledger()[part.id.partition(".")[0]].paper].partition(":")[0]
+    criteria = f"printed {_cell(part.printed.words)}"
+    entries = {"Printed": _cell(part.statement)}
+    if r["verdict"] == claims.CORRECTED:
+        criteria += f"; corrected {_cell(part.corrected.words)}"
+        entries["Corrected"] = f"{_cell(part.correction)} Proof: {{prf:ref}}`{part.proof}`, in {_link(r['chapter'])}."
+    entries["Why"] = _cell(part.reason)
+    entries["Measured"] = f"{_cell(part.quantity)}: {_measured(r, part.digits)}; {criteria}. {_badge(r['verdict'])}"
+    return f"## {part.id}: {part.where} ({paper})\n\n" + "".join(
+        f"{term}\n: {text}\n\n" for term, text in entries.items()
+    )
 
 
 def _statistics(runs: list[dict]) -> str:
     rows = [
-        [_link(run["chapter"]), run["profile"], f"{run['seconds']:.1f}", str(run["peak_memory_mib"]), run["device"],
-         f"`{run['commit']}`", run["date"]]
+        [
+            _link(run["chapter"]),
+            run["profile"],
+            f"{run['seconds']:.1f}",
+            str(run["peak_memory_mib"]),
+            run["device"],
+            f"`{run['commit']}`",
+            run["date"],
+        ]
         for run in runs
     ]
     header = ["Chapter", "Profile", "Seconds", "Peak memory, MiB", "Device", "Commit", "Date"]

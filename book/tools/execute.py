@@ -1,6 +1,6 @@
 """Execute one chapter: jupytext → papermill → an executed notebook that is whole, or none.
 
-    python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
+python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
 """
 
 from __future__ import annotations

@@ -1,0 +1,120 @@
+"""A small book in a copy of the repository: its graph, runner and ledger are the real ones, its chapters are toys."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+CHAPTER = """# ---
+# jupyter:
+#   kernelspec: {{display_name: Python 3, language: python, name: python3}}
+# ---
+
+# %% [markdown]
+# # {title}
+
+# %% tags=["parameters"]
+size: int = 3  # anything
+seconds: float = 0.0  # to sleep
+profile: str = "laptop"
+
+# %%
+import time
+from lmc_helpers import claims, {module}
+from lmc_helpers.parameters import Choice, Integer, Real, validate
+
+validate(
+    {{k: v for k, v in globals().items()}},
+    {{"size": Integer(1, 9), "seconds": Real(0, 600), "profile": Choice(("smoke", "laptop", "paper"))}},
+)
+
+# %%
+time.sleep(seconds)
+claims.check("{claim}.value", {module}.value() + 0 * size, n=1)
+"""
+
+
+class Toy:
+    """The copy: build it, look at what ran, edit it."""
+
+    def __init__(self, where: Path):
+        self.where = where
+        self.environment = os.environ | {"PYTHONPATH": str(where), "CI": "1"}
+
+    def path(self, name: str) -> Path:
+        return self.where / name
+
+    def executed(self, chapter: str, profile: str = "smoke") -> Path:
+        return self.where / "build" / "executed" / profile / f"{chapter}.ipynb"
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", *arguments]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self.command(*arguments), cwd=self.where, env=self.environment, capture_output=True, text=True, timeout=300
+        )
+
+    def build(self, profile: str = "smoke") -> subprocess.CompletedProcess:
+        return self.run("book.tools.build", "--profile", profile, "--target", "executed", "--cores", "2")
+
+    def ran(self, outcome: subprocess.CompletedProcess) -> list[str]:
+        """Chapters that a build executed."""
+        return sorted(line.partition(":")[0] for line in outcome.stdout.splitlines() if ": running at" in line)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        path = self.path(name)
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def set_parameters(self, profile: str, **chapters: dict) -> None:
+        content = {"says": "toy", "pages_s": 1, "memory_gib": 1, "disk_gib": 0.1}
+        content["chapters"] = {name: {"budget_s": 5, "parameters": values} for name, values in chapters.items()}
+        self.path(f"notebooks/profiles/{profile}.yaml").write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture
+def toy(tmp_path, root) -> Toy:
+    for name in ("lmc_helpers", "book/tools"):
+        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "requirements.lock"):
+        shutil.copy(root / name, tmp_path / name)
+    (tmp_path / "notebooks" / "profiles").mkdir(parents=True)
+    made = Toy(tmp_path)
+    modules = {
+        "alpha": "from . import gamma\n\ndef value():\n    return gamma.value()\n",
+        "beta": "def value():\n    return 2\n",
+        "gamma": "def value():\n    return 1\n",
+        "delta": "def value():\n    return 4\n",
+    }
+    for name, text in modules.items():
+        (tmp_path / "lmc_helpers" / f"{name}.py").write_text(text)
+    for number, (name, module, claim) in enumerate((("first", "alpha", "A1"), ("second", "beta", "B1")), start=1):
+        text = CHAPTER.format(title=name, module=module, claim=claim)
+        (tmp_path / "notebooks" / f"{number:02d}_{name}.py").write_text(text)
+    ledger = {
+        id: {
+            "paper": "Z",
+            "where": "w",
+            "says": "s",
+            "parts": {
+                "value": {
+                    "where": "w",
+                    "quantity": "q",
+                    "printed": {"equals": value},
+                    "rival": {"value": 9, "says": "nine"},
+                    "expected": "holds",
+                }
+            },
+        }
+        for id, value in (("A1", 1), ("B1", 2))
+    }
+    (tmp_path / "book" / "claims.yml").write_text(yaml.safe_dump(ledger))
+    for profile in ("smoke", "laptop"):
+        made.set_parameters(profile, first={}, second={})
+    return made

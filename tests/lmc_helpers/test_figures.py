@@ -1,0 +1,37 @@
+"""Figures: shapes, colours that stay apart for colour-blind readers, error bars at the stated level."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import stats
+
+from lmc_helpers import figures
+
+
+def test_panels_are_always_an_array():
+    for rows, columns in ((1, 1), (1, 3), (2, 2)):
+        figure, axes = figures.panels(columns=columns, rows=rows)
+        assert axes.shape == (rows, columns)
+        plt.close(figure)
+
+
+def test_bars_are_at_the_claims_level():
+    figure, axes = figures.panels()
+    bars = figures.band(axes[0, 0], [0.0, 1.0], [0.0, 0.0], [1.0, 2.0])
+    heights = [np.ptp(path[:, 1]) / 2 for path in bars[2][0].get_segments()]
+    assert heights == pytest.approx([stats.norm.isf(0.0005), 2 * stats.norm.isf(0.0005)], rel=1e-3)
+    plt.close(figure)
+
+
+def test_colours_differ_for_readers_without_red_or_green_receptors():
+    deuteranopia = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+    protanopia = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+    main = [matplotlib.colors.to_rgb(figures.COLOURS[name]) for name in ("blue", "orange", "green", "red", "black")]
+    for seen in (np.eye(3), deuteranopia, protanopia):
+        points = np.array(main) @ seen.T
+        distances = np.linalg.norm(points[:, None] - points, axis=-1) + 9 * np.eye(len(main))
+        assert distances.min() > 0.15
