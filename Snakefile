@@ -1,7 +1,6 @@
 # The book as a graph: chapter sources → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
 #
-# A chapter depends on a stamp that holds the checksums of all that it uses (book/tools/chapters.py). The stamp is
-# rewritten only when one of them changes, so that times in the graph follow contents and not checkouts.
+# A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/chapters.py.
 import sys
 from pathlib import Path
 
@@ -10,12 +9,7 @@ from book.tools import chapters
 
 PROFILE = config["profile"]
 OUT = config["out"]
-CHAPTERS = chapters.chapters()
-STAMPS = Path("build/stamps") / PROFILE
-
-for chapter in CHAPTERS:
-    chapters.stamp(STAMPS / f"{chapter}.json", chapters.digest(chapter, PROFILE))
-BOOK_STAMP = chapters.stamp(Path(OUT).with_suffix(".json"), chapters.book_digest(PROFILE))
+CHAPTER_STAMPS, BOOK_STAMP = chapters.stamps(PROFILE, Path(OUT))
 
 
 rule book:
@@ -25,24 +19,24 @@ rule book:
 
 rule executed:
     input:
-        expand("build/executed/{profile}/{chapter}.ipynb", profile=PROFILE, chapter=CHAPTERS),
+        expand("build/executed/{profile}/{chapter}.ipynb", profile=PROFILE, chapter=CHAPTER_STAMPS),
 
 
 rule chapter:
     input:
-        f"{STAMPS}/{{chapter}}.json",
+        lambda wildcards: str(CHAPTER_STAMPS[wildcards.chapter]),
     output:
         f"build/executed/{PROFILE}/{{chapter}}.ipynb",
     threads: 1
     shell:
-        "{sys.executable} -m book.tools.execute {wildcards.chapter} --profile {PROFILE} --output {output}"
+        "{sys.executable:q} -m book.tools.execute {wildcards.chapter} --profile {PROFILE} --output {output:q}"
 
 
 rule pages:
     input:
         rules.executed.input,
-        BOOK_STAMP,
+        str(BOOK_STAMP),
     output:
         f"{OUT}/_build/html/.built",
     shell:
-        "{sys.executable} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"
+        "{sys.executable:q} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"

@@ -42,9 +42,7 @@ def _take_lock() -> object:
 
 def build(profile_name: str, out: Path, cores: int, target: str) -> None:
     """Run the graph up to ``target``: ``book`` (the pages) or ``executed`` (the notebooks)."""
-    chapters.profile(profile_name)
-    for chapter in chapters.chapters():
-        chapters.parameters(chapter, profile_name)
+    chapters.stamps(profile_name, out)  # what is wrong with chapters or profiles is said here, in plain words
     lock = _take_lock()
     print(plan(profile_name, cores), flush=True)
     command = [
@@ -61,7 +59,7 @@ def build(profile_name: str, out: Path, cores: int, target: str) -> None:
         "--cores",
         str(cores),
         "--nolock",
-        "--rerun-incomplete",
+        "--ignore-incomplete",
         "--rerun-triggers",
         "mtime",
         "--keep-going",

@@ -138,8 +138,18 @@ def book_digest(profile_name: str) -> dict[str, str]:
     return {"profile": profile_name} | {p.relative_to(ROOT).as_posix(): _sum(p.read_bytes()) for p in sorted(files)}
 
 
-def stamp(path: Path, sums: dict[str, str]) -> Path:
-    """Write checksums to ``path`` unless they stand there already: its time changes only when they do."""
+def stamps(profile_name: str, out: Path) -> tuple[dict[str, Path], Path]:
+    """Bring the stamps up to date: one for each chapter, and one for the pages that go to ``out``.
+
+    A stamp holds the checksums of all that its target depends on. It is rewritten only when one of them changes, so
+    that its time follows contents and not checkouts.
+    """
+    where = ROOT / "build" / "stamps" / profile_name
+    by_chapter = {c: _stamp(where / f"{c}.json", digest(c, profile_name)) for c in chapters()}
+    return by_chapter, _stamp(out.with_suffix(".json"), book_digest(profile_name))
+
+
+def _stamp(path: Path, sums: dict[str, str]) -> Path:
     text = json.dumps(sums, indent=1) + "\n"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)

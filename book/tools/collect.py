@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 from collections import Counter
@@ -23,6 +24,7 @@ PAPERS = {
     "X": "Beyond the papers",
 }
 ABSENT = "not yet in the book"
+README_FIGURE = ("12_overlap_theorem", "fig_limit")
 
 
 def records(path: Path) -> list[dict]:
@@ -106,14 +108,27 @@ def write(run: Run, pages: Path, extra: Path) -> None:
 
 
 def record(executed: list[Path]) -> Path:
-    """Store the records of a ``paper`` run beside the book, with their provenance."""
+    """Store the records of a ``paper`` run and the README's figure beside the book, with their provenance."""
     found = Run(executed).records()
     dirty = sorted({r["commit"] for r in found.values() if r["commit"].endswith("+") or r["commit"] == "unknown"})
     if dirty:
         raise BuildError(f"results are recorded from a clean commit; these came from {', '.join(dirty)}")
     RECORDED.parent.mkdir(exist_ok=True)
     RECORDED.write_text(json.dumps(list(found.values()), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    chapter, name = README_FIGURE
+    (ROOT / "book" / "_static" / "readme.png").write_bytes(_picture(executed, chapter, name))
     return RECORDED
+
+
+def _picture(executed: list[Path], chapter: str, name: str) -> bytes:
+    """A glued figure of an executed chapter, as PNG."""
+    (path,) = (path for path in executed if path.stem == chapter)
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", ()):
+            if output.get("metadata", {}).get("scrapbook", {}).get("name") == name:
+                (image,) = (data for mime, data in output.data.items() if mime.endswith("image/png"))
+                return base64.b64decode(image)
+    raise BuildError(f"{chapter} has no figure {name!r}")
 
 
 def _cell(text: str) -> str:

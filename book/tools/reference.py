@@ -23,7 +23,7 @@ def reference(chapter: str) -> nbformat.NotebookNode:
     notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(notebook.cells):
         tags = cell.metadata.get("tags", [])
-        cell.id, cell.metadata, cell.execution_count = f"cell-{number}", {"tags": tags}, None
+        cell.id, cell.metadata, cell.execution_count = f"cell-{number}", {"tags": tags}, number + 1
         cell.outputs = [_bare(output) for output in cell.outputs] if CHECKED in tags else []
     return notebook
 

@@ -82,7 +82,7 @@ class Toy:
 def toy(tmp_path, root) -> Toy:
     for name in ("lmc_helpers", "book/tools"):
         shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "requirements.lock"):
+    for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml"):
         shutil.copy(root / name, tmp_path / name)
     (tmp_path / "notebooks" / "profiles").mkdir(parents=True)
     made = Toy(tmp_path)

@@ -1,7 +1,6 @@
 """What re-runs after an edit: all that depends on it, and nothing else."""
 
 import os
-import time
 
 FIRST, SECOND = "01_first", "02_second"
 
@@ -9,9 +8,7 @@ FIRST, SECOND = "01_first", "02_second"
 def test_only_what_depends_on_an_edit_runs_again(toy):
     assert toy.ran(toy.build()) == [FIRST, SECOND]
 
-    start = time.monotonic()
     assert toy.ran(toy.build()) == []
-    assert time.monotonic() - start < 60  # a no-op is seconds; benchmarks measure it
 
     edits = [
         (("lmc_helpers/gamma.py", "return 1", "return 2 - 1"), [FIRST]),  # imported by alpha, not by the chapter
