@@ -63,8 +63,8 @@ def panels(
     (1, 2)
     >>> plt.close(figure)
     """
-    with plt.rc_context(STYLE):
-        return plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **kwargs)
+    plt.rcParams.update(STYLE)
+    return plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **kwargs)
 
 
 def band(axes: Axes, x, mean, stderr, **kwargs):

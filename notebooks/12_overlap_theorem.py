@@ -559,22 +559,21 @@ left.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$")
 left.legend()
 ms = np.arange(20, 101)
 depth = np.array([expected_overlap(int(m), 20) for m in ms])
-right.plot(ms, depth - depth.min(), ".-", markersize=3, label="exact, $M = 20$")
+right.plot(ms, depth - depth.min(), ".-", markersize=3)
 spread = simulate_overlap(46, 20, trials, seed)[1] * math.sqrt(trials)
 for pairs, colour in ((10_000, "orange"), (1_000_000, "green")):
     height = figures.BAND * spread * math.sqrt(2 / pairs)
     power = f"10^{{{round(math.log10(pairs))}}}"
     right.axhspan(
-        0,
-        height,
-        color=figures.COLOURS[colour],
-        alpha=0.3,
-        label=f"cannot be told apart by ${power}$ pairs",
+        0, height, color=figures.COLOURS[colour], alpha=0.3, label=f"${power}$ pairs"
     )
 right.set(
-    xlabel="student neurons $m$", ylabel="$T(m, 20) - \\min_m T(m, 20)$", ylim=(0, 0.02)
+    xlabel="student neurons $m$",
+    ylabel="$T(m, 20) - \\min_m T(m, 20)$",
+    ylim=(0, 0.02),
+    xlim=(20, 115),
 )
-right.legend(loc="upper center")
+right.legend(loc="center right", title="not told apart by")
 figures.show("fig_minimum", figure)
 
 
