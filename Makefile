@@ -18,7 +18,7 @@ book: setup
 
 test: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book
-	@$(BIN)/python -m pytest -n 2 --dist loadfile tests
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
 chapter: setup
 	@test -n "$(NAME)" || { echo 'error: NAME is missing; for example: make chapter NAME=overlap_theorem ARGS="-p M 9"'; exit 2; }
@@ -60,9 +60,11 @@ setup: .venv/.installed
 # Exact versions for Python 3.11 and later. CUDA packages are left to torch's own wheel, which pins them.
 lock: setup
 	@$(PIP) install uv
+	@mkdir -p build && cp requirements.lock build/lock.txt  # uv keeps its pins where they still fit
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate \
+	    pyproject.toml -o build/lock.txt
 	@{ echo "# Exact versions, written by \`make lock\`; torch's wheel pins the CUDA packages that it needs."; \
-	   $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate pyproject.toml \
-	   | grep -Ev '^(nvidia|cuda|triton)-?'; } > build/requirements.lock && mv build/requirements.lock requirements.lock
+	   grep -Ev '^((nvidia|cuda|triton)-?|#)' build/lock.txt; } > build/lock.new && mv build/lock.new requirements.lock
 
 clean:
 	rm -rf build .snakemake

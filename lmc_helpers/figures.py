@@ -22,8 +22,7 @@ BAND = 3.29  # half-width of an error band in standard errors: two-sided 10⁻³
 
 STYLE = {
     "figure.facecolor": "white",
-    "figure.dpi": 100,
-    "savefig.dpi": 200,
+    "figure.dpi": 160,
     "figure.constrained_layout.use": True,
     "font.size": 11,
     "axes.titlesize": 12,
