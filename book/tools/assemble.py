@@ -14,6 +14,12 @@ from pathlib import Path
 from book.tools import chapters, collect
 from book.tools.chapters import ROOT, BuildError
 
+FRONT = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Linear mode connectivity, reproduced</title>
+<link rel="icon" href="_static/favicon.svg"><meta http-equiv="refresh" content="0; url=book/index.html"></head>
+<body><a href="book/index.html">The book</a></body></html>
+"""
+
 
 def stage(profile: str, where: Path) -> None:
     """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
@@ -62,6 +68,7 @@ def build(profile: str, out: Path) -> None:
         ]
         raise BuildError("\n".join(["the pages were not built:", *wrong[:20], f"all messages: {log}"]))
     shutil.rmtree(fresh / "_build" / ".doctrees", ignore_errors=True)
+    index.write_text(FRONT, encoding="utf-8")  # the builder's own has no icon, which browsers then look for in vain
     (index.parent / ".built").write_text(profile + "\n", encoding="utf-8")
     shutil.rmtree(out, ignore_errors=True)
     fresh.rename(out)

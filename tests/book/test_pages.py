@@ -80,10 +80,14 @@ class Watched:
         self.tab = browser.new_page(viewport={"width": 1280, "height": 900})
         self.requests, self.trouble = [], []
         self.tab.on("request", lambda r: self.requests.append(r.url))
-        self.tab.on("requestfailed", lambda r: self.trouble.append(f"failed: {r.url}"))
+        self.tab.on("requestfailed", self.failed)
         self.tab.on("response", lambda r: self.trouble.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
         self.tab.on("pageerror", lambda e: self.trouble.append(f"script: {e}"))
         self.tab.on("console", lambda m: self.trouble.append(f"console: {m.text}") if m.type == "error" else None)
+
+    def failed(self, request):
+        if request.failure != "net::ERR_ABORTED":  # the browser's own word for leaving a page early
+            self.trouble.append(f"{request.failure}: {request.url}")
 
     def open(self, url: str):
         self.tab.goto(url, wait_until="load")
@@ -91,6 +95,11 @@ class Watched:
             self.tab.wait_for_url("**/book/index.html")
         self.tab.evaluate("() => window.MathJax && MathJax.startup ? MathJax.startup.promise : null")
         self.tab.evaluate("() => document.fonts.ready.then(() => null)")
+        return self.settle()
+
+    def settle(self):
+        """Wait until nothing is under way: leaving a page earlier would abort its last requests."""
+        self.tab.wait_for_load_state("networkidle")
         return self.tab
 
 
@@ -152,10 +161,11 @@ def test_downloads_give_the_executed_notebook_and_its_source(chapter, root, serv
 
 def test_navigation_and_search(html, served, watched):
     tab = watched.open(f"{served}/index.html")
+    assert tab.url.endswith("/book/index.html")
     seen = [tab.title()]
     while tab.locator("a.right-next").count():
         tab.locator("a.right-next").click()
-        tab.wait_for_load_state()
+        watched.settle()
         seen.append(tab.title())
         assert len(seen) < 100
     assert len(set(seen)) == len(seen) == len(chapters.chapters()) + 7
