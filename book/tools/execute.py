@@ -120,6 +120,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(f"{given.chapter}: stopped", file=sys.stderr)
+        return 130
     if given.output is None:
         _report(output)
     return 0
