@@ -120,7 +120,8 @@ def variance_ratio(
 def onto(rows: int, types: int) -> float:
     """Ways to give each of some rows a type so that no type stays empty."""
     return sum(
-        (-1) ** i * binom(types, i) * (types - i) ** rows for i in range(types + 1)
+        (-1) ** i * binom(types, i) * (types - i) ** rows
+        for i in range(types + 1)
     )
 
 
@@ -184,8 +185,12 @@ u = 1 - np.cos(theta)
 by_nodes = np.mean((1 - (1 - 2 * p * (1 - p) * u) ** n) / u)
 
 j = np.arange(n + 1)
-by_double_sum = np.abs(j[:, None] - j) @ binomial.pmf(j, n, p) @ binomial.pmf(j, n, p)
-print(f"E|X - Y| by nodes {by_nodes:.14f}, by the double sum {by_double_sum:.14f}")
+by_double_sum = (
+    np.abs(j[:, None] - j) @ binomial.pmf(j, n, p) @ binomial.pmf(j, n, p)
+)
+print(
+    f"E|X - Y| by nodes {by_nodes:.14f}, by the double sum {by_double_sum:.14f}"
+)
 print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% [markdown]
@@ -194,14 +199,17 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # %% tags=["hide-input"]
 teachers = (M, M_right)
 widths = {
-    K: np.unique(np.linspace(K, 6 * K, points).round().astype(int)) for K in teachers
+    K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
+    for K in teachers
 }
 
 
 def simulate(seed: int) -> dict[int, np.ndarray]:
     """Mean and standard error at every width of both panels, M → (points, 2)."""
     return {
-        K: np.array([simulate_overlap(int(m), K, trials, seed) for m in widths[K]])
+        K: np.array(
+            [simulate_overlap(int(m), K, trials, seed) for m in widths[K]]
+        )
         for K in widths
     }
 
@@ -225,7 +233,9 @@ for axis, K in zip(axes[0], teachers, strict=True):
         color=figures.COLOURS["black"],
         label="simulation",
     )
-    axis.axvline(2 * K, color=figures.COLOURS["grey"], linestyle=":", label="$m = 2M$")
+    axis.axvline(
+        2 * K, color=figures.COLOURS["grey"], linestyle=":", label="$m = 2M$"
+    )
     axis.plot(
         overlap.minimiser(K),
         exact.min(),
@@ -267,7 +277,9 @@ def deviation_from_exact(simulated: dict[int, np.ndarray]) -> tuple[float, float
         [simulated[K][1:] for K in widths]
     ).T  # at m = M, 0 = 0
     value = (1 - mean) / deficit - 1
-    return float(value.mean()), float(np.linalg.norm(stderr / deficit) / len(deficit))
+    return float(value.mean()), float(
+        np.linalg.norm(stderr / deficit) / len(deficit)
+    )
 
 
 pairs = [(int(m), K) for K in widths for m in widths[K][1:]]
@@ -320,7 +332,10 @@ claims.check(
 # %% tags=["nbval-check-output"]
 slopes = {}
 for K in (2, 6, 20, 100):
-    low, high = 1 - expected_overlap(500 * K, K), 1 - expected_overlap(1000 * K, K)
+    low, high = (
+        1 - expected_overlap(500 * K, K),
+        1 - expected_overlap(1000 * K, K),
+    )
     slopes[K] = math.log(high / low) / math.log(2)
 worst_slope = max(slopes.values(), key=lambda s: abs(s + 0.5))
 claims.check("Z3.tends_to_one", worst_slope, n=1000)
@@ -365,7 +380,9 @@ claims.check("Z3.falls_first", max(first_steps), n=M_max)
 
 # %% tags=["nbval-check-output"]
 turns = [
-    int((np.diff(np.sign(np.diff(T))) != 0).sum()) for K, T in curves.items() if K > 2
+    int((np.diff(np.sign(np.diff(T))) != 0).sum())
+    for K, T in curves.items()
+    if K > 2
 ]
 claims.check("Z3.turns_once", max(turns, key=lambda t: abs(t - 1)), n=M_max)
 
@@ -389,7 +406,11 @@ left.bar(
     color=figures.COLOURS["blue"],
 )
 left.bar(
-    j + 0.2, poisson.pmf(j, 1), 0.4, label="Poisson(1)", color=figures.COLOURS["orange"]
+    j + 0.2,
+    poisson.pmf(j, 1),
+    0.4,
+    label="Poisson(1)",
+    color=figures.COLOURS["orange"],
 )
 z = np.linspace(-1.5, 7, 300)
 left.plot(
@@ -399,7 +420,9 @@ left.plot(
     color=figures.COLOURS["black"],
     label="N(1, 1)",
 )
-left.set(xlabel="surplus rows of one type, $m = 2M$, $M = 1000$", ylabel="probability")
+left.set(
+    xlabel="surplus rows of one type, $m = 2M$, $M = 1000$", ylabel="probability"
+)
 left.legend()
 
 r = np.linspace(1, 6, 400)
@@ -483,7 +506,10 @@ claims.check("Z3.limit", expected_overlap(2 * large, large), n=large)
 # %% tags=["hide-input"]
 gaps = {
     K: max(
-        abs(expected_overlap(round(v * K), K) - overlap.overlap_limit(round(v * K) / K))
+        abs(
+            expected_overlap(round(v * K), K)
+            - overlap.overlap_limit(round(v * K) / K)
+        )
         for v in r[::20]
     )
     for K in (10, 100, 1000)
@@ -491,7 +517,9 @@ gaps = {
 figures.numbers(
     gap_100=gaps[100],
     gap_1000=gaps[1000],
-    printed_gap=max(overlap.overlap_limit(v) - overlap.normal_limit(1 / v) for v in r),
+    printed_gap=max(
+        overlap.overlap_limit(v) - overlap.normal_limit(1 / v) for v in r
+    ),
     sharp=math.sqrt(2 / math.pi),
 )
 
@@ -553,8 +581,12 @@ predicted = np.ceil(overlap.minimiser_limit() * sizes + overlap.minimiser_shift(
 figure, axes = figures.panels(columns=2)
 left, right = axes[0]
 left.semilogx(sizes, bottoms / sizes, ".", markersize=3, label="exact minimum")
-left.axhline(2, color=figures.COLOURS["orange"], linestyle="--", label="Theorem 5")
-left.axhline(overlap.minimiser_limit(), color=figures.COLOURS["black"], label=r"$r^*$")
+left.axhline(
+    2, color=figures.COLOURS["orange"], linestyle="--", label="Theorem 5"
+)
+left.axhline(
+    overlap.minimiser_limit(), color=figures.COLOURS["black"], label=r"$r^*$"
+)
 left.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$")
 left.legend()
 ms = np.arange(20, 101)
@@ -565,7 +597,11 @@ for pairs, colour in ((10_000, "orange"), (1_000_000, "green")):
     height = figures.BAND * spread * math.sqrt(2 / pairs)
     power = f"10^{{{round(math.log10(pairs))}}}"
     right.axhspan(
-        0, height, color=figures.COLOURS[colour], alpha=0.3, label=f"${power}$ pairs"
+        0,
+        height,
+        color=figures.COLOURS[colour],
+        alpha=0.3,
+        label=f"${power}$ pairs",
     )
 right.set(
     xlabel="student neurons $m$",
@@ -583,7 +619,11 @@ def pairs_needed(m: int, K: int) -> float:
     spread = simulate_overlap(best, K, trials, seed)[1] * math.sqrt(trials)
     return (
         2
-        * (figures.BAND * spread / (expected_overlap(m, K) - expected_overlap(best, K)))
+        * (
+            figures.BAND
+            * spread
+            / (expected_overlap(m, K) - expected_overlap(best, K))
+        )
         ** 2
     )
 
