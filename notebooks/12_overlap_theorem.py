@@ -51,12 +51,13 @@ import math
 
 import numpy as np
 import torch
-from lmc_helpers import claims, device, figures, overlap
-from lmc_helpers.overlap import expected_overlap, simulate_overlap
-from lmc_helpers.teacher_student import sample_minima
 from scipy.special import binom
 from scipy.stats import binom as binomial
 from scipy.stats import poisson
+
+from lmc_helpers import claims, device, figures, overlap
+from lmc_helpers.overlap import expected_overlap, simulate_overlap
+from lmc_helpers.teacher_student import sample_minima
 
 # %% [markdown]
 # ## Minima, types and overlap

@@ -1,0 +1,119 @@
+"""Loss barriers along a straight line between two networks.
+
+The word *barrier* has several meanings in the literature; each has its own name here. :func:`loss_barrier` is the
+maximum of the loss above the chord (Frankle et al.; Zhan, Li & Wu, section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu evaluate it
+Loss = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _check(lambdas: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> None:
+    if lambdas.ndim != 1 or not len(lambdas):
+        raise ValueError(f"lambdas has shape {tuple(lambdas.shape)}; allowed: one or more numbers in a row")
+    outside = lambdas[~((lambdas >= 0) & (lambdas <= 1))]
+    if len(outside):
+        raise ValueError(f"lambda = {outside[0].item()}; allowed: 0 <= lambda <= 1")
+    if a.shape != b.shape:
+        raise ValueError(f"the ends have shapes {tuple(a.shape)} and {tuple(b.shape)}; allowed: equal shapes")
+    if not (torch.isfinite(a).all() and torch.isfinite(b).all()):
+        raise ValueError("an end holds values that are not finite; allowed: finite weights")
+
+
+def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tensor:
+    """Loss above the chord, loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b), at each λ.
+
+    Parameters
+    ----------
+    loss : callable
+        maps weights (..., m, d) to losses (...).
+    a, b : torch.Tensor
+        ends (..., m, d) of equal shape; λ = 1 is a.
+    lambdas : sequence of float
+        points of [0, 1].
+
+    Returns
+    -------
+    torch.Tensor
+        (len(lambdas), ...).
+
+    Raises
+    ------
+    ValueError
+        if a λ lies outside [0, 1], the shapes differ, or an end is not finite.
+    """
+    lambdas = torch.as_tensor(lambdas, dtype=a.dtype, device=a.device)
+    _check(lambdas, a, b)
+    at_a, at_b = loss(a), loss(b)
+    return torch.stack([loss(x * a + (1 - x) * b) - x * at_a - (1 - x) * at_b for x in lambdas])
+
+
+def loss_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas=GRID) -> torch.Tensor:
+    """The barrier: the largest loss above the chord over the given λ.
+
+    Parameters and errors are those of :func:`excess`.
+
+    Returns
+    -------
+    torch.Tensor
+        (...). It is at least 0 when 0 or 1 is among the λ.
+
+    Examples
+    --------
+    For the loss x² the segment lies below its chord; for −x² it is above by λ(1 − λ)(a − b)²:
+
+    >>> a, b = torch.tensor([[2.0]]), torch.tensor([[0.0]])
+    >>> loss_barrier(lambda w: -w.square().sum(dim=(-2, -1)), a, b).item()
+    1.0
+    """
+    return excess(loss, a, b, lambdas).amax(dim=0)
+
+
+def refined_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, coarse: int = 11, steps: int = 40) -> torch.Tensor:
+    """The supremum of the loss above the chord, to rounding: golden-section search around the best grid point.
+
+    Parameters
+    ----------
+    loss, a, b
+        as in :func:`excess`.
+    coarse : int
+        grid points; the maximum must be the only one between the neighbours of the best of them.
+    steps : int
+        golden-section steps; each shrinks the bracket by 0.618.
+
+    Returns
+    -------
+    torch.Tensor
+        (...), never below the barrier on the coarse grid.
+
+    Examples
+    --------
+    >>> a, b = torch.tensor([[1.0]], dtype=torch.float64), torch.tensor([[0.0]], dtype=torch.float64)
+    >>> cubic = lambda w: (w - w**3).sum(dim=(-2, -1))  # largest at 1/√3
+    >>> round(refined_barrier(cubic, a, b).item(), 12) == round(2 / 3**1.5, 12)
+    True
+    """
+    grid = torch.linspace(0, 1, coarse, dtype=a.dtype, device=a.device)
+    values = excess(loss, a, b, grid)  # (coarse, ...)
+    best = values.argmax(dim=0)
+    low, high = grid[(best - 1).clamp(min=0)], grid[(best + 1).clamp(max=coarse - 1)]  # (...)
+    at_a, at_b = loss(a), loss(b)
+
+    def height(x: torch.Tensor) -> torch.Tensor:
+        weight = x[..., None, None]
+        return loss(weight * a + (1 - weight) * b) - x * at_a - (1 - x) * at_b
+
+    golden = (5**0.5 - 1) / 2
+    found = values.amax(dim=0)
+    for _ in range(steps):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        at_left, at_right = height(left), height(right)
+        found = torch.maximum(found, torch.maximum(at_left, at_right))
+        low, high = torch.where(at_left < at_right, left, low), torch.where(at_left < at_right, high, right)
+    return found

@@ -1,0 +1,406 @@
+"""Permutations of neurons: Algorithm 1 of Zhan, Li & Wu, weight matching, brute force and swap search.
+
+Weights W (..., m, d) have one neuron in each row. A permutation is an index tensor p (..., m): ``permute(W, p)`` has
+row p_i of W in place i. A matching p of W1 and W2 aligns W1 with ``permute(W2, p)``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+
+Objective = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (m, d), (B, m, d) -> (B,)
+
+LARGEST = 9  # most rows that brute force takes: 9! = 362 880 permutations
+CHUNK = 5040  # most permutations that an objective sees at once
+SLACK = 1e-12  # relative: values closer than this are rounding, hence tied
+
+
+def _check(W: torch.Tensor, name: str) -> None:
+    if W.ndim < 2 or min(W.shape[-2:]) < 1:
+        raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 rows and d >= 1")
+    if not W.is_floating_point():
+        raise ValueError(f"{name} has dtype {W.dtype}; allowed: floating point")
+    if not torch.isfinite(W).all():
+        index = tuple((~torch.isfinite(W)).nonzero()[0].tolist())
+        raise ValueError(f"{name}{list(index)} = {W[index].item()}; allowed: finite weights")
+
+
+def _check_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
+    if W1.shape != W2.shape:
+        raise ValueError(f"W1 has shape {tuple(W1.shape)} and W2 {tuple(W2.shape)}; allowed: equal shapes (..., m, d)")
+    _check(W1, "W1")
+    _check(W2, "W2")
+
+
+def _check_single_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
+    _check_pair(W1, W2)
+    if W1.ndim > 2:
+        raise ValueError(f"W1 and W2 have shape {tuple(W1.shape)}; allowed: one pair, (m, d)")
+
+
+def check_permutation(p: torch.Tensor) -> None:
+    """Raise unless every p[..., :] is a permutation of 0 … m − 1.
+
+    Parameters
+    ----------
+    p : torch.Tensor
+        (..., m), torch.long.
+
+    Raises
+    ------
+    ValueError
+        if p has no axis, is not torch.long, or misses an index; the message names the first such permutation.
+
+    Examples
+    --------
+    >>> check_permutation(torch.tensor([2, 0, 1]))
+    >>> check_permutation(torch.tensor([2, 0, 2]))
+    Traceback (most recent call last):
+    ValueError: p[:] = [2, 0, 2] is no permutation; allowed: each of 0 ... 2 once
+    """
+    if p.ndim < 1 or p.dtype != torch.long:
+        raise ValueError(f"p has shape {tuple(p.shape)} and dtype {p.dtype}; allowed: (..., m) and torch.long")
+    m = p.shape[-1]
+    wrong = (p.sort(dim=-1).values != torch.arange(m, device=p.device)).any(dim=-1)  # (...)
+    if wrong.any():
+        index = tuple(wrong.nonzero()[0].tolist())
+        where = ", ".join([*map(str, index), ":"])
+        raise ValueError(f"p[{where}] = {p[index].tolist()} is no permutation; allowed: each of 0 ... {m - 1} once")
+
+
+def permute(W: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """Take the rows of W in the order p; without leading dimensions this is ``W[p]``.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d).
+    p : torch.Tensor
+        (..., m), one permutation for each network.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, d): row i is row p_i of W.
+
+    Raises
+    ------
+    ValueError
+        if the shape of p is not that of W without d, or p is no permutation.
+
+    Examples
+    --------
+    >>> permute(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([2, 0, 1])).flatten()
+    tensor([3., 1., 2.])
+    """
+    if W.ndim < 2 or p.shape != W.shape[:-1]:
+        raise ValueError(f"W has shape {tuple(W.shape)} and p {tuple(p.shape)}; allowed: (..., m, d) and (..., m)")
+    check_permutation(p)
+    return torch.take_along_dim(W, p[..., None], dim=-2)
+
+
+def _decompose(W: torch.Tensor, tol: float, name: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Type, entry (the largest of the row) and norm of each row; each (..., m)."""
+    if not tol >= 0:
+        raise ValueError(f"tol = {tol}; allowed: tol >= 0")
+    entry, types = W.max(dim=-1)
+    rest = W.scatter(-1, types[..., None], entry.clamp(max=0)[..., None])  # W minus its nearest point of a ray
+    distance = torch.linalg.vector_norm(rest, dim=-1)
+    norm = torch.hypot(distance, entry.clamp(min=0))
+    wrong = distance > tol  # then it is as far from zero: distance <= norm
+    if wrong.any():
+        index = tuple(wrong.nonzero()[0].tolist())
+        raise ValueError(
+            f"row {name}{list(index)} is at distance {distance[index].item():.3g} from the nearest ray "
+            f"{{a e_j: a > 0}} and {norm[index].item():.3g} from zero; allowed: at most tol = {tol:g} from one of them"
+        )
+    return torch.where(norm > tol, types, -1), entry, norm
+
+
+def row_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
+    """Type of each row: j on the ray ``{a e_j: a > 0}``, −1 at zero.
+
+    A row within ``tol`` of zero counts as zero even when it also lies on a ray; ``tol=0`` keeps the smallest entries.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d).
+    tol : float
+        largest Euclidean distance from a ray or from zero.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m), torch.long, values −1 … d − 1.
+
+    Raises
+    ------
+    ValueError
+        if a row is further than ``tol`` from every ray and from zero (the message names the first one: its batch
+        index, its row and its distance), or W is not finite.
+
+    Examples
+    --------
+    >>> row_types(torch.tensor([[0.0, 0.5], [0.0, 0.0], [2.0, 0.0]]))
+    tensor([ 1, -1,  0])
+    """
+    _check(W, "W")
+    return _decompose(W, tol, "W")[0]
+
+
+def _lexsort(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Order (..., m) that sorts by ``first``, ties by ``second``, further ties by index."""
+    order = second.argsort(dim=-1, stable=True)
+    return order.gather(-1, first.gather(-1, order).argsort(dim=-1, stable=True))
+
+
+def _ranks(kinds: torch.Tensor, value: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    """Rank 0, 1, … of each row among the rows of its kind, by ascending value; (..., m)."""
+    order = _lexsort(kinds, value)
+    place = torch.arange(order.shape[-1], device=order.device).expand_as(order)
+    start = counts.cumsum(dim=-1) - counts  # (..., d + 1), the first place of each kind
+    return torch.empty_like(order).scatter_(-1, order, place) - start.gather(-1, kinds)
+
+
+def algorithm_1(
+    W1: torch.Tensor, W2: torch.Tensor, tol: float = 1e-9, sort: bool = True, leftovers: str = "order"
+) -> torch.Tensor:
+    """Match the rows of two minima type by type: Algorithm 1 of Zhan, Li & Wu.
+
+    (1) The rows of each type (the non-zero elements of each column) are sorted in descending order. (2) The k-th row
+    of type j of W2 goes to the place of the k-th row of type j of W1, as long as W1 has one. (3) The unassigned rows
+    of W2, zero rows included, fill the empty places of W1 one after another. Ties go by row index.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (..., m, d), equal shapes; every row within ``tol`` of zero or of a ray ``{a e_j: a > 0}``, see ``row_types``.
+    tol : float
+        largest Euclidean distance from a ray or from zero.
+    sort : bool
+        False leaves out step (1): the rows of a type stay in row order.
+    leftovers : str
+        order of step (3). ``"order"``: rows and places in row order; ``"sorted"``: both by descending norm;
+        ``"opposed"``: places by descending, rows by ascending norm.
+
+    Returns
+    -------
+    torch.Tensor
+        p (..., m), torch.long: row p_i of W2 goes to place i.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ, m < 1, a weight is not finite, a row has no type, or ``leftovers`` is unknown.
+
+    Examples
+    --------
+    Rows 1 of both are the largest of type 0. Row 0 of W2 goes to the only place of type 1, and row 2 is left over:
+
+    >>> W1 = torch.tensor([[0.25, 0.0], [0.75, 0.0], [0.0, 1.0]])
+    >>> W2 = torch.tensor([[0.0, 0.6], [1.0, 0.0], [0.0, 0.4]])
+    >>> algorithm_1(W1, W2)
+    tensor([2, 1, 0])
+    """
+    signs = {"order": (0, 0), "sorted": (-1, -1), "opposed": (-1, 1)}
+    if leftovers not in signs:
+        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: 'order', 'sorted', 'opposed'")
+    _check_pair(W1, W2)
+    m, d = W1.shape[-2:]
+    kinds, counts, ranks, norms = [], [], [], []
+    for W, name in ((W1, "W1"), (W2, "W2")):
+        types, entry, norm = _decompose(W, tol, name)
+        kinds.append(types % (d + 1))  # (..., m), zero rows are kind d
+        counts.append(kinds[-1].new_zeros(*W.shape[:-2], d + 1).scatter_add_(-1, kinds[-1], torch.ones_like(types)))
+        ranks.append(_ranks(kinds[-1], -entry if sort else torch.zeros_like(entry), counts[-1]))
+        norms.append(norm)
+    orders = []
+    for a, b in ((0, 1), (1, 0)):
+        left = (kinds[a] == d) | (ranks[a] >= counts[b].gather(-1, kinds[a]))  # the other has no k-th row of type j
+        key = (kinds[a] * (m + 1) + ranks[a]).double()  # the same set in W1 and W2 where nothing is left over
+        orders.append(_lexsort(left.long(), torch.where(left, signs[leftovers][a] * norms[a].double(), key)))
+    return torch.empty_like(orders[0]).scatter_(-1, *orders)
+
+
+def weight_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
+    """The permutation that maximises Σ_i ⟨W1_i, W2_p(i)⟩, equivalently minimises ``‖W1 − permute(W2, p)‖``.
+
+    Solved exactly, as a linear assignment problem for each pair.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (..., m, d), equal shapes.
+
+    Returns
+    -------
+    torch.Tensor
+        p (..., m), torch.long.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ, m < 1, or a weight is not finite.
+
+    Examples
+    --------
+    >>> W = torch.tensor([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> weight_matching(W, permute(W, torch.tensor([1, 2, 0])))
+    tensor([2, 0, 1])
+    """
+    _check_pair(W1, W2)
+    m, d = W1.shape[-2:]
+    pairs = zip(W1.double().reshape(-1, m, d), W2.double().reshape(-1, m, d), strict=True)
+    p = [linear_sum_assignment((A @ B.T).numpy(force=True), maximize=True)[1] for A, B in pairs]
+    return torch.from_numpy(np.array(p, dtype=np.int64).reshape(W1.shape[:-1])).to(W1.device)
+
+
+def all_permutations(m: int) -> torch.Tensor:
+    """All permutations of 0 … m − 1 in lexicographic order.
+
+    Parameters
+    ----------
+    m : int
+        1 <= m <= 9.
+
+    Returns
+    -------
+    torch.Tensor
+        (m!, m), torch.long.
+
+    Raises
+    ------
+    ValueError
+        if m < 1 or m > 9.
+
+    Examples
+    --------
+    >>> all_permutations(3).tolist()
+    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    """
+    if not 1 <= m <= LARGEST:
+        raise ValueError(f"m = {m} is out of reach of all m! permutations; allowed: 1 <= m <= {LARGEST}")
+    entries = itertools.chain.from_iterable(itertools.permutations(range(m)))
+    return torch.from_numpy(np.fromiter(entries, np.int64, count=math.factorial(m) * m).reshape(-1, m))
+
+
+def _values(objective: Objective, W1: torch.Tensor, W2: torch.Tensor, P: torch.Tensor) -> torch.Tensor:
+    """The objective at ``permute(W2, p)`` for each row p of P (B, m); shape (B,)."""
+    chunks = []
+    for p in P.split(CHUNK):
+        chunks.append(objective(W1, W2[p]))
+        if chunks[-1].shape != p.shape[:1]:
+            raise ValueError(
+                f"the objective returns shape {tuple(chunks[-1].shape)} for {len(p)} networks; allowed: ({len(p)},)"
+            )
+    values = torch.cat(chunks)
+    if not torch.isfinite(values).all():
+        k = int((~torch.isfinite(values)).nonzero()[0])
+        raise ValueError(f"the objective is {values[k].item()} at p = {P[k].tolist()}; allowed: finite values")
+    return values
+
+
+def _first_minimiser(values: torch.Tensor) -> int:
+    least = values.min()
+    return int((values <= least + SLACK * least.abs()).nonzero()[0])
+
+
+def best_permutation(W1: torch.Tensor, W2: torch.Tensor, objective: Objective) -> torch.Tensor:
+    """Minimise an objective over all m! permutations of the rows of W2.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (m, d), one pair, m <= 9.
+    objective : callable
+        takes W1 (m, d) and a batch of permuted W2 (B, m, d), returns (B,) values.
+
+    Returns
+    -------
+    torch.Tensor
+        p (m,), torch.long: the first minimiser in lexicographic order; values within relative 1e-12 are tied.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ or have leading dimensions, m < 1 or m > 9, a weight or a value is not finite, or the
+        objective does not return one value for each network.
+
+    Examples
+    --------
+    >>> def distance(W1, W2):
+    ...     return (W1 - W2).abs().sum(dim=(-2, -1))
+    >>> W1, W2 = torch.tensor([[1.0], [2.0], [4.0]]), torch.tensor([[5.0], [0.0], [2.0]])
+    >>> best_permutation(W1, W2, distance)
+    tensor([1, 2, 0])
+    """
+    _check_single_pair(W1, W2)
+    P = all_permutations(len(W1)).to(W1.device)  # (m!, m)
+    return P[_first_minimiser(_values(objective, W1, W2, P))]
+
+
+def _swapped(p: torch.Tensor) -> torch.Tensor:
+    """All permutations one swap away from p (m,); shape (m(m − 1)/2, m)."""
+    i, j = torch.triu_indices(len(p), len(p), offset=1, device=p.device)
+    P = p.repeat(len(i), 1)
+    P.scatter_(1, torch.stack([i, j], dim=1), torch.stack([p[j], p[i]], dim=1))
+    return P
+
+
+def swap_search(
+    W1: torch.Tensor, W2: torch.Tensor, objective: Objective, p: torch.Tensor, sweeps: int = 100
+) -> torch.Tensor:
+    """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (m, d), one pair.
+    objective : callable
+        takes W1 (m, d) and a batch of permuted W2 (B, m, d), returns (B,) values to be minimised.
+    p : torch.Tensor
+        (m,), where the search starts.
+    sweeps : int
+        most swaps that are made, at least 0.
+
+    Returns
+    -------
+    torch.Tensor
+        (m,), torch.long: no single swap improves it by more than relative 1e-12, unless the sweeps ran out.
+
+    Raises
+    ------
+    ValueError
+        as ``best_permutation``, but for any m; if p is no permutation of the m rows, or ``sweeps`` < 0.
+
+    Examples
+    --------
+    >>> def distance(W1, W2):
+    ...     return (W1 - W2).abs().sum(dim=(-2, -1))
+    >>> W1, W2 = torch.tensor([[1.0], [2.0], [4.0]]), torch.tensor([[5.0], [0.0], [2.0]])
+    >>> swap_search(W1, W2, distance, torch.tensor([0, 1, 2]))
+    tensor([1, 2, 0])
+    """
+    _check_single_pair(W1, W2)
+    if p.shape != W1.shape[:1]:
+        raise ValueError(f"p has shape {tuple(p.shape)} for m = {len(W1)} rows; allowed: ({len(W1)},)")
+    check_permutation(p)
+    if sweeps < 0:
+        raise ValueError(f"sweeps = {sweeps}; allowed: sweeps >= 0")
+    p = p.to(W1.device, copy=True)
+    value = _values(objective, W1, W2, p[None])[0]
+    for _ in range(sweeps if len(p) > 1 else 0):
+        P = _swapped(p)  # (m(m − 1)/2, m)
+        values = _values(objective, W1, W2, P)
+        best = _first_minimiser(values)
+        if not values[best] < value - SLACK * value.abs():
+            break
+        p, value = P[best], values[best]
+    return p

@@ -1,0 +1,114 @@
+"""The loss between two minima, by their structure (Zhan, Li & Wu, section 4).
+
+A row of a minimum has at most one non-zero entry, so a row of λ W₁ + (1 − λ) W₂ has at most two. Rows that stay on
+one axis add up to one row. The kernel of two rows that share no axis is κ(0)‖u‖‖v‖, which sums up to a product; only
+pairs that share an axis need an arccosine. With the signed rows (student +, teacher −), norms ρ and signs s,
+
+    L = κ(0) (Σ s_a ρ_a)² + Σ s_a s_b ρ_a ρ_b [κ(cos θ_ab) − κ(0)]   over pairs that share an axis.
+
+At M = 500 and m = 5000 that is some thousand pairs instead of 5000².
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from lmc_helpers.barrier import GRID
+from lmc_helpers.teacher_student import kappa
+
+
+def _one_entry(W: torch.Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Axis (m,), −1 for a row 0, and entry (m,) of each row."""
+    if W.ndim != 2:
+        raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (m, d)")
+    W = W.detach().cpu().numpy()
+    if not np.isfinite(W).all():
+        raise ValueError(f"{name} holds values that are not finite; allowed: finite weights")
+    many = np.flatnonzero((W != 0).sum(axis=1) > 1)
+    if len(many) or (W < 0).any():
+        row = many[0] if len(many) else np.flatnonzero((W < 0).any(axis=1))[0]
+        raise ValueError(f"row {row} of {name} lies on no ray e_j; allowed: rows with one positive entry or none")
+    axis = W.argmax(axis=1)
+    entry = W[np.arange(len(W)), axis]
+    return np.where(entry > 0, axis, -1), entry
+
+
+def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> torch.Tensor:
+    """L(λ W₁ + (1 − λ) W₂) for two matrices whose rows have one positive entry or none.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (m, d), for example minima; W2 already permuted.
+    M : int
+        teacher neurons, M <= d.
+    lambdas : sequence of float
+        points of [0, 1].
+
+    Returns
+    -------
+    torch.Tensor
+        (len(lambdas),), float64. Equals :func:`lmc_helpers.teacher_student.population_loss` up to rounding.
+
+    Raises
+    ------
+    ValueError
+        if a row has more than one entry or a negative one, shapes differ, M > d or a λ lies outside [0, 1].
+
+    Examples
+    --------
+    Two students of two teachers, exchanged: halfway both rows are (½, ½).
+
+    >>> W = torch.eye(2, dtype=torch.float64)
+    >>> from lmc_helpers.teacher_student import population_loss
+    >>> halfway = population_loss(torch.full((2, 2), 0.5, dtype=torch.float64), M=2)
+    >>> torch.allclose(losses_between(W, W.flip(0), 2, [0.5])[0], halfway)
+    True
+    """
+    lambdas = np.atleast_1d(np.asarray(lambdas, dtype=float))
+    if W1.shape != W2.shape:
+        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal shapes")
+    if not ((lambdas >= 0) & (lambdas <= 1)).all():
+        raise ValueError(f"lambda = {lambdas[~((lambdas >= 0) & (lambdas <= 1))][0]}; allowed: 0 <= lambda <= 1")
+    (axis1, x1), (axis2, x2) = _one_entry(W1, "W1"), _one_entry(W2, "W2")
+    d = W1.shape[1]
+    if not 1 <= M <= d:
+        raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: 1 <= M <= d")
+    single = (axis1 == axis2) | (axis1 < 0) | (axis2 < 0)
+    on_axis = np.where(axis1 < 0, axis2, axis1)[single]  # −1 where both rows are 0
+    sums = [np.bincount(on_axis[on_axis >= 0], x[single][on_axis >= 0], minlength=d) for x in (x1, x2)]
+    teacher = (np.arange(d) < M).astype(float)
+    pairs = (axis1[~single], x1[~single], axis2[~single], x2[~single])
+    return torch.tensor([_loss(x, sums, teacher, pairs, d) for x in lambdas], dtype=torch.float64)
+
+
+def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np.ndarray, ...], d: int) -> float:
+    axis1, x1, axis2, x2 = pairs
+    u = len(axis1)
+    rows = sparse.csr_array(
+        (np.concatenate([x * x1, (1 - x) * x2]), (np.tile(np.arange(u), 2), np.concatenate([axis1, axis2]))), (u, d)
+    )
+    norms = np.hypot(x * x1, (1 - x) * x2)
+    alive = norms > 0
+    units = sparse.diags_array(np.where(alive, 1 / np.where(alive, norms, 1), 0)) @ rows
+    axes = x * sums[0] + (1 - x) * sums[1] - teacher  # students on an axis, less the teacher: one signed row each
+    units = sparse.vstack([units, sparse.eye_array(d)]).tocsr()
+    mass = np.concatenate([norms, axes])  # (u + d,)
+    cosines = (units @ units.T).tocoo()  # pairs that share an axis
+    at_right_angle = float(kappa(0.0, d))
+    shared = kappa(torch.from_numpy(cosines.data), d).numpy() - at_right_angle
+    return float(at_right_angle * mass.sum() ** 2 + (mass[cosines.row] * mass[cosines.col]) @ shared)
+
+
+def minima_barrier(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> float:
+    """The barrier between two minima, whose own losses are 0: the largest of :func:`losses_between`.
+
+    Examples
+    --------
+    >>> W = torch.eye(2, dtype=torch.float64)
+    >>> minima_barrier(W, W, M=2) < 1e-15
+    True
+    """
+    return float(losses_between(W1, W2, M, lambdas).max())

@@ -1,0 +1,315 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Minima and the exact loss
+#
+# Zhan, Li and Wu {cite:p}`zhan2025` study the smallest network in which permutations matter: a two-layer ReLU student
+# that learns a teacher with orthonormal neurons. Its population loss has a closed form, so nothing in the chapters on
+# this paper needs a data set, and its minima are known (Lemma 2). This chapter checks both, and asks how gradient
+# descent approaches the minima. It arrives slowly: the loss around a minimum grows like the *cube* of the distance.
+
+# %% tags=["parameters"]
+networks: int = 100  # networks trained by gradient descent
+steps: int = 16_000  # their budget of steps
+samples: int = 200_000  # inputs of the Monte Carlo check
+seed: int = 1  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer
+
+chapter.begin(
+    globals(),
+    networks=Integer(2, 100_000),
+    steps=Integer(800, 10_000_000),
+    samples=Integer(100, 100_000_000),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+
+# %% tags=["hide-input"]
+import math
+
+import numpy as np
+import torch
+
+from lmc_helpers import claims, device, figures
+from lmc_helpers.gradient_descent import gradient_descent, initial_weights
+from lmc_helpers.teacher_student import (
+    distance_to_minima,
+    kappa,
+    population_gradient,
+    population_hessian,
+    population_loss,
+    sample_minima,
+)
+
+# %% [markdown]
+# ## The loss in closed form
+#
+# The student $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$ learns $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$, $M \le d$, on
+# inputs uniform on the unit sphere:
+#
+# $$
+# L(W) = \mathbb E_x \bigl( f_W(x) - f^*(x) \bigr)^2. \tag{3}
+# $$
+#
+# Expanding the square leaves means of products of two ReLUs. They depend on the two norms and on the angle $\theta$
+# only (the arc-cosine kernel): $\mathbb E\, \sigma(u \cdot x)\, \sigma(v \cdot x) = \|u\| \|v\|\, \kappa(\cos\theta)$ with
+#
+# $$
+# \kappa(t) = \frac{1}{2\pi d} \Bigl( (\pi - \arccos t)\, t + \sqrt{1 - t^2} \Bigr), \tag{8}
+# $$
+#
+# $$
+# L(W) = \sum_{i,i'} \|w_i\| \|w_{i'}\|\, \kappa(\hat w_i \cdot \hat w_{i'})
+#   - 2 \sum_{i,j} \|w_i\|\, \kappa(\hat w_i \cdot e_j) + M \kappa(1) + M(M - 1)\, \kappa(0).
+# $$
+#
+# (The second line of the paper's derivation has $\sum_j \sigma(e_j \cdot x)^2$ where the square belongs outside the sum;
+# its third line is right.) In code:
+
+# %%
+x = torch.randn(
+    samples, 8, generator=device.torch_generator(seed, "x"), dtype=torch.float64
+)
+x = x / x.norm(dim=-1, keepdim=True)  # (samples, d), uniform on the sphere
+W = torch.randn(
+    20, 12, 8, generator=device.torch_generator(seed, "W"), dtype=torch.float64
+)  # (20, m, d)
+W = W / 4
+exact = population_loss(W, M=6)  # (20,)
+print(f"first network: L = {exact[0]:.6f}")
+
+# %% [markdown]
+# An average over inputs must agree within its error, and must exclude the loss with the misplaced square.
+
+
+# %% tags=["nbval-check-output"]
+def monte_carlo(seed: int) -> tuple[float, float]:
+    """Mean relative deviation of sampled losses from the exact ones, with its error."""
+    generator = device.torch_generator(seed, "monte carlo")
+    inputs = torch.randn(samples, 8, generator=generator, dtype=torch.float64)
+    inputs = inputs / inputs.norm(dim=-1, keepdim=True)
+    teacher = torch.relu(inputs[:, :6]).sum(dim=-1)
+    relative = torch.zeros(samples, dtype=torch.float64)
+    for w, loss in zip(
+        W, exact, strict=True
+    ):  # one input sample for all networks
+        residual = torch.relu(inputs @ w.T).sum(dim=-1) - teacher
+        relative += (residual.square() / loss - 1) / len(W)
+    return relative.mean().item(), relative.std().item() / math.sqrt(samples)
+
+
+misplaced = exact - 6 * 5 * kappa(
+    0.0, d=8
+)  # Σ_j σ(x_j)² in place of (Σ_j σ(x_j))²
+value, stderr = monte_carlo(seed)
+claims.check(
+    "Z2.monte_carlo",
+    value,
+    stderr=stderr,
+    n=samples,
+    rival=(misplaced / exact - 1).mean().item(),
+    again=lambda: monte_carlo(seed + 1),
+)
+
+# %% [markdown]
+# The gradient is closed too. With $\hat u = u/\|u\|$ and $k(u, v) = \|u\|\|v\|\kappa(\cos\theta)$,
+#
+# $$
+# \frac{\partial k}{\partial u} = \frac{1}{2\pi d} \bigl( (\pi - \theta)\, v + \|v\| \sin\theta\, \hat u \bigr),
+# \qquad
+# \frac{\partial L}{\partial w_i} = 2 \sum_{i'} \frac{\partial k}{\partial u}(w_i, w_{i'}) - 2 \sum_j \frac{\partial k}{\partial u}(w_i, e_j).
+# $$
+#
+# It stays finite where automatic differentiation of $\arccos$ does not, at parallel rows. Central differences of the
+# loss, at random networks:
+
+# %% tags=["nbval-check-output"]
+h = 1e-5
+directions = torch.eye(12 * 8, dtype=torch.float64).reshape(
+    -1, 1, 12, 8
+)  # (m d, 1, m, d)
+numeric = (
+    population_loss(W + h * directions, 6)
+    - population_loss(W - h * directions, 6)
+) / (2 * h)
+closed = population_gradient(W, 6).flatten(start_dim=1).T  # (m d, 20)
+gradient_error = ((numeric - closed).norm() / closed.norm()).item()
+claims.check("Z2.gradient", gradient_error, n=len(W))
+
+# %% [markdown]
+# ## The minima
+#
+# ```{prf:theorem} Lemma 2 of the paper, from Lin et al. (2024)
+# :label: thm-lemma2
+# For $M \le m$, $L(W) = 0$ exactly if every row of $W$ is $0$ or a positive multiple of some $e_j$, $j \le M$, and the
+# column sums are $\sum_i w_{ij} = 1$ for $j \le M$.
+# ```
+#
+# ```{prf:proof}
+# *If:* $\sigma(\alpha x_j) = \alpha \sigma(x_j)$ for $\alpha > 0$, so $f_W = f^*$. *Only if:* $L(W) = 0$ gives $f_W = f^*$
+# on the sphere, hence, both being positively homogeneous, on $\mathbb R^d$. The function $\sigma(w \cdot x)$ with
+# $w \ne 0$ is not differentiable across the hyperplane $w^\perp$, where its slope jumps by $w$. Add the jumps of all rows
+# with the same hyperplane. For a hyperplane other than the $e_j^\perp$, $j \le M$, the sum must vanish: with
+# $w_i = \alpha_i v$, the jump across $v^\perp$ is $\sum_i |\alpha_i|\, v$, so there are no such rows. For $e_j^\perp$ it gives
+# $\sum_i |w_{ij}| = 1$ over the rows $w_i = w_{ij} e_j$. What remains is $f_W - f^* = \sum_j \sum_{i: w_{ij} < 0} |w_{ij}|\,
+# (\sigma(-x_j) - \sigma(x_j)) = -\sum_j x_j \sum_{i : w_{ij} < 0} |w_{ij}|$, a linear function, which vanishes only without
+# negative rows.
+# ```
+#
+# So there are at most $M + 1$ kinds of rows (the paper's "$m + 1$" is a slip). Sampled minima are checked as functions in
+# [the chapter on the overlap theorem](12_overlap_theorem.ipynb); here their exact loss is {glue:text}`sampled_loss`
+# or less.
+#
+# ## How gradient descent gets there
+#
+# We train {glue:text}`networks` networks with $m = 12$, $M = 6$, $d = 8$ from the paper's initialisation, entries
+# $N(0, 1/(md)^2)$, by exact gradient descent with step size ½, and measure how far they are from the manifold: the distance of every row to
+# its nearest ray, and of the column sums to 1.
+
+# %% tags=["hide-input"]
+minima = sample_minima(30, 6, 8, 1000, seed)
+sampled_loss = population_loss(minima, 6).abs().max().item()
+stages = [steps // 2**k for k in (4, 3, 2, 1, 0)]
+W_t = initial_weights(12, 8, networks, seed)
+done, distance, losses = 0, [], []
+for stage in stages:  # (networks,) at each stage
+    W_t = gradient_descent(W_t, M=6, rate=0.5, steps=stage - done, tol=0.0).W
+    done = stage
+    distance.append(distance_to_minima(W_t, 6).numpy())
+    losses.append(population_loss(W_t, 6).numpy())
+distance, losses = np.array(distance), np.array(losses)  # (stages, networks)
+far, near = distance[-3], distance[-1]
+slopes = np.log(near / far) / math.log(4)  # (networks,)
+cubic = np.log(losses[-1] / losses[-3]) / np.log(near / far)
+
+figure, axes = figures.panels(columns=2)
+left, right = axes[0]
+left.loglog(
+    stages, distance, color=figures.COLOURS["blue"], alpha=0.15, linewidth=0.8
+)
+left.loglog(
+    stages,
+    np.median(distance, axis=1),
+    "o-",
+    color=figures.COLOURS["black"],
+    label="median",
+)
+guide = np.median(distance[-1]) * steps / np.array(stages)
+left.loglog(stages, guide, "--", color=figures.COLOURS["orange"], label="1/steps")
+left.set(xlabel="steps", ylabel="distance to the manifold")
+left.legend()
+right.loglog(
+    distance[1:].ravel(),
+    losses[1:].ravel(),
+    ".",
+    markersize=3,
+    label="networks on their way",
+)
+span = np.array([near.min(), distance[1].max()])
+scale = np.median(losses[-1] / near**3)
+right.loglog(
+    span,
+    scale * span**3,
+    "--",
+    color=figures.COLOURS["orange"],
+    label="distance³",
+)
+right.set(xlabel="distance to the manifold", ylabel="loss $L$")
+right.legend()
+figures.show("fig_descent", figure)
+
+at_minimum = torch.linalg.eigvalsh(
+    population_hessian(minima[:100, :, :], 6)
+)  # (100, m d)
+figures.numbers(
+    networks=networks,
+    steps=steps,
+    profile=profile,
+    sampled_loss=f"{max(sampled_loss, 1e-15):.0e}",
+    farthest=f"{near.max():.1e}",
+    largest_loss=f"{losses[-1].max():.1e}",
+    cubic=float(np.median(cubic)),
+    zero_modes=int((at_minimum[0].abs() < 1e-12).sum()),
+    dimension=30 * 8,
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_descent
+# :name: fig-descent
+# :alt: Left, the distance to the manifold of minima falls like one over the number of steps for all networks. Right, loss against distance on double logarithmic axes follows a line of slope three.
+#
+# Left: distance to the manifold of {glue:text}`networks` networks during gradient descent (thin lines). Right: their loss
+# against that distance. Profile {glue:text}`profile`.
+# ```
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "Z1.converged",
+    float(slopes.mean()),
+    stderr=float(slopes.std(ddof=1) / math.sqrt(networks)),
+    n=networks,
+)
+
+# %% [markdown]
+# After {glue:text}`steps` steps the farthest network is {glue:text}`farthest` away and the largest loss is
+# {glue:text}`largest_loss`. No network is stuck, but none has "converged" in the sense of a small gradient either. The reason
+# is the shape of the loss.
+#
+# ```{prf:proposition} Quadratic across, cubic along
+# :label: prop-cubic
+# Let $W$ be a minimum without zero rows and with $\alpha_j + 1$ rows of type $j$. The Hessian of $L$ at $W$ depends on the
+# types only, not on the entries: its block of rows $i, i'$ is
+#
+# $$
+# \tfrac1d I \quad\text{if } i, i' \text{ have the same type}, \qquad
+# \tfrac1d \bigl( \tfrac12 I + \tfrac1\pi (e_j e_{j'}^\top + e_{j'} e_j^\top) \bigr) \quad\text{for types } j \ne j'.
+# $$
+#
+# So it vanishes on the $(m - M)d$-dimensional space of perturbations $\delta$ with $\sum_{i \in \text{type } j} \delta_i = 0$
+# for every $j$. If such a perturbation tilts rows off their rays, $L(W + \varepsilon\delta)$ is of order $\varepsilon^3$.
+# ```
+#
+# ```{prf:proof}
+# Insert angles $0$ and $\pi/2$ into $\partial^2 k/\partial u \partial v = \frac{1}{2\pi d}[(\pi - \theta) I + \hat u n_u^\top + \hat v n_v^\top]$
+# with $n_u = (\hat v - \cos\theta\, \hat u)/\sin\theta$; the terms $\partial^2 k/\partial u^2$ carry $\sin\theta$ and
+# cancel between students and teacher, because the rows of each type add up to $e_j$. For the last statement:
+# $f_{W + \varepsilon\delta} - f^*$ is 0 wherever no row changes sign, since the changes add up to 0 in each type; the
+# signs change only in strips $|x_j| = O(\varepsilon)$, where the difference is $O(\varepsilon)$. The mean of its square is
+# $O(\varepsilon^2) \cdot O(\varepsilon)$; it is not smaller, since two rows of one type that tilt differently differ by order $\varepsilon$ on a
+# part of the strip of proportional size.
+# ```
+#
+# On such a valley floor gradient descent moves like $\dot s = -s^2$, which gives $s \sim 1/\text{steps}$. Measured: the loss
+# scales with the distance to the power {glue:text}`cubic:.2f`. At a minimum with $m = 30$, $M = 6$, $d = 8$ the
+# Hessian has {glue:text}`zero_modes` zero eigenvalues of {glue:text}`dimension`, as the proposition says.
+#
+# ## What we found that the paper does not say
+#
+# - The curvature across the manifold does not depend on how the weight of a type is spread over its rows
+#   ({prf:ref}`prop-cubic`): all minima with the same type counts are equally sharp.
+# - Gradient descent reaches the manifold only like $1/\text{steps}$. Experiments on "converged" solutions measure networks
+#   whose rows are still tilted, and a threshold on the loss is the cube of a threshold on the tilt.
+#
+# ```{admonition} Try it
+# :class: tip
+# Four times the steps, on twenty networks:
+#
+#     make chapter NAME=exact_loss ARGS="-p steps 64000 -p networks 20"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())

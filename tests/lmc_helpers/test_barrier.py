@@ -1,0 +1,87 @@
+"""Barriers on functions whose barrier is known, and the structured loss against the dense one."""
+
+import math
+
+import pytest
+import torch
+
+from lmc_helpers.barrier import GRID, excess, loss_barrier, refined_barrier
+from lmc_helpers.minima import losses_between, minima_barrier
+from lmc_helpers.teacher_student import population_loss, sample_minima
+
+
+def quadratic(w):
+    return -w.square().sum(dim=(-2, -1))
+
+
+def ends(*shape):
+    g = torch.Generator().manual_seed(0)
+    return torch.randn(*shape, dtype=torch.float64, generator=g), torch.randn(*shape, dtype=torch.float64, generator=g)
+
+
+def test_a_known_barrier_in_batches():
+    a, b = ends(5, 3, 4, 2)
+    square = (a - b).square().sum(dim=(-2, -1))  # excess of −‖w‖² is λ(1−λ)‖a−b‖²
+    assert GRID[0] == 0 and GRID[-1] == 1 and len(GRID) == 11
+    torch.testing.assert_close(loss_barrier(quadratic, a, b), square / 4)
+    torch.testing.assert_close(loss_barrier(quadratic, a, b, [0.1, 0.3]), 0.21 * square)
+    assert excess(quadratic, a, b, [0, 0.5, 1]).shape == (3, 5, 3)
+
+
+def test_the_chord_is_subtracted_and_the_order_of_the_ends_is_fixed():
+    a, b = ends(2, 2)
+    tilted = lambda w: quadratic(w) + 7 * w.sum(dim=(-2, -1)) + 5  # noqa: E731
+    torch.testing.assert_close(excess(tilted, a, b, GRID), excess(quadratic, a, b, GRID))
+    bump = lambda w: (w[..., 0, 0] - a[0, 0]).abs() < 0.2 * (a - b).abs()[0, 0]  # noqa: E731  close to a: λ near 1
+    values = excess(lambda w: bump(w).double(), a, b, [0.1, 0.9])
+    assert values[1] == pytest.approx(0.1) and values[0] == pytest.approx(-0.1)
+
+
+def test_refinement_finds_the_supremum():
+    a, b = torch.ones(1, 1, dtype=torch.float64), torch.zeros(1, 1, dtype=torch.float64)
+    for top in (0.05, 0.333, 0.95):
+        bump = lambda w, top=top: -(((w - top) * 2).abs() ** 1.5).sum(dim=(-2, -1))  # noqa: E731
+        fine = excess(bump, a, b, torch.linspace(0, 1, 100_001)).max()
+        refined = refined_barrier(bump, a, b)
+        assert refined >= loss_barrier(bump, a, b) and refined == pytest.approx(fine.item(), abs=1e-9)
+
+
+@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 4), (6, 1, 3), (30, 6, 8), (25, 20, 20)])
+@pytest.mark.parametrize("law", ["exponential", "equal"])
+def test_structured_loss_is_the_dense_loss(m, M, d, law):
+    for a, b in zip(sample_minima(m, M, d, 4, 1, law), sample_minima(m, M, d, 4, 2, law), strict=True):
+        a = a.clone()
+        a[m // 2] *= 0.7  # need not be minima
+        dense = torch.stack([population_loss(x * a + (1 - x) * b, M) for x in GRID])
+        torch.testing.assert_close(losses_between(a, b, M), dense, rtol=0, atol=1e-12)
+        assert minima_barrier(a, b, M) == pytest.approx(dense.max().item(), abs=1e-12)
+
+
+def test_zero_rows_and_axes_beyond_the_teacher():
+    a = torch.tensor([[0.0, 0, 2], [0, 1, 0], [0, 0, 0], [0, 0, 0]], dtype=torch.float64)
+    b = torch.tensor([[0.5, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=torch.float64)
+    dense = torch.stack([population_loss(x * a + (1 - x) * b, 2) for x in GRID])
+    torch.testing.assert_close(losses_between(a, b, 2), dense, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a, b: loss_barrier(quadratic, a, b, [0.5, 1.5]), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
+        (lambda a, b: loss_barrier(quadratic, a, b, [math.nan]), "lambda = nan"),
+        (lambda a, b: loss_barrier(quadratic, a, b, []), "allowed: one or more"),
+        (lambda a, b: loss_barrier(quadratic, a, b[:2]), "allowed: equal shapes"),
+        (lambda a, b: loss_barrier(quadratic, a * math.nan, b), "not finite"),
+        (lambda a, b: losses_between(a, b, 2, [-0.1]), "lambda = -0.1"),
+        (lambda a, b: losses_between(a, b[:2], 2), "allowed: equal shapes"),
+        (lambda a, b: losses_between(a, b, 5), "M = 5 teacher neurons in dimension d = 4"),
+        (lambda a, b: losses_between(a + 1, b, 2), "row 0 of W1 lies on no ray"),
+        (lambda a, b: losses_between(a, -b, 2), "of W2 lies on no ray"),
+        (lambda a, b: losses_between(a[None], b[None], 2), r"allowed: \(m, d\)"),
+        (lambda a, b: losses_between(a * math.inf, b, 2), "not finite"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    a, b = sample_minima(5, 2, 4, 2, seed=1)
+    with pytest.raises(ValueError, match=message):
+        call(a, b)

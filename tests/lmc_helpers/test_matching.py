@@ -1,0 +1,337 @@
+"""Matchings against transcriptions and brute force in plain Python."""
+
+import itertools
+import re
+from time import perf_counter
+
+import pytest
+import torch
+
+from lmc_helpers.matching import (
+    algorithm_1,
+    all_permutations,
+    best_permutation,
+    check_permutation,
+    permute,
+    row_types,
+    swap_search,
+    weight_matching,
+)
+from lmc_helpers.teacher_student import sample_minima
+
+LEFTOVERS = ["order", "sorted", "opposed"]
+
+
+def gaussian(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def random_permutations(*shape, seed=0):
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed)).argsort(dim=-1)
+
+
+def rows(*entries, d=3):
+    """One network from (type, entry) pairs; type None is a zero row."""
+    W = torch.zeros(len(entries), d, dtype=torch.float64)
+    for i, (j, entry) in enumerate(entries):
+        if j is not None:
+            W[i, j] = entry
+    return W
+
+
+def random_pairs(seed, n=60):
+    """Pairs with ties (entries are multiples of ¼), zero rows and missing types, in every size 1 … 9."""
+    g = torch.Generator().manual_seed(seed)
+    for _ in range(n):
+        m, d = (int(torch.randint(1, top, (1,), generator=g)) for top in (10, 5))
+        types = torch.randint(-1, d, (2, m), generator=g)
+        entries = torch.randint(1, 5, (2, m), generator=g).double() / 4
+        W = torch.zeros(2, m, d + 1, dtype=torch.float64).scatter_(2, (types % (d + 1))[..., None], entries[..., None])
+        yield W[0, :, :d], W[1, :, :d]
+
+
+def transcription(W1, W2, sort=True, leftovers="order"):
+    """Algorithm 1 with its loops over i and j and its counters num[j]."""
+    W1, W2 = W1.tolist(), W2.tolist()
+    m, d = len(W1), len(W1[0])
+
+    def sorted_columns(W):  # row order in which the non-zero elements of each column descend
+        order = list(range(m))
+        for j in range(d):
+            places = [i for i in range(m) if W[i][j] != 0]
+            for place, i in zip(places, sorted(places, key=lambda i: (-W[i][j], i)), strict=True):
+                order[place] = i
+        return order
+
+    order1, order2 = (sorted_columns(W) if sort else list(range(m)) for W in (W1, W2))
+    num, p = [0] * d, [None] * m
+    for i in order2:
+        for j in range(d):
+            if W2[i][j] != 0:
+                num[j] += 1
+                seen = 0
+                for k in order1:
+                    seen += W1[k][j] != 0
+                    if W1[k][j] != 0 and seen == num[j]:
+                        p[k] = i
+    empty = [k for k in range(m) if p[k] is None]
+    unassigned = [i for i in range(m) if i not in p]
+    if leftovers != "order":
+        empty.sort(key=lambda k: -max(W1[k]))
+        unassigned.sort(key=lambda i: max(W2[i]) * (-1 if leftovers == "sorted" else 1))
+    for k, i in zip(empty, unassigned, strict=True):
+        p[k] = i
+    return p
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("leftovers", LEFTOVERS)
+def test_algorithm_1_is_its_transcription(leftovers, sort):
+    for W1, W2 in random_pairs(seed=1):
+        p = algorithm_1(W1, W2, sort=sort, leftovers=leftovers)
+        assert p.dtype == torch.long and p.tolist() == transcription(W1, W2, sort, leftovers)
+
+
+@pytest.mark.parametrize("law", ["exponential", "equal", ("dirichlet", 0.3)])
+@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 6), (6, 1, 2), (12, 3, 3), (20, 7, 8)])
+def test_algorithm_1_on_sampled_minima(m, M, d, law):
+    W1, W2 = sample_minima(m, M, d, 20, seed=3, law=law).chunk(2)  # (10, m, d)
+    for leftovers in LEFTOVERS:
+        p = algorithm_1(W1, W2, tol=0, leftovers=leftovers)
+        assert p.tolist() == [transcription(a, b, leftovers=leftovers) for a, b in zip(W1, W2, strict=True)]
+
+
+def test_algorithm_1_by_hand():
+    W1 = rows((0, 0.2), (None, 0), (0, 0.8), (1, 1), (2, 0.4), (2, 0.6))
+    W2 = rows((1, 0.2), (1, 0.7), (0, 1), (1, 0.1), (None, 0), (2, 1))
+    # places 0, 1, 4 stay empty (norms 0.2, 0, 0.4); rows 0, 3, 4 are left over (norms 0.2, 0.1, 0)
+    assert algorithm_1(W1, W2).tolist() == [0, 3, 2, 1, 4, 5]
+    assert algorithm_1(W1, W2, leftovers="sorted").tolist() == [3, 4, 2, 1, 0, 5]
+    assert algorithm_1(W1, W2, leftovers="opposed").tolist() == [3, 0, 2, 1, 4, 5]
+    assert algorithm_1(W1, W2, sort=False).tolist() == [2, 1, 3, 0, 5, 4]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_algorithm_1_recovers_a_planted_permutation(dtype):
+    W = sample_minima(15, 4, 5, 50, seed=2).to(dtype)
+    p = random_permutations(50, 15)
+    assert permute(permute(W, p), algorithm_1(W, permute(W, p))).equal(W)
+    assert algorithm_1(W, permute(W, p)).equal(p.argsort(dim=-1))  # all entries are distinct
+
+
+def test_algorithm_1_tolerates_noise():
+    W1, W2 = sample_minima(12, 4, 5, 2, seed=2)
+    noise = 1e-11 * gaussian(2, 12, 5)
+    assert algorithm_1(W1 + noise[0], W2 + noise[1]).equal(algorithm_1(W1, W2))
+
+
+@pytest.mark.parametrize("matching", [algorithm_1, weight_matching])
+def test_batched_is_looped(matching):
+    W1, W2 = sample_minima(9, 3, 4, 12, seed=4).reshape(2, 2, 3, 9, 4)
+    p = matching(W1, W2)
+    looped = [matching(a, b) for a, b in zip(W1.reshape(6, 9, 4), W2.reshape(6, 9, 4), strict=True)]
+    assert p.shape == (2, 3, 9) and p.reshape(6, 9).equal(torch.stack(looped))
+    assert permute(W2, p)[1, 2].equal(W2[1, 2][p[1, 2]])
+    assert matching(W1[:, :0], W2[:, :0]).shape == (2, 0, 9)
+
+
+@pytest.mark.parametrize(("m", "M", "d", "n"), [(5000, 500, 500, 2), (12, 4, 4, 8000)])
+def test_algorithm_1_is_fast(m, M, d, n):
+    W1, W2 = sample_minima(m, M, d, n, seed=1).chunk(2)
+    start = perf_counter()
+    check_permutation(algorithm_1(W1, W2))
+    assert perf_counter() - start < 2
+
+
+def test_row_types():
+    W = rows((2, 0.1), (None, 0), (0, 3), (1, 1e-200))
+    assert row_types(W).tolist() == [2, -1, 0, -1]
+    assert row_types(W, tol=0).tolist() == [2, -1, 0, 1]
+    assert row_types(W.expand(2, 3, 4, 3)).shape == (2, 3, 4)
+    W[0] += torch.tensor([3e-4, -4e-4, 0])  # 5e-4 from the ray of e_2
+    W[1] -= 5e-4 / 3**0.5  # 5e-4 from zero
+    assert row_types(W, tol=5.001e-4).tolist() == [2, -1, 0, -1]
+    with pytest.raises(ValueError, match=re.escape("row W[0] is at distance 0.0005")):
+        row_types(W, tol=4.999e-4)
+    assert row_types(torch.tensor([[-1e-3, -2e-3]]), tol=1e-2).tolist() == [-1]
+
+
+def test_a_permuted_network_is_the_same_function():
+    W, a, x = gaussian(30, 6), gaussian(30, 1, seed=1), gaussian(200, 6, seed=2)
+    p = random_permutations(30)
+
+    def f(W, a):
+        return torch.relu(x @ W.T) @ a  # (200, 1)
+
+    torch.testing.assert_close(f(permute(W, p), permute(a, p)), f(W, a), rtol=1e-12, atol=1e-12)
+    assert (f(permute(W, p), a) - f(W, a)).abs().max() > 1
+
+
+def test_permute_undoes_itself():
+    W, p = gaussian(4, 3, 7, 2), random_permutations(4, 3, 7)
+    assert permute(permute(W, p), p.argsort(dim=-1)).equal(W)
+    assert permute(W, p)[2, 1].equal(W[2, 1][p[2, 1]])
+
+
+def test_weight_matching_recovers_a_planted_permutation():
+    W, p = gaussian(20, 40, 8), random_permutations(20, 40)
+    noisy = permute(W, p) + 1e-3 * gaussian(20, 40, 8, seed=1)
+    assert weight_matching(W, noisy).equal(p.argsort(dim=-1))
+
+
+@pytest.mark.parametrize("m", range(1, 7))
+def test_weight_matching_against_brute_force(m):
+    for W1, W2 in zip(gaussian(5, m, 3), gaussian(5, m, 3, seed=1), strict=True):
+        best = max(float((W1 * W2[list(p)]).sum()) for p in itertools.permutations(range(m)))
+        p = weight_matching(W1, W2)
+        check_permutation(p)
+        assert float((W1 * permute(W2, p)).sum()) == pytest.approx(best, rel=1e-12)
+
+
+def test_all_permutations():
+    for m in range(1, 8):
+        assert all_permutations(m).tolist() == [list(p) for p in itertools.permutations(range(m))]
+    P = all_permutations(9)
+    assert P.shape == (362_880, 9) and P[-1].tolist() == [8, 7, 6, 5, 4, 3, 2, 1, 0]
+
+
+def midpoint_loss(W1, W2):
+    """Mean square of f₁ − f at the midpoint: no linear assignment problem."""
+    x = gaussian(50, W1.shape[-1], seed=9)
+    f1, f = (torch.relu(x @ W.mT).sum(dim=-1) for W in (W1, (W1 + W2) / 2))  # (50,), (B, 50)
+    return (f - f1).square().mean(dim=-1)
+
+
+@pytest.mark.parametrize("m", range(1, 6))
+def test_best_permutation_against_brute_force(m):
+    for W1, W2 in zip(gaussian(4, m, 3), gaussian(4, m, 3, seed=1), strict=True):
+        best = min(itertools.permutations(range(m)), key=lambda p: float(midpoint_loss(W1, W2[list(p)][None])[0]))
+        assert best_permutation(W1, W2, midpoint_loss).tolist() == list(best)
+
+
+def test_best_permutation_takes_the_first_of_ties():
+    W = rows((0, 1), (1, 1), (0, 1), (1, 1), (1, 1))
+
+    def distance(W1, W2):
+        return 1 + (W1 - W2).square().sum(dim=(-2, -1))
+
+    def rounded(W1, W2):  # rounding favours later permutations, by less than the slack
+        return distance(W1, W2) - 1e-14 * torch.arange(len(W2))
+
+    start = W[[1, 3, 4, 0, 2]]
+    first = [3, 0, 4, 1, 2]  # type 0 from rows 3, 4 and type 1 from rows 0, 1, 2, each ascending
+    assert best_permutation(W, start, distance).tolist() == first
+    assert best_permutation(W, start, rounded).tolist() == first
+    assert best_permutation(W, start, lambda W1, W2: torch.zeros(len(W2))).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_best_permutation_sees_chunks():
+    sizes = []
+
+    def objective(W1, W2):
+        assert W1.shape == (8, 2) and W2.shape[1:] == (8, 2)
+        sizes.append(len(W2))
+        return (W1 - W2).square().sum(dim=(-2, -1))
+
+    W, p = gaussian(8, 2), random_permutations(8)
+    assert best_permutation(W, W[p], objective).equal(p.argsort())
+    assert sum(sizes) == 40_320 and max(sizes) <= 5040
+
+
+def single_swaps(p):
+    for i, j in itertools.combinations(range(len(p)), 2):
+        q = p.tolist()
+        q[i], q[j] = q[j], q[i]
+        yield q
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 12])
+def test_swap_search_descends_to_a_fixed_point(m):
+    for seed in range(5):
+        W1, W2 = gaussian(2, m, 3, seed=seed)
+        start = random_permutations(m, seed=seed)
+        kept = start.clone()
+        p = swap_search(W1, W2, midpoint_loss, start)
+        check_permutation(p)
+        value = midpoint_loss(W1, W2[p][None])
+        neighbours = [float(midpoint_loss(W1, W2[q][None])) for q in single_swaps(p)]
+        assert value <= midpoint_loss(W1, W2[start][None])
+        assert all(neighbour >= float(value) * (1 - 1e-9) for neighbour in neighbours)
+        assert swap_search(W1, W2, midpoint_loss, p).equal(p) and start.equal(kept)
+
+
+def test_swap_search_takes_the_best_swap_of_each_sweep():
+    W1, W2 = gaussian(2, 7, 3, seed=2)
+    start = torch.arange(7)
+    best = min(single_swaps(start), key=lambda q: float(midpoint_loss(W1, W2[q][None])))
+    assert swap_search(W1, W2, midpoint_loss, start, sweeps=1).tolist() == best
+    assert swap_search(W1, W2, midpoint_loss, start, sweeps=0).equal(start)
+
+
+def test_swap_search_stands_still_on_ties():
+    start = random_permutations(6)
+    p = swap_search(*gaussian(2, 6, 3), lambda W1, W2: torch.ones(len(W2)), start, sweeps=1)
+    assert p.equal(start) and p is not start
+
+
+W = rows((0, 1), (1, 0.5), (1, 0.5))
+BENT = torch.stack([W, rows((0, 1), (1, 0.5), (1, 0.5)) + torch.tensor([[0.0, 0, 0], [0, 0, 0.25], [1, 0, 0]])])
+NAN = torch.where(W == 0.5, torch.nan, W)
+ONE = torch.arange(3)
+
+
+@pytest.mark.parametrize("function", [algorithm_1, weight_matching, best_permutation, swap_search])
+@pytest.mark.parametrize(
+    ("W1", "W2", "message"),
+    [
+        (W, W[:2], "W1 has shape (3, 3) and W2 (2, 3); allowed: equal shapes (..., m, d)"),
+        (W[:0], W[:0], "W1 has shape (0, 3); allowed: (..., m, d) with m >= 1 rows"),
+        (W[0], W[0], "W1 has shape (3,); allowed: (..., m, d)"),
+        (W.long(), W.long(), "W1 has dtype torch.int64; allowed: floating point"),
+        (W, NAN, "W2[1, 1] = nan; allowed: finite weights"),
+        (torch.where(W == 1, torch.inf, W), W, "W1[0, 0] = inf; allowed: finite weights"),
+    ],
+)
+def test_bad_pairs_are_named(function, W1, W2, message):
+    more = {best_permutation: (midpoint_loss,), swap_search: (midpoint_loss, ONE)}.get(function, ())
+    with pytest.raises(ValueError, match=re.escape(message)):
+        function(W1, W2, *more)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: row_types(NAN), "W[1, 1] = nan; allowed: finite weights"),
+        (lambda: row_types(W, tol=-1), "tol = -1; allowed: tol >= 0"),
+        (lambda: row_types(-W), "row W[0] is at distance 1 from the nearest ray {a e_j: a > 0} and 1 from zero"),
+        (lambda: row_types(torch.tensor([[-3.0, -4.0]])), "row W[0] is at distance 5 from the nearest ray"),
+        (lambda: row_types(BENT), "row W[1, 1] is at distance 0.25 from the nearest ray"),
+        (lambda: algorithm_1(W.expand(2, 3, 3), BENT), "row W2[1, 1] is at distance 0.25 from the nearest ray"),
+        (lambda: algorithm_1(BENT, W.expand(2, 3, 3), tol=0.3), "row W1[1, 2] is at distance 0.5 from the nearest"),
+        (lambda: algorithm_1(W, W, leftovers="big"), "leftovers = 'big' is unknown; allowed: 'order', 'sorted', 'opp"),
+        (lambda: permute(W, ONE[:2]), "W has shape (3, 3) and p (2,); allowed: (..., m, d) and (..., m)"),
+        (lambda: permute(W[0], ONE), "W has shape (3,) and p (3,)"),
+        (lambda: permute(W, torch.tensor([0, 0, 1])), "p[:] = [0, 0, 1] is no permutation; allowed: each of 0 ... 2"),
+        (lambda: permute(W, ONE.int()), "p has shape (3,) and dtype torch.int32; allowed: (..., m) and torch.long"),
+        (lambda: check_permutation(torch.tensor([[[0, 1], [1, 2]]])), "p[0, 1, :] = [1, 2] is no permutation"),
+        (lambda: check_permutation(torch.tensor(0)), "p has shape ()"),
+        (lambda: all_permutations(0), "m = 0 is out of reach of all m! permutations; allowed: 1 <= m <= 9"),
+        (lambda: best_permutation(*gaussian(2, 10, 3), midpoint_loss), "m = 10 is out of reach"),
+        (lambda: best_permutation(BENT, BENT, midpoint_loss), "have shape (2, 3, 3); allowed: one pair, (m, d)"),
+        (
+            lambda: best_permutation(W, W, lambda A, B: B.sum()),
+            "objective returns shape () for 6 networks; all",
+        ),
+        (
+            lambda: best_permutation(W, W, lambda A, B: torch.arange(len(B)).double().log()),
+            "the objective is -inf at p = [0, 1, 2]; allowed: finite values",
+        ),
+        (lambda: swap_search(BENT, BENT, midpoint_loss, ONE), "have shape (2, 3, 3); allowed: one pair, (m, d)"),
+        (lambda: swap_search(W, W, midpoint_loss, ONE[:2]), "p has shape (2,) for m = 3 rows; allowed: (3,)"),
+        (lambda: swap_search(W, W, midpoint_loss, ONE % 2), "p[:] = [0, 1, 0] is no permutation"),
+        (lambda: swap_search(W, W, midpoint_loss, ONE, sweeps=-1), "sweeps = -1; allowed: sweeps >= 0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
