@@ -228,7 +228,7 @@ right.loglog(
     color=figures.COLOURS["orange"],
     label="distance³",
 )
-right.set(xlabel="distance to the manifold", ylabel="loss $L$")
+right.set(xlabel="distance to the manifold", ylabel="loss $L$", xlim=(1e-3, 1e-1))
 right.legend()
 figures.show("fig_descent", figure)
 

@@ -225,8 +225,9 @@ def _erratum(r: dict) -> str:
     paper = PAPERS[claims.ledger()[part.id.partition(".")[0]].paper].partition(":")[0]
     criteria = f"printed {_cell(part.printed.words)}"
     entries = {"Printed": _cell(part.statement)}
-    if r["verdict"] == claims.CORRECTED:
+    if part.corrected:
         criteria += f"; corrected {_cell(part.corrected.words)}"
+    if part.correction:
         entries["Corrected"] = f"{_cell(part.correction)} Proof: {{prf:ref}}`{part.proof}`, in {_link(r['chapter'])}."
     entries["Why"] = _cell(part.reason)
     entries["Measured"] = f"{_cell(part.quantity)}: {_measured(r, part.digits)}; {criteria}. {_badge(r['verdict'])}"

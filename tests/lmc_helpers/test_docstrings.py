@@ -12,7 +12,9 @@ import lmc_helpers
 MODULES = [f"lmc_helpers.{module.name}" for module in pkgutil.iter_modules(lmc_helpers.__path__)]
 PROMISED = {  # names that readers rely on, each with a worked example
     "lmc_helpers.overlap": ["expected_overlap", "simulate_overlap"],
-    "lmc_helpers.teacher_student": ["sample_minima"],
+    "lmc_helpers.teacher_student": ["kappa", "population_loss", "sample_minima"],
+    "lmc_helpers.matching": ["algorithm_1", "best_permutation", "permute", "weight_matching"],
+    "lmc_helpers.barrier": ["loss_barrier"],
 }
 
 
