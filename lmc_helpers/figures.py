@@ -85,4 +85,4 @@ def numbers(**values) -> None:
     from myst_nb import glue
 
     for name, value in values.items():
-        glue(name, value, display=False)
+        glue(name, value.item() if isinstance(value, np.generic) else value, display=False)

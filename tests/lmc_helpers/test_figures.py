@@ -35,3 +35,10 @@ def test_colours_differ_for_readers_without_red_or_green_receptors():
         points = np.array(main) @ seen.T
         distances = np.linalg.norm(points[:, None] - points, axis=-1) + 9 * np.eye(len(main))
         assert distances.min() > 0.15
+
+
+def test_numbers_are_stored_as_plain_python(monkeypatch):
+    stored = {}
+    monkeypatch.setattr("myst_nb.glue", lambda name, value, display: stored.update({name: value}))
+    figures.numbers(a=np.float64(0.5), b=np.int64(3), c="word", d=2)
+    assert {name: repr(value) for name, value in stored.items()} == {"a": "0.5", "b": "3", "c": "'word'", "d": "2"}
