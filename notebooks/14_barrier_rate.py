@@ -57,7 +57,10 @@ from lmc_helpers.teacher_student import kappa, population_loss, sample_minima
 #
 # $$
 # \Delta_i = \sigma(\lambda a_i x_p + (1 - \lambda) b_i x_q) - \lambda a_i \sigma(x_p) - (1 - \lambda) b_i \sigma(x_q),
-# \qquad -\min(\lambda a_i |x_p|, (1 - \lambda) b_i |x_q|) \le \Delta_i \le 0. \tag{a}
+# $$
+#
+# $$
+# -\min\bigl(\lambda a_i |x_p|, (1 - \lambda) b_i |x_q|\bigr) \le \Delta_i \le 0. \tag{a}
 # $$
 #
 # So the loss is *quadratic* in the unmatched mass. With $A = \sum_R a_i$ and $A' = \sum_R b_i$:
@@ -192,6 +195,8 @@ axis.set(
     xlabel="student neurons $m$",
     ylabel="mean barrier after permutation",
 )
+axis.set_xticks(widths, [str(m) for m in widths])
+axis.minorticks_off()
 axis.legend()
 figures.show("fig_rate", figure)
 figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
@@ -318,7 +323,7 @@ axis.set(
     ylabel="bound of the loss",
 )
 axis.set_yscale("symlog", linthresh=1e-5)
-axis.legend(loc="upper left")
+figure.legend(loc="outside lower center", ncols=2)
 figures.show("fig_bound", figure)
 
 # %% [markdown]
@@ -341,7 +346,7 @@ smallest = min(
 claims.check("Z5.printed_bound", smallest, n=18)
 
 # %% [markdown]
-# The quadratic bound, on the other hand, holds for every pair that was sampled above:
+# How tight the quadratic bound is, and what the grid of $\lambda$ misses, on one hundred pairs:
 
 # %% tags=["hide-input"]
 both = sample_minima(240, 6, 8, 200, seed)
@@ -371,7 +376,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# at $m = 240$ the barrier is between {glue:text}`loosest:.2f` and {glue:text}`tightest:.2f` times the bound of
+# At $m = 240$ the barrier is between {glue:text}`loosest:.2f` and {glue:text}`tightest:.2f` times the bound of
 # {prf:ref}`prop-mass`. The grid $\lambda = 0, 0.1, \dots, 1$ misses the supremum by {glue:text}`grid_loss` % on average and
 # {glue:text}`grid_worst` % at worst.
 #
