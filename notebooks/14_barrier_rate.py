@@ -197,7 +197,7 @@ axis.set(
 )
 axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
-axis.legend()
+figure.legend(loc="outside lower center", ncols=2)
 figures.show("fig_rate", figure)
 figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
 
