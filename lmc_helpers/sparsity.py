@@ -1,0 +1,125 @@
+"""Sparsity of weights and sharpness of minima (Zhan, Li & Wu, section 5).
+
+The Hessian of the loss at a minimum depends on its types only (chapter *Minima and the exact loss*): with n_j rows of
+type j that are not 0, its largest eigenvalue is that of K^(1/2) N K^(1/2), N = diag(n_1, …, n_M) ⊗ I, where K has the
+d × d blocks K_jj = I/d and K_jj' = (I/2 + (e_j e_j'ᵀ + e_j' e_jᵀ)/π)/d. It is convex in the counts, as the largest
+eigenvalue of a matrix that is linear in them, and symmetric in the types: among minima with k such rows the evenly
+spread ones are the least sharp.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
+    """The PQ index 1 − n^(1/q − 1/p) ‖w‖_p/‖w‖_q of Definition 7, eq. (11); larger is sparser.
+
+    Parameters
+    ----------
+    w : torch.Tensor
+        vectors (..., n), none of them 0.
+    p, q : float
+        0 < p < q.
+
+    Returns
+    -------
+    torch.Tensor
+        (...), in [0, 1 − n^(1/q − 1/p)].
+
+    Raises
+    ------
+    ValueError
+        if not 0 < p < q, or a vector is 0.
+
+    Examples
+    --------
+    >>> pq_index(torch.tensor([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]]))
+    tensor([0.0000, 0.7500])
+    """
+    if not 0 < p < q:
+        raise ValueError(f"p = {p}, q = {q}; allowed: 0 < p < q")
+    size = w.abs()
+    largest = size.amax(dim=-1, keepdim=True)
+    if not (largest > 0).all():
+        raise ValueError("a vector is 0; the PQ index is defined for non-zero vectors")
+    size = size / largest
+    norm_p, norm_q = (size.pow(r).sum(dim=-1).pow(1 / r) for r in (p, q))
+    return 1 - w.shape[-1] ** (1 / q - 1 / p) * norm_p / norm_q
+
+
+def zero_rows(W: torch.Tensor, threshold: float = 1e-3) -> torch.Tensor:
+    """Number of rows of W (..., m, d) with a norm below ``threshold``; shape (...).
+
+    Examples
+    --------
+    >>> zero_rows(torch.tensor([[1.0, 0.0], [1e-9, 0.0]])).item()
+    1
+    """
+    if not threshold > 0:
+        raise ValueError(f"threshold = {threshold}; allowed: threshold > 0")
+    return (torch.linalg.vector_norm(W, dim=-1) < threshold).sum(dim=-1)
+
+
+def sharpness(counts: torch.Tensor, d: int) -> torch.Tensor:
+    """Largest Hessian eigenvalue at a minimum with so many non-zero rows of each type.
+
+    Parameters
+    ----------
+    counts : torch.Tensor
+        (..., M), each at least 1.
+    d : int
+        input dimension, d >= M.
+
+    Returns
+    -------
+    torch.Tensor
+        (...), float64.
+
+    Raises
+    ------
+    ValueError
+        if a type has no row or M > d.
+
+    Examples
+    --------
+    One teacher: in the direction in which all rows grow, L is (s − 1)²/(2d), with s = Σ_i ‖w_i‖; n rows share it.
+
+    >>> sharpness(torch.tensor([3]), d=2).item()
+    1.5
+    """
+    M = counts.shape[-1]
+    if not 1 <= M <= d:
+        raise ValueError(f"M = {M} types in dimension d = {d}; allowed: 1 <= M <= d")
+    if not (counts >= 1).all():
+        raise ValueError(f"counts = {counts.tolist()}; allowed: at least one row of each type")
+    eye = torch.eye(d, dtype=torch.float64)
+    K = torch.zeros(M, d, M, d, dtype=torch.float64)
+    for i in range(M):
+        for j in range(M):
+            swap = torch.outer(eye[i], eye[j]) + torch.outer(eye[j], eye[i])
+            K[i, :, j, :] = eye / d if i == j else (eye / 2 + swap / math.pi) / d
+    root = counts.to(torch.float64).sqrt().repeat_interleave(d, dim=-1)  # (..., M d)
+    return torch.linalg.eigvalsh(root[..., :, None] * K.reshape(M * d, M * d) * root[..., None, :])[..., -1]
+
+
+def even_sharpness(k: float, M: int, d: int) -> float:
+    """Sharpness of k non-zero rows spread evenly over M types: (k/M) μ_M/d, the least of all minima with k such rows.
+
+    μ_M is the larger eigenvalue of [[1 + (M−1)/π, (M−1)/2], [1/2, M/2 + 1/π]], to which K d reduces on vectors that are
+    symmetric in the types.
+
+    Examples
+    --------
+    >>> abs(even_sharpness(12, 6, 8) - sharpness(torch.full((6,), 2), 8).item()) < 1e-12
+    True
+    """
+    if not 1 <= M <= d:
+        raise ValueError(f"M = {M} types in dimension d = {d}; allowed: 1 <= M <= d")
+    if M == 1:
+        return k / d
+    a, b, c, e = 1 + (M - 1) / math.pi, (M - 1) / 2, 1 / 2, M / 2 + 1 / math.pi
+    mu = (a + e) / 2 + math.sqrt(((a - e) / 2) ** 2 + b * c)
+    return k / M * mu / d
