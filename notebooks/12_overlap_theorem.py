@@ -141,8 +141,8 @@ claims.check(
 )
 
 # %% [markdown]
-# Whether minima found by *gradient descent* have such types is claim Z13. This chapter takes Assumption 3 for granted;
-# the chapter on gradient-descent minima, not yet in the book, will test it.
+# Whether minima found by *gradient descent* have such types is the rest of claim Z13. This chapter takes Assumption 3 for
+# granted; [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
 #
 # The *overlap* of two minima is the number of rows that can be paired with a row of the same type,
 # $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$.

@@ -195,7 +195,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_step
 # :name: fig-step
-# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted lines. Middle, the scaled sharpness rises to one and stays there. Right, the PQ index rises slowly and then steeply beyond one.
+# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted lines. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
 #
 # Left: mean number of zero rows; lines: the least number that makes a minimum stable, $m - k_{\max}(\eta)$. Middle: sharpness of the rows alive
 # in units of the stability limit. Right: PQ index of $W$. Step sizes in units of the computed threshold $\eta_0$, which is
@@ -236,8 +236,10 @@ claims.check("Z10.jump", float(min(jumps)), n=networks)
 #
 # - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`). It is
 #   inversely proportional to the width: a fixed learning rate becomes "large" as the network grows.
-# - Beyond it gradient descent does not have to diverge. It loses rows, about as many as stability asks for, and then sits at the edge:
-#   $\eta\lambda_{\max}/2$ stays just below 1.
+# - Beyond it gradient descent does not have to diverge. It loses rows, somewhat more than stability asks for, so that
+#   $\eta\lambda_{\max}/2$ stays below 1.
+# - Below it the sharpness is that of evenly spread rows: the type counts of these networks are far more regular than
+#   multinomial ones. [The next chapter](17_trained_minima.ipynb) measures that.
 # - Why unstable rows die, rather than the descent diverging, is not proven here; further up it does diverge.
 #
 # ```{admonition} Try it
