@@ -206,7 +206,6 @@ figures.numbers(
 
 # %% tags=["nbval-check-output"]
 places = [transition(found["sparse"]) for found in trained.values()]
-spacing = float(relative_rates[1] - relative_rates[0])
 farthest = max(places, key=lambda x: abs(x - 1))
 claims.check("Z10.place", farthest, n=networks)
 

@@ -244,6 +244,7 @@ figures.numbers(
     networks=networks,
     profile=profile,
     peak=int(place_of_peak(trained)[0]),
+    peak_ratio=place_of_peak(trained)[0] / 6,
     drop=float(trained[:, 0].mean(axis=1).max() / trained[at_12, 0].mean()),
     below=float(uniform[at_12].mean() / trained[at_12, 0].mean()),
     above=float(
@@ -282,7 +283,7 @@ claims.check(
 )
 
 # %% [markdown]
-# The peak of trained networks is at $m =$ {glue:text}`peak`, one and a half times $M$; at $m = 2M = 12$ their barrier is already
+# The peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$ their barrier is already
 # {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at $m = 9$ it is {glue:text}`above:.1f` times *above* it. The paper
 # attributes the lower barrier of trained networks to their sparsity. At this step size they have no zero rows; what lowers it
 # is that their counts are even.
