@@ -85,9 +85,9 @@ def sharpness(counts: torch.Tensor, d: int) -> torch.Tensor:
 
     Examples
     --------
-    One teacher: in the direction in which all rows grow, L is (s − 1)²/(2d), with s = Σ_i ‖w_i‖; n rows share it.
+    With one teacher and s = Σ_i ‖w_i‖, L = (s − 1)²/(2d) on the ray; n rows that grow together have the curvature n/d.
 
-    >>> sharpness(torch.tensor([3]), d=2).item()
+    >>> round(sharpness(torch.tensor([3]), d=2).item(), 12)
     1.5
     """
     M = counts.shape[-1]
