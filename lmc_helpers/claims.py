@@ -122,6 +122,7 @@ class Part:
     correction: str = ""
     proof: str = ""
     digits: int = 4
+    pilot: bool = False  # the criterion was written after a pilot run, and the scoreboard says so
     floor: float = 0.0  # smaller values are rounding errors and shown as such
 
     @classmethod

@@ -285,8 +285,9 @@ claims.check(
 # %% [markdown]
 # The peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$ their barrier is already
 # {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at $m = 9$ it is {glue:text}`above:.1f` times *above* it. The paper
-# attributes the lower barrier of trained networks to their sparsity. At this step size they have no zero rows; what lowers it
-# is that their counts are even.
+# attributes the lower barrier of trained networks to their sparsity. At $m = 12$ the step size is far below the one at which rows die
+# ([the previous chapter](16_step_size.ipynb)), and the peak follows the evenness of the counts; but no experiment here
+# separates the two causes.
 #
 # ## What we found that the paper does not say
 #

@@ -193,6 +193,8 @@ def _part(id: str, r: dict | None, p: dict | None) -> list[str]:
         criteria.append(f"corrected: {_cell(part.corrected.words)}")
     if r:
         criteria.append(f"rival: {_cell(r['rival'])}")
+    if part.pilot:
+        criteria.append("written after a pilot run")
     source = _link(r["chapter"]) if r else _cell(part.reason)
     note = [_cell(r["note"])] if r and r["note"] else []
     return ["<br>".join([f"`{id}`", verdict, *note]), "<br>".join(what), "<br>".join(criteria), source]
