@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
+from scipy.special import poch
+from scipy.stats import binom
 
 
 def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
@@ -48,6 +51,57 @@ def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
     size = size / largest
     norm_p, norm_q = (size.pow(r).sum(dim=-1).pow(1 / r) for r in (p, q))
     return 1 - w.shape[-1] ** (1 / q - 1 / p) * norm_p / norm_q
+
+
+def expected_pq(m: int, M: int, a: float = 1.0) -> float:
+    """Mean PQ index by neuron (p = ½, q = 1) of minima with multinomial counts and Dirichlet(a) entries, exactly.
+
+    The entries of all M types sum to M, so the index is 1 − S²/(mM) with S = Σ_i √x_i. For a type with n rows
+    E S_n² = 1 + (n − 1) (Γ(a + ½)/Γ(a))²/a and E S_n = n Γ(a + ½)/Γ(a) · Γ(na)/Γ(na + ½); two types have independent
+    entries given their counts, which are 1 + Multinomial(m − M).
+
+    Parameters
+    ----------
+    m, M : int
+        rows and types, m >= M >= 1.
+    a : float
+        parameter of the law on the simplex: 1 is uniform, ``inf`` stands for equal entries.
+
+    Returns
+    -------
+    float
+        in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        if not m >= M >= 1 or not a > 0.
+
+    Examples
+    --------
+    Two rows of one type: E √(x(1 − x)) = π/8 for uniform x, so the index is 1 − (1 + π/4)/2.
+
+    >>> abs(expected_pq(2, 1) - (1 - (1 + math.pi / 4) / 2)) < 1e-12
+    True
+    """
+    if not 1 <= M <= m:
+        raise ValueError(f"m = {m}, M = {M}; allowed: m >= M >= 1")
+    if not a > 0:
+        raise ValueError(f"a = {a}; allowed: a > 0")
+    n = np.arange(1, m - M + 2)  # possible counts of one type
+    if math.isinf(a):
+        first, second = np.sqrt(n), n.astype(float)
+    else:
+        root = float(poch(a, 0.5))  # Γ(a + ½)/Γ(a)
+        first = n * root / poch(n * a, 0.5)  # E S_n
+        second = 1 + (n - 1) * root**2 / a  # E S_n²
+    surplus = n - 1
+    mean_square = M * float(binom.pmf(surplus, m - M, 1 / M) @ second)
+    if M > 1:  # two types: the second count given the first is binomial in what is left
+        for k, weight in zip(surplus, binom.pmf(surplus, m - M, 1 / M), strict=True):
+            given = binom.pmf(surplus, m - M - k, 1 / (M - 1)) @ first
+            mean_square += M * (M - 1) * float(weight * first[k] * given)
+    return 1 - mean_square / (m * M)
 
 
 def zero_rows(W: torch.Tensor, threshold: float = 1e-3) -> torch.Tensor:

@@ -1,9 +1,12 @@
 """Sparsity and sharpness against their definitions and against the full Hessian."""
 
+import itertools
+import math
+
 import pytest
 import torch
 
-from lmc_helpers.sparsity import even_sharpness, pq_index, sharpness, zero_rows
+from lmc_helpers.sparsity import even_sharpness, expected_pq, pq_index, sharpness, zero_rows
 from lmc_helpers.teacher_student import population_hessian, sample_minima
 
 
@@ -20,6 +23,31 @@ def test_pq_index_is_the_formula_and_ignores_scale_and_order():
     naive = [1 - 11 ** (1 - 2) * sum(abs(x) ** 0.5 for x in v) ** 2 / sum(abs(x) for x in v) for v in w.tolist()]
     torch.testing.assert_close(pq_index(w), torch.tensor(naive, dtype=torch.float64))
     torch.testing.assert_close(pq_index(1e-200 * w.flip(-1)), pq_index(w))
+
+
+@pytest.mark.parametrize(
+    ("m", "M", "a", "law"), [(12, 6, 1.0, "exponential"), (9, 2, 3.5, ("dirichlet", 3.5)), (5, 5, 1.0, "exponential")]
+)
+def test_expected_pq_is_the_mean_over_sampled_minima(m, M, a, law):
+    sampled = pq_index(torch.linalg.vector_norm(sample_minima(m, M, M, 20_000, seed=3, law=law), dim=-1))
+    stderr = sampled.std().item() / math.sqrt(len(sampled))
+    assert abs(expected_pq(m, M, a) - sampled.mean().item()) < 4.5 * stderr + 1e-12
+
+
+@pytest.mark.parametrize(("m", "M"), [(1, 1), (4, 1), (4, 2), (7, 3)])
+def test_expected_pq_of_equal_entries_by_enumeration(m, M):
+    values = []
+    for types in itertools.product(range(M), repeat=m - M):
+        counts = [1 + types.count(j) for j in range(M)]
+        values.append(1 - sum(math.sqrt(n) for n in counts) ** 2 / (m * M))
+    assert expected_pq(m, M, math.inf) == pytest.approx(sum(values) / len(values), abs=1e-12)
+    assert expected_pq(m, M, 1e9) == pytest.approx(expected_pq(m, M, math.inf), abs=1e-6)
+
+
+@pytest.mark.parametrize(("m", "M", "a"), [(3, 4, 1.0), (3, 0, 1.0), (3, 2, 0.0), (3, 2, math.nan)])
+def test_expected_pq_refuses(m, M, a):
+    with pytest.raises(ValueError, match="allowed"):
+        expected_pq(m, M, a)
 
 
 def test_zero_rows_counts_by_the_threshold():
