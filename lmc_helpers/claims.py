@@ -175,6 +175,7 @@ class Claim:
     where: str
     says: str
     parts: dict[str, Part] = field(default_factory=dict)
+    misprints: list[dict[str, str]] = field(default_factory=list)  # {where, printed, meant}: slips without a claim
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,9 @@ def ledger(path: Path = LEDGER) -> dict[str, Claim]:
             claims[id] = Claim(id=id, parts=parts, **entry)
         except TypeError as error:
             raise LedgerError(f"{id}: {error}") from error
+        for slip in claims[id].misprints:
+            if set(slip) != {"where", "printed", "meant"}:
+                raise LedgerError(f"{id}: a misprint is {{where, printed, meant}}, not {slip!r}")
     return claims
 
 

@@ -16,8 +16,9 @@ import torch
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from lmc_helpers.barrier import GRID
-from lmc_helpers.teacher_student import kappa
+from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers.matching import algorithm_1, permute
+from lmc_helpers.teacher_student import kappa, population_loss
 
 
 def _one_entry(W: torch.Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -152,3 +153,67 @@ def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     together = torch.linalg.vector_norm(W1[:, None] + W2, dim=-1)  # (m, m)
     cost = norm1[:, None] + norm2 - together
     return torch.from_numpy(linear_sum_assignment(cost.cpu().numpy())[1])
+
+
+def snap(W: torch.Tensor, M: int) -> torch.Tensor:
+    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d), for example networks that gradient descent has brought close to a minimum.
+    M : int
+        teacher neurons, M <= d.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, d); a row without a positive entry among the first M becomes 0.
+
+    Raises
+    ------
+    ValueError
+        if M is not in 1 … d.
+
+    Examples
+    --------
+    >>> snap(torch.tensor([[0.9, 0.1], [-0.2, -0.1]]), M=2)
+    tensor([[0.9000, 0.0000],
+            [0.0000, 0.0000]])
+    """
+    if not 1 <= M <= W.shape[-1]:
+        raise ValueError(f"M = {M} teacher neurons in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
+    entry, types = W[..., :M].max(dim=-1)
+    return torch.zeros_like(W).scatter(-1, types[..., None], entry.clamp(min=0)[..., None])
+
+
+def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int = 50) -> torch.Tensor:
+    """Barriers of pairs near minima after Algorithm 1, rows typed by :func:`snap`, and without a permutation.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (n, m, d).
+    M : int
+        teacher neurons.
+    chunk : int
+        pairs that are held in memory at a time.
+
+    Returns
+    -------
+    torch.Tensor
+        (2, n): permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
+
+    Examples
+    --------
+    >>> W = torch.eye(2, dtype=torch.float64)[None]
+    >>> permuted, direct = permuted_and_direct(W, W.flip(1), M=2)
+    >>> bool(permuted < 1e-12), bool(direct > 0.01)
+    (True, True)
+    """
+    matched = permute(W2, algorithm_1(snap(W1, M), snap(W2, M)))
+    rows = []
+    for ends in (matched, W2):
+        chunks = zip(W1.split(chunk), ends.split(chunk), strict=True)
+        rows.append(torch.cat([loss_barrier(lambda W: population_loss(W, M), a, b) for a, b in chunks]))
+    return torch.stack(rows)

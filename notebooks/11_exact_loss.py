@@ -22,7 +22,7 @@
 networks: int = 100  # networks trained by gradient descent
 steps: int = 16_000  # their budget of steps
 samples: int = 200_000  # inputs of the Monte Carlo check
-seed: int = 1  # seed of every random number
+seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]

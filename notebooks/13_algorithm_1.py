@@ -24,7 +24,7 @@ pairs: int = 400  # pairs of minima with 5 rows and with 6 rows
 pairs_wide: int = 60  # pairs with 7 rows, 5040 permutations each
 trained: int = 60  # pairs of networks trained by gradient descent
 steps: int = 8000  # steps of gradient descent
-seed: int = 1  # seed of every random number
+seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
@@ -292,38 +292,56 @@ figures.numbers(
 # which a row is farther away are left out.
 
 # %% tags=["hide-input"]
-descent = gradient_descent(
-    initial_weights(6, 3, 2 * trained, seed), M=3, rate=0.5, steps=steps
-)
-kept = []
-for W1, W2 in zip(descent.W[:trained], descent.W[trained:], strict=True):
-    try:
-        row_types(torch.stack([W1, W2]), tol=0.02)
-    except ValueError:
-        continue
-    kept.append((W1, W2))
-by_descent = compare(
-    torch.stack([a for a, _ in kept]),
-    torch.stack([b for _, b in kept]),
-    M=3,
-    tol=0.02,
-)
+
+
+def descended(seed: int) -> tuple[dict[str, np.ndarray], float]:
+    """All matchings on the pairs of trained networks that can be typed, and the largest loss."""
+    start = initial_weights(6, 3, 2 * trained, seed)
+    done = gradient_descent(start, M=3, rate=0.5, steps=steps)
+    kept = []
+    for W1, W2 in zip(done.W[:trained], done.W[trained:], strict=True):
+        try:
+            row_types(torch.stack([W1, W2]), tol=0.02)
+        except ValueError:
+            continue
+        kept.append((W1, W2))
+    W1, W2 = (torch.stack(side) for side in zip(*kept, strict=True))
+    return compare(W1, W2, M=3, tol=0.02), done.loss.max().item()
+
+
+def share_descended(found: dict[str, np.ndarray]) -> tuple[float, float]:
+    """Share of pairs for which Algorithm 1 exceeds the best barrier by more than 1 %."""
+    missed = found["Algorithm 1"] > 1.01 * found["best of m!"] + FLOOR
+    share = missed.mean()
+    return float(share), float(np.sqrt(share * (1 - share) / len(missed)))
+
+
+by_descent, worst_loss = descended(seed)
+kept = len(by_descent["best of m!"])
 figures.numbers(
-    kept=len(kept),
+    kept=kept,
     trained=trained,
     steps=steps,
-    worst_loss=f"{descent.loss.max().item():.0e}",
-    descent_missed=f"{100 * misses(by_descent, 'Algorithm 1').mean():.0f}",
+    worst_loss=f"{worst_loss:.0e}",
     descent_algorithm=by_descent["Algorithm 1"].mean()
     / by_descent["best of m!"].mean(),
     descent_pair=by_descent["pair matching"].mean()
     / by_descent["best of m!"].mean(),
 )
 
+# %% tags=["nbval-check-output"]
+share, stderr = share_descended(by_descent)
+claims.check(
+    "Z4.trained",
+    share,
+    stderr=stderr,
+    n=kept,
+    again=lambda: share_descended(descended(seed + 1)[0]),
+)
+
 # %% [markdown]
 # Of {glue:text}`trained` pairs ($m = 6$, $M = d = 3$, {glue:text}`steps` steps, largest loss {glue:text}`worst_loss`),
-# {glue:text}`kept` can be typed. Algorithm 1 misses the best permutation for {glue:text}`descent_missed` % of them; its mean
-# barrier is {glue:text}`descent_algorithm:.2f` times the best one, that of pair matching {glue:text}`descent_pair:.2f` times.
+# {glue:text}`kept` can be typed. The mean barrier of Algorithm 1 is {glue:text}`descent_algorithm:.2f` times the best one, that of pair matching {glue:text}`descent_pair:.2f` times.
 #
 # ## What we found that the paper does not say
 #

@@ -194,7 +194,7 @@ def _part(id: str, r: dict | None, p: dict | None) -> list[str]:
     if r:
         criteria.append(f"rival: {_cell(r['rival'])}")
     if part.pilot:
-        criteria.append("written after a pilot run")
+        criteria.append("written after a pilot run with other seeds")
     source = _link(r["chapter"]) if r else _cell(part.reason)
     note = [_cell(r["note"])] if r and r["note"] else []
     return ["<br>".join([f"`{id}`", verdict, *note]), "<br>".join(what), "<br>".join(criteria), source]
@@ -219,7 +219,20 @@ def _errata(found: dict[str, dict]) -> str:
     wrong = [r for r in found.values() if r["verdict"] in (claims.CORRECTED, claims.FAILS)]
     order = [id for claim in claims.ledger().values() for id in claim.parts]
     sections = [_erratum(r) for r in sorted(wrong, key=lambda r: order.index(r["part"]))]
-    return "\n".join(sections) or "No printed statement was contradicted in this run.\n"
+    text = "\n".join(sections) or "No printed statement was contradicted in this run.\n"
+    return f"{text}\n{_misprints()}"
+
+
+def _misprints() -> str:
+    rows = [
+        [PAPERS[claim.paper].partition(":")[0], *(_cell(slip[name]) for name in ("where", "printed", "meant"))]
+        for claim in claims.ledger().values()
+        for slip in claim.misprints
+    ]
+    if not rows:
+        return ""
+    intro = "Slips that change no result; the chapters use what is meant.\n\n"
+    return "## Misprints\n\n" + intro + _table(["Paper", "Where", "Printed", "Meant"], rows)
 
 
 def _erratum(r: dict) -> str:

@@ -14,6 +14,7 @@ import nbformat
 import pytest
 
 from book.tools import chapters
+from lmc_helpers.claims import ledger
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [
@@ -206,4 +207,6 @@ def test_every_correction_is_on_the_errata_page(served, watched):
     wrong = [record["part"] for record in claims["parts"] if record["verdict"] in ("holds with correction", "fails")]
     tab = watched.open(f"{served}/book/errata.html")
     heads = tab.locator("article h2").all_inner_texts()
-    assert wrong and sorted(head.partition(":")[0] for head in heads) == sorted(wrong)
+    assert wrong and sorted(head.partition(":")[0] for head in heads) == sorted([*wrong, "Misprints"])
+    slips = [slip for claim in ledger().values() for slip in claim.misprints]
+    assert slips and tab.locator("#misprints tbody tr").count() == len(slips)

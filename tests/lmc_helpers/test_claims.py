@@ -158,6 +158,13 @@ def test_unknown_parts_are_named():
         claims.part("Q9.x")
 
 
+def test_a_misprint_says_where_what_and_what_is_meant(tmp_path):
+    path = tmp_path / "claims.yml"
+    path.write_text("Z1: {paper: Z, where: x, says: y, misprints: [{where: eq. 1, printed: a}]}", encoding="utf-8")
+    with pytest.raises(LedgerError, match="where, printed, meant"):
+        claims.ledger(path)
+
+
 def test_small_values_are_shown_as_rounding():
     assert claims.rounded(-3e-17, 4, floor=1e-12) == "< 1e-12"
 

@@ -1,0 +1,209 @@
+"""How many permutation points a layer has (Brea, Simsek, Illing & Gerstner, section 4.3, appendices B and C).
+
+A permutation point of order K in a layer of n neurons repeats parameter vectors so that only l = n − K are distinct;
+copies of one vector share its outgoing weights equally. The points that compute the function of one smaller network are
+the maps of n labelled neurons onto l parameter vectors, l! S(n, l) of them with S a Stirling number of the second kind.
+Their number relative to the n! equivalent minima is T(K, n) = l! S(n, l)/n!, the coefficient of x^K in
+((e^x − 1)/x)^l. Sorted by the number j of vectors that have copies::
+
+    T(K, n) = Σ_j binom(n − K, j) · j! w(K, j)/(K + j)!,    j <= min(K, n − K),
+
+where w(K, j), a Ward number, counts the partitions of K + j things into j blocks of two or more. All terms are
+positive or zero. For fixed K this is a polynomial in n of degree K: a width of a million costs no more than one of ten.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from numbers import Integral
+
+import numpy as np
+
+LARGEST = 10_000_000  # most maps that an enumeration goes through
+
+
+def _integer(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} = {value!r}; allowed: an integer >= {least}")
+    return int(value)
+
+
+def _check(K: int, n: int) -> tuple[int, int]:
+    K, n = _integer("K", K, 0), _integer("n", n, 1)
+    if K >= n:
+        raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
+    return K, n
+
+
+@cache
+def _ward(K: int) -> tuple[int, ...]:
+    """w(K, j) for j = 0 … K."""
+    row = [1]
+    for k in range(1, K + 1):
+        above = [*row, 0]  # w(k − 1, ·)
+        row = [0] + [j * above[j] + (k + j - 1) * above[j - 1] for j in range(1, k + 1)]
+    return tuple(row)
+
+
+def count_ratio(K: int, n: int) -> Fraction:
+    """T(K, n): permutation points of order K in a layer of n neurons, divided by the number of equivalent minima.
+
+    Exact for every 0 <= K < n; Prop. 1 of the paper has K = 1, 2, 3 and a lower bound for K <= n/2.
+
+    Parameters
+    ----------
+    K : int
+        order, the number of neurons that repeat another one.
+    n : int
+        neurons of the layer, n > K.
+
+    Returns
+    -------
+    Fraction
+        (n − K)! S(n, n − K)/n!.
+
+    Raises
+    ------
+    ValueError
+        if K or n is no integer, K < 0 or K >= n.
+
+    Examples
+    --------
+    Three neurons, two of them equal, have as many arrangements as three different ones:
+
+    >>> count_ratio(1, 3)
+    Fraction(1, 1)
+    >>> count_ratio(2, 10), lower_bound(2, 10)
+    (Fraction(25, 3), Fraction(7, 1))
+    """
+    K, n = _check(K, n)
+    w = _ward(K)
+    return sum(
+        (
+            Fraction(math.comb(n - K, j) * math.factorial(j) * w[j], math.factorial(K + j))
+            for j in range(min(K, n - K) + 1)
+        ),
+        Fraction(0),
+    )
+
+
+def lower_bound(K: int, n: int) -> Fraction:
+    """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
+
+    It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
+
+    Raises
+    ------
+    ValueError
+        as :func:`count_ratio`.
+
+    Examples
+    --------
+    >>> lower_bound(1, 8) == count_ratio(1, 8)
+    True
+    """
+    K, n = _check(K, n)
+    return Fraction(math.comb(n - K, K), 2**K)
+
+
+def growth_constant(K: int) -> Fraction:
+    """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
+
+    Corrects Lemma 1, which prints the constant with a further factor e^(−K).
+
+    Raises
+    ------
+    ValueError
+        if K is no integer or K < 0.
+
+    Examples
+    --------
+    >>> growth_constant(2)
+    Fraction(1, 8)
+    >>> round(float(count_ratio(2, 10**6) / 10**12), 5)
+    0.125
+    """
+    K = _integer("K", K, 0)
+    return Fraction(1, 2**K * math.factorial(K))
+
+
+def arrangements(n: int, size: int) -> np.ndarray:
+    """All maps of n neurons onto ``size`` parameter vectors, by going through all size^n maps.
+
+    Parameters
+    ----------
+    n : int
+        neurons of the layer.
+    size : int
+        distinct parameter vectors, 1 <= size <= n.
+
+    Returns
+    -------
+    numpy.ndarray
+        (T(n − size, n) n!, n), the index of every neuron's vector; in lexicographic order.
+
+    Raises
+    ------
+    ValueError
+        if an argument is no integer, size > n, or there are more than ten million maps.
+
+    Examples
+    --------
+    >>> arrangements(3, 2).tolist()
+    [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0]]
+    """
+    n, size = _integer("n", n, 1), _integer("size", size, 1)
+    if size > n:
+        raise ValueError(f"size = {size} distinct parameter vectors for n = {n} neurons; allowed: size <= n")
+    if size**n > LARGEST:
+        raise ValueError(f"{size}^{n} maps are too many to enumerate; allowed: size^n <= {LARGEST}")
+    return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
+
+
+def permutation_points(incoming: np.ndarray, outgoing: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """All permutation points of a layer of n neurons that compute the function of one smaller layer.
+
+    Parameters
+    ----------
+    incoming : array (l, p)
+        the smaller layer's parameter vectors, all different.
+    outgoing : array (q, l)
+        its outgoing weights.
+    n : int
+        neurons of the larger layer, n >= l.
+
+    Returns
+    -------
+    (numpy.ndarray, numpy.ndarray)
+        incoming vectors (points, n, p) and outgoing weights (points, q, n); copies of one vector share its outgoing
+        weights equally.
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit, two parameter vectors are equal, or as :func:`arrangements`.
+
+    Examples
+    --------
+    The example of the paper's Fig. 6 has six:
+
+    >>> vectors, weights = permutation_points([[2.5], [0.4]], [[1.0, 3.0]], n=3)
+    >>> vectors[0].ravel().tolist(), weights[0].ravel().tolist()
+    ([2.5, 2.5, 0.4], [0.5, 0.5, 3.0])
+    >>> len(vectors)
+    6
+    """
+    incoming, outgoing = np.asarray(incoming, dtype=float), np.asarray(outgoing, dtype=float)
+    if incoming.ndim != 2 or outgoing.ndim != 2 or incoming.shape[0] != outgoing.shape[1]:
+        raise ValueError(
+            f"incoming {incoming.shape} and outgoing {outgoing.shape} do not fit; allowed: (l, p) and (q, l)"
+        )
+    size = len(incoming)
+    if len(np.unique(incoming, axis=0)) < size:
+        raise ValueError("two parameter vectors of the smaller layer are equal; allowed: different ones")
+    labels = arrangements(n, size)  # (points, n)
+    copies = (labels[:, :, None] == labels[:, None, :]).sum(axis=-1)  # (points, n), copies of each neuron's vector
+    return incoming[labels], outgoing[:, labels].swapaxes(0, 1) / copies[:, None, :]
