@@ -1,4 +1,4 @@
-"""Permutation points: two neurons of a hidden layer with one parameter vector (Brea, Şimşek, Illing & Gerstner, section 4).
+"""Permutation points: two neurons of a hidden layer with one parameter vector (Brea, Şimşek, Illing & Gerstner).
 
 Let neurons 0 and 1 of layer k have ϑ_0 = ϑ − δe/2, ϑ_1 = ϑ + δe/2, ‖e‖ = 1, and outgoing columns a_0, a_1. With
 c = a_0 + a_1 and A = δ(a_1 − a_0)/2 their contribution to layer k + 1 is
@@ -13,19 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
+from tqdm import tqdm
 
-from lmc_helpers.hessian import Loss
-from lmc_helpers.mlp import MLP
+from lmc_helpers.hessian import Loss, gradient
+from lmc_helpers.mlp import ACTIVATIONS, MLP
+from lmc_helpers.newton import minimise
 from lmc_helpers.permutation_counts import count_ratio
 
 __all__ = [
+    "MergePath",
     "Pair",
     "count_ratio",
+    "descent",
     "embed",
     "equal_loss_exchange",
     "merge_neurons",
+    "newton",
     "pair_matrices",
     "reduce_pair",
 ]
@@ -219,12 +225,10 @@ def merge_neurons(
     >>> theta = net.initial(1, seed=3)[0]
     >>> from lmc_helpers.mlp import squared_loss
     >>> loss = squared_loss(net, x, net.forward(theta, x))
-    >>> path = merge_neurons(loss, Pair(net, 1), theta, [(0, 1)], torch.tensor([1.0, 0.9]), newton(50, 1e-12))
+    >>> path = merge_neurons(loss, Pair(net, 1), theta, [(0, 1)], torch.tensor([1.0, 0.9]), newton(200, 1e-10))
     >>> path.loss.shape, bool(path.loss[0] < 1e-20), bool(path.converged.all())
     (torch.Size([2, 1]), True, True)
     """
-    from tqdm import tqdm
-
     if theta.ndim != 1:
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,)")
     if not (factors > 0).all():
@@ -254,7 +258,6 @@ def merge_neurons(
 
 def newton(steps: int, tol: float) -> Minimiser:
     """Trust-region Newton method with a budget of ``steps`` at every distance; needs a smooth activation."""
-    from lmc_helpers.newton import minimise
 
     def minimiser(loss: Loss, phi: torch.Tensor):
         done = minimise(loss, phi, steps, tol, radius=0.1)
@@ -271,8 +274,6 @@ def descent(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
     ValueError
         if the budget or the rate is not allowed.
     """
-    from lmc_helpers.hessian import gradient
-
     if steps < 0 or not rate > 0:
         raise ValueError(f"steps = {steps}, rate = {rate}; allowed: steps >= 0 and rate > 0")
 
@@ -289,7 +290,7 @@ def descent(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
 
 
 def reduce_pair(net: MLP, theta: torch.Tensor, layer: int) -> tuple[MLP, torch.Tensor]:
-    """The network with neurons 0 and 1 of a layer replaced by one: their mean parameter vector, the sum of their columns.
+    """The network with neurons 0 and 1 of a layer replaced by one: their mean ϑ, the sum of their columns.
 
     Returns
     -------
@@ -301,7 +302,7 @@ def reduce_pair(net: MLP, theta: torch.Tensor, layer: int) -> tuple[MLP, torch.T
     >>> net = MLP((1, 3, 2), "tanh")
     >>> small, theta = reduce_pair(net, net.initial(1, seed=1)[0], layer=1)
     >>> small.sizes, theta.shape
-    ((1, 2, 2), torch.Size([12]))
+    ((1, 2, 2), torch.Size([10]))
     """
     Pair(net, layer)
     layers = [(W.clone(), b.clone()) for W, b in net.split(theta)]
@@ -368,8 +369,8 @@ def pair_matrices(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """J and D, which decide the type of the permutation points where ``neuron`` of the smaller network is doubled.
 
-    With r_μ the derivative of L by the input of layer k + 1 on sample μ, z_μ the input of layer k with a 1 appended, s_μ = ϑ·z_μ and
-    c the outgoing column: J = Σ_μ r_μ z_μᵀ g'(s_μ) and D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
+    With r_μ the derivative of L by the input of layer k + 1 on sample μ, z_μ the input of layer k with a 1 appended,
+    s_μ = ϑ·z_μ and c the outgoing column: J = Σ_μ r_μ z_μᵀ g'(s_μ) and D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
 
     Parameters
     ----------
@@ -400,8 +401,6 @@ def pair_matrices(
     >>> float(J.abs().max()), float(D.abs().max())
     (0.0, 0.0)
     """
-    from lmc_helpers.mlp import ACTIVATIONS
-
     layers = small.split(theta.detach())
     below = x if layer == 1 else small.hidden(theta.detach(), x, layer - 1)
     W, b = layers[layer - 1]
@@ -484,4 +483,4 @@ def equal_loss_exchange(net: MLP, theta: torch.Tensor, layer: int, other: int, p
     half = corners[-1][columns[0]] / 2
     go(a=(columns[0], half), b=(columns[2], half))
     t = torch.linspace(0, 1, points, dtype=theta.dtype)[:, None]
-    return torch.cat([a + t * (b - a) for a, b in zip(corners, corners[1:], strict=False)])
+    return torch.cat([a + t * (b - a) for a, b in pairwise(corners)])

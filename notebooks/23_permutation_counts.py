@@ -1,0 +1,670 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Counting permutation points
+#
+# A layer with $n$ different neurons can be written down in $n!$ orders. Brea, Simsek, Illing and Gerstner
+# {cite:p}`brea2019` count the *permutation points* that lie between these copies: networks in which some neurons coincide,
+# so that they compute the function of a smaller network. Relative to the number of global minima there are $T(K, n)$ of
+# order $K$, given for $K = 1, 2, 3$ and bounded from below for $K \le n/2$ (Proposition 1). Lemma 1 lets the bound grow like
+# $c_K n^K$, and Proposition 2 puts every permutation point into a plane of equal loss.
+#
+# This chapter computes $T(K, n)$ exactly for every $K < n$. The count, the bound and the plane hold; the plane is no larger
+# than stated. The printed constant $c_K$ is too small by a factor $e^K$.
+
+# %% tags=["parameters"]
+n_max: int = 100  # exhaustive checks run over all layers up to this width
+n_brute: int = 7  # widest layer whose permutation points are enumerated
+width: int = 6  # neurons n_k of the layer with equal neurons, Prop. 2
+width_next: int = 4  # neurons n_{k+1} of the next layer, Prop. 2
+inputs: int = 400  # inputs of the tanh network, Prop. 2
+seed: int = 1  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer
+
+chapter.begin(
+    globals(),
+    n_max=Integer(10, 300),
+    n_brute=Integer(3, 7),
+    width=Integer(3, 10),
+    width_next=Integer(1, 20),
+    inputs=Integer(100, 100_000),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+
+# %% tags=["hide-input"]
+import math
+from fractions import Fraction
+
+import numpy as np
+import torch
+from scipy.optimize import least_squares
+
+from lmc_helpers import claims, device, figures
+from lmc_helpers.permutation_counts import (
+    arrangements,
+    count_ratio,
+    growth_constant,
+    lower_bound,
+    permutation_points,
+)
+
+# %% [markdown]
+# ## Three neurons
+#
+# The smallest example has a scalar input and three neurons without biases,
+# $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. The paper draws it with weights "assigned randomly"
+# (Figs. 6 and 7); here it is a network. A teacher with $w = (0.5, 1.2, 2.9)$, $a = (1, 1, 1)$ and
+# $\sigma(z) = \log(1 + e^z)$ labels 61 inputs. A student with three neurons has $3! = 6$ global minima. A student with
+# *two* neurons settles at a positive loss; written with three neurons, one of them doubled, that is a permutation point
+# of order 1.
+
+# %%
+x = np.linspace(-3, 3, 61)
+w_teacher = np.array([0.5, 1.2, 2.9])
+y = np.logaddexp(0, np.outer(x, w_teacher)).sum(axis=1)  # (61,)
+
+
+def residual(parameters: np.ndarray) -> np.ndarray:
+    """Student minus teacher; the first half of the parameters are w, the rest a."""
+    w, a = np.split(parameters, 2)
+    return np.logaddexp(0, np.outer(x, w)) @ a - y
+
+
+fit = least_squares(
+    residual, [0.5, 2.5, 1.5, 1.5], xtol=1e-15, ftol=1e-15, gtol=1e-15
+)
+v, b = np.split(fit.x, 2)
+print(f"two neurons: w = {v.round(3)}, a = {b.round(3)}, loss {2 * fit.cost:.2e}")
+
+vectors, weights = permutation_points(v[:, None], b[None], n=3)
+print(np.hstack([vectors[:, :, 0], weights[:, 0]]).round(3))  # w, then a
+
+# %% [markdown]
+# How many of them are there? We try all eight ways to give each of three neurons one of the two weights, and ask where
+# the gradient vanishes at the loss of the two-neuron minimum.
+
+
+# %% tags=["nbval-check-output"]
+def loss(w: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Squared error of a softplus network with weights w and a, both (n,)."""
+    hidden = torch.nn.functional.softplus(torch.outer(torch.tensor(x), w))
+    return (hidden @ a - torch.tensor(y)).square().sum()
+
+
+found = 0
+for code in range(8):
+    labels = np.array([code >> i & 1 for i in range(3)])
+    copies = (labels[:, None] == labels).sum(axis=1)
+    point = torch.tensor(
+        np.array([v[labels], b[labels] / copies]), requires_grad=True
+    )
+    height = loss(*point)
+    height.backward()
+    same = abs(height.item() / (2 * fit.cost) - 1) < 1e-6
+    found += same and point.grad.abs().max().item() < 1e-6
+claims.check("P9.six_points", int(found), n=8)
+
+# %% tags=["hide-input"]
+basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])  # (2, 3)
+minima = w_teacher[arrangements(3, 3)]  # (6, 3)
+figure, axes = figures.panels(columns=2, height=4.7)
+left, right = axes[0]
+for axis in axes[0]:
+    axis.set_aspect("equal")
+    axis.axis("off")
+
+reach = 2.6
+for i, j in ((0, 1), (0, 2), (1, 2)):
+    direction = basis @ np.where(np.isin(range(3), (i, j)), 1, -2) / math.sqrt(6)
+    left.plot(*np.outer(direction, [-2, 2]), color=figures.COLOURS["grey"], lw=1)
+    left.annotate(
+        f"$w_{i + 1} = w_{j + 1}$",
+        direction * reach * (0.9 if direction[1] == 0 else 0.86),
+        ha="center",
+        va="center",
+        color=figures.COLOURS["black"],
+    )
+left.plot(
+    *(basis @ minima.T),
+    "o",
+    color=figures.COLOURS["blue"],
+    markersize=8,
+    label="global minimum",
+)
+doubled = np.isclose(vectors[:, :, 0], v[0]).sum(axis=1) == 2  # (6,)
+for first, colour, marker in ((True, "red", "*"), (False, "green", "P")):
+    here = vectors[doubled == first, :, 0]
+    name = "v_1" if first else "v_2"
+    left.plot(
+        *(basis @ here.T),
+        marker,
+        color=figures.COLOURS[colour],
+        markersize=13 if first else 10,
+        linestyle="",
+        label=f"permutation point, ${name}$ doubled",
+    )
+    share, rest = (b[0] / 2, b[1]) if first else (b[1] / 2, b[0])
+    for odd in range(3):
+        middle = np.full(3, share)
+        middle[odd] = rest
+        along = np.delete(np.eye(3), odd, axis=0)
+        step = along[0] - along[1]
+        line = middle[:, None] + np.outer(step, [-2.3, 2.3])  # (3, 2)
+        right.plot(
+            *(basis @ line),
+            color=figures.COLOURS[colour],
+            lw=1.2,
+            label=f"equal loss, ${name}$ doubled" if odd == 0 else None,
+        )
+        right.plot(
+            *(basis @ middle),
+            marker,
+            color=figures.COLOURS[colour],
+            markersize=13 if first else 10,
+        )
+left.set_title("input weights, along (1, 1, 1)")
+right.set_title("output weights, along (1, 1, 1)")
+left.set(xlim=(-2.75, 2.75), ylim=(-2.6, 2.6))
+right.set(xlim=(-2.4, 2.4), ylim=(-2.3, 2.3))
+for axis in axes[0]:
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0))
+figures.show("fig_hexagon", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_hexagon
+# :name: fig-hexagon
+# :alt: Left, three lines through a common centre make six sectors. Each sector holds one global minimum, and each of the six rays between neighbouring sectors holds one permutation point, of the two kinds in turn. Right, three lines of one kind form a triangle, and three lines of the other kind a larger one of the same orientation; each line carries its permutation point at the middle of the triangle's side.
+#
+# The example of the paper's Figs. 6 and 7, computed; $v_1 < v_2$ are the input weights of the two-neuron network, $b_1$ and
+# $b_2$ its output weights. Left: the space of the three input weights, seen along $(1, 1, 1)$. On each line two weights coincide. Every sector holds one of the 6 minima, and every ray between two sectors one of the 6
+# permutation points. Right: output weights. Each permutation point lies on its own line of equal loss; all six lines lie in
+# the plane $a_1 + a_2 + a_3 = b_1 + b_2$, and where two of them seem to cross, the input weights differ.
+# ```
+#
+# The left panel is an instance of a general fact.
+#
+# ```{prf:proposition} Permutation points and faces
+# :label: prop-faces
+# Let the parameter vectors be scalars. The hyperplanes $w_i = w_j$ cut $\mathbb R^n$ into $n!$ chambers, and each chamber
+# holds one arrangement of $n$ different weights. Each of their faces of dimension $n - K$ holds exactly one permutation
+# point of order $K$ of a given smaller network. So $T(K, n)$ is the number of faces of codimension $K$ divided by the
+# number of chambers.
+# ```
+#
+# ```{prf:proof}
+# A face says which coordinates are equal and in which order the different values come. The $n - K$ weights of the smaller
+# network can be written into these places in one way.
+# ```
+#
+# ## The exact count
+#
+# A permutation point of order $K$ in a layer of $n$ neurons implements the $l = n - K$ parameter vectors of a smaller
+# network, all of them and no others; copies of one vector share its outgoing weights equally. The vectors of the smaller
+# network are pairwise different, and so are those of a global minimum.
+#
+# ```{prf:theorem} $T(K, n)$ for every $K < n$
+# :label: thm-count
+# Let $0 \le K < n$, and let $S$ be the Stirling numbers of the second kind. Then
+#
+# $$
+# T(K, n) = \frac{(n - K)!\, S(n, n - K)}{n!} = [x^K] \Bigl( \frac{e^x - 1}{x} \Bigr)^{n - K}
+# = \sum_{j=0}^{K} a_{K,j} \binom{n - K}{j},
+# $$
+#
+# $$
+# a_{K,j} = [x^K] \Bigl( \frac{x}{2!} + \frac{x^2}{3!} + \cdots \Bigr)^j .
+# $$
+#
+# Here $a_{K,j} > 0$ for $1 \le j \le K$, with $a_{K,1} = 1/(K + 1)!$ and $a_{K,K} = 2^{-K}$. For fixed $K$, $T(K, n)$ is
+# a polynomial in $n$ of degree $K$.
+# ```
+#
+# ```{prf:proof}
+# The other layers contribute the same factor $\prod_{i \ne k} n_i!$ to both numbers. In layer $k$ the points are the maps
+# of $n$ labelled neurons onto $l$ parameter vectors, $l!\, S(n, l)$ of them. Those that use vector $i$ exactly $s_i$
+# times are $n!/(s_1! \cdots s_l!)$. So $T$ is the sum of $1/(s_1! \cdots s_l!)$ over all $s_i \ge 1$ with
+# $s_1 + \dots + s_l = n$, which is the coefficient of $x^n$ in $(e^x - 1)^l$. Take $x^l$ out and expand
+# $\bigl(1 + (x/2! + x^2/3! + \cdots)\bigr)^l$: the index $j$ counts the vectors that occur more than once.
+# ```
+#
+# ```{prf:corollary} Proposition 1, with the case of equality
+# :label: cor-proposition-1
+# $T(1, n) = \tfrac12 \binom{n-1}{1}$, $T(2, n) = \tfrac16 \binom{n-2}{1} + \tfrac14 \binom{n-2}{2}$ and
+# $T(3, n) = \tfrac1{24} \binom{n-3}{1} + \tfrac16 \binom{n-3}{2} + \tfrac18 \binom{n-3}{3}$. For all $K < n$,
+# $T(K, n) \ge 2^{-K} \binom{n-K}{K}$, with equality if and only if $K \le 1$.
+# ```
+#
+# ```{prf:proof}
+# Read off $a_{2,1} = \tfrac16$, $a_{2,2} = \tfrac14$, $a_{3,1} = \tfrac1{24}$,
+# $a_{3,2} = 2 \cdot \tfrac12 \cdot \tfrac16$ and $a_{3,3} = \tfrac18$. The bound is the term $j = K$, and no term is
+# negative. For $K \ge 2$ the term $j = 1$ is positive; for $K \le 1$ there is no other term.
+# ```
+#
+# {py:func}`~lmc_helpers.permutation_counts.count_ratio` computes the sum with integers, and returns a fraction.
+
+# %%
+for K in range(6):
+    print(K, count_ratio(K, 6), lower_bound(K, 6))  # order, T(K, 6), bound
+
+# %% [markdown]
+# Three checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with
+# each other.
+
+# %% tags=["nbval-check-output"]
+rng = device.numpy_generator(seed, "parameter vectors")
+enumerated, unordered = Fraction(0), Fraction(0)
+for n in range(1, n_brute + 1):
+    for K in range(n):
+        smaller = rng.normal(size=(2, n - K))
+        points, _ = permutation_points(smaller.T, smaller[:1], n)
+        distinct = len(np.unique(points.reshape(len(points), -1), axis=0))
+        exact = count_ratio(K, n)
+        enumerated = max(
+            enumerated, abs(Fraction(distinct, math.factorial(n)) - exact)
+        )
+        unordered = max(
+            unordered, exact * (1 - Fraction(1, math.factorial(n - K)))
+        )
+claims.check(
+    "P5.enumeration", float(enumerated), n=n_brute, rival=float(unordered)
+)
+
+
+# %% [markdown]
+# Then the printed forms, for all $n$ up to {glue:text}`n_max`, and the bound.
+
+
+# %% tags=["nbval-check-output"]
+def printed(K: int, n: int, extra: int = 2) -> Fraction:
+    """T(K, n) as printed in Prop. 1 (i); extra is the factor 2! of C.2 (ii)."""
+    c = [math.comb(n - K, j) for j in range(4)]
+    if K == 1:
+        return Fraction(c[1], 2)
+    if K == 2:
+        return Fraction(c[1], 6) + Fraction(c[2], 4)
+    return Fraction(c[1], 24) + Fraction(extra * c[2], 12) + Fraction(c[3], 8)
+
+
+Kn = [(K, n) for n in range(2, n_max + 1) for K in range(1, min(4, n))]
+claims.check(
+    "P5.printed_forms",
+    float(max(abs(printed(K, n) - count_ratio(K, n)) for K, n in Kn)),
+    n=n_max,
+    rival=float(max(abs(printed(K, n, 1) - count_ratio(K, n)) for K, n in Kn)),
+)
+
+# %% tags=["nbval-check-output"]
+T = {
+    (K, n): count_ratio(K, n)
+    for n in range(2, n_max + 1)
+    for K in range(1, n // 2 + 1)
+}
+claims.check(
+    "P5.bound",
+    float(min(t / lower_bound(K, n) for (K, n), t in T.items())),
+    n=n_max,
+    rival=float(min(t * 2**K / math.comb(n, K) for (K, n), t in T.items())),
+)
+
+# %% tags=["hide-input"]
+equal = sorted({K for (K, n), t in T.items() if t == lower_bound(K, n)})
+figures.numbers(
+    n_max=n_max,
+    equal=", ".join(map(str, equal)),
+    profile=profile,
+    loosest=float(T[n_max // 2, n_max] / lower_bound(n_max // 2, n_max)),
+    half=n_max // 2,
+)
+
+# %% [markdown]
+# Among the orders $K \ge 1$ the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at
+# $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
+#
+# ## The growth with $n$
+#
+# ```{prf:theorem} Growth; corrects Lemma 1
+# :label: thm-growth
+# Let $K \ge 1$ be fixed and $n \to \infty$. Then
+#
+# $$
+# \begin{aligned}
+# \frac1{2^K} \binom{n - K}{K} &= \frac{n^K}{2^K K!} \Bigl( 1 - \frac{K(3K - 1)}{2n} + O(n^{-2}) \Bigr), \\
+# T(K, n) &= \frac{n^K}{2^K K!} \Bigl( 1 - \frac{K(5K + 1)}{6n} + O(n^{-2}) \Bigr).
+# \end{aligned}
+# $$
+#
+# So Lemma 1 holds with $c_K = 1/(2^K K!)$, $T(K, n)$ grows with the same constant, and
+# $T(K, n) \big/ 2^{-K} \binom{n-K}{K} = 1 + \tfrac{2K(K - 1)}{3n} + O(n^{-2})$.
+# ```
+#
+# ```{prf:proof}
+# $\binom{n-K}{K} = \frac{n^K}{K!} \prod_{i=0}^{K-1} \bigl(1 - \frac{K + i}{n}\bigr)$, and
+# $\sum_{i=0}^{K-1} (K + i) = \tfrac12 K(3K - 1)$. In {prf:ref}`thm-count` the terms $j \le K - 2$ are $O(n^{K-2})$. For
+# $j = K - 1$, $a_{K,K-1} = (K - 1)\, 2^{-(K-2)}/6$, since one factor gives $x^2/3!$ and the others $x/2!$; with
+# $\binom{n-K}{K-1} = \frac{n^{K-1}}{(K-1)!} (1 + O(1/n))$ this term is
+# $\frac{n^K}{2^K K!} \bigl( \frac{2K(K-1)}{3n} + O(n^{-2}) \bigr)$. Add the two.
+# ```
+#
+# The paper prints $c_K = e^{-K}/(2^K K!)$. Its proof applies Stirling's formula and arrives at (8), where
+#
+# $$
+# \frac{(n/K - 1)^{n-K}}{(n/K - 2)^{n-2K}} = \Bigl( \frac nK \Bigr)^K \frac{(1 - K/n)^{n-K}}{(1 - 2K/n)^{n-2K}}
+# $$
+#
+# is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from
+# Stirling's formula. What the paper uses the lemma for, the exponent, is not affected.
+
+# %% tags=["nbval-check-output"]
+large = 10**6
+roots = [
+    float(lower_bound(K, large) / large**K / growth_constant(K)) ** (1 / K)
+    for K in range(1, 5)
+]
+claims.check("P6.constant", max(roots, key=lambda r: abs(r - 1)), n=large)
+
+# %% tags=["nbval-check-output"]
+slopes = [
+    math.log2(count_ratio(K, 2 * large) / count_ratio(K, large)) / K
+    for K in range(1, 5)
+]
+claims.check("P6.growth", max(slopes, key=lambda s: abs(s - 1)), n=large)
+
+# %% tags=["hide-input"]
+figure, axes = figures.panels(columns=2, height=4.2)
+left, right = axes[0]
+widths = np.unique(np.geomspace(2, 10_000, 60).round().astype(int))
+colours = ("blue", "orange", "green", "purple")
+for K, colour in zip(range(1, 5), colours, strict=True):
+    ns = [int(n) for n in widths if n > K]
+    c = float(growth_constant(K))
+    left.loglog(
+        ns,
+        [float(count_ratio(K, n) / n**K) for n in ns],
+        ".-",
+        lw=1,
+        markersize=4,
+        color=figures.COLOURS[colour],
+        label=f"$K = {K}$",
+    )
+    left.axhline(c, color=figures.COLOURS[colour], linestyle=":", lw=1.3)
+    left.axhline(
+        c * math.exp(-K), color=figures.COLOURS[colour], linestyle="--", lw=1.3
+    )
+grey = figures.COLOURS["grey"]
+left.plot([], [], ":", color=grey, label="$1/(2^K K!)$")
+left.plot([], [], "--", color=grey, label="printed, $e^{-K}/(2^K K!)$")
+left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
+left.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
+
+orders = np.arange(n_max)
+by_order = [count_ratio(int(K), n_max) for K in orders]
+right.semilogy(orders, [float(t) for t in by_order], ".-", lw=1, label="exact")
+bounded = orders[: n_max // 2 + 1]
+right.semilogy(
+    bounded,
+    [float(lower_bound(int(K), n_max)) for K in bounded],
+    "--",
+    label=r"bound, $2^{-K}\binom{n-K}{K}$",
+)
+mean_order = n_max - (n_max + 1) / (2 * math.log(2)) + 0.5
+right.axvline(
+    mean_order,
+    color=figures.COLOURS["black"],
+    linestyle=":",
+    label="mean order",
+)
+right.set(
+    xlabel="order $K$",
+    ylabel=f"$T(K, {n_max})$",
+    ylim=(1e-3, 10 * float(max(by_order))),
+)
+right.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
+figures.show("fig_growth", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_growth
+# :name: fig-growth
+# :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the corrected constants, far above the dashed lines of the printed ones. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
+#
+# Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of Lemma 1 as printed (dashed).
+# Right: $T(K, n)$ of a layer with $n =$ {glue:text}`n_max` neurons, the bound, and the mean order of
+# {prf:ref}`prop-all-orders`. Nothing here is sampled (profile {glue:text}`profile`).
+# ```
+#
+# ## All orders together
+#
+# ```{prf:proposition} All orders of one layer
+# :label: prop-all-orders
+# As $n \to \infty$,
+#
+# $$
+# \sum_{K=0}^{n-1} T(K, n) = [x^n] \frac1{2 - e^x} = \frac1{2 \ln 2} \Bigl( \frac1{\ln 2} \Bigr)^n \bigl( 1 + O(9^{-n}) \bigr),
+# $$
+#
+# one smaller network for each order; $K = 0$, the minima, is included. The mean of $K$ with the weights $T(K, n)$ is
+# $\bigl(1 - \tfrac1{2 \ln 2}\bigr) n + \tfrac12 - \tfrac1{2 \ln 2}$, up to an exponentially small error.
+# ```
+#
+# ```{prf:proof}
+# Let $y = e^x - 1$. By {prf:ref}`thm-count` the first sum is the coefficient of $x^n$ in $\sum_l y^l = 1/(1 - y)$. Its pole
+# nearest to 0 is $x = \ln 2$, with $1/(2 - e^x) = \frac{1}{2h} + O(1)$ for $h = \ln 2 - x \to 0$; the next ones,
+# $\ln 2 \pm 2\pi i$, are more than nine times as far. Likewise $\sum_l l\, y^l = y/(1 - y)^2 = \frac1{4h^2} - \frac1{4h} + O(1)$,
+# so that the mean of $l = n - K$ is $\frac{n + 1}{2 \ln 2} - \frac12$.
+# ```
+
+# %% tags=["hide-input"]
+total = sum(by_order)
+mean = sum(int(K) * t for K, t in zip(orders, by_order, strict=True)) / total
+predicted = 1 / (2 * math.log(2) * math.log(2) ** n_max)
+figures.numbers(
+    total=float(total),
+    ratio=1 / math.log(2),
+    total_gap=abs(float(total) / predicted - 1),
+    mean=float(mean),
+    mean_gap=abs(float(mean) - mean_order),
+    share=1 - 1 / (2 * math.log(2)),
+    beyond=float(sum(by_order[n_max // 2 + 1 :]) / total),
+)
+
+# %% [markdown]
+# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; it differs from the formula by {glue:text}`total_gap:.0e`
+# of its size, and the mean order {glue:text}`mean:.3f` by {glue:text}`mean_gap:.0e`. One more neuron multiplies the number of
+# permutation points per minimum by {glue:text}`ratio:.3f`. In wide layers a share {glue:text}`share:.3f` of the
+# neurons are copies on average. Proposition 1, with $K \le n/2$, leaves out a share {glue:text}`beyond:.0e` of all permutation
+# points at $n =$ {glue:text}`n_max`.
+#
+# ## The plane of equal loss
+#
+# ```{prf:theorem} Proposition 2, with the converse
+# :label: thm-plane
+# Let the $n_k$ neurons of layer $k$ have $l = n_k - K$ different parameter vectors, with activations $b_1, \dots, b_l$. The
+# matrices $W^{(k+1)}$ for which, for every neuron $i$ of layer $k + 1$ and every $m \le l$, the sum of $W^{(k+1)}_{ij}$
+# over the copies $j$ of vector $m$ has a given value form an affine space of dimension $K n_{k+1}$, on which the network
+# computes one function; so every loss is constant there. If $b_1, \dots, b_l$ are linearly independent on the data, no
+# other $W^{(k+1)}$ gives the same inputs to layer $k + 1$.
+# ```
+#
+# ```{prf:proof}
+# Let $A$ ($n_k \times N$) hold the activations of layer $k$ on $N$ inputs, $B$ ($l \times N$) those of the different
+# neurons, and $A = PB$ with $P$ the $0$–$1$ matrix of the map from neurons to vectors. The weights enter the network only
+# through $W^{(k+1)} A = (W^{(k+1)} P) B$, and $W^{(k+1)} P$ holds the sums in question. $P$ has rank $l$, as every
+# vector occurs, so that $\{\delta : \delta P = 0\}$ has dimension $(n_k - l)\, n_{k+1} = K n_{k+1}$. If $B$ has rank $l$, then
+# $\delta P B = 0$ only if $\delta P = 0$.
+# ```
+#
+# This needs no critical point. Nor does equal loss mean that all of the plane is critical: with several neurons in layer
+# $k + 1$, the gradient in the incoming weights of the copies vanishes at the permutation point, but in general not on the
+# whole plane.
+#
+# The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. We measure that they do
+# not, in a random tanh network with three hidden layers, the second of them layer $k$. For each partition of
+# $n_k =$ {glue:text}`width` neurons into groups of equal ones we count the singular values of the Jacobian of the outputs in
+# $W^{(k+1)}$ that are zero.
+
+
+# %%
+def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
+    """Partitions of n, each in decreasing order."""
+    top = n if largest is None else min(n, largest)
+    if n == 0:
+        return [()]
+    return [
+        (s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)
+    ]
+
+
+generator = device.torch_generator(seed, "tanh network")
+
+
+def layer(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random weights (rows, columns) and biases (rows, 1)."""
+    draw = torch.randn(
+        rows, columns + 1, generator=generator, dtype=torch.float64
+    )
+    return 2 * draw[:, 1:] / math.sqrt(columns), draw[:, :1]
+
+
+data = torch.randn(5, inputs, generator=generator, dtype=torch.float64)
+target = torch.randn(2, inputs, generator=generator, dtype=torch.float64)
+first, second = layer(7, 5), layer(width, 7)  # second: rows are repeated below
+third, last = layer(width_next, width), layer(2, width_next)
+
+
+def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
+    """Outputs (2, inputs); layer k has copies[m] copies of its neuron m."""
+    labels = torch.repeat_interleave(torch.tensor(copies))  # (n_k,)
+    hidden = torch.tanh(first[0] @ data + first[1])
+    hidden = torch.tanh(second[0][labels] @ hidden + second[1][labels])
+    return last[0] @ torch.tanh(W @ hidden + third[1]) + last[1]
+
+
+spectra = {}
+for copies in partitions(width):
+    jacobian = torch.func.jacfwd(outputs)(third[0], copies)
+    singular = torch.linalg.svdvals(jacobian.flatten(2).flatten(0, 1))
+    spectra[copies] = (singular / singular[0]).numpy()  # (n_k n_{k+1},)
+
+# %% tags=["nbval-check-output"]
+nullity = {copies: int((s < 1e-9).sum()) for copies, s in spectra.items()}
+order = {copies: width - len(copies) for copies in spectra}
+pairs = {copies: sum(math.comb(s, 2) for s in copies) for copies in spectra}
+claims.check(
+    "P7.dimension",
+    max(abs(nullity[c] - order[c] * width_next) for c in spectra),
+    n=len(spectra),
+    rival=max(abs(pairs[c] - order[c]) * width_next for c in spectra),
+)
+
+# %% tags=["hide-input"]
+figure, axes = figures.panels(height=4.0, width=8.0)
+axis = axes[0, 0]
+shades = figures.plt.colormaps["viridis"](np.linspace(0, 0.92, width))
+for copies, s in spectra.items():
+    K = order[copies]
+    axis.semilogy(
+        np.arange(1, len(s) + 1),
+        np.maximum(s[::-1], 1e-18),
+        ".-",
+        lw=0.8,
+        markersize=4,
+        color=shades[K],
+        label=f"$K = {K}$" if copies[1:] == (1,) * (width - K - 1) else None,
+    )
+for K in range(1, width):
+    axis.axvline(
+        K * width_next + 0.5,
+        color=figures.COLOURS["grey"],
+        linestyle=":",
+        lw=1,
+    )
+axis.set(
+    xlabel="number of the singular value, from the smallest",
+    ylabel="singular value / largest",
+    ylim=(3e-19, 3),
+)
+axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
+figures.show("fig_rank", figure)
+figures.numbers(
+    width=width,
+    width_next=width_next,
+    inputs=inputs,
+    partitions=len(spectra),
+    kept=min(float(s[s >= 1e-9].min()) for s in spectra.values()),
+    dropped=max(float(s[s < 1e-9].max(initial=0)) for s in spectra.values()),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_rank
+# :name: fig-rank
+# :alt: Sorted singular values of the Jacobian for all partitions. Each curve jumps from rounding error to about one hundredth, exactly at K times the width of the next layer.
+#
+# Singular values of the Jacobian of the outputs in $W^{(k+1)}$, {glue:text}`partitions` partitions of
+# $n_k =$ {glue:text}`width` neurons, $n_{k+1} =$ {glue:text}`width_next`, {glue:text}`inputs` inputs. Dotted: the multiples of
+# $n_{k+1}$. Values below $10^{-18}$ are drawn there (profile {glue:text}`profile`).
+# ```
+#
+# The smallest singular value above the jump is {glue:text}`kept:.0e` of the largest, the greatest one below it
+# {glue:text}`dropped:.0e`. The Jacobian is an analytic function of the weights, so that a minor which is not zero at one
+# network is not zero at almost every other one with the same partition: the plane is as large as Proposition 2 says, and
+# generically no larger.
+#
+# Along the plane the loss is constant to rounding, however far we go. Each displacement here is as long as $W^{(k+1)}$.
+
+# %% tags=["nbval-check-output"]
+generator = device.torch_generator(seed, "displacements")
+in_plane, anywhere = [], []
+for copies in spectra:
+    if order[copies] == 0:
+        continue
+    labels = torch.repeat_interleave(torch.tensor(copies))
+    P = torch.nn.functional.one_hot(labels).double()  # (n_k, l)
+    mean = P @ torch.diag(1 / P.sum(dim=0)) @ P.T  # averages over copies
+    W = third[0] @ mean  # copies share their outgoing weights equally
+    before = (outputs(W, copies) - target).square().mean()
+    for _ in range(10):
+        step = torch.randn(W.shape, generator=generator, dtype=W.dtype)
+        for displacement, changes in (
+            (step - step @ mean, in_plane),
+            (step, anywhere),
+        ):
+            moved = W + displacement * (W.norm() / displacement.norm())
+            after = (outputs(moved, copies) - target).square().mean()
+            changes.append(abs(after / before - 1).item())
+claims.check("P7.equal_loss", max(in_plane), n=len(in_plane), rival=min(anywhere))
+
+# %% [markdown]
+# ## What we found that the paper does not say
+#
+# - $T(K, n)$ is exact for every $K < n$: Stirling numbers, or a sum of positive terms that is a polynomial in $n$
+#   ({prf:ref}`thm-count`). The bound of Proposition 1 is one of these terms, and equal to the sum only for $K \le 1$.
+# - The constant of Lemma 1 is $1/(2^K K!)$, larger than printed by $e^K$, and it is that of $T(K, n)$ too
+#   ({prf:ref}`thm-growth`). So the bound is sharp for fixed $K$ and wide layers; at $K$ near $n/2$ it is not.
+# - All orders together, a layer has about $0.72 \cdot 1.44^n$ times as many permutation points as minima, most of them
+#   with $K \approx 0.28\, n$ ({prf:ref}`prop-all-orders`).
+# - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
+# - The plane of Proposition 2 is all of the freedom that the outputs leave to $W^{(k+1)}$, in almost every network.
+#
+# ```{admonition} Try it
+# :class: tip
+# A wider layer with equal neurons, and one neuron after it:
+#
+#     make chapter NAME=permutation_counts ARGS="-p width 8 -p width_next 1"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())
