@@ -39,10 +39,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Pair:
-    """Centred coordinates φ = (θ with four slots replaced, δ) of neurons 0 and 1 of a hidden layer; (..., p + 1).
+    """Coordinates φ = (θ with some slots replaced, δ) of neurons 0 and 1 of a hidden layer; (..., p + 1).
 
-    The slot of ϑ_0 holds ϑ, that of ϑ_1 a vector along e, those of the columns hold c and A. The last entry is δ; no
-    gradient flows into it.
+    The slot of ϑ_1 holds a vector along e. In the centred chart the slot of ϑ_0 holds ϑ and those of the columns hold c
+    and A; in the paper's chart, ϑ_1 = ϑ_0 + δe, they stay what they are. The last entry is δ; it gets no gradient.
 
     Parameters
     ----------
@@ -50,11 +50,13 @@ class Pair:
         the architecture.
     layer : int
         hidden layer k, 1 <= k < depth, with at least two neurons.
+    chart : str
+        ``"centred"`` or ``"paper"``.
 
     Raises
     ------
     ValueError
-        if the layer is no hidden layer or has a single neuron.
+        if the layer is no hidden layer or has a single neuron, or the chart is unknown.
 
     Examples
     --------
@@ -66,8 +68,11 @@ class Pair:
 
     net: MLP
     layer: int
+    chart: str = "centred"
 
     def __post_init__(self) -> None:
+        if self.chart not in ("centred", "paper"):
+            raise ValueError(f"chart = {self.chart!r}; allowed: 'centred', 'paper'")
         hidden = self.net.sizes[1:-1]
         if not 1 <= self.layer <= len(hidden):
             raise ValueError(f"layer = {self.layer}; allowed: a hidden layer, 1 <= layer <= {len(hidden)}")
@@ -110,8 +115,10 @@ class Pair:
         if not (delta > 0).all():
             raise ValueError("the pair has distance 0; allowed: delta > 0, at 0 the direction is not defined")
         phi = theta.clone()
-        phi[..., first] = (theta[..., first] + theta[..., second]) / 2
         phi[..., second] = (theta[..., second] - theta[..., first]) / delta
+        if self.chart == "paper":
+            return torch.cat([phi, delta], dim=-1)
+        phi[..., first] = (theta[..., first] + theta[..., second]) / 2
         phi[..., out_first] = theta[..., out_first] + theta[..., out_second]
         phi[..., out_second] = delta * (theta[..., out_second] - theta[..., out_first]) / 2
         return torch.cat([phi, delta], dim=-1)
@@ -121,9 +128,12 @@ class Pair:
         first, second, out_first, out_second = self._slots()
         delta, phi = phi[..., -1:].detach(), phi[..., :-1]
         direction = phi[..., second]
-        step = delta / 2 * direction / torch.linalg.vector_norm(direction, dim=-1, keepdim=True)
-        share, split = phi[..., out_first] / 2, phi[..., out_second] / delta
+        step = delta * direction / torch.linalg.vector_norm(direction, dim=-1, keepdim=True)
         theta = phi.clone()
+        if self.chart == "paper":
+            theta[..., second] = phi[..., first] + step
+            return theta
+        step, share, split = step / 2, phi[..., out_first] / 2, phi[..., out_second] / delta
         theta[..., first], theta[..., second] = phi[..., first] - step, phi[..., first] + step
         theta[..., out_first], theta[..., out_second] = share - split, share + split
         return theta
@@ -136,7 +146,7 @@ class Pair:
         return phi
 
     def closer(self, phi: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
-        """φ at distances ``delta`` (...), with the same centre, direction and outgoing columns a_0, a_1.
+        """φ at distances ``delta`` (...), with the same ϑ (centred) or ϑ_0 (paper), direction and columns a_0, a_1.
 
         Raises
         ------
@@ -147,7 +157,8 @@ class Pair:
             raise ValueError(f"delta = {delta.min().item()}; allowed: delta > 0")
         out_second = self._slots()[3]
         phi = phi.clone()
-        phi[..., out_second] *= (delta / phi[..., -1])[..., None]
+        if self.chart == "centred":
+            phi[..., out_second] *= (delta / phi[..., -1])[..., None]
         phi[..., -1] = delta
         return phi
 
@@ -390,6 +401,11 @@ def pair_matrices(
     torch.Tensor, torch.Tensor
         J (n_{k+1}, n_{k−1} + 1), D (n_{k−1} + 1, n_{k−1} + 1).
 
+    Raises
+    ------
+    ValueError
+        if the activation has no second derivative, or the layer or the neuron does not exist.
+
     Examples
     --------
     A network that fits its targets has neither:
@@ -401,6 +417,11 @@ def pair_matrices(
     >>> float(J.abs().max()), float(D.abs().max())
     (0.0, 0.0)
     """
+    if small.activation == "relu":
+        smooth = ", ".join(sorted(set(ACTIVATIONS) - {"relu"}))
+        raise ValueError(f"activation 'relu' has no second derivative; allowed: {smooth}")
+    if not 1 <= layer < small.depth or not 0 <= neuron < small.sizes[layer]:
+        raise ValueError(f"layer {layer} has no neuron {neuron} to double; allowed: neurons of hidden layers")
     layers = small.split(theta.detach())
     below = x if layer == 1 else small.hidden(theta.detach(), x, layer - 1)
     W, b = layers[layer - 1]
@@ -408,7 +429,7 @@ def pair_matrices(
     s = (z @ torch.cat([W[neuron], b[neuron : neuron + 1]])).requires_grad_()  # (T,)
     g = ACTIVATIONS[small.activation]
     (first,) = torch.autograd.grad(g(s).sum(), s, create_graph=True)
-    second = torch.autograd.grad(first.sum(), s)[0] if first.requires_grad else torch.zeros_like(s)
+    (second,) = torch.autograd.grad(first.sum(), s)
     V, bias = layers[layer]
     signal = (g(below @ W.T + b) @ V.T + bias).detach().requires_grad_()  # input of layer k + 1, (T, n_{k+1})
     out = signal
