@@ -209,7 +209,7 @@ def merge_neurons(
     pair : Pair
         architecture and layer.
     theta : torch.Tensor
-        start (p,), the same for all pairs.
+        start (p,), the same for all pairs, or (B, p), one for each.
     pairs : list of (int, int)
         neurons to merge; all go through the path as one batch.
     factors : torch.Tensor
@@ -227,7 +227,8 @@ def merge_neurons(
     Raises
     ------
     ValueError
-        if a pair is one neuron twice or does not exist, a factor is not positive, or the loss at a step is not finite.
+        if the shapes differ, a pair is one neuron twice or does not exist, a factor is not positive, or the loss at a
+        step is not finite.
 
     Examples
     --------
@@ -240,11 +241,12 @@ def merge_neurons(
     >>> path.loss.shape, bool(path.loss[0] < 1e-20), bool(path.converged.all())
     (torch.Size([2, 1]), True, True)
     """
-    if theta.ndim != 1:
-        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,)")
+    if theta.shape not in {(pair.net.size,), (len(pairs), pair.net.size)}:
+        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,) or (B, p) with B = {len(pairs)} pairs")
+    starts = theta.expand(len(pairs), -1)
     if not (factors > 0).all():
         raise ValueError(f"factors hold {factors.min().item()}; allowed: positive distances")
-    start = torch.stack([pair.bring_forward(theta, *neurons) for neurons in pairs])  # (B, p)
+    start = torch.stack([pair.bring_forward(t, *two) for t, two in zip(starts, pairs, strict=True)])  # (B, p)
     first = pair.distance(start)
     phi = pair.coordinates(start)
 

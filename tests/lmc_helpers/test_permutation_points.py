@@ -207,6 +207,18 @@ def test_bad_input_gets_one_clear_error(call, message):
         call()
 
 
+def test_every_pair_may_have_its_own_start():
+    net = MLP((1, 3, 1), "tanh")
+    thetas, x = net.initial(2, seed=1), inputs(net, 20)
+    loss = squared_loss(net, x, x)
+    factors = torch.tensor([1.0, 0.5])
+    both = merge_neurons(loss, Pair(net, 1), thetas, [(0, 1), (1, 2)], factors, descent(5, 0.1))
+    second = merge_neurons(loss, Pair(net, 1), thetas[1], [(1, 2)], factors, descent(5, 0.1))
+    torch.testing.assert_close(both.loss[:, 1], second.loss[:, 0])
+    with pytest.raises(ValueError, match="B = 3 pairs"):
+        merge_neurons(loss, Pair(net, 1), thetas, [(0, 1)] * 3, factors, descent(5, 0.1))
+
+
 @pytest.mark.parametrize(
     ("factors", "pairs", "scale", "message"),
     [
