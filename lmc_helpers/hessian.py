@@ -101,7 +101,7 @@ def hessian(loss: Loss, theta: torch.Tensor, chunk: int = 16) -> torch.Tensor:
 
 
 def inertia(H: torch.Tensor, tol: float) -> Inertia:
-    """How many eigenvalues are negative, zero and positive; |λ| <= tol · max |λ| counts as zero.
+    """How many eigenvalues are negative, zero and positive; abs(λ) <= tol · max abs(λ) counts as zero.
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ from lmc_helpers.hessian import Loss, gradient, hessian
 
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
 ROUNDING = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
-FLAT = 1e-13  # |λ| below this fraction of max |λ| is rounding
-CURVATURE = 1e-8  # λ_1 below minus this fraction of max |λ| is a way down
+FLAT = 1e-13  # |λ| below this fraction of max abs(λ) is rounding
+CURVATURE = 1e-8  # λ_1 below minus this fraction of max abs(λ) is a way down
 STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
 
 
@@ -78,7 +78,7 @@ def minimise(
     project : callable, optional
         takes (b, p) to (b, p) and leaves the loss as it is (a choice of gauge); applied to parameters after each step.
     escape : bool
-        leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max |λ|.
+        leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
     progress : bool
         show a bar.
 
@@ -144,8 +144,8 @@ def subproblem(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Minimise a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ.
 
-    Eigenvalues that are 0 but for rounding count as 1e-13 · max |λ|. Their directions rest while they carry less than
-    half of ‖a‖²: there a is rounding, too.
+    Eigenvalues that are 0 but for rounding count as 1e-13 · max abs(λ). Their directions rest while they carry less
+    than half of ‖a‖²: there a is rounding, too.
 
     Parameters
     ----------

@@ -215,7 +215,8 @@ def merge_neurons(
     factors : torch.Tensor
         distances in units of the first one, (K,), positive.
     minimiser : callable
-        see :data:`Minimiser`; :func:`newton` and :func:`descent` make one.
+        takes a loss of φ and starts φ (B, p + 1), returns φ, gradient norms and whether they converged (B,);
+        :func:`newton` and :func:`descent` make one.
     progress : bool
         show a bar.
 
