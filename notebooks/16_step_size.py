@@ -323,6 +323,7 @@ figures.show("fig_rate_barrier", figure)
 def slope(heights: np.ndarray) -> float:
     """Slope of ln(mean barrier) in η/η₀ from 0.2 to 0.9."""
     side = relative_rates < 0.91
+    heights = np.maximum(heights, 1e-12)  # rounding; a small sample can be all 0
     return float(
         np.polyfit(relative_rates[side], np.log(mean(heights))[side], 1)[0]
     )

@@ -1,6 +1,7 @@
 """A small book in a copy of the repository: its graph, runner and ledger are the real ones, its chapters are toys."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,7 +65,7 @@ class Toy:
 
     def ran(self, outcome: subprocess.CompletedProcess) -> list[str]:
         """Chapters that a build executed."""
-        return sorted(line.partition(":")[0] for line in outcome.stdout.splitlines() if ": running at" in line)
+        return sorted(re.findall(r"(\w+): running at", outcome.stdout))
 
     def edit(self, name: str, old: str, new: str) -> None:
         path = self.path(name)
