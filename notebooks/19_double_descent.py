@@ -19,9 +19,7 @@
 
 # %% tags=["parameters"]
 pairs: int = 20  # pairs of networks per width, as in the paper
-pairs_large: int = (
-    0  # pairs per width with 30 teachers, 20 in the paper; 0 leaves them out
-)
+pairs_large: int = 0  # pairs with 30 teachers, 20 in the paper
 runs: int = 150  # runs with 12 students of 12 teachers
 steps: int = 5000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
@@ -292,8 +290,8 @@ figures.numbers(
 
 # %% [markdown]
 # {glue:text}`share` % of {glue:text}`runs` runs arrive (±3.29 standard errors); at $m = M = 6$ it is {glue:text}`at_6` %. Where the others stop, the smallest Hessian
-# eigenvalue is at least {glue:text}`stuck_curvature` in the {glue:text}`stuck` that were examined: local minima, with losses up to {glue:text}`stuck_loss`. One more student is
-# enough here: at $m = M + 1$ {glue:text}`one_more` % arrive. A curve that falls to 0 at $m = M$ is therefore conditioned on success; the
+# eigenvalue is at least {glue:text}`stuck_curvature` in the {glue:text}`stuck` that were examined: local minima, with losses up to {glue:text}`stuck_loss`. With one more
+# student, at $m = M + 1$, {glue:text}`one_more` % arrive. A curve that falls to 0 at $m = M$ is therefore conditioned on success; the
 # paper does not say whether its curve is.
 #
 # ## Above $M$
@@ -519,7 +517,7 @@ claims.check(
 #
 # - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value, in $M$ versions.
 #   The barrier below $M$ is the barrier between versions.
-# - The zero at $m = M$ needs a condition. Half of the runs with 12 teachers end in spurious minima; one more student removes them.
+# - The zero at $m = M$ needs a condition. Runs of gradient descent can end in spurious minima there; hardly any do with one more student.
 # - The second descent begins before $2M$.
 #
 # ```{admonition} Try it

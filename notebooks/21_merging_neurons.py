@@ -20,9 +20,7 @@
 
 # %% tags=["parameters"]
 teachers: int = 2  # toy networks
-distances: int = (
-    25  # log-spaced from the first distance to 1/10000 of it; 200 in the paper
-)
+distances: int = 25  # log-spaced, down to 1/10000; 200 in the paper
 inputs: int = 500  # normal inputs; 1000 in the paper
 steps: int = 300  # budget of gradient descent at every distance
 newton_steps: int = 60  # budget of the second-order method at every distance
@@ -228,8 +226,7 @@ claims.check("P2.reaches", share, n=len(stays))
 
 # %% [markdown]
 # {glue:text}`ended` of {glue:text}`of` exact paths have converged at the smallest distance; {glue:text}`stays` of these have bounded output weights, as the theorem allows. The others have found
-# a derivative neuron. A budget hides it: the gradient in $a_1 - a_0$ is proportional to $\delta$, so gradient descent moves along it ever more slowly. What the paper draws is the path of a
-# minimiser that stops early.
+# a derivative neuron. A budget hides it: the gradient in $a_1 - a_0$ is proportional to $\delta$, so gradient descent moves along it ever more slowly.
 #
 # ## What the paths look like
 #
@@ -435,7 +432,7 @@ figures.numbers(different=", ".join(map(str, different)))
 # ## What we found that the paper does not say
 #
 # - The limit of exact constrained minimisation is a network with one neuron less and a derivative neuron. It is a permutation point only in the third case of {prf:ref}`thm-ends`.
-# - The paths of the paper end at permutation points because their minimisation is budgeted.
+# - With a budget of gradient descent the paths end near permutation points, as in the paper; minimised further, they need not.
 # - The gradient is normal to the surfaces of constant distance ({prf:ref}`prop-normal`), not parallel to the path.
 #
 # ```{admonition} Try it

@@ -111,8 +111,8 @@ ZERO = 1e-9  # relative size below which an eigenvalue counts as 0
 # $\nabla_{\vartheta_0} L = \sum_\mu (r_\mu \cdot a_0)\, g'(s_\mu) z_\mu$. The other derivatives are those of the smaller network, and $(c - a_0)^\top J = -a_0^\top J$.
 # ```
 #
-# So for one output the plateau is a line of critical points, as Fukumizu and Amari found; and the smaller network's minimum becomes a minimum or a saddle of any order up to $n_{k-1} + 1$.
-# "At most one negative eigenvalue" holds for scalar input without bias.
+# So for one output the plateau is a line of critical points, as Fukumizu and Amari {cite:p}`fukumizu2000` found; and the smaller network's minimum becomes a minimum or a saddle of any order up to $n_{k-1} + 1$.
+# "At most one negative eigenvalue" holds for scalar input without bias and one output.
 #
 # ## Many permutation points
 #

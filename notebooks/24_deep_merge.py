@@ -20,9 +20,7 @@
 # %% tags=["parameters"]
 teachers: int = 6  # networks per width, as in the paper
 images: int = 600  # digits, 1797 are all of them
-distances: int = (
-    30  # log-spaced from the first distance to 1/10000 of it, 100 in the paper
-)
+distances: int = 30  # log-spaced, down to 1/10000; 100 in the paper
 steps: int = 60  # budget of gradient descent at every distance
 training: int = 400  # steps of training for the teachers
 seed: int = 7001  # seed of every random number
