@@ -25,9 +25,7 @@ batches: int = 10  # independent repetitions of the limit, for error bars
 types: int = 100_000  # sampled types in each
 pairs: int = 400  # pairs of minima per width at finite M
 M: int = 20  # teachers, finite
-M_large: int = (
-    100  # more teachers, with a twentieth of the pairs; 500 in the paper
-)
+M_large: int = 100  # more teachers, fewer pairs; 500 in the paper
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
