@@ -186,7 +186,7 @@ claims.check(
 # %% [markdown]
 # ## The budget
 #
-# With ten outputs $J \ne 0$, and no path of exact constrained minima ends at these permutation points ({prf:ref}`thm-ends`). What the picture shows depends on the budget. The mean loss at
+# With ten outputs $J \ne 0$ in general, and with a smooth activation no path of exact constrained minima would end at these permutation points ({prf:ref}`thm-ends`). What the picture shows depends on the budget. The mean loss at
 # the end, for $H = 10$ and 25, with other numbers of steps:
 
 # %% tags=["hide-input"]

@@ -63,6 +63,11 @@ def provenance(chapter: str, parameters: dict, seconds: float) -> dict:
     }
 
 
+def say(text: str) -> None:
+    """One line in one write, so that chapters that run side by side do not mix their lines, buffered or not."""
+    print(f"{text}\n", end="", flush=True)
+
+
 def execute(chapter: str, parameters: dict, output: Path) -> None:
     """Execute a chapter to ``output``; a failed notebook is kept in ``build/failed`` and named.
 
@@ -83,7 +88,7 @@ def execute(chapter: str, parameters: dict, output: Path) -> None:
     running.parent.mkdir(parents=True, exist_ok=True)
     notebook = jupytext.read(ROOT / "notebooks" / f"{chapter}.py")
     bar = False if QUIET else {"desc": chapter, "leave": False}
-    print(f"{chapter}: running at {parameters['profile']}", flush=True)
+    say(f"{chapter}: running at {parameters['profile']}")
     start = time.perf_counter()
     try:
         options = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=40"]}
@@ -102,7 +107,7 @@ def execute(chapter: str, parameters: dict, output: Path) -> None:
     nbformat.write(done, running)
     output.parent.mkdir(parents=True, exist_ok=True)
     os.replace(running, output)
-    print(f"{chapter}: done in {seconds:.1f} s", flush=True)
+    say(f"{chapter}: done in {seconds:.1f} s")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -65,7 +65,7 @@ class Toy:
 
     def ran(self, outcome: subprocess.CompletedProcess) -> list[str]:
         """Chapters that a build executed."""
-        return sorted(re.findall(r"(\w+): running at", outcome.stdout))
+        return sorted(re.findall(r"^(\w+): running at", outcome.stdout, re.MULTILINE))
 
     def edit(self, name: str, old: str, new: str) -> None:
         path = self.path(name)
