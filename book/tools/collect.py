@@ -108,15 +108,27 @@ def write(run: Run, pages: Path, extra: Path) -> None:
 
 
 def record(executed: list[Path]) -> Path:
-    """Store the records of a ``paper`` run and the README's figure beside the book, with their provenance."""
-    found = Run(executed).records()
+    """Store the records of a ``paper`` run beside the book, with their provenance, and the README's figure.
+
+    Chapters of which no executed notebook is there keep what was recorded of them before.
+    """
+    there = [path for path in executed if path.exists()]
+    if not there:
+        raise BuildError(f"nothing to record: no executed chapter in {executed[0].parent}")
+    found = Run(there).records() if there == executed else {r["part"]: r for path in there for r in records(path)}
     dirty = sorted({r["commit"] for r in found.values() if r["commit"].endswith("+") or r["commit"] == "unknown"})
     if dirty:
         raise BuildError(f"results are recorded from a clean commit; these came from {', '.join(dirty)}")
+    before = {r["part"]: r for r in json.loads(RECORDED.read_text(encoding="utf-8"))} if RECORDED.exists() else {}
+    absent = {path.stem for path in executed} - {path.stem for path in there}
+    kept = {part: r for part, r in before.items() if r["chapter"] in absent}
+    order = [id for claim in claims.ledger().values() for id in claim.parts]
+    merged = [(kept | found)[id] for id in order if id in kept | found]
     RECORDED.parent.mkdir(exist_ok=True)
-    RECORDED.write_text(json.dumps(list(found.values()), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    RECORDED.write_text(json.dumps(merged, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     chapter, name = README_FIGURE
-    (ROOT / "book" / "_static" / "readme.png").write_bytes(_picture(executed, chapter, name))
+    if chapter in {path.stem for path in there}:
+        (ROOT / "book" / "_static" / "readme.png").write_bytes(_picture(there, chapter, name))
     return RECORDED
 
 
