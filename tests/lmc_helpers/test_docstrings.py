@@ -16,6 +16,7 @@ PROMISED = {  # names that readers rely on, each with a worked example
     "lmc_helpers.matching": ["algorithm_1", "best_permutation", "permute", "weight_matching"],
     "lmc_helpers.barrier": ["loss_barrier"],
     "lmc_helpers.permutation_points": ["count_ratio"],
+    "lmc_helpers.linear_nets": ["component", "path_in_minimum"],
 }
 
 
