@@ -312,18 +312,39 @@ def kind(losses: torch.Tensor) -> str:
     return "minimum at the end" if signs[-1] < 0 else "intermediate maximum"
 
 
-kinds = [
-    kind(path.loss[path.converged[:, k], k])
+drawn = [
+    (path.loss[path.converged[:, k], k], factors[path.converged[:, k]])
     for path, ok in zip(exact, ended, strict=True)
     for k in range(10)
     if ok[k] and path.converged[:, k].double().mean() >= 0.9
 ]
+kinds = [kind(losses) for losses, _ in drawn]
+NAMES = ("monotone", "intermediate maximum", "minimum at the end")
+figure, axes = figures.panels(columns=3, width=11, height=3.2)
+for axis, name in zip(axes[0], NAMES, strict=True):
+    axis.set(
+        title=name, xscale="log", xlim=(1.2, 0.8e-4), xlabel=r"$\delta/\delta_0$"
+    )
+    if name in kinds:
+        losses, at = drawn[kinds.index(name)]
+        axis.plot(at, losses, "o-", markersize=3, color=figures.COLOURS["blue"])
+    else:
+        axis.text(
+            0.5, 0.5, "none in this run", transform=axis.transAxes, ha="center"
+        )
+axes[0, 0].set_ylabel("loss")
+figures.show("fig_kinds", figure)
 figures.numbers(
-    **{
-        "kind_" + name.split()[0]: kinds.count(name)
-        for name in ("monotone", "intermediate maximum", "minimum at the end")
-    }
+    **{"kind_" + name.split()[0]: kinds.count(name) for name in NAMES}
 )
+
+# %% [markdown]
+# ```{glue:figure} fig_kinds
+# :name: fig-kinds
+# :alt: Three panels with the loss against the distance for one exact path of each kind.
+#
+# One exact path of each kind, the paper's Fig. 4 (profile {glue:text}`profile`).
+# ```
 
 # %% tags=["nbval-check-output"]
 claims.check("P2.kinds", float(len(set(kinds))), n=len(kinds))
