@@ -186,7 +186,7 @@ class Verdict:
     verdict: str
     expected: str
     quantity: str
-    value: float
+    value: float | None  # None: not run, n = 0
     stderr: float
     n: int
     printed: str
@@ -256,7 +256,8 @@ def judge(
     value, stderr : float
         what was measured and its standard error, 0 for an exact computation.
     n : int
-        samples behind the measurement, or the size that an exact computation reached.
+        samples behind the measurement, or the size that an exact computation reached; 0 says that nothing was
+        run, and ``value`` is then neither shown nor stored.
     rival : float, optional
         the rival's value where the chapter measures it.
     again : callable, optional
@@ -288,7 +289,7 @@ def judge(
     rejected = not rival_value.meets(measured)
     second, note = None, ""
     if n < part.min_samples:
-        verdict, note = OPEN, f"{n} of the {part.min_samples} samples that this part needs"
+        verdict, note = OPEN, f"{n or 'none'} of the {part.min_samples} samples that this part needs"
     elif printed:
         verdict = HOLDS if rejected else OPEN
         note = "" if rejected else "the rival cannot be rejected"
@@ -310,7 +311,7 @@ def judge(
         verdict=verdict,
         expected=part.expected,
         quantity=part.quantity,
-        value=float(value),
+        value=float(value) if n else None,
         stderr=float(stderr),
         n=int(n),
         printed=part.printed.words,
@@ -379,6 +380,14 @@ def rounded(value: float, digits: int, floor: float = 0.0) -> str:
 
 def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
     """Label, content, outcome."""
+    if not v.n:
+        criteria = [("printed", v.printed, "")] + ([("corrected", v.corrected, "")] if v.corrected else [])
+        return [
+            (v.part, v.quantity, ""),
+            ("measured", "not run", ""),
+            *criteria,
+            ("verdict", f"{v.verdict} ({v.note})", ""),
+        ]
     shown = rounded(v.value, part.digits, part.floor) + (f" ± {v.stderr:.1g}" if v.stderr else "") + f" (n = {v.n})"
     rows = [
         (v.part, v.quantity, ""),

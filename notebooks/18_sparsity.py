@@ -89,8 +89,7 @@ LAWS = {  # step size in units of η₀(m), label, colour
 #
 # $M = 6$, $d = 8$. The paper lets the learning rate decay with the width, by a law that it does not state. Here it is a fixed multiple of the threshold
 # $\eta_0(m) = 2dM/(m\mu_M)$ of [the chapter on the step size](16_step_size.ipynb), beyond which rows die, or decays like $m^{-1/2}$. {glue:text}`networks` networks a point;
-# those that have not reached a loss of $10^{-5}$ after {glue:text}`steps` steps, twice as many beyond the threshold, are left out. At $1.2\,\eta_0$ all of
-# them diverge.
+# those that have not reached a loss of $10^{-5}$ after {glue:text}`steps` steps, twice as many beyond the threshold, are left out.
 
 # %% tags=["hide-input"]
 

@@ -399,7 +399,7 @@ figure, axes = figures.panels(columns=3, rows=2, width=11, height=3.4)
 
 
 def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
-    """W/|b| of every neuron, (n, 2): where its kink lies and to which side it opens."""
+    """W/b of every neuron, (n, 2)."""
     (W, b), _ = net.split(theta)
     return (W / b[:, None]).numpy()
 

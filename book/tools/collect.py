@@ -165,6 +165,8 @@ def _link(chapter: str) -> str:
 
 
 def _measured(record: dict, digits: int) -> str:
+    if not record["n"]:
+        return "not run"
     error = f" ± {record['stderr']:.1g}" if record["stderr"] else ""
     return f"{claims.rounded(record['value'], digits, claims.part(record['part']).floor)}{error} (n = {record['n']})"
 

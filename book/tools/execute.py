@@ -137,7 +137,8 @@ def _report(output: Path) -> None:
     from book.tools.collect import records
 
     for record in records(output):
-        print(f"{record['part']:<22} {record['verdict']:<22} {record['quantity']}: {record['value']:.6g}")
+        value = f"{record['value']:.6g}" if record["n"] else "not run"
+        print(f"{record['part']:<22} {record['verdict']:<22} {record['quantity']}: {value}")
     print(f"executed notebook: {output}")
 
 

@@ -72,6 +72,13 @@ def test_too_few_samples_decide_nothing():
     assert claims.judge(part(min_samples=100), 7.0, n=100).verdict == "fails"
 
 
+def test_nothing_is_shown_or_stored_of_what_was_not_run():
+    verdict = claims.judge(part(), 12345.0, n=0)
+    assert verdict.value is None and verdict.verdict == claims.OPEN
+    text = claims._text(claims._rows(part(), verdict))
+    assert "not run" in text and "12345" not in text and "met" not in text and "rejected" not in text
+
+
 def test_a_measured_rival():
     entry = BASE | {"rival": {"says": "measured"}}
     assert claims.judge(part(entry), 2.0, n=1, rival=2.2).verdict == "holds"
