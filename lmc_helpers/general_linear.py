@@ -1,0 +1,245 @@
+"""The group GL_h of invertible matrices: its two components, paths inside them, and checks that know about rounding.
+
+GL_h has two components, det > 0 and det < 0. Let g = Q S be the polar decomposition, Q orthogonal and S symmetric
+positive definite. Two matrices of one sign are joined by rotating Q and moving S on a straight line, as the positive
+definite matrices are convex; :func:`path_in_group`.
+
+Matrices are float64 tensors (..., h, h), h >= 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.linalg
+import torch
+
+__all__ = [
+    "determinant_sign",
+    "divide",
+    "path_in_group",
+    "require_finite",
+    "require_invertible",
+    "require_square",
+    "rotation_logarithm",
+    "rounding",
+]
+
+
+def rounding(h: int) -> float:
+    """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error.
+
+    Examples
+    --------
+    >>> rounding(2) == 2.0**-47
+    True
+    """
+    return 16 * h * torch.finfo(torch.float64).eps
+
+
+def require_square(matrices: dict[str, torch.Tensor], **data: torch.Tensor) -> None:
+    """Raise unless the matrices are float64 and share one shape (..., h, h), and the data are (h, h).
+
+    Parameters
+    ----------
+    matrices : dict of torch.Tensor
+        name → matrix (..., h, h); the first one sets the shape.
+    **data : torch.Tensor
+        matrices without a batch.
+
+    Raises
+    ------
+    ValueError
+        names the first matrix that does not fit, its shape or dtype and what is allowed.
+
+    Examples
+    --------
+    >>> require_square({"W_1": torch.ones(2, 3)})
+    Traceback (most recent call last):
+        ...
+    ValueError: W_1 has shape (2, 3); allowed: (..., h, h) with h >= 1
+    """
+    first, shape = next((name, A.shape) for name, A in matrices.items())
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
+        raise ValueError(f"{first} has shape {tuple(shape)}; allowed: (..., h, h) with h >= 1")
+    expected = dict.fromkeys(matrices, shape) | dict.fromkeys(data, shape[-2:])
+    for name, A in (matrices | data).items():
+        if A.shape != expected[name]:
+            raise ValueError(f"{name} has shape {tuple(A.shape)}; allowed: {tuple(expected[name])}")
+        if A.dtype != torch.float64:
+            raise ValueError(f"{name} has dtype {A.dtype}; allowed: torch.float64")
+
+
+def require_finite(matrices: dict[str, torch.Tensor]) -> None:
+    """Raise unless all entries are finite numbers.
+
+    Raises
+    ------
+    ValueError
+        names the matrix and the entry.
+
+    Examples
+    --------
+    >>> require_finite({"X": torch.tensor([[1.0, math.inf]])})
+    Traceback (most recent call last):
+        ...
+    ValueError: X holds inf; allowed: finite values
+    """
+    for name, A in matrices.items():
+        if not torch.isfinite(A).all():
+            raise ValueError(f"{name} holds {A[~torch.isfinite(A)][0].item()}; allowed: finite values")
+
+
+def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
+    """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
+
+    Raises
+    ------
+    ValueError
+        if an entry is not finite or a matrix is singular to rounding; names it and its singular values.
+
+    Examples
+    --------
+    >>> require_invertible({"Y": torch.ones(2, 2, dtype=torch.float64) + 1})
+    Traceback (most recent call last):
+        ...
+    ValueError: Y is singular to rounding, σ_min = 0.0e+00 and σ_max = 4.0e+00; allowed: σ_min > 7.1e-15 σ_max
+    """
+    require_finite(matrices)
+    for name, A in matrices.items():
+        sigma = torch.linalg.svdvals(A)  # (..., h)
+        least = rounding(A.shape[-1])
+        singular = ~(sigma[..., -1] > least * sigma[..., 0])
+        if singular.any():
+            low, high = sigma[singular][0, [-1, 0]].tolist()
+            raise ValueError(
+                f"{name} is singular to rounding, σ_min = {low:.1e} and σ_max = {high:.1e}; "
+                f"allowed: σ_min > {least:.1e} σ_max"
+            )
+
+
+def determinant_sign(A: torch.Tensor) -> torch.Tensor:
+    """The sign of det A, (...), without forming the determinant, which could under- or overflow.
+
+    Examples
+    --------
+    >>> determinant_sign(-1e-200 * torch.eye(3, dtype=torch.float64)).item()
+    -1.0
+    """
+    return torch.linalg.slogdet(A).sign
+
+
+def divide(B: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
+    """B A⁻¹ by a solve, batches broadcast.
+
+    Examples
+    --------
+    >>> divide(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
+    1.5
+    """
+    A, B = torch.broadcast_tensors(A, B)  # or torch would take a (h, h) matrix B for vectors where A is (h, h, h)
+    return torch.linalg.solve(A, B, left=False)
+
+
+def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
+    """A real skew K with exp K = R and all angles in [0, π], from the real Schur form R = Z T Zᵀ.
+
+    T has blocks 1, −1 and [[cos ω, −sin ω], [sin ω, cos ω]]. As det R = 1, the −1 come in pairs; each is a rotation
+    by π. K = Z J Zᵀ with J = [[0, −ω], [ω, 0]] in place of each rotation.
+
+    Parameters
+    ----------
+    R : torch.Tensor
+        rotations (..., h, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., h, h).
+
+    Raises
+    ------
+    ValueError
+        if R is not square float64, not orthogonal to 1e-10, or a reflection.
+
+    Examples
+    --------
+    >>> K = rotation_logarithm(-torch.eye(2, dtype=torch.float64))
+    >>> K.abs()
+    tensor([[0.0000, 3.1416],
+            [3.1416, 0.0000]], dtype=torch.float64)
+    """
+    require_square({"R": R})
+    h = R.shape[-1]
+    error = (R.mT @ R - torch.eye(h).to(R)).abs().amax(dim=(-2, -1))
+    if not (error <= 1e-10).all():
+        raise ValueError(f"RᵀR − I has an entry {error.max().item():.1e}; allowed: orthogonal matrices, to 1e-10")
+    if (determinant_sign(R) < 0).any():
+        raise ValueError("R has determinant -1; allowed: rotations, which have determinant 1")
+    one_by_one = [_logarithm(one) for one in R.detach().cpu().reshape(-1, h, h).numpy()]
+    return torch.from_numpy(np.array(one_by_one).reshape(R.shape)).to(R)
+
+
+def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
+    """A path in GL_h from a to b, whose determinants have one sign.
+
+    With a = Q_a S_a and b = Q_b S_b the polar decompositions and K the logarithm of the rotation Q_aᵀ Q_b, the path is
+    g(t) = Q_a exp(t K) [(1 − t) S_a + t S_b]. Its singular values are those of the bracket, so that they stay between
+    the least and the largest ones of a and b.
+
+    Parameters
+    ----------
+    a, b : torch.Tensor
+        invertible matrices (..., h, h).
+    steps : int
+        points of the path at equal distances of t, both ends included; at least 2.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., steps, h, h); the ends are a and b up to rounding.
+
+    Raises
+    ------
+    ValueError
+        if steps < 2, the shapes do not fit, a matrix is singular to rounding, or the signs of the determinants differ.
+
+    Examples
+    --------
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> path_in_group(I, -3 * I, steps=3)[1].abs().round(decimals=9)  # halfway: a rotation by π/2 times 2
+    tensor([[0., 2.],
+            [2., 0.]], dtype=torch.float64)
+    """
+    if steps < 2:
+        raise ValueError(f"steps = {steps}; allowed: steps >= 2")
+    ends = {"a": a, "b": b}
+    require_square(ends)
+    require_invertible(ends)
+    differ = determinant_sign(a) != determinant_sign(b)
+    if differ.any():
+        raise ValueError("det a and det b have different signs; allowed: two matrices of one component of GL_h")
+    (Qa, Sa), (Qb, Sb) = ([part[..., None, :, :] for part in _polar(end)] for end in (a, b))
+    t = torch.linspace(0, 1, steps, dtype=a.dtype, device=a.device)[:, None, None]
+    return Qa @ torch.linalg.matrix_exp(t * rotation_logarithm(Qa.mT @ Qb)) @ ((1 - t) * Sa + t * Sb)
+
+
+def _polar(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """g = Q S, Q orthogonal, S symmetric positive definite."""
+    U, sigma, Vh = torch.linalg.svd(g)
+    S = Vh.mT @ (sigma[..., None] * Vh)
+    return U @ Vh, (S + S.mT) / 2
+
+
+def _logarithm(R: np.ndarray) -> np.ndarray:
+    """The logarithm of one rotation (h, h)."""
+    T, Z = scipy.linalg.schur(R, output="real")
+    blocks = np.flatnonzero(np.diagonal(T, -1))
+    angles = [(i, i + 1, math.atan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])) for i in blocks]
+    half_turns = np.setdiff1d(np.flatnonzero(np.diagonal(T) < 0), [*blocks, *(blocks + 1)])
+    angles += [(i, j, math.pi) for i, j in zip(half_turns[::2], half_turns[1::2], strict=True)]
+    J = np.zeros_like(T)
+    for i, j, angle in angles:
+        J[j, i], J[i, j] = angle, -angle
+    return Z @ J @ Z.T
