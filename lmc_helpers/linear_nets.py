@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import torch
 
-from lmc_helpers.general_linear import determinant_sign, divide, path_in_group, require_invertible, require_square
+from lmc_helpers.general_linear import determinant_sign, divide, require_invertible, require_square
+from lmc_helpers.group_paths import path_in_group
 from lmc_helpers.linear_loss import named, require_minimum, require_pair
 
 __all__ = ["component", "components", "from_group", "path_in_minimum", "to_group"]
@@ -158,7 +159,7 @@ def path_in_minimum(
 ) -> list[torch.Tensor]:
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
 
-    Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
+    Every g_i of :func:`to_group` follows :func:`~lmc_helpers.group_paths.path_in_group`, and W_l(t) the others by
     :func:`from_group`.
 
     Parameters

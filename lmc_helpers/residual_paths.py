@@ -12,7 +12,8 @@ import math
 
 import torch
 
-from lmc_helpers.general_linear import determinant_sign, divide, path_in_group
+from lmc_helpers.general_linear import determinant_sign, divide
+from lmc_helpers.group_paths import path_in_group
 from lmc_helpers.residual_nets import (
     Weights,
     middle,
@@ -36,7 +37,7 @@ def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps:
     2. (W_1, M) moves in GL_n × GL_n to the corner W_1 = diag(±1, 1, …, 1), M = e diag(1, …, 1, ±1).
     3. If the first sign of W_1 is another one at b, it changes there: W_1 = diag(t, 1, …, 1) and
        W_2 = diag(0, …, 0, m_n − ε), t from 1 to −1. For n >= 2, M stays at the corner.
-    4. and 5. are the parts 2 and 1 of b, backwards.
+    4. The parts 2 and 1 of b, backwards, are the last two.
 
     Where W_1 is invertible W_2 = (M − ε I) W_1⁻¹; W_3 follows everywhere from W_1 and W_2.
 
