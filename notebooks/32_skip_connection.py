@@ -1,0 +1,507 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What a skip connection joins
+#
+# A skip connection changes the number of components of the minimum. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become
+# three. This chapter counts them again without the proof, by computer but exactly, and then settles $n \times n$ weights, which the paper leaves open: for $n \ge 2$ there are two.
+
+# %% tags=["parameters"]
+fineness: int = 8  # cubes per unit length of the finest grid, a power of two
+minima: int = 60  # random minima for each n and each sign of the skip connection
+steps: int = 41  # points of each of the five parts of a path
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer
+
+chapter.begin(
+    globals(),
+    fineness=Integer(2, 64),
+    minima=Integer(20, 100_000),
+    steps=Integer(3, 100_000),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+if fineness & (fineness - 1):
+    raise ValueError(f"fineness = {fineness}; allowed: 2, 4, 8, 16, 32 or 64")
+
+# %% tags=["hide-input"]
+import itertools
+
+import numpy as np
+import torch
+from IPython.display import HTML, display
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from lmc_helpers import claims, figures
+from lmc_helpers.device import torch_generator
+from lmc_helpers.general_linear import (
+    determinant_sign,
+    divide,
+    random_invertible,
+)
+from lmc_helpers.grid_components import surface_classes, surface_cubes
+from lmc_helpers.linear_obstruction import obstruction, path_over_obstruction
+from lmc_helpers.residual_nets import (
+    middle,
+    residual_components,
+    residual_loss,
+    residual_minimum,
+)
+from lmc_helpers.residual_paths import residual_path
+from lmc_helpers.turntable import Picture, turntable
+
+REACH = 4  # the grids and pictures show [−4, 4]³
+JOINED = 1e-12  # largest relative loss of a path inside the minimum
+
+# %% [markdown]
+# ## Weights of size 1 × 1
+#
+# The network is $W_3 (W_2 W_1 X + \varepsilon X)$, with loss
+#
+# $$
+# L(W_1, W_2, W_3) = \|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2 ,
+# $$
+#
+# $X$ and $Y$ invertible. (Eq. (2) of the paper prints the norm without the square; the minimum is the same.)
+#
+# ```{prf:theorem} Prop. 4.3 of the paper
+# :label: thm-skip-one
+# Let $n = 1$ and $X, Y \ne 0$. The minimum has four components for $\varepsilon = 0$, and three for $\varepsilon \ne 0$.
+# ```
+#
+# ```{prf:proof}
+# The minimum is the graph of $W_3 = Y X^{-1} (W_2 W_1 + \varepsilon)^{-1}$ over the plane without the curve $W_2 W_1 = -\varepsilon$. For $\varepsilon = 0$ this leaves the four open quadrants. For
+# $\varepsilon \ne 0$ the curve is a hyperbola: it leaves the set between its branches, which holds the axes and shrinks to 0 along rays, and the two convex sets beyond them.
+# ```
+#
+# In the paper's words, the points with $W_1 \ne 0$ are a set $S_1$ with four components, and for $\varepsilon \ne 0$ a line $S_0$ with $W_1 = 0$ and $W_3 = Y (\varepsilon X)^{-1}$ is added, which joins two of them.
+#
+# ### Counting without the proof
+#
+# $F = W_3 (W_2 W_1 + \varepsilon) X - Y$ is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off
+# the signs at its vertices, without a tolerance. Joining cubes with a common face that meets the surface is a union–find ({py:func}`~lmc_helpers.grid_components.surface_classes`).
+#
+# ```{prf:proposition} The count is exact
+# :label: prop-grid
+# Let 0 be a grid point on every axis and the box be $[-b, b]^3$ with $|Y/X| < b\, |\varepsilon|$ and $b^2 > |\varepsilon| + |Y/X|/b$, or $\varepsilon = 0$ and $b^3 > |Y/X|$. The number of classes of
+# cubes is the number of components of the minimum, however coarse the grid.
+# ```
+#
+# ```{prf:proof}
+# *Inside one cube the surface is connected.* In a cube $W_3$ has one sign, so the surface there is a graph over the points of a rectangle at which $W_1 W_2$ lies in some interval. The rectangle lies in one closed quadrant; by
+# reflection let it be $W_1, W_2 \ge 0$. If the interval holds no number $\le 0$, the points make a convex set in the coordinates $\ln W_1, \ln W_2$. If it does, they are the points with $W_1 W_2$ below some bound, and each is joined to the vertex next to
+# 0 by lowering $W_1$ and then $W_2$.
+#
+# *Classes are components of the surface in the box.* Joined cubes hold connected pieces with a common point. If two pieces have a common point, cubes around it lead from one to the other through faces that hold it.
+#
+# *The box cuts no component in two and misses none.* In the box $|W_2 W_1 + \varepsilon| \ge c = |Y/X|/b$. For $\varepsilon > 0$ the part $W_1 W_2 \ge c - \varepsilon$ of the square shrinks to 0 along rays because $c < \varepsilon$, and
+# $W_1 W_2 \le -c - \varepsilon$ gives one convex set in each of two quadrants, not empty because $b^2 > \varepsilon + c$. For $\varepsilon < 0$ reflect $W_1$, and for $\varepsilon = 0$ there is one such set in each quadrant.
+# ```
+#
+# All numbers below are multiples of a small power of two, so that the values at the vertices have no rounding errors.
+
+
+# %%
+def grid(eps: float, X: float, Y: float, reach: int, per_unit: int) -> np.ndarray:
+    """F at the vertices of a grid on [−reach, reach]³."""
+    W = np.arange(-reach * per_unit, reach * per_unit + 1) / per_unit
+    W1, W2, W3 = np.ix_(W, W, W)
+    return W3 * (W2 * W1 + eps) * X - Y
+
+
+DATA = [(1.0, 1.0), (-1.0, 1.0), (2.0, -1.5), (-1.5, -0.75)]  # X and Y
+SKIPS = [0.5, 1.0, 1.75, 3.0]
+GRIDS = [(REACH, 2**k) for k in range(1, fineness.bit_length())] + [
+    (2 * REACH, 2)
+]
+
+
+def counts(skips: list[float]) -> list[int]:
+    """Number of components, for all data, skip connections and grids."""
+    found = []
+    for (X, Y), eps, (reach, per_unit) in itertools.product(DATA, skips, GRIDS):
+        ratio = abs(Y / X)
+        fits = ratio < reach * (reach**2 - abs(eps)) and (
+            eps == 0 or ratio < reach * abs(eps)
+        )
+        if not fits:
+            raise ValueError(f"eps = {eps}, Y/X = {Y / X}: the box is too small")
+        found.append(surface_classes(grid(eps, X, Y, reach, per_unit))[0])
+    return found
+
+
+def farthest(values: list[int], expected: int) -> float:
+    return float(max(values, key=lambda value: abs(value - expected)))
+
+
+# %% tags=["nbval-check-output"]
+plain = counts([0.0])
+claims.check("G2.n1_plain", farthest(plain, 4), n=len(plain))
+
+# %% tags=["nbval-check-output"]
+positive = counts(SKIPS)
+claims.check("G2.n1_positive", farthest(positive, 3), n=len(positive))
+
+# %% tags=["nbval-check-output"]
+negative = counts([-eps for eps in SKIPS])
+claims.check("G2.n1_negative", farthest(negative, 3), n=len(negative))
+
+# %% [markdown]
+# The same grids show the paper's decomposition. The plane $W_1 = 0$ cuts the box into two halves with two components each, which are the {glue:text}`of_S1:.0f` of $S_1$; in each half one of the two touches the plane, in the line $S_0$.
+
+
+# %% tags=["nbval-check-output"]
+def halves(eps: float, X: float, Y: float) -> tuple[int, int]:
+    """Components of S_1, and those whose closure meets W_1 = 0."""
+    F = grid(eps, X, Y, REACH, fineness)
+    middle_plane = len(F) // 2
+    number = touching = 0
+    for half in (F[middle_plane:], F[middle_plane::-1]):  # away from W_1 = 0
+        here, classes = surface_classes(half)
+        plane = surface_cubes(half[0])
+        number += here
+        touching += len(set(classes[0][plane].tolist()))
+    return number, touching
+
+
+found = [
+    halves(sign * eps, X, Y)
+    for (X, Y), eps, sign in itertools.product(DATA, SKIPS, (1, -1))
+]
+of_S1, touching = zip(*found, strict=True)
+claims.check("G2.decomposition", farthest(touching, 2), n=len(touching))
+
+# %% tags=["hide-input"]
+SHEETS = ("blue", "orange", "green", "red")
+
+
+def cut(W1: np.ndarray, W2: np.ndarray, eps: float) -> np.ndarray:
+    """A patch of the surface W_3 (W_2 W_1 + ε) = 1."""
+    W1, W2 = np.broadcast_arrays(W1, W2)
+    return np.stack([W1, W2, 1 / (W2 * W1 + eps)], axis=-1)
+
+
+def beyond(product: float, first: int, second: int, eps: float) -> np.ndarray:
+    """The sheet over the quadrant of the given signs with |W_1 W_2| ≥ product."""
+    W1 = np.geomspace(product / reach, reach, 22)[:, None]
+    share = np.linspace(0, 1, 16)[None, :]
+    W2 = (product / W1) ** (1 - share) * reach**share
+    return cut(first * W1, second * W2, eps)
+
+
+def between(eps: float) -> np.ndarray:
+    """The sheet over W_1 W_2 ≥ 1/reach − ε, ε > 0, in polar coordinates."""
+    kink = np.arctan((eps - 1 / reach) / reach**2)  # the curve leaves the square
+    kinks = [
+        np.pi / 2 + kink,
+        np.pi - kink,
+        3 * np.pi / 2 + kink,
+        2 * np.pi - kink,
+    ]
+    angle = np.union1d(np.linspace(0, 2 * np.pi, 97), kinks)[:, None]
+    c, s = np.cos(angle), np.sin(angle)
+    to_square = reach / np.maximum(abs(c), abs(s))
+    to_curve = np.sqrt((eps - 1 / reach) / np.maximum(-c * s, 1e-12))
+    radius = np.minimum(to_square, to_curve) * np.linspace(0, 1, 22)[None, :]
+    return cut(radius * c, radius * s, eps)
+
+
+reach = 3.0
+signs = list(itertools.product((1, -1), repeat=2))
+surfaces = {
+    "without: W₃W₂W₁ = 1": [
+        (beyond(1 / reach, *two, 0.0), colour)
+        for two, colour in zip(signs, SHEETS, strict=True)
+    ],
+    "with: W₃(W₂W₁ + 1) = 1": [
+        (between(1.0), "blue"),
+        (beyond(1 + 1 / reach, 1, -1, 1.0), "orange"),
+        (beyond(1 + 1 / reach, -1, 1, 1.0), "green"),
+    ],
+}
+
+
+LIGHT = np.array([0.5, 0.2, 0.84])
+
+
+def faces(patch: np.ndarray, colour: str) -> tuple[np.ndarray, np.ndarray]:
+    """The quadrilaterals of a patch (faces, 4, 3), and their colours in a light that does not tell the two sides apart."""
+    corners = [patch[:-1, :-1], patch[:-1, 1:], patch[1:, 1:], patch[1:, :-1]]
+    quads = np.stack(corners, axis=2).reshape(-1, 4, 3)
+    normal = np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
+    length = np.linalg.norm(normal, axis=1).clip(1e-12)
+    bright = 0.55 + 0.45 * abs(normal @ LIGHT) / length
+    ink = [int(figures.COLOURS[colour][k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    return quads, bright[:, None] * np.array(ink)
+
+
+figure, axes = figures.panels(
+    columns=2, width=11, height=5, subplot_kw={"projection": "3d"}
+)
+for axis, (name, sheets) in zip(axes[0], surfaces.items(), strict=True):
+    quads, inks = map(
+        np.concatenate, zip(*(faces(*sheet) for sheet in sheets), strict=True)
+    )
+    drawn = Poly3DCollection(
+        quads, facecolors=inks, edgecolors=inks, linewidths=0.3
+    )
+    axis.add_collection3d(drawn)
+    axis.set(xlim=(-3, 3), ylim=(-3, 3), zlim=(-3, 3))
+    axis.set_title(name, y=0.98)
+    axis.set(xlabel="$W_1$", ylabel="$W_2$", zlabel="$W_3$")
+    axis.view_init(elev=30, azim=20)
+    axis.set_box_aspect((1, 1, 1), zoom=0.88)
+figures.show("fig_minimum_surfaces", figure)
+figures.numbers(
+    profile=profile,
+    fineness=fineness,
+    cubes=f"{(2 * REACH * fineness) ** 3:,}",
+    of_S1=farthest(of_S1, 4),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_minimum_surfaces
+# :name: fig-minimum-surfaces
+# :alt: Two surfaces in three dimensions. Without the skip connection, four separate curved sheets, one over each quadrant of the plane of the first two weights. With it, one large saddle-shaped sheet through the middle and two separate sheets in opposite corners.
+#
+# The paper's Fig. 1: the minimum for $n = 1$, $X = Y = 1$, without a skip connection and with $\varepsilon = 1$, cut off at $\pm 3$; one colour a component.
+# ```
+#
+# The same surfaces to turn, by dragging or with the arrow keys:
+
+# %% tags=["hide-input"]
+pictures = [
+    Picture(name, [(patch, figures.COLOURS[colour]) for patch, colour in sheets])
+    for name, sheets in surfaces.items()
+]
+alt = "The two surfaces of the figure above, which can be turned by dragging or with the arrow keys."
+display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
+
+# %% [markdown]
+# ## Weights of size n × n
+#
+# ```{prf:theorem} Two components for n ≥ 2
+# :label: thm-skip
+# Let $n \ge 2$, $\varepsilon \ne 0$ and $X, Y \in \mathrm{GL}_n$. The minimum of $\|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2$ has exactly two components, told apart by the sign of $\det (W_2 W_1 + \varepsilon I)$. For $\varepsilon = 0$ it has four.
+# ```
+#
+# ```{prf:proof}
+# Let $M = W_2 W_1 + \varepsilon I$. At the minimum $W_3 M X = Y$, so $M$ is invertible and $W_3 = Y X^{-1} M^{-1}$. So the minimum is the graph of a continuous function over the open set
+#
+# $$
+# U = \{ (W_1, W_2) : \det (W_2 W_1 + \varepsilon I) \ne 0 \}
+# $$
+#
+# and homeomorphic to it. On the part $U_0$ with $\det W_1 \ne 0$ the map $(W_1, W_2) \mapsto (W_1, M)$ is a homeomorphism onto $\mathrm{GL}_n \times \mathrm{GL}_n$, with inverse $W_2 = (M - \varepsilon I) W_1^{-1}$. So $U_0$ has four components $V_{s, \sigma}$, with
+# $s = \operatorname{sgn} \det W_1$ and $\sigma = \operatorname{sgn} \det M$.
+#
+# *At most four, each with some $V_{s, \sigma}$ in it.* $U$ is open in a Euclidean space, so its components are open. The zeros of the polynomial $\det W_1$ have no interior, so every component of $U$ meets $U_0$, and holds every $V_{s, \sigma}$ that
+# it meets.
+#
+# *At least two.* $\sigma$ is continuous on $U$.
+#
+# *$V_{+, \sigma}$ and $V_{-, \sigma}$ are joined.* For $t \in [-1, 1]$ and a number $b \ne -1$ let
+#
+# $$
+# W_1 = \operatorname{diag}(t, 1, \dots, 1), \qquad W_2 = \varepsilon \operatorname{diag}(0, \dots, 0, b), \qquad M = \varepsilon \operatorname{diag}(1, \dots, 1, 1 + b) ,
+# $$
+#
+# $\det M = \varepsilon^n (1 + b)$, which does not depend on $t$. This curve lies in $U$ and $\det W_1 = t$ changes its sign on it. With $b = 0$ and $b = -2$, $\sigma$ takes either value. It needs a second diagonal entry, hence $n \ge 2$.
+#
+# For $\varepsilon = 0$, $\det M \ne 0$ says that $\det W_1 \ne 0$, so $U = U_0$.
+# ```
+#
+# For $n = 1$, $M = \varepsilon$ where $W_1 = 0$. So only the sign of $\varepsilon$ can be crossed, and one pair of the four is joined: three components, again {prf:ref}`thm-skip-one`.
+#
+# The proof is turned into explicit paths by {py:func}`~lmc_helpers.residual_paths.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
+# $\mathrm{GL}_n \times \mathrm{GL}_n$, cross there if the other end has another sign of $\det W_1$, and come back. Random minima, a fifth of them with a singular $W_1$:
+
+
+# %%
+def random_minima(
+    n: int, eps: float, count: int
+) -> tuple[list, torch.Tensor, torch.Tensor]:
+    """Minima (count, n, n), sorted by the sign of det M, with their data; in every fifth one W_1 has a column 0."""
+    generator = torch_generator(seed, f"residual {n} {eps}")
+    X, Y = random_invertible((2,), n, generator)
+    W1, W2 = random_invertible((2, count), n, generator)
+    W1[::5, :, 0] = 0
+    order = determinant_sign(middle(W1, W2, eps)).argsort(stable=True)
+    return residual_minimum(W1[order], W2[order], X, Y, eps), X, Y
+
+
+def straight_line(a: list, b: list) -> list:
+    t = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None, None]
+    return [
+        torch.lerp(A[:, None], B[:, None], t) for A, B in zip(a, b, strict=True)
+    ]
+
+
+def components_found(n: int, eps: float) -> tuple[int, list, list]:
+    """Classes of random minima that paths join, with the relative loss of paths and straight lines."""
+    nets, X, Y = random_minima(n, eps, minima)
+    label = residual_components(*nets[:2], eps)
+    same = (label[1:] == label[:-1]).all(dim=-1)
+    a, b = [W[:-1][same] for W in nets], [W[1:][same] for W in nets]
+    path = residual_path(a, b, X, Y, eps, steps)
+    size = Y.square().sum()
+    relative = residual_loss(path, X, Y, eps).amax(dim=-1) / size
+    straight = residual_loss(straight_line(a, b), X, Y, eps).amax(dim=-1) / size
+    low = same.nonzero()[:, 0][relative < JOINED]
+    graph = coo_array((np.ones(len(low)), (low, low + 1)), shape=(minima, minima))
+    number = connected_components(graph, directed=False)[0]
+    return number, relative.tolist(), straight.tolist()
+
+
+CASES = list(itertools.product(range(2, 7), (1.0, -1.0)))
+numbers, on_path, on_line = zip(
+    *(components_found(*case) for case in CASES), strict=True
+)
+on_path, on_line = (
+    [x for some in case for x in some] for case in (on_path, on_line)
+)
+
+# %% tags=["nbval-check-output"]
+claims.check("G2.n2_components", farthest(numbers, 2), n=minima * len(CASES))
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "G2.n2_path", max(on_path), rival=float(np.median(on_line)), n=len(on_path)
+)
+
+# %% [markdown]
+# ## What still separates
+#
+# ```{prf:corollary} The obstruction with a skip connection
+# :label: cor-skip-obstruction
+# Let two minima lie in different components, for any $n$ and $\varepsilon$. Every path between them holds a point with a loss of at least $\sigma_{\min}(Y)^2$, and on some path the loss nowhere exceeds it.
+# ```
+#
+# ```{prf:proof}
+# *Lower bound.* The pairs $(W_1, W_2)$ of the two minima lie in different components of $U$, so the path holds a point with $\det M = 0$, and there is a unit vector $v$ with $W_3 M X v = 0$. The loss is at least $\|Y v\|^2 \ge \sigma_{\min}(Y)^2$.
+#
+# *A path.* Every component holds points with $\det W_1 \ne 0$. Keep $W_1$, and let $M$ and $W_3$ follow the path of {prf:ref}`thm-obstruction` for the two-layer network $W_3 M X$, with $W_2 = (M - \varepsilon I) W_1^{-1}$. It changes $\sigma$ at the
+# height $\sigma_{\min}(Y)^2$. For $\varepsilon \ne 0$ this is enough: to get from one component of $\sigma = -\operatorname{sgn} \varepsilon$ to the other for $n = 1$, cross over, change the sign of $W_1$, and cross back. For $\varepsilon = 0$ it is {prf:ref}`thm-obstruction` itself.
+# ```
+
+
+# %%
+def over_the_obstruction(n: int, eps: float) -> tuple[torch.Tensor, float]:
+    """Largest loss on paths that change the sign of det M, over σ_min(Y)², and the height of the rival."""
+    generator = torch_generator(seed, f"obstruction {n} {eps}")
+    X, Y, W1, W2 = random_invertible((4, 20), n, generator)
+    X, Y = X[0], Y[0]
+    M, W3 = middle(W1, W2, eps), residual_minimum(W1, W2, X, Y, eps)[2]
+    M, W3 = path_over_obstruction([M, W3], X, Y, 1, steps)
+    W1 = W1[:, None].expand(M.shape)
+    W2 = divide(M - eps * torch.eye(n, dtype=torch.float64), W1)
+    crossed = determinant_sign(M[:, 0]) * determinant_sign(M[:, -1]) < 0
+    height = residual_loss([W1, W2, W3], X, Y, eps).amax(dim=-1) / obstruction(Y)
+    return height[crossed], obstruction(divide(Y, X)) / obstruction(Y)
+
+
+passes = [
+    over_the_obstruction(*case)
+    for case in itertools.product(range(1, 7), (1.0, -1.0))
+]
+height = torch.cat([height for height, _ in passes])
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "G2.obstruction",
+    height[(height - 1).abs().argmax()].item(),
+    rival=min((rival for _, rival in passes), key=lambda ratio: abs(ratio - 1)),
+    n=len(height),
+)
+
+# %% tags=["hide-input"]
+figure, axes = figures.panels(columns=3, width=12, height=4.4)
+for axis, eps in zip(axes[0], (0.0, 1.0), strict=False):
+    number, classes = surface_classes(grid(eps, 1.0, 1.0, REACH, fineness))
+    top = classes.max(
+        axis=2
+    )  # one component above each square, −1 for none in the box
+    rgb = np.ones((*top.shape, 3))
+    for k in range(number):
+        ink = figures.COLOURS[SHEETS[k]]
+        rgb[top == k] = [int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    extent = (-REACH, REACH, -REACH, REACH)
+    axis.imshow(rgb.transpose(1, 0, 2), origin="lower", extent=extent)
+    axis.axhline(0, color=figures.COLOURS["black"], linewidth=0.6)
+    axis.axvline(0, color=figures.COLOURS["black"], linewidth=0.6)
+    axis.set(
+        xlabel="$W_1$",
+        ylabel="$W_2$",
+        title=rf"$n = 1$, $\varepsilon = {eps:g}$: {number} components",
+    )
+    axis.grid(False)
+axis = axes[0, 2]
+nets, X, Y = random_minima(3, 1.0, minima)
+sign = determinant_sign(nets[0])
+label = residual_components(*nets[:2], 1.0)[:, 0]
+start, goal = (
+    next(k for k in range(minima) if sign[k] == s and label[k] == -1)
+    for s in (1, -1)
+)
+a, b = ([W[k] for W in nets] for k in (start, goal))
+path = residual_path(a, b, X, Y, 1.0, 60)
+t = np.linspace(0, 1, len(path[0]))
+curves = {
+    r"$\det W_1$": (torch.linalg.det(path[0]), "blue"),
+    r"$\det (W_2 W_1 + I)$": (torch.linalg.det(middle(*path[:2], 1.0)), "red"),
+    "loss": (residual_loss(path, X, Y, 1.0), "green"),
+}
+for name, (values, colour) in curves.items():
+    axis.plot(t, values, color=figures.COLOURS[colour], label=name, linewidth=2)
+axis.set(xlabel="curve parameter", title=r"$n = 3$, $\varepsilon = 1$: a path")
+axis.legend()
+figures.show("fig_skip_components", figure)
+figures.numbers(
+    paths=len(on_path),
+    worst_path=f"{max(on_path):.0e}",
+    worst_shown=f"{curves['loss'][0].max().item():.0e}",
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_skip_components
+# :name: fig-skip-components
+# :alt: Left and middle, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
+#
+# Left and middle: the classes of cubes for $n = 1$, $X = Y = 1$, seen along $W_3$; white: no minimum in the box. Right: a path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for
+# $n = 3$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
+# ```
+#
+# On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path` $\|Y\|^2$. The finest grid of the count has {glue:text}`cubes` cubes.
+#
+# ## What we found that the paper does not say
+#
+# - For $n \ge 2$ the skip connection halves the number of components, from four to two ({prf:ref}`thm-skip`). The third component for $n = 1$ is an effect of the line: there is no second direction in which $W_2 W_1$ could
+#   supply the sign while $W_1$ is singular.
+# - What is left is as hard to pass as without the skip connection: $\sigma_{\min}(Y)^2$ ({prf:ref}`cor-skip-obstruction`).
+# - The number of components for $n = 1$ can be counted exactly on a coarse grid, because the loss is built from products ({prf:ref}`prop-grid`).
+#
+# ```{admonition} Try it
+# :class: tip
+# A finer grid and more minima:
+#
+#     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())
