@@ -151,7 +151,7 @@ def random_invertible(batch: tuple[int, ...], h: int, generator: torch.Generator
     Returns
     -------
     torch.Tensor
-        (*batch, h, h), float64.
+        (..., h, h) with ``batch`` in front, float64.
 
     Raises
     ------

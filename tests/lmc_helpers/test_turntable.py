@@ -67,7 +67,7 @@ def test_a_browser_draws_and_turns_it(tmp_path):
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport={"width": 600, "height": 700})
         trouble, requests = [], []
-        tab.on("console", lambda message: trouble.append(message.text))
+        tab.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
         tab.on("pageerror", lambda error: trouble.append(str(error)))
         tab.on("request", lambda request: requests.append(request.url))
         tab.goto(page.as_uri())
