@@ -135,9 +135,8 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
       });
       frame(true);
       pen.fillStyle = "#222"; pen.font = Math.round(side * 0.045) + "px sans-serif";
-      [[1.35, 0, 0], [0, 1.35, 0], [0, 0, 1.25]].forEach((end, k) => {
-        const base = end.map((x, i) => i == k ? x : k == 1 && i == 0 ? 1 : -1);
-        pen.fillText(data.axes[k], ...flat(turned(base)));
+      [[0, 1.25, -1.05], [1.25, 0, -1.05], [1.18, -1.18, 0]].forEach((place, k) => {
+        pen.fillText(data.axes[k], ...flat(turned(place)));
       });
       pen.fillText(data.scenes[s].title, middle[0], side * 0.05);
     });

@@ -94,7 +94,7 @@ DATA = {
 # (g_1, \dots, g_{l-1}) \mapsto \bigl( g_1 X^{-1},\; g_2,\; \dots,\; g_{l-1},\; Y g_1^{-1} g_2^{-1} \cdots g_{l-1}^{-1} \bigr) .
 # $$
 #
-# Both are continuous. (Eq. (10) of the paper leaves the order of the last product open; any other order fails.) $\mathrm{GL}_h$ has two components, and components of a product are
+# Both are continuous. (Eq. (10) of the paper leaves the order of the last product open; it matters.) $\mathrm{GL}_h$ has two components, and components of a product are
 # products of components.
 # ```
 #
@@ -117,7 +117,7 @@ DATA = {
 
 
 def random_minima(layers: int, h: int, count: int, purpose: str, signs=None):
-    """Minima (count, h, h) for each layer, in random components or in those of the given signs (count, layers − 1)."""
+    """Minima (count, h, h) per layer, of given signs (count, layers − 1) or not."""
     generator = torch_generator(seed, f"{purpose} {layers} {h}")
     g = random_invertible((layers - 1, count), h, generator)
     if signs is not None:
@@ -156,7 +156,7 @@ def on_line(a: list, b: list, alphas: torch.Tensor) -> list:
 
 
 def highest(a: list, b: list, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-    """Largest loss on straight lines, at equal steps and at the points where a factor is singular."""
+    """Largest loss at equal steps and where a factor is singular."""
     values = [
         torch.linalg.eigvals(torch.linalg.solve(A, B - A))
         for A, B in zip(a, b, strict=True)
@@ -326,7 +326,7 @@ figures.numbers(
 
 
 def wide_minima(n: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random minima with n + 1 hidden neurons: W_1 (count, n + 1, n) and all W_2 that fit it."""
+    """W_1 (count, n + 1, n), and a random one of all W_2 that fit it."""
     X, Y = DATA[n]
     generator = torch_generator(seed, f"wide {n}")
     W1 = torch.randn(count, n + 1, n, dtype=torch.float64, generator=generator)
@@ -391,7 +391,7 @@ claims.check("G1.bound", max(wide_components), n=40 * len(wide_components))
 
 # %% tags=["nbval-check-output"]
 def share_joined(sign: int) -> float:
-    """Share of pairs in different components that a random g of the given sign joins by a path inside the minimum."""
+    """Share of pairs in different components that such a g joins by a path."""
     joined = []
     for h in range(1, 9):
         X, Y = DATA[h]
@@ -435,7 +435,7 @@ claims.check("G3.lemma", share_joined(-1), rival=share_joined(1), n=8 * 40)
 # a permutation, equal to $I$. What remains is the same equation for $l - 1$ factors, so all permutations are $I$. Without inverses the argument is the same.
 #
 # In the example let $(W_1, W_2) = (I, Y)$ and $(W_1', W_2') = (F, Y F)$ with $F = \operatorname{diag}(-1, 1)$, which have different signs. $P_1 = I$ does not change the component. The other permutation exchanges the diagonal entries,
-# $P_1^{-1} Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and so does $P_1 Y P_1$.
+# $P_1^{-1} Y P_1 = P_1 Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and leaves the minimum.
 # ```
 #
 # The printed order would be right for a product $W_1 W_2 \cdots W_l$. Section 4.1 of the paper has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action the proposition is true.
@@ -463,7 +463,7 @@ generator = torch_generator(seed, "permutations")
 
 
 def printed(weights: list, perms: list, inverses: bool) -> list:
-    """The printed point, with P or its inverse at the two places where an inverse is missing."""
+    """The printed point, as it stands or with the two missing inverses."""
     eye = torch.eye(weights[0].shape[-1], dtype=torch.float64)
     P = [eye, *(eye[p] for p in perms), eye]
     left = [Q.mT for Q in P]
@@ -508,7 +508,7 @@ claims.check("G3.action", float(np.mean(stays)), n=len(stays))
 
 
 def joined_share(layers: int, h: int) -> tuple[int, int, int]:
-    """Ordered pairs of components: all, joined by permutations and a path of loss 0, joined without permutations."""
+    """Ordered pairs of components: all, joined, joined without permutations."""
     X, Y = DATA[h]
     signs = every_component(layers, 1)
     nets, goals = (
@@ -540,7 +540,7 @@ claims.check("G3.joined", joined / total, rival=already / total, n=total)
 
 # %% tags=["nbval-check-output"]
 def reachable(h: int) -> tuple[int, int]:
-    """Ordered pairs of different components, and those that some list of permutations joins, over all lists."""
+    """Ordered pairs of different components; those that some permutations join."""
     number = reached = 0
     X = DATA[h][0]
     orders = [torch.tensor(p) for p in itertools.permutations(range(h))]
@@ -573,7 +573,10 @@ claims.check("G3.h1", one / number, rival=two / number, n=number)
 # For $l = 2$ every minimum is $(g W_1, W_2 g^{-1})$ with one $g \in \mathrm{GL}_h$, and
 #
 # $$
-# L\bigl( (1 - \alpha) (W_1, W_2) + \alpha (g W_1, W_2 g^{-1}) \bigr) = \alpha^2 (1 - \alpha)^2 \, \bigl\| W_2\, (g - I)^2 g^{-1}\, W_1 X \bigr\|^2 .
+# \begin{aligned}
+# &L\bigl( (1 - \alpha) (W_1, W_2) + \alpha (g W_1, W_2 g^{-1}) \bigr) \\
+# &\qquad = \alpha^2 (1 - \alpha)^2 \, \bigl\| W_2\, (g - I)^2 g^{-1}\, W_1 X \bigr\|^2 .
+# \end{aligned}
 # $$
 #
 # The barrier is a sixteenth of the last factor, at $\alpha = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
@@ -584,7 +587,7 @@ claims.check("G3.h1", one / number, rival=two / number, n=number)
 # ```
 #
 # A permutation of the second network's neurons replaces $g$ by $P g$, so the best of them looks for a permutation close to $g^{-1}$. If the second network is a permuted copy of the first with noise, there is one. If it is a
-# random point of the component, there is none, since $\mathrm{GL}_h$ is much larger than the group of permutations. Width 4, all 24 permutations:
+# random point of the component, there is none in general, since $\mathrm{GL}_h$ is much larger than the group of permutations. Width 4, all 24 permutations:
 
 # %% tags=["hide-input"]
 h = 4
@@ -648,7 +651,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.6)
+figure, axes = figures.panels(columns=2, width=10, height=4.4)
 left, right = axes[0]
 X, Y = DATA[2]
 graph = every_component(4, 1)

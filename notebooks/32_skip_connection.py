@@ -18,7 +18,7 @@
 
 # %% tags=["parameters"]
 fineness: int = 8  # cubes per unit length of the finest grid, a power of two
-minima: int = 60  # random minima for each n and each sign of the skip connection
+minima: int = 60  # random minima for each n and each sign of epsilon
 steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
@@ -241,7 +241,7 @@ LIGHT = np.array([0.5, 0.2, 0.84])
 
 
 def faces(patch: np.ndarray, colour: str) -> tuple[np.ndarray, np.ndarray]:
-    """The quadrilaterals of a patch (faces, 4, 3), and their colours in a light that does not tell the two sides apart."""
+    """Quadrilaterals (faces, 4, 3) and their colours, alike on both sides."""
     corners = [patch[:-1, :-1], patch[:-1, 1:], patch[1:, 1:], patch[1:, :-1]]
     quads = np.stack(corners, axis=2).reshape(-1, 4, 3)
     normal = np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
@@ -290,7 +290,7 @@ pictures = [
     Picture(name, [(patch, figures.COLOURS[colour]) for patch, colour in sheets])
     for name, sheets in surfaces.items()
 ]
-alt = "The two surfaces of the figure above, which can be turned by dragging or with the arrow keys."
+alt = "The two surfaces above, turned by dragging or with the arrow keys."
 display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 
 # %% [markdown]
@@ -319,7 +319,10 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 # *$V_{+, \sigma}$ and $V_{-, \sigma}$ are joined.* For $t \in [-1, 1]$ and a number $b \ne -1$ let
 #
 # $$
-# W_1 = \operatorname{diag}(t, 1, \dots, 1), \qquad W_2 = \varepsilon \operatorname{diag}(0, \dots, 0, b), \qquad M = \varepsilon \operatorname{diag}(1, \dots, 1, 1 + b) ,
+# \begin{aligned}
+# W_1 &= \operatorname{diag}(t, 1, \dots, 1), \qquad W_2 = \varepsilon \operatorname{diag}(0, \dots, 0, b), \\
+# M &= \varepsilon \operatorname{diag}(1, \dots, 1, 1 + b),
+# \end{aligned}
 # $$
 #
 # $\det M = \varepsilon^n (1 + b)$, which does not depend on $t$. This curve lies in $U$ and $\det W_1 = t$ changes its sign on it. With $b = 0$ and $b = -2$, $\sigma$ takes either value. It needs a second diagonal entry, hence $n \ge 2$.
@@ -337,7 +340,7 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 def random_minima(
     n: int, eps: float, count: int
 ) -> tuple[list, torch.Tensor, torch.Tensor]:
-    """Minima (count, n, n), sorted by the sign of det M, with their data; in every fifth one W_1 has a column 0."""
+    """Minima sorted by the sign of det M, every fifth one with a column 0 in W_1."""
     generator = torch_generator(seed, f"residual {n} {eps}")
     X, Y = random_invertible((2,), n, generator)
     W1, W2 = random_invertible((2, count), n, generator)
@@ -354,7 +357,7 @@ def straight_line(a: list, b: list) -> list:
 
 
 def components_found(n: int, eps: float) -> tuple[int, list, list]:
-    """Classes of random minima that paths join, with the relative loss of paths and straight lines."""
+    """Classes that paths join; relative losses on paths and straight lines."""
     nets, X, Y = random_minima(n, eps, minima)
     label = residual_components(*nets[:2], eps)
     same = (label[1:] == label[:-1]).all(dim=-1)
@@ -403,7 +406,7 @@ claims.check(
 
 # %%
 def over_the_obstruction(n: int, eps: float) -> tuple[torch.Tensor, float]:
-    """Largest loss on paths that change the sign of det M, over σ_min(Y)², and the height of the rival."""
+    """Largest losses on paths that change the sign of det M; height of the rival."""
     generator = torch_generator(seed, f"obstruction {n} {eps}")
     X, Y, W1, W2 = random_invertible((4, 20), n, generator)
     X, Y = X[0], Y[0]
@@ -431,7 +434,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=3, width=12, height=4.4)
+figure, axes = figures.panels(columns=3, width=10.5, height=3.9)
 for axis, eps in zip(axes[0], (0.0, 1.0), strict=False):
     number, classes = surface_classes(grid(eps, 1.0, 1.0, REACH, fineness))
     top = classes.max(
@@ -491,7 +494,7 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - For $n \ge 2$ the skip connection halves the number of components, from four to two ({prf:ref}`thm-skip`). The third component for $n = 1$ is an effect of the line: there is no second direction in which $W_2 W_1$ could
+# - For $n \ge 2$ the skip connection halves the number of components, from four to two ({prf:ref}`thm-skip`). For $n = 1$ there are three because there is no second direction in which $W_2 W_1$ could
 #   supply the sign while $W_1$ is singular.
 # - What is left is as hard to pass as without the skip connection: $\sigma_{\min}(Y)^2$ ({prf:ref}`cor-skip-obstruction`).
 # - The number of components for $n = 1$ can be counted exactly on a coarse grid, because the loss is built from products ({prf:ref}`prop-grid`).
