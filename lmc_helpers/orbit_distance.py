@@ -28,7 +28,7 @@ class Foot(NamedTuple):
 
 
 def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Tensor) -> torch.Tensor:
-    """Norm of Xᵀ(U − X) − (V − Z)Zᵀ relative to ``‖X‖ ‖U − X‖ + ‖V − Z‖ ‖Z‖``: 0 where the distance is stationary.
+    """Norm of Xᵀ(U − X) − (V − Z)Zᵀ relative to ``‖(X, Z)‖ ‖(U − X, V − Z)‖``: 0 where the distance is stationary.
 
     Along (X e^{−tη}, e^{tη} Z) the squared distance has the derivative 2 ⟨Xᵀ(U − X) − (V − Z)Zᵀ, η⟩ at t = 0.
 
@@ -53,26 +53,25 @@ def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Ten
 
     >>> U = torch.tensor([[1.5]], dtype=torch.float64)
     >>> [round(stationarity(U, U, x + 0 * U, 1 / x + 0 * U).item(), 3) for x in (1.0, 2.0)]
-    [0.0, 1.0]
+    [0.0, 0.651]
     """
     check(U=U, V=V, X=X, Z=Z)
     check_product(U, V)
     check_product(X, Z)
-    norm = torch.linalg.matrix_norm
-    scale = norm(X) * norm(U - X) + norm(V - Z) * norm(Z)
-    return norm(X.mT @ (U - X) - (V - Z) @ Z.mT) / scale.clamp(min=1e-300)
+    slope = torch.linalg.matrix_norm(X.mT @ (U - X) - (V - Z) @ Z.mT)
+    return slope / (_squares(X, Z) * _squares(U - X, V - Z)).sqrt().clamp(min=1e-300)
 
 
 def orbit_distance(
-    U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor, steps: int = 200, tol: float = 1e-11
+    U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor, steps: int = 100, tol: float = 1e-11
 ) -> Foot:
     """The distance of (U, V) from the orbit of (W_1, W_2), by Newton's method on GL_h from many starts.
 
     The starts are g = I and s Π + (I − Π)/s for each of the 2^h spectral projectors Π of UᵀU − VVᵀ, with s the size of
     V W_2⁺ and W_1⁺ U; each also with the other sign of det g. A step replaces (X, Z) by (X e^{−η}, e^{η} Z), in whose
     coordinates the derivatives of the squared distance are explicit; the signs of negative curvatures are turned, and
-    steps are halved until the distance falls. The result is the best stationary point that was found: an upper bound,
-    which :func:`lmc_helpers.orbit_bounds.lower_bound` meets from below.
+    steps are halved until the distance falls. A start is done where rounding stops it, too. The result is the best
+    stationary point that was found: an upper bound. :func:`lmc_helpers.orbit_bounds.lower_bound` bounds from below.
 
     Parameters
     ----------
@@ -157,8 +156,13 @@ def _newton(
     h = X.shape[-1]
     basis = torch.eye(h * h, dtype=X.dtype, device=X.device).reshape(h * h, h, h)
     active = torch.arange(len(X), device=X.device)
+    last = torch.full((len(X),), math.inf, dtype=X.dtype, device=X.device)  # stationarity one step before
+    rounding = torch.zeros(len(X), dtype=torch.bool, device=X.device)  # whether that step could not be seen
     for _ in range(steps):
-        active = active[stationarity(U[active], V[active], X[active], Z[active]) > tol]
+        now = stationarity(U[active], V[active], X[active], Z[active])
+        going = (now > tol) & ~(rounding[active] & (now > last[active] / 2))
+        last[active] = now
+        active = active[going]
         if not len(active):
             break
         x, z, R, T = X[active], Z[active], U[active] - X[active], V[active] - Z[active]
@@ -171,6 +175,7 @@ def _newton(
         step = step * (1.0 / torch.linalg.matrix_norm(step)).clamp(max=1.0)[:, None, None]
         before = _squares(R, T)
         slack = 1e-14 * before
+        rounding[active] = -(slope * step).sum(dim=(-2, -1)) <= 1e-15 * before
         waiting = torch.arange(len(active), device=X.device)
         for _ in range(40):
             there_x = x[waiting] @ torch.linalg.matrix_exp(-step[waiting])

@@ -104,8 +104,8 @@ def test_stationarity_is_the_derivative():
     eta = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
     value = (U - X @ torch.matrix_exp(-eta)).square().sum() + (V - torch.matrix_exp(eta) @ Z).square().sum()
     (slope,) = torch.autograd.grad(value, eta)
-    scale = X.norm() * (U - X).norm() + (V - Z).norm() * Z.norm()
-    assert stationarity(U, V, X, Z).item() == pytest.approx((slope.norm() / 2 / scale).item(), rel=1e-12)
+    scale = math.hypot(X.norm(), Z.norm()) * math.hypot((U - X).norm(), (V - Z).norm())
+    assert stationarity(U, V, X, Z).item() == pytest.approx(slope.norm().item() / 2 / scale, rel=1e-12)
 
 
 I2 = torch.eye(2, dtype=torch.float64)
