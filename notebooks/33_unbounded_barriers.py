@@ -158,6 +158,8 @@ def random_net(
             ("F", (d, N)),
         )
     )
+    # turned so that every neuron, ReLU included, is active on some sample
+    before = before * (before @ F).sum(dim=1, keepdim=True).sign()
     Y = last @ activation(before @ F, k, negative=negative)
     return Net(last, before, F, Y, k, negative)
 
@@ -231,7 +233,7 @@ figures.numbers(
 # The loss after {glue:text}`steps` gradient steps was {glue:text}`descended`, after the last steps it is {glue:text}`reached`. The closed form is compared with forward passes on lines from this network and from random ones
 # with $k = \frac12, 1, 2, 3$:
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 SCALES = (0.02, 0.2, 3.0, 10.0, 100.0)
 exact = [
     random_net("formula", k, n) for k in DEGREES for n in range(networks)
@@ -250,6 +252,8 @@ for net in exact:
         errors.append(difference(net.k))
         if net.k != 1:
             one_for_all.append(difference(1))
+
+# %% tags=["nbval-check-output"]
 claims.check("G4.formula", max(errors), rival=min(one_for_all), n=len(errors))
 
 # %% tags=["nbval-check-output"]
@@ -287,7 +291,7 @@ claims.check("G4.curve", max(inside), rival=min(outside), n=len(inside))
 # Along $(1 + \varepsilon) W_l$ the derivative is $-2 \langle R, \hat Y \rangle = 0$ with $R = Y - \hat Y$. In $\lVert R - (\varphi - 1) \hat Y \rVert^2$ the mixed term vanishes.
 # ```
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 critical_error, other_error = [], []
 for k in DEGREES:
     for n in range(networks):
@@ -309,6 +313,8 @@ for k in DEGREES:
                 found.append(
                     ((measured - form).abs().max() / measured.max()).item()
                 )
+
+# %% tags=["nbval-check-output"]
 claims.check(
     "G4.nonzero",
     max(critical_error),
@@ -346,7 +352,7 @@ claims.check(
 # The paper reads the loss in the middle: in Prop. 5.3, where a lower bound is all that is needed, and in Fig. 4, where $k = 1$. For $k \ne 1$ the maximum of $\varphi$ is larger by a factor that tends to
 # $2^{k+1} k^k (1 + k)^{-1-k}$. Here the place of the maximum comes from the derivative of the measured loss, by bisection:
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 far = torch.logspace(-2, 2, 21, dtype=torch.float64)
 far = far[far.log().abs() > 0.5]
 gaps, halves = [], []
@@ -367,6 +373,8 @@ for k in DEGREES:
     gaps += (place - peak(far, k)[0]).abs().tolist()
     if k != 1:
         halves += (place - 0.5).abs().tolist()
+
+# %% tags=["nbval-check-output"]
 claims.check("G7.place", max(gaps), rival=min(halves), n=len(gaps))
 
 # %% tags=["hide-input"]
@@ -482,7 +490,7 @@ claims.check(
 )
 
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 def with_norm(purpose: str, k: float, number: int, norm: float) -> Net:
     """A network with loss 0 and ‖Y‖ = norm."""
     net = random_net(purpose, k, number)
@@ -499,6 +507,8 @@ for k in DEGREES:
         b = net.line(0.5, net.layers, rescale(*net.layers, 3.0, k)).item()
         rise = factor(3.0, k, 0.5).item() - 1
         powers.append(math.log(math.sqrt(b) / rise) / math.log(norm))
+
+# %% tags=["nbval-check-output"]
 claims.check("G4.norm", max(powers, key=lambda p: abs(p - 1)), n=len(powers))
 
 # %% tags=["nbval-check-output"]
@@ -582,7 +592,7 @@ figures.show("fig_network", figure)
 # Prop. 5.4 compares $W$ with $W' = m \cdot W$ after a permutation $P$ of the neurons between the last two layers (the text after it says the first two). The middle of the line is
 #
 # $$
-# W_l' = \tfrac12 W_l (I + m^{-k} P), \qquad H' = \tfrac12 (I + m P^{-1}) H, \qquad \text{output} = 2^{-(k+1)}\, W_l (I + m^{-k} P)\, \sigma\bigl((I + m P^{-1}) H\bigr) .
+# \bar W_l = \tfrac12 W_l (I + m^{-k} P), \qquad \bar H = \tfrac12 (I + m P^{-1}) H, \qquad \text{output} = 2^{-(k+1)}\, W_l (I + m^{-k} P)\, \sigma\bigl((I + m P^{-1}) H\bigr) .
 # $$
 #
 # The factor is $\frac14$, as eq. (19) has it, for $k = 1$ only.
@@ -640,7 +650,7 @@ claims.check(
     n=len(constants),
 )
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 expansion, printed_constant = [], []
 for n in range(networks):
     net = random_net("expansion", 1, n, h=4)
@@ -656,6 +666,8 @@ for n in range(networks):
         constant = 0.75 * net.Y - net.last @ S / 4
         expansion.append(((rest - constant).norm() / size).item())
         printed_constant.append(((rest - 0.75 * net.Y).norm() / size).item())
+
+# %% tags=["nbval-check-output"]
 claims.check(
     "G5.expansion",
     max(expansion),
@@ -664,7 +676,7 @@ claims.check(
 )
 
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 def least(net: Net, beta: torch.Tensor | float) -> float:
     """Loss in the middle after the best permutation; the second network is rescaled by beta."""
     H = net.before @ net.F
@@ -683,6 +695,8 @@ for k in DEGREES:
         for n in range(networks):
             net = random_net("assumption", k, n, h=h)
             growth.append(slope_of((least(net, 1e11), least(net, 1e12)), k))
+
+# %% tags=["nbval-check-output"]
 claims.check(
     "G5.unbounded",
     max(growth, key=lambda x: abs(x - 2)),
@@ -692,11 +706,11 @@ claims.check(
 # %% [markdown]
 # ### Without the additional assumption
 #
-# The construction needs the assumption. Let $h = 2$, $W_l = (1, 0)$, $H = (1, 0)^\top$, $Y = 1$, for ReLU or a linear activation, and let $P$ exchange the neurons. In the middle $W_l' = \frac12 (1, m^{-1})$, $\sigma(H') = \frac12 (1, m)^\top$, and the
+# The construction needs the assumption. Let $h = 2$, $W_l = (1, 0)$, $H = (1, 0)^\top$, $Y = 1$, for ReLU or a linear activation, and let $P$ exchange the neurons. In the middle $\bar W_l = \frac12 (1, m^{-1})$, $\sigma(\bar H) = \frac12 (1, m)^\top$, and the
 # output is $\frac12$ for every $m$: the large activation meets the zero weight.
 
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 def example(weight: float) -> list[float]:
     """Least loss over both permutations for many m, with a second outgoing weight."""
     net = Net(
@@ -714,6 +728,8 @@ def example(weight: float) -> list[float]:
 
 
 hidden_barrier = example(0.0)
+
+# %% tags=["nbval-check-output"]
 claims.check(
     "G5.counterexample",
     max(hidden_barrier),
@@ -789,8 +805,6 @@ for k in DEGREES:
         for h in range(2 * working, width_max + 1):
             for n in range(networks // 2):
                 net = idle_net(k, working, h, n)
-                if not net.Y.norm() > 0:
-                    continue  # dead ReLU neurons only
                 one_scale.append(
                     slope_of((least(net, 1e11), least(net, 1e12)), k)
                 )
@@ -899,7 +913,7 @@ figures.show("fig_permuted", figure)
 # (profile {glue:text}`profile`).
 # ```
 #
-# # ## Bounded weights, bounded barrier
+# ## Bounded weights, bounded barrier
 #
 # Prop. 5.6 says that the barrier is bounded on the part of the orbit with $\lVert W_i' \rVert < c$. (Its wording puts $b$ before $c$; one $b$ for all $c$ would contradict Prop. 5.3.) The bound itself:
 #
@@ -920,7 +934,7 @@ figures.show("fig_permuted", figure)
 # members $m_1 \cdot W$ and $m_2 \cdot W = (m_2/m_1) \cdot (m_1 \cdot W)$ have the ratio $m_2/m_1$, and $|\ln (m_2/m_1)| < \ln (m_+/m_-)$.
 # ```
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input"]
 ratios, by_middle, near_end, crude = [], [], [], []
 for k in DEGREES:
     for n in range(networks):
@@ -961,6 +975,8 @@ for k in DEGREES:
                 by_middle.append(max(found) / half)
             rough = max(1, low**-k) * max(1, high) ** k
             crude.append(max(found[:2]) / ((rough - 1) ** 2 * size**2))
+
+# %% tags=["nbval-check-output"]
 claims.check("G7.bound", max(ratios), rival=max(by_middle), n=len(ratios))
 
 # %% tags=["nbval-check-output"]

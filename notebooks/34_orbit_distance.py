@@ -338,7 +338,7 @@ figures.numbers(
 figure, axes = figures.panels(columns=1, width=7.5, height=4.2)
 axis = axes[0, 0]
 c = torch.logspace(0.02, 1.3, 40, dtype=torch.float64)
-for number in range(min(4, factorisations)):
+for number in range(min(8, factorisations)):
     W1, W2 = factors("between", number, 3, 2, 3)
     d2 = distance_to_zero_product(W1, W2).square()
     excess = feet(W1, W2, c).distance.square() / d2 - c.square() + 2
@@ -371,7 +371,7 @@ axis.set(
     ylim=(-0.1, 1.15),
 )
 axis.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-axis.legend(loc="center right")
+figure.legend(loc="outside lower center", ncols=4)
 figures.show("fig_between", figure)
 
 # %% [markdown]

@@ -90,6 +90,13 @@ def test_bounds_hold_for_the_quartic(c):
         assert balanced_distance(c, w1 * w2).item() == pytest.approx(exact, abs=1e-7)
 
 
+@pytest.mark.parametrize("t", [0.2, 1.0, 2.9])
+def test_lower_bound_is_attained_inside_the_hyperbola(t):
+    u, a = torch.tensor([[t]], dtype=torch.float64), torch.tensor([[9.0]], dtype=torch.float64)
+    assert scalar_distance(t, t, 9.0) == pytest.approx(math.sqrt(2) * (3 - t), rel=1e-9)
+    assert lower_bound(u, u, a).item() == pytest.approx(math.sqrt(2) * (3 - t), rel=1e-12)
+
+
 I2 = torch.eye(2, dtype=torch.float64)
 
 
