@@ -1,0 +1,399 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # How far from the orbit
+#
+# Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that
+# the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The last step of their proof is missing: it says that $g$ and $g^{-1}$ cannot both approach a large multiple of the
+# identity, and concludes that the distance is unbounded. This chapter proves it, with the distance to within a fraction of a fixed number, and exactly for balanced factorisations.
+
+# %% tags=["parameters"]
+factorisations: int = 8  # random factorisations of each shape
+n_max: int = 3  # largest square matrix
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer
+
+chapter.begin(
+    globals(),
+    factorisations=Integer(2, 10_000),
+    n_max=Integer(2, 6),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+
+# %% tags=["hide-input"]
+import math
+
+import torch
+
+from lmc_helpers import claims, figures
+from lmc_helpers.device import torch_generator
+from lmc_helpers.orbit_bounds import (
+    balanced,
+    balanced_distance,
+    distance_to_zero_product,
+    midpoint_bounds,
+)
+from lmc_helpers.orbit_distance import orbit_distance, stationarity
+
+# %% [markdown]
+# ## Midpoints
+#
+# Let $A = W_1 W_2$, $S = \{(X, Z) : X Z = A\}$, and $\operatorname{dist}$ the distance from $S$ in the norm $(\lVert X \rVert^2 + \lVert Z \rVert^2)^{1/2}$ with Frobenius norms; for invertible $A$ $S$ is one orbit. The paper takes
+# $g = \beta I$ and $g = \beta^{-1} I$. The middle of the two points is
+#
+# $$
+# (c\, W_1, c\, W_2), \qquad c = \tfrac12 (\beta + \beta^{-1}) = \cosh \ln \beta \ge 1 ,
+# $$
+#
+# and half of the line has the length $\sqrt{c^2 - 1}\, \lVert W \rVert$, $\lVert W \rVert^2 = \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2$. That $g$ and $g^{-1}$ cannot both be near $cI$ is true for every $\beta \ne 1$, also where the distance is small. As $W$ itself lies in $S$,
+#
+# $$
+# \operatorname{dist}(cW) \le (c - 1) \lVert W \rVert ,
+# $$
+#
+# which is of second order in $\ln \beta$, while the line's length is of first order. What remains to be shown is that for large $c$ no point of $S$ is near.
+#
+# ## The cone of zero products
+#
+# Far from the origin $S$ looks like $\{X Z = 0\}$. Write $D = W_1^\top W_1 - W_2 W_2^\top$.
+#
+# ```{prf:lemma} Distance to the cone
+# :label: lem-cone
+# The distance of $(W_1, W_2)$ to $\{X Z = 0\}$ is $d_0$ with
+#
+# $$
+# d_0^2 = \tfrac12 \bigl( \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2 - \lVert D \rVert_* \bigr) = \lVert W_1 \Pi \rVert^2 + \lVert \Pi' W_2 \rVert^2 ,
+# $$
+#
+# where $\Pi$ is the orthogonal projector on the eigenvectors of $D$ with negative eigenvalues, $\Pi' = I - \Pi$, and $\lVert \cdot \rVert_*$ the sum of the singular values.
+# ```
+#
+# ```{prf:proof}
+# If $XZ = 0$ and $\Pi$ projects on the range of $Z$, then $X\Pi = 0$ and $\Pi' Z = 0$, so that $\lVert W_1 - X \rVert \ge \lVert W_1 \Pi \rVert$ and $\lVert W_2 - Z \rVert \ge \lVert \Pi' W_2 \rVert$, with equality for $(W_1 \Pi', \Pi W_2)$. The sum of the squares is
+# $\lVert W_2 \rVert^2 + \operatorname{tr}(\Pi D)$, which over all orthogonal projectors is least for the one of the lemma, $\lVert W_2 \rVert^2 + \frac12 (\operatorname{tr} D - \lVert D \rVert_*)$.
+# ```
+#
+# ```{prf:theorem} Distance of midpoints from the orbit
+# :label: thm-orbit-distance
+# Let $W_1$ be $m \times h$, $W_2$ $h \times n$, $A = W_1 W_2 \ne 0$, $c \ge 1$. Then $0 < d_0^2 \le \lVert A \rVert_*$ and
+#
+# $$
+# (c^2 - 2)\, d_0^2 \;\le\; \operatorname{dist}(c W_1, c W_2)^2 \;\le\; \bigl(c - \tfrac1c\bigr)^2 d_0^2 = \bigl(c^2 - 2 + c^{-2}\bigr)\, d_0^2 .
+# $$
+# ```
+#
+# ```{prf:proof}
+# *Above.* With $g = c\, \Pi + c^{-1} \Pi'$, $c W_1 - W_1 g^{-1} = (c - \frac1c) W_1 \Pi$ and $c W_2 - g W_2 = (c - \frac1c) \Pi' W_2$.
+#
+# *A contraction.* There is an $m \times n$ matrix $\Gamma$ with $\lVert \Gamma \rVert_2 \le 1$, $\Gamma W_2^\top \Pi = W_1 \Pi$ and $\Gamma^\top W_1 \Pi' = W_2^\top \Pi'$. By the choice of $\Pi$, $\lVert W_1 x \rVert \le \lVert W_2^\top x \rVert$ for $x$ in the range of $\Pi$ and
+# $\lVert W_2^\top y \rVert \le \lVert W_1 y \rVert$ for $y$ in that of $\Pi'$, and $\langle W_1 x, W_1 y \rangle = \langle W_2^\top x, W_2^\top y \rangle$, as $x^\top D y = 0$. So the two equations define $\Gamma$ on $M = W_2^\top \operatorname{range} \Pi$ and $\Gamma^\top$ on
+# $N = W_1 \operatorname{range} \Pi'$, both do not increase norms, and they agree on the pairing of $M$ and $N$. In orthonormal bases that begin with bases of $M$ and $N$
+#
+# $$
+# \Gamma = \begin{pmatrix} a & b \\ p & q \end{pmatrix},
+# $$
+#
+# the first column and the first row are given contractions, and $q$ is free. Then $p = K (I - a^\top a)^{1/2}$ and $b = (I - a a^\top)^{1/2} L$ with contractions $K$ and $L$, and with $q = -K a^\top L$ (Parrott's choice) $\Gamma$ is the product of a contraction, an orthogonal matrix and a
+# contraction:
+#
+# $$
+# \Gamma = \begin{pmatrix} I & \\ & K \end{pmatrix} \begin{pmatrix} a & (I - a a^\top)^{1/2} \\ (I - a^\top a)^{1/2} & -a^\top \end{pmatrix} \begin{pmatrix} I & \\ & L \end{pmatrix} .
+# $$
+#
+# *Below.* Let $G(X, Z) = \lVert c W_1 - X \rVert^2 + \lVert c W_2 - Z \rVert^2 + 2 \langle \Gamma, X Z \rangle$. Its quadratic part is at least $(\lVert X \rVert - \lVert Z \rVert)^2 \ge 0$, so that $G$ is convex. At $(c W_1 \Pi', c\, \Pi W_2)$ its gradient is twice
+# $(-c W_1 \Pi + c\, \Gamma W_2^\top \Pi,\; -c\, \Pi' W_2 + c\, \Pi' W_1^\top \Gamma) = 0$, and its value is $c^2 d_0^2$, because there $XZ = 0$. So $G \ge c^2 d_0^2$ everywhere. On $S$, $G$ is the squared distance plus $2 \langle \Gamma, A \rangle$, and
+#
+# $$
+# \langle \Gamma, A \rangle = \langle \Gamma W_2^\top \Pi, W_1 \Pi \rangle + \langle \Gamma^\top W_1 \Pi', W_2^\top \Pi' \rangle = \lVert W_1 \Pi \rVert^2 + \lVert \Pi' W_2 \rVert^2 = d_0^2 .
+# $$
+#
+# This is also at most $\lVert A \rVert_*$; and $d_0 = 0$ only if $W_1 W_2 = 0$.
+# ```
+#
+# So $\operatorname{dist} > b$ as soon as $c^2 > 2 + b^2/d_0^2$: Prop. 5.5 holds, with every $W$ in $S$, and the distance is $c\, d_0$ less a term of order $1/c$. In units of half of the line it tends to $d_0 / \lVert W \rVert \le 1/\sqrt 2$.
+# The loss $\lVert A - W_1 W_2 \rVert^2$ in the middle is $(c^2 - 1)^2 \lVert A \rVert^2$: it grows like the fourth power of the distance.
+#
+# ```{prf:theorem} Balanced factorisations
+# :label: thm-balanced-distance
+# Let $A$ have rank $h$, so that $S$ is one orbit. If $W_1^\top W_1 = W_2 W_2^\top$, then $d_0^2 = \lVert A \rVert_*$, the largest value, and
+#
+# $$
+# \operatorname{dist}(c W_1, c W_2)^2 = \begin{cases} 2 (c - 1)^2\, \lVert A \rVert_* & 1 \le c \le 2, \\ (c^2 - 2)\, \lVert A \rVert_* & c \ge 2 . \end{cases}
+# $$
+# ```
+#
+# ```{prf:proof}
+# Let $E = W_1^\top W_1 = W_2 W_2^\top$ and $B = g + g^{-\top}$. As $B^\top B = g^\top g + g^{-1} g^{-\top} + 2I$ and $\operatorname{tr}(E g^{-\top}) = \operatorname{tr}(E g^{-1})$,
+#
+# $$
+# \lVert W_1 (cI - g^{-1}) \rVert^2 + \lVert (cI - g) W_2 \rVert^2 = (c^2 - 2) \operatorname{tr} E + \lVert (B - cI) E^{1/2} \rVert^2 .
+# $$
+#
+# $E$ has the eigenvalues of $(A^\top A)^{1/2}$, so $\operatorname{tr} E = \lVert A \rVert_*$. If $c \ge 2$, $B = cI$ for $g = tI$ with $t + t^{-1} = c$. If $c \le 2$, the singular values of $B$ are $s + s^{-1} \ge 2$ with those $s$ of $g$, so
+# $\lVert (B - cI) x \rVert \ge (2 - c) \lVert x \rVert$ for all $x$, with equality at $g = I$, and $c^2 - 2 + (2 - c)^2 = 2 (c - 1)^2$. $D = 0$ gives $d_0$.
+# ```
+#
+# Up to $c = 2$, $\beta = 2 + \sqrt 3$, the nearest point of a balanced orbit is $W$ itself. Beyond it there are many nearest points, all with $g + g^{-\top} = cI$.
+#
+# ## The minimum over g
+#
+# The theorems are compared with a minimisation over $g$ ({py:func}`~lmc_helpers.orbit_distance.orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
+#
+# $$
+# X^\top (U - X) = (V - Z) Z^\top .
+# $$
+
+# %% tags=["hide-input"]
+C_BALANCED = torch.tensor([1.1, 1.5, 1.9, 2.5, 5.0, 50.0]).double()
+C_ALL = torch.tensor([1.1, 1.5, 2.5, 5.0, 20.0, 100.0, 500.0]).double()
+BETA = torch.tensor([100.0, 1000.0]).double()
+SHAPES = [(n, n, n) for n in range(1, n_max + 1)] + [(4, 2, 3)]  # m, h, n
+
+
+def factors(
+    purpose: str, number: int, m: int, h: int, n: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A random pair (W_1, W_2)."""
+    generator = torch_generator(seed, f"{purpose} {number} {m} {h} {n}")
+    return tuple(
+        torch.randn(*shape, dtype=torch.float64, generator=generator)
+        for shape in ((m, h), (h, n))
+    )
+
+
+def feet(W1: torch.Tensor, W2: torch.Tensor, c: torch.Tensor):
+    """Nearest points of the orbit for the midpoints c (W_1, W_2)."""
+    scale = c[:, None, None]
+    return orbit_distance(scale * W1, scale * W2, W1, W2)
+
+
+everything = []  # W_1, W_2, c, distances
+slopes, residuals, at_W = [], [], []
+for shape in SHAPES:
+    for number in range(factorisations):
+        W1, W2 = factors("factors", number, *shape)
+        c = torch.cat([C_ALL, (BETA + 1 / BETA) / 2])
+        found = feet(W1, W2, c)
+        everything.append((W1, W2, C_ALL, found.distance[: len(C_ALL)]))
+        two = found.distance[len(C_ALL) :]
+        slopes.append((two[1] / two[0]).log().item() / math.log(10))
+        residuals += found.residual[: len(C_ALL)].tolist()
+        at_W.append(stationarity(2 * W1, 2 * W2, W1, W2).item())
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "G6.stationary",
+    max(residuals),
+    rival=min(a for a in at_W if a > 0),
+    n=len(residuals),
+)
+
+# %% tags=["nbval-check-output"]
+claims.check("G6.unbounded", min(slopes), n=len(slopes))
+
+# %% tags=["nbval-check-output"]
+violations, other_bound = [], []
+for W1, W2, c, distance in everything:
+    d2 = distance_to_zero_product(W1, W2).square()
+    unit = c.square() * d2
+    low, high = (x.square() for x in midpoint_bounds(W1, W2, c))
+    below = (low - distance.square()) / unit
+    above = (distance.square() - high) / unit
+    violations += torch.maximum(below, above).tolist()
+    wrong = (c.square() - 1) * d2
+    other_bound += ((wrong - distance.square()) / unit).tolist()
+claims.check(
+    "G6.bounds", max(violations), rival=max(other_bound), n=len(violations)
+)
+
+# %% tags=["nbval-check-output"]
+exact, stays = [], []
+for n in range(1, n_max + 1):
+    for number in range(factorisations):
+        generator = torch_generator(seed, f"balanced {number} {n}")
+        A = torch.randn(n, n, dtype=torch.float64, generator=generator)
+        distance = feet(*balanced(A), C_BALANCED).distance
+        form = balanced_distance(C_BALANCED, A)
+        exact += (distance / form - 1).abs().tolist()
+        nuclear = torch.linalg.matrix_norm(A, "nuc")
+        at_home = (2 * nuclear).sqrt() * (C_BALANCED - 1)
+        beyond = C_BALANCED > 2
+        stays += (at_home / distance - 1).abs()[beyond].tolist()
+claims.check("G6.balanced", max(exact), rival=min(stays), n=len(exact))
+
+# %% tags=["hide-input"]
+figure, axes = figures.panels(columns=2, width=11, height=4.5)
+left, right = axes[0]
+x = torch.linspace(0.12, 8, 400, dtype=torch.float64)
+left.plot(
+    x, 1 / x, color=figures.COLOURS["black"], linewidth=2, label="$W_1 W_2 = 1$"
+)
+one = torch.ones(1, 1, dtype=torch.float64)
+for beta, colour in ((2.0, "sky"), (4.0, "orange"), (7.0, "red")):
+    c = (beta + 1 / beta) / 2
+    left.plot(
+        [1 / beta, beta],
+        [beta, 1 / beta],
+        "o-",
+        color=figures.COLOURS[colour],
+        label=rf"$\beta = {beta:g}$",
+    )
+    foot = feet(one, one, torch.tensor([c]).double())
+    X, Z = foot.X.item(), foot.Z.item()
+    targets = {(X, Z), (Z, X)}
+    for a, b in targets:
+        left.plot(
+            [c, a], [c, b], "--", color=figures.COLOURS[colour], linewidth=1.2
+        )
+    left.plot(c, c, "s", color=figures.COLOURS[colour], markersize=6)
+left.set(
+    xlabel="$W_1$", ylabel="$W_2$", xlim=(0, 7.5), ylim=(0, 7.5), aspect="equal"
+)
+left.legend(loc="upper right")
+u = torch.logspace(-2, math.log10(math.log(1000)), 29, dtype=torch.float64)
+c = torch.cosh(u)
+W1, W2 = factors("figure", 0, 3, 3, 3)
+even = balanced(W1 @ W2)
+nuclear = torch.linalg.matrix_norm(W1 @ W2, "nuc").sqrt()
+for pair, name, colour, marker in (
+    (even, "balanced", "blue", "o"),
+    ((W1, W2), "random", "orange", "s"),
+):
+    measured = feet(*pair, c).distance
+    right.plot(
+        u,
+        measured / nuclear,
+        marker,
+        color=figures.COLOURS[colour],
+        markersize=4,
+        label=name,
+    )
+    low, high = midpoint_bounds(*pair, c)
+    if name == "balanced":
+        form = balanced_distance(c, W1 @ W2)
+        right.plot(u, form / nuclear, color=figures.COLOURS[colour])
+    else:
+        for bound, style, label in (
+            (low, "--", "random, lower bound"),
+            (high, "-", "random, upper bound"),
+        ):
+            right.plot(
+                u[bound > 0],
+                bound[bound > 0] / nuclear,
+                style,
+                color=figures.COLOURS[colour],
+                linewidth=1,
+                label=label,
+            )
+size = math.hypot(even[0].norm().item(), even[1].norm().item())
+right.plot(
+    u,
+    (c.square() - 1).sqrt() * size / nuclear,
+    ":",
+    color=figures.COLOURS["black"],
+    label="half of the line, balanced",
+)
+right.set_xscale("log")
+right.set_yscale("log")
+right.set(
+    xlabel=r"$\ln \beta$",
+    ylabel=r"distance$\,/\,\|A\|_*^{1/2}$",
+    ylim=(3e-5, None),
+)
+right.legend(loc="upper left")
+figures.show("fig_orbit", figure)
+figures.numbers(
+    profile=profile,
+    cases=len(violations),
+    worst=f"{max(residuals):.0e}",
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_orbit
+# :name: fig-orbit
+# :alt: Left, one branch of a hyperbola with three chords; dashed lines lead from the middle of each chord to the nearest points of the hyperbola, one for the short chord, two for the longer ones. Right, distance of the midpoint against the logarithm of beta on logarithmic axes: quadratic at first, then as fast as the length of the line. Dots lie on the exact curve and between the bounds.
+#
+# Left: weights of size $1 \times 1$ with $A = 1$; chords between $g = \beta$ and $\beta^{-1}$, their middle (squares) and its nearest points on the orbit (dashed). Right: distance from the orbit for one $3 \times 3$ matrix, numerical minimum (symbols), exact distance
+# (line) and the bounds of {prf:ref}`thm-orbit-distance`, the lower one for $c^2 > 2$ (profile {glue:text}`profile`).
+# ```
+#
+# The first-order condition is met to {glue:text}`worst` at the worst of {glue:text}`cases` midpoints of random factorisations. How close the bounds are:
+
+# %% tags=["hide-input"]
+figure, axes = figures.panels(columns=1, width=7.5, height=4.2)
+axis = axes[0, 0]
+c = torch.logspace(0.02, 1.3, 40, dtype=torch.float64)
+for number in range(min(8, factorisations)):
+    W1, W2 = factors("between", number, 3, 2, 3)
+    d2 = distance_to_zero_product(W1, W2).square()
+    excess = feet(W1, W2, c).distance.square() / d2 - c.square() + 2
+    axis.plot(
+        c,
+        c.square() * excess,
+        "o-",
+        markersize=3,
+        color=figures.COLOURS["orange"],
+        label="random" if not number else None,
+    )
+form = balanced_distance(c, torch.eye(2).double()).square() / 2
+axis.plot(
+    c,
+    c.square() * (form - c.square() + 2),
+    color=figures.COLOURS["blue"],
+    label="balanced",
+)
+for level, name in ((0, "lower bound"), (1, "upper bound")):
+    axis.axhline(
+        level,
+        color=figures.COLOURS["black"],
+        linestyle=":" if level else "--",
+        label=name,
+    )
+axis.set_xscale("log")
+axis.set(
+    xlabel="$c$",
+    ylabel=r"$c^2\,(\mathrm{dist}^2/d_0^2 - c^2 + 2)$",
+    ylim=(-0.1, 1.15),
+)
+axis.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+figure.legend(loc="outside lower center", ncols=4)
+figures.show("fig_between", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_between
+# :name: fig-between
+# :alt: Position of the squared distance between the two bounds against c. All curves start at the upper bound. The balanced curve falls to the lower bound at c equal to two, curves of random factorisations run to limits between the bounds.
+#
+# Where the squared distance lies between the bounds of {prf:ref}`thm-orbit-distance`: 0 is the lower one, 1 the upper one, for random factorisations of a $3 \times 3$ matrix of rank 2 (dots) and for balanced ones (line) (profile {glue:text}`profile`).
+# ```
+#
+# ## What we found that the paper does not say
+#
+# - The distance of the paper's midpoints is known to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`), and exactly from balanced factorisations ({prf:ref}`thm-balanced-distance`), which are the farthest for given $A$ and $c$ up to that accuracy.
+# - For near-identity $g$ the distance is of second order: up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move.
+# - No point of $S$ needs special care: the distance is unbounded from every $W$.
+#
+# ```{admonition} Try it
+# :class: tip
+# More factorisations, and larger matrices:
+#
+#     make chapter NAME=orbit_distance ARGS="-p factorisations 20 -p n_max 4"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())
