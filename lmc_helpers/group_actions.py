@@ -52,7 +52,7 @@ def _check_regular(g: torch.Tensor) -> None:
     if singular.any():
         least, most = s[singular][0, -1].item(), s[singular][0, 0].item()
         raise ValueError(
-            f"g is singular to rounding: its singular values reach from {least:.1e} to {most:.1e}; allowed: invertible g"
+            f"g is singular to rounding, singular values from {least:.1e} to {most:.1e}; allowed: invertible g"
         )
 
 
@@ -195,7 +195,7 @@ class Rescaling:
 
 
 def projection(s: torch.Tensor) -> torch.Tensor:
-    """s⁺ s, the orthogonal projection of R^k onto the row space of s; exactly 1 − 0 in the directions of an SVD.
+    """s⁺ s, the orthogonal projection of R^k onto the row space of s, from its right singular vectors.
 
     Parameters
     ----------

@@ -82,10 +82,8 @@ def real_logarithm(g: torch.Tensor) -> torch.Tensor:
     for one in g.detach().reshape(-1, h, h):
         values = torch.linalg.eigvals(one)
         scale = values.abs().max()
-        if not (torch.linalg.svdvals(one)[-1] > 16 * h * torch.finfo(one.dtype).eps * torch.linalg.matrix_norm(one, 2)):
-            raise ValueError(
-                f"g has the eigenvalue {values.abs().min():.1e} and is singular to rounding; allowed: GL_h"
-            )
+        if _singular(torch.linalg.svdvals(one)):
+            raise ValueError(f"g has the eigenvalue {values.abs().min():.1e}, singular to rounding; allowed: GL_h")
         negative = values.real[(values.imag.abs() <= 1e-7 * scale) & (values.real < 0)]
         for value in negative:
             if int(((values - value).abs() <= 1e-7 * scale).sum()) == 1:
@@ -128,7 +126,7 @@ def two_exponentials(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """
     _check_square(g)
     P, s, Qh = torch.linalg.svd(g)
-    if not (s[..., -1] > 16 * g.shape[-1] * torch.finfo(g.dtype).eps * s[..., 0]).all():
+    if _singular(s).any():
         raise ValueError(f"g has the singular value {s.min():.1e} and is singular to rounding; allowed: det g > 0")
     R = P @ Qh
     reflected = torch.linalg.det(R) < 0
@@ -143,8 +141,8 @@ def probability_without_logarithm(h: int) -> float:
     Almost surely g has simple eigenvalues, so this is the probability of a negative eigenvalue. By Forrester & Nagao's
     generating function of the real Ginibre ensemble, P(no negative eigenvalue) = Pf(S − E)/Pf(S), where S is the skew
     product of the monic skew-orthogonal polynomials x^(2j) and x^(2j+1) − 2j x^(2j−1), of norms 2 √(2π) (2j)!, and E
-    the part of the real eigenvalues' product ``∬ p(x) q(y) sgn(y − x) exp(−(x² + y²)/2) dx dy`` with x < 0 or y < 0. For
-    odd h both are bordered by the integrals of the polynomials. Such a g has det g > 0, of probability 1/2.
+    the part with x < 0 or y < 0 of the real eigenvalues' product ``∬ p(x) q(y) sgn(y − x) exp(−(x² + y²)/2) dx dy``.
+    For odd h both are bordered by the integrals of the polynomials. Such a g has det g > 0, of probability 1/2.
 
     Parameters
     ----------
@@ -194,6 +192,11 @@ def probability_without_logarithm(h: int) -> float:
     scale = np.sqrt(np.abs(S).max(axis=1))
     none = np.sqrt(np.linalg.det(positive / np.outer(scale, scale)) / np.linalg.det(S / np.outer(scale, scale)))
     return float(1 - 2 * none)
+
+
+def _singular(s: torch.Tensor) -> torch.Tensor:
+    """Whether singular values (..., h), the largest first, are those of a matrix that is singular to rounding."""
+    return ~(s[..., -1] > 16 * s.shape[-1] * torch.finfo(s.dtype).eps * s[..., 0])
 
 
 def _check_square(g: torch.Tensor) -> None:
