@@ -82,9 +82,9 @@ def curvature_bound(delta: float, size: float = 1.0) -> float:
 
 
 def lipschitz_loss(w: torch.Tensor, delta: float) -> torch.Tensor:
-    """L(u, v) = (u·v − δ)/√(|u|² + |v|² + 2δ): smooth on R⁴, 0 exactly where u·v = δ, Lipschitz with constant 3/2.
+    """``L(u, v) = (u·v − δ)/√(|u|² + |v|² + 2δ)``: smooth, 0 exactly where u·v = δ, Lipschitz with constant 3/2 on R⁴.
 
-    ``|∇L| <= r/√s + |u·v − δ| r/s^(3/2)`` with r² = |u|² + |v|² and s = r² + 2δ, and |u·v − δ| <= s/2.
+    With ``r² = |u|² + |v|²`` and s = r² + 2δ, ``|∇L| <= r/√s + |u·v − δ| r/s^(3/2)`` and ``|u·v − δ| <= s/2``.
 
     Parameters
     ----------
