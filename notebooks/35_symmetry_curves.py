@@ -1,0 +1,806 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Curves that symmetries draw
+#
+# If a group acts on the weights and keeps the loss, then $\exp(tM) \cdot w$ is a curve of constant loss. Section 6.1 of Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` joins two points
+# $w$ and $g \cdot w$ in this way, and widens the idea to a map that is neither a group action nor a symmetry. This chapter settles when a group element lies on such a curve, derives the curvature that the
+# next chapter needs, and shows what the map does: at the sizes of the paper's Fig. 3b, c the loss on the curve is exactly constant, and the curve does not start at $w$.
+
+# %% tags=["parameters"]
+matrices: int = 20000  # sampled group elements for each size
+pairs: int = 200  # weights and group elements for each exact check
+networks: int = 100  # sigmoid networks of random sizes
+steps: int = 300  # steps of gradient descent of each of them
+starts: int = 5  # minima from which curves start, for each batch size
+curves: int = 20  # curves from each minimum, for each magnitude
+training: int = 1500  # steps of gradient descent to each minimum
+slope: float = 0.1  # slope of leaky ReLU on the negative side
+small: float = 0.5  # smaller magnitude of log g, its spectral radius
+large: float = 1.0  # larger magnitude
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer, Real
+
+chapter.begin(
+    globals(),
+    matrices=Integer(100, 10_000_000),
+    pairs=Integer(10, 100_000),
+    networks=Integer(10, 100_000),
+    steps=Integer(1, 1_000_000),
+    starts=Integer(2, 1000),
+    curves=Integer(2, 10_000),
+    training=Integer(300, 1_000_000),
+    slope=Real(0.001, 0.999),
+    small=Real(0.001, 10),
+    large=Real(0.001, 10),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+
+# %% tags=["hide-input"]
+import math
+
+import numpy as np
+import torch
+from matplotlib.ticker import NullFormatter
+
+from lmc_helpers import claims, figures
+from lmc_helpers.chord_bound import curvature
+from lmc_helpers.device import numpy_generator, torch_generator
+from lmc_helpers.group_actions import (
+    GeneralLinear,
+    PseudoInverse,
+    Rescaling,
+    projection,
+)
+from lmc_helpers.matrix_logarithm import (
+    has_negative_eigenvalue,
+    probability_without_logarithm,
+    real_logarithm,
+)
+from lmc_helpers.symmetry_curves import (
+    curve,
+    flatten,
+    orbit_curvature,
+    segment,
+    two_factor_curve,
+)
+
+
+def leaky(z: torch.Tensor) -> torch.Tensor:
+    return torch.where(z > 0, z, slope * z)
+
+
+def sampler(purpose: str, seed: int = seed):
+    """Independent N(0, 1) tensors of any shape from one stream."""
+    generator = torch_generator(seed, purpose)
+    return lambda *shape: torch.randn(
+        *shape, dtype=torch.float64, generator=generator
+    )
+
+
+def norm(z: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.matrix_norm(z)
+
+
+# %% [markdown]
+# ## Constant loss
+#
+# Let $G$ act on the weights, $L(g \cdot w) = L(w)$. For $M$ in the Lie algebra, equations (4) and (5) of the paper are
+#
+# $$
+# \gamma_M(t) = \exp(tM) \cdot w, \qquad \gamma(t) = \exp(t \log g) \cdot w, \quad \gamma(0) = w, \quad \gamma(1) = g \cdot w,
+# $$
+#
+# and the loss is constant on them, as $\exp(tM) \in G$. Two groups for $w = (W_1, W_2)$ and $L = \|W_2 \sigma(W_1 X) - Y\|$: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and positive factors
+# $c_1, \dots, c_h$ of the neurons for a homogeneous $\sigma$, such as leaky ReLU.
+
+# %%
+rn = sampler("constant loss")
+X, Y = rn(6, 7), rn(5, 7)
+w = rn(pairs, 4, 6), rn(pairs, 5, 4)
+t = torch.linspace(0, 1, 21, dtype=torch.float64)
+g = rn(12 * pairs, 4, 4)
+g = g[(torch.linalg.det(g) > 0) & ~has_negative_eigenvalue(g)][:pairs]
+cases = {  # action, log g, activation
+    "GL": (GeneralLinear(), real_logarithm(g), lambda z: z),
+    "rescaling": (Rescaling(), rn(pairs, 4), leaky),
+}
+
+
+def change(weights, activation) -> torch.Tensor:
+    """Largest relative change of the loss along each curve, (pairs,)."""
+    loss = norm(weights[1] @ activation(weights[0] @ X) - Y)
+    return (loss / loss[:, :1] - 1).abs().amax(dim=1)
+
+
+# %% tags=["nbval-check-output"]
+on_curve, on_line = [], []
+for action, M, activation in cases.values():
+    path = curve(action, M, w, t)
+    line = segment(*[tuple(W[:, end] for W in path) for end in (0, -1)], t)
+    on_curve.append(change(path, activation).max().item())
+    on_line.append(change(line, activation).min().item())
+claims.check("G8.constant", max(on_curve), rival=min(on_line), n=2 * pairs)
+
+# %% [markdown]
+# ## Which group elements lie on a curve
+#
+# The logarithm in (5) has to be real.
+#
+# ```{prf:theorem} Real logarithms
+# :label: thm-logarithm
+# Let $g$ be a real invertible $h \times h$ matrix.
+#
+# 1. If all eigenvalues of $g$ are simple, there is a real $M$ with $\exp M = g$ if and only if none of them is negative.
+# 2. If $\det g > 0$, there are a skew $A$ and a symmetric $B$ with $g = \exp(A) \exp(B)$. So $\exp(tA) \exp(tB) \cdot w$ joins $w$ and $g \cdot w$ at constant loss.
+# 3. Let $h = 2$ and let $g$ have independent $N(0, 1)$ entries. Given $\det g > 0$, there is no real logarithm with the probability $1/\sqrt 2 - 1/2$.
+# ```
+#
+# ```{prf:proof}
+# 1\. Let $\lambda < 0$ be an eigenvalue of $g = \exp M$. The eigenvalues $\mu$ of $M$ with $e^\mu = \lambda$ are $\ln |\lambda| + (2j + 1) \pi i$, none of them real. As $M$ is real, $\mu$ and $\bar\mu$ have the same multiplicity, and both
+# belong to $\lambda$, whose multiplicity is therefore even. Conversely, $g$ is similar over $\mathbb R$ to a block diagonal matrix with blocks $\lambda > 0$ and $r R_\omega$, $R_\omega$ the rotation by $\omega$, with the real logarithms $\ln \lambda$
+# and $\ln r\, I + \omega J$, where $J = R_{\pi/2}$.
+#
+# 2\. The polar decomposition is $g = QS$ with $S = (g^\top g)^{1/2}$ positive definite, $S = \exp B$, and $Q$ a rotation as $\det Q > 0$. In an orthonormal basis $Q$ consists of rotations of planes and ones, so that $Q = \exp A$ with $A$ skew.
+#
+# 3\. Write $a + d = \sqrt2\, p$, $a - d = \sqrt2\, q$, $b + c = \sqrt2\, r$, $b - c = \sqrt2\, u$ for the entries $a, b, c, d$: $p, q, r, u$ are independent $N(0, 1)$. The eigenvalues are real if $(a - d)^2 + 4bc = 2(q^2 + r^2 - u^2) \ge 0$, that is if
+# $|u| \le \rho/\sqrt2$ with $\rho^2 = q^2 + r^2 + u^2$. By Archimedes $u/\rho$ is uniform on $[-1, 1]$: the probability is $1/\sqrt2$. Real eigenvalues of different signs mean $\det g < 0$, which has the probability $\frac12$. So both are positive or both negative with the
+# probability $1/\sqrt2 - \frac12$, half of it for each as $g$ and $-g$ have the same law. Divide by $P(\det g > 0) = \frac12$.
+# ```
+#
+# Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve (5), while $-I_2$ does. In any Lie group, the elements
+# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices.
+
+# %% tags=["nbval-check-output"]
+
+
+def share_with_logarithm(seed: int, h: int = 2) -> tuple[float, float, int]:
+    """Share with a real logarithm if det g > 0, its standard error, number."""
+    g = sampler(f"logarithm, h = {h}", seed)(matrices, h, h)
+    good = ~has_negative_eigenvalue(g[torch.linalg.det(g) > 0])
+    share = good.double().mean().item()
+    return share, math.sqrt(share * (1 - share) / len(good)), len(good)
+
+
+share, error, n = share_with_logarithm(seed)
+claims.check(
+    "G8.logarithm",
+    share,
+    stderr=error,
+    n=n,
+    again=lambda: share_with_logarithm(seed + 1)[:2],
+)
+
+# %% tags=["nbval-check-output"]
+
+
+def relative_distance(a, b) -> torch.Tensor:
+    difference = torch.linalg.vector_norm(flatten(a) - flatten(b), dim=-1)
+    return difference / torch.linalg.vector_norm(flatten(b), dim=-1)
+
+
+rn = sampler("two factors")
+with_two, with_one = [], []
+for h in range(2, 9):
+    g = rn(pairs, h, h)
+    g = g[torch.linalg.det(g) > 0]
+    w = rn(len(g), h, 6), rn(len(g), 5, h)
+    goal = GeneralLinear().act(g, w)
+    path = two_factor_curve(w, g, torch.ones(1, dtype=torch.float64))
+    with_two.append(relative_distance([W[:, 0] for W in path], goal))
+    values, vectors = torch.linalg.eig(g)
+    principal = vectors @ torch.diag_embed(values.log()) @ vectors.inverse()
+    real_part = GeneralLinear().exp(principal.real)
+    none = has_negative_eigenvalue(g)
+    missed = relative_distance(GeneralLinear().act(real_part, w), goal)
+    with_one.append(missed[none])
+claims.check(
+    "G8.two_factors",
+    torch.cat(with_two).max().item(),
+    rival=torch.cat(with_one).min().item(),
+    n=len(torch.cat(with_two)),
+)
+
+# %% [markdown]
+# For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
+# ({py:func}`~lmc_helpers.matrix_logarithm.probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of Fig. 3b, c it is {glue:text}`none_32:.3f`.
+
+# %% tags=["hide-input"]
+sizes = [2, 3, 4, 5, 6, 8, 10]
+sampled = {h: share_with_logarithm(seed, h) for h in sizes}
+exact_sizes = np.arange(1, 41)
+figure, axes = figures.panels(columns=1, width=7, height=3.8)
+axis = axes[0, 0]
+axis.plot(
+    exact_sizes,
+    [probability_without_logarithm(int(h)) for h in exact_sizes],
+    ".-",
+    color=figures.COLOURS["black"],
+    linewidth=1,
+    label="exact",
+)
+figures.band(
+    axis,
+    sizes,
+    [1 - s for s, *_ in sampled.values()],
+    [e for _, e, _ in sampled.values()],
+    color=figures.COLOURS["red"],
+    markersize=6,
+    markerfacecolor="none",
+    label="sampled",
+)
+axis.set(
+    xlabel="size $h$",
+    ylabel=r"$P(\mathrm{no\ real\ logarithm} \mid \det g > 0)$",
+    ylim=(0, 1),
+    xlim=(0, 41),
+)
+axis.legend(loc="lower right")
+figures.show("fig_logarithm", figure)
+figures.numbers(
+    none_32=probability_without_logarithm(32),
+    matrices=matrices,
+    profile=profile,
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_logarithm
+# :name: fig-logarithm
+# :alt: Probability that a normal matrix of positive determinant has no real logarithm, against its size. The exact curve rises from 0 at size 1 over a fifth at size 2 towards 1, and the sampled points lie on it.
+#
+# How many group elements of positive determinant lie on no curve (5): normal entries, exact for every $h$ and sampled with {glue:text}`matrices` matrices each, about half of which count; bars: ±3.29 standard errors
+# (profile {glue:text}`profile`).
+# ```
+#
+# ## The curvature
+#
+# ```{prf:proposition} Curvature of a symmetry curve
+# :label: prp-curvature
+# Let the action be linear with generator $\rho(M) w = \frac{d}{dt} \exp(tM) \cdot w|_{t = 0}$. Then $\gamma' = \rho(M) \gamma$ and $\gamma'' = \rho(M)^2 \gamma$ at every $t$, and
+#
+# $$
+# \kappa = \frac{\sqrt{\|\gamma'\|^2 \|\gamma''\|^2 - \langle \gamma', \gamma'' \rangle^2}}{\|\gamma'\|^3} .
+# $$
+#
+# For $GL_h$: $\gamma' = (M W_1, -W_2 M)$ and $\gamma'' = (M^2 W_1, W_2 M^2)$. For factors $c = \exp(t\mu)$ of the neurons and degree $k$, with $D = \operatorname{diag}(\mu)$: $\gamma' = (D W_1, -k W_2 D)$ and $\gamma'' = (D^2 W_1, k^2 W_2 D^2)$. The
+# weights are those at $\gamma(t)$.
+# ```
+#
+# ```{prf:proof}
+# $\exp((t + s) M) \cdot w = \exp(sM) \cdot \gamma(t)$; differentiate in $s$, twice, using that $\rho(M)$ is linear. The derivative of $\gamma'/\|\gamma'\|$ is the part of $\gamma''$ normal to $\gamma'$, divided by $\|\gamma'\|$.
+# ```
+
+# %% tags=["nbval-check-output"]
+rn = sampler("curvature")
+w = rn(pairs, 4, 6), rn(pairs, 5, 4)
+times = torch.tensor([0.0, 0.4, 1.0], dtype=torch.float64)
+
+
+def automatic(action, M, time) -> tuple[torch.Tensor, torch.Tensor]:
+    """Velocity and acceleration of exp(tM)·w by forward differentiation."""
+
+    def place(s):
+        return flatten(curve(action, M, w, s[None]))[:, 0]
+
+    def velocity(s):
+        return torch.func.jvp(place, (s,), (torch.ones_like(s),))[1]
+
+    return torch.func.jvp(velocity, (time,), (torch.ones_like(time),))
+
+
+closed, by_jvp, constant_speed = [], [], []
+for action, M in (
+    (GeneralLinear(), rn(pairs, 4, 4) / 2),
+    (Rescaling(), rn(pairs, 4)),
+):
+    closed.append(orbit_curvature(action, M, w, times).T.flatten())
+    for time in times:
+        velocity, acceleration = automatic(action, M, time)
+        by_jvp.append(curvature(velocity, acceleration))
+        square = velocity.square().sum(dim=-1)
+        constant_speed.append(acceleration.norm(dim=-1) / square)
+closed, by_jvp, constant_speed = map(torch.cat, (closed, by_jvp, constant_speed))
+claims.check(
+    "G8.curvature",
+    (closed / by_jvp - 1).abs().max().item(),
+    rival=(constant_speed / by_jvp - 1).abs().median().item(),
+    n=len(closed),
+)
+
+# %% [markdown]
+# ## A map that is no action
+#
+# For a two-layer network with any activation the paper considers, in the letters used here,
+#
+# $$
+# g \cdot (W_1, W_2) = \bigl( g W_1,\; W_2\, \sigma(W_1 X)\, \sigma(g W_1 X)^+ \bigr)
+# $$
+#
+# with the pseudo-inverse, equation (6). It proves that the outputs change by at most their own norm (Prop. 6.1). There are $k$ samples and $h$ hidden neurons.
+#
+# ```{prf:proposition} What the map (6) does
+# :label: prp-map
+# Write $s = \sigma(W_1 X)$, $s_g = \sigma(g W_1 X)$, both $h \times k$, and $P_g = s_g^+ s_g$, the orthogonal projection of $\mathbb R^k$ onto the row space of $s_g$.
+#
+# 1. The outputs of $g \cdot w$ are $W_2 s P_g$, and $\|W_2 s\|^2 = \|W_2 s P_g\|^2 + \|W_2 s (I - P_g)\|^2$. So (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
+# 2. If $s_g$ has rank $k$, the outputs do not change. This needs $k \le h$; and if $k \le n$, $X$ has rank $k$ and $\sigma$ is sigmoid or leaky ReLU, it is true for almost every $W_1$.
+# 3. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$. It is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$.
+# 4. $g_2 \cdot (g_1 \cdot w) = (g_2 g_1) \cdot w$ if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$. It is so if $s_{g_1}$ has rank $k$.
+# 5. With targets $Y$, the squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0.
+# 6. If the row space of $s_g$ were a uniformly random $h$-dimensional subspace, $h \le k$, the mean of $\|W_2 s (I - P_g)\|^2$ would be $(1 - h/k) \|W_2 s\|^2$.
+# ```
+#
+# ```{prf:proof}
+# 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and the rows of $W_2 s$ split orthogonally.
+#
+# 2\. Rank $k$ means $P_g = I$. If $X$ has rank $k \le n$, then $Z = g W_1 X$ takes any value in $\mathbb R^{h \times k}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map). The matrices of rank less than $k \le h$ are a null set, and so is
+# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse.
+#
+# 3\. $s s^+ s = s$. The projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
+#
+# 4\. The second weights are $W_2 s P_{g_1} s_{g_2 g_1}^+$ and $W_2 s\, s_{g_2 g_1}^+$.
+#
+# 5\. $Y - W_2 s P_g = Y (I - P_g) + (Y - W_2 s) P_g$, and the rows are orthogonal.
+#
+# 6\. The mean of $P_g$ commutes with all rotations and has the trace $h$: it is $(h/k) I$.
+# ```
+#
+# So the two things that the paper wants, $\mathrm{id} \cdot w = w$ for all $w$ and constant loss, call for $k \ge h$ and $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$. With $k > h$ neither is so in
+# general. The bound (7) is the change that $W_2 = 0$ would make.
+#
+# The paper's Fig. 3a: sigmoid networks with $m, h, n, k$ uniform in 2, …, 100 and normal data, here trained by {glue:text}`steps` steps of full-batch gradient descent where the paper uses SGD; $g$ has normal entries.
+
+# %% tags=["hide-input"]
+
+
+def sigmoid_network(sizes, rn) -> tuple[PseudoInverse, tuple]:
+    """The map (6) and the weights of a trained network."""
+    m, h, n, k = map(int, sizes)
+    X, Y = rn(n, k), rn(m, k)
+    W_1, W_2 = rn(h, n) / math.sqrt(n), rn(m, h) / math.sqrt(h)
+    for _ in range(steps):
+        s = torch.sigmoid(W_1 @ X)
+        residual = (W_2 @ s - Y) / k
+        first = ((W_2.T @ residual) * s * (1 - s)) @ X.T
+        W_2 = W_2 - residual @ s.T / h
+        W_1 = W_1 - first / h
+    return PseudoInverse(torch.sigmoid, X), (W_1, W_2)
+
+
+rng, rn = (
+    numpy_generator(seed, "sizes of Fig. 3a"),
+    sampler("networks of Fig. 3a"),
+)
+sizes_3a = rng.integers(2, 101, (networks, 4))  # m, h, n, k
+size_before, change_after, excess, linear_excess, constant = [], [], [], [], []
+for sizes in sizes_3a:
+    net, w = sigmoid_network(sizes, rn)
+    g = rn(sizes[1], sizes[1])
+    before, after = net.output(w), net.output(net.act(g, w))
+    linear = net.output(GeneralLinear().act(g, w))
+
+    def surplus(new, before=before) -> float:
+        square = norm(before) ** 2
+        return (
+            (norm(new) ** 2 + norm(before - new) ** 2 - square) / square
+        ).item()
+
+    size_before.append(norm(before).item())
+    change_after.append(norm(before - after).item())
+    k = sizes[3]
+    P = projection(net.hidden(g @ w[0]))
+    constant.append(P.sum().item() / k)
+    excess.append(abs(surplus(after)))
+    linear_excess.append(abs(surplus(linear)))
+h_3a, k_3a = sizes_3a[:, 1], sizes_3a[:, 3]
+ratio = np.array(change_after) / np.array(size_before)
+changed = k_3a > h_3a
+
+# %% tags=["nbval-check-output"]
+claims.check("G9.bound", float(ratio.max()), n=networks)
+
+# %% tags=["nbval-check-output"]
+claims.check("G9.pythagoras", max(excess), rival=min(linear_excess), n=networks)
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "G9.zero",
+    float(ratio[~changed].max()),
+    rival=float(ratio[changed].min()),
+    n=int((~changed).sum()),
+)
+
+# %% tags=["hide-input"]
+FLOOR = 0.1
+figure, axes = figures.panels(columns=2, width=11, height=4)
+left, right = axes[0]
+for group, colour, marker, label in (
+    (changed, "blue", "o", "$k > h$"),
+    (~changed, "red", "x", r"$k \leq h$: no change, drawn at the floor"),
+):
+    left.plot(
+        np.maximum(np.array(change_after)[group], FLOOR),
+        np.array(size_before)[group],
+        marker,
+        color=figures.COLOURS[colour],
+        markersize=4,
+        label=label,
+    )
+span = np.array([FLOOR, 2 * max(size_before)])
+left.plot(
+    span, span, color=figures.COLOURS["black"], linewidth=1, label="$y = x$"
+)
+left.set(
+    xscale="log",
+    yscale="log",
+    xlabel=r"change $\|U\sigma(VX) - U'\sigma(V'X)\|$",
+    ylabel=r"$\|U\sigma(VX)\|$",
+    xlim=(FLOOR / 1.5, span[1]),
+    ylim=(min(size_before) / 2, span[1]),
+)
+left.set_yticks([2, 5, 10, 20, 50], ["2", "5", "10", "20", "50"])
+left.yaxis.set_minor_formatter(NullFormatter())
+right.plot(
+    (h_3a / k_3a)[changed],
+    ratio[changed],
+    "o",
+    color=figures.COLOURS["blue"],
+    markersize=4,
+    label="network with $k > h$",
+)
+x = np.linspace(0, 1, 200)
+right.plot(
+    x,
+    np.sqrt(1 - x),
+    color=figures.COLOURS["black"],
+    linewidth=1,
+    label=r"$\sqrt{1 - h/k}$, random subspace",
+)
+right.set(xlabel="$h/k$", ylabel="change, relative", xlim=(0, 1), ylim=(0, 1.2))
+right.legend(loc="upper right")
+figure.legend(
+    *left.get_legend_handles_labels(), loc="outside lower left", ncols=3
+)
+figures.show("fig_bound", figure)
+figures.numbers(
+    networks=networks,
+    steps=steps,
+    unchanged=int((~changed).sum()),
+    largest=ratio.max(),
+    to_random=(ratio[changed] / np.sqrt(1 - h_3a[changed] / k_3a[changed])).max(),
+    constant=np.mean(np.array(constant)[changed]),
+    mean_hk=np.mean((h_3a / k_3a)[changed]),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_bound
+# :name: fig-bound-6-1
+# :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays well below the square root of 1 minus h over k.
+#
+# Left: the paper's Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square for a random row space (profile {glue:text}`profile`).
+# ```
+#
+# About half of the points of such a figure show nothing: with $k \le h$ the change is 0. For the others the largest ratio is {glue:text}`largest:.2f`, and the change is at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(gVX)$ is not random: the squared length of the
+# unit constant vector's projection to it, which would be $h/k$ on average, is {glue:text}`constant:.2f`, where the mean of $h/k$ is {glue:text}`mean_hk:.2f`.
+#
+# ## The paper's Fig. 3b, c
+#
+# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$ (misprinted as a vector); leaky ReLU. The paper states neither its slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
+# $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. Minima by {glue:text}`training` steps of full-batch gradient descent with momentum. With 8 samples
+# their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
+
+# %% tags=["hide-input"]
+n_in, n_out, hidden = 16, 64, 32
+
+
+def minimum(k: int, rn):
+    """Map, weights and targets of one network after training on k samples."""
+    X, Y = rn(n_in, k), rn(n_out, k)
+    w = [
+        rn(hidden, n_in) / math.sqrt(n_in),
+        rn(n_out, hidden) / math.sqrt(hidden),
+    ]
+    speed = [torch.zeros_like(W) for W in w]
+    for _ in range(training):
+        z = w[0] @ X
+        residual = (w[1] @ leaky(z) - Y) / k
+        inner = (w[1].T @ residual) * torch.where(z > 0, 1.0, slope)
+        for i, step in enumerate((inner @ X.T, residual @ leaky(z).T)):
+            speed[i] = 0.9 * speed[i] - 0.02 * step
+        w = [W + v for W, v in zip(w, speed, strict=True)]
+    return PseudoInverse(leaky, X), tuple(w), Y
+
+
+def random_curves(found, magnitude: float, number: int, t, rn):
+    """Losses on curves and chords by ‖Y‖, chord lengths, least singular values."""
+    net, w, Y = found
+    M = magnitude * rn(number, hidden, hidden) / math.sqrt(hidden)
+    path = curve(net, M, tuple(W.expand(number, -1, -1) for W in w), t)
+    line = segment(*[tuple(W[:, end] for W in path) for end in (0, -1)], t)
+    losses = [norm(net.output(v) - Y) / norm(Y) for v in (path, line)]
+    start, end = (flatten(tuple(W[:, i] for W in path)) for i in (0, -1))
+    s = net.hidden(path[0])
+    gram = s.mT @ s if s.shape[-1] <= hidden else s @ s.mT
+    least = torch.linalg.eigvalsh(gram)[..., 0].clamp(min=0).sqrt()
+    return *losses, torch.linalg.vector_norm(end - start, dim=-1), least
+
+
+def study(k: int, magnitude: float, seed: int = seed, found=None):
+    """As random_curves, for all curves of one batch size and magnitude."""
+    found = found or minima(k, seed)
+    rn = sampler(f"curves, {k} samples", seed)
+    parts = [random_curves(one, magnitude, curves, t, rn) for one in found]
+    return [torch.cat(part) for part in zip(*parts, strict=True)]
+
+
+def minima(k: int, seed: int = seed) -> list:
+    rn = sampler(f"minima, {k} samples", seed)
+    return [minimum(k, rn) for _ in range(starts)]
+
+
+at = {k: minima(k) for k in (8, 32, 64)}
+magnitudes = (small, large)
+runs = {(k, r): study(k, r, found=at[k]) for k in (8, 64) for r in magnitudes}
+
+# %% tags=["nbval-check-output"]
+kept = [
+    projection(net.hidden(w[0]).T).trace().item() / hidden for net, w, _ in at[8]
+]
+claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
+
+
+# %% tags=["nbval-check-output"]
+def along(k: int) -> torch.Tensor:
+    """Change of the loss along each curve, both magnitudes."""
+    loss = torch.cat([runs[k, r][0] for r in magnitudes])
+    return (loss - loss[:, :1]).abs().amax(dim=1)
+
+
+claims.check(
+    "G10.printed_sizes",
+    along(8).max().item(),
+    rival=along(64).min().item(),
+    n=len(along(8)),
+)
+
+
+# %% tags=["nbval-check-output"]
+def below(losses) -> torch.Tensor:
+    """Whether each curve lies below its chord at every interior point."""
+    return (losses[0] < losses[1])[:, 1:-1].all(dim=1)
+
+
+always = torch.cat([below(runs[8, r]) for r in magnitudes]).double()
+claims.check("G10.straight", always.mean().item(), n=len(always))
+
+
+# %% tags=["nbval-check-output"]
+def surplus_over_line(seed: int = seed, done=None) -> tuple[float, float]:
+    """Largest mean loss on curves less that on chords, and standard error."""
+    done = done or {r: study(64, r, seed) for r in magnitudes}
+    gap = torch.cat([(c - s)[:, 1:-1] for c, s, *_ in done.values()], dim=1)
+    worst = gap.mean(dim=0).argmax()
+    column = gap[:, worst]
+    return column.mean().item(), column.std().item() / math.sqrt(len(column))
+
+
+value, error = surplus_over_line(done={r: runs[64, r] for r in magnitudes})
+claims.check(
+    "G10.large_batch",
+    value,
+    stderr=error,
+    n=starts * curves,
+    again=lambda: surplus_over_line(seed + 1),
+)
+
+
+# %% tags=["nbval-check-output"]
+def barrier_ratio(seed: int = seed, done=None) -> tuple[float, float]:
+    """Ratio of the mean highest losses on chords, and its standard error."""
+    done = done or {r: study(8, r, seed) for r in magnitudes}
+    low, high = (done[r][1].amax(dim=1) for r in magnitudes)
+    ratio = (high.mean() / low.mean()).item()
+    residual = high - ratio * low
+    return ratio, (residual.std() / low.mean() / math.sqrt(len(low))).item()
+
+
+value, error = barrier_ratio(done={r: runs[8, r] for r in magnitudes})
+claims.check(
+    "G10.magnitude",
+    value,
+    stderr=error,
+    n=starts * curves,
+    again=lambda: barrier_ratio(seed + 1),
+)
+
+# %% tags=["hide-input"]
+few = max(2, curves // 2)
+t_few = torch.linspace(0, 1, 11, dtype=torch.float64)
+scan = [0.05, 0.1, 0.2, 0.5]
+batches = {8: "red", 64: "blue", 256: "green"}
+rn = sampler("minimum, 256 samples")
+first = {k: at[k][:2] if k in at else [minimum(k, rn)] for k in batches}
+lower = {}
+for k, found in first.items():
+    rn = sampler(f"scan, {k} samples")
+    for r in scan:
+        flags = [
+            below(random_curves(one, r, 2 * few // len(found), t_few, rn))
+            for one in found
+        ]
+        lower[k, r] = torch.cat(flags).double().mean().item()
+
+counts = [8, 16, 24, 32, 40, 48, 64, 96, 128]
+end = torch.ones(1, dtype=torch.float64)
+at_end = []
+for k in counts:
+    found = at[k][0] if k in at else minimum(k, sampler(f"minimum, {k} samples"))
+    rn = sampler(f"ends, {k} samples")
+    moved = [
+        random_curves(found, r, few, torch.cat([0 * end, end]), rn)[0]
+        for r in magnitudes
+    ]
+    at_end.append(
+        [moved[0][:, 0].mean().item()]
+        + [losses[:, 1].mean().item() for losses in moved]
+    )
+
+figure, axes = figures.panels(columns=2, rows=2, width=10.5, height=4)
+for axis, r, letter in zip(axes[0], magnitudes, "bc", strict=True):
+    for k in (8, 64):
+        for losses, name, style in zip(
+            runs[k, r][:2], (r"$\gamma$", "line"), ("-", "--"), strict=True
+        ):
+            figures.band(
+                axis,
+                t,
+                losses.mean(dim=0),
+                losses.std(dim=0) / math.sqrt(len(losses)),
+                fmt=style,
+                linewidth=1.4,
+                color=figures.COLOURS[batches[k]],
+                label=f"{name}, {k} samples",
+            )
+    axis.set(
+        xlabel="$t$",
+        ylabel=r"loss / $\|Y\|$",
+        title=f"({letter}) magnitude {r:g}",
+        ylim=(-0.03, None),
+    )
+    axis.autoscale(axis="y")
+left, right = axes[1]
+for (k, colour), (marker, size) in zip(
+    batches.items(), (("o", 9), ("s", 6), ("^", 4)), strict=True
+):
+    left.plot(
+        scan,
+        [lower[k, r] for r in scan],
+        marker + "-",
+        markersize=size,
+        color=figures.COLOURS[colour],
+        label=f"{k} samples",
+    )
+left.set(
+    xscale="log",
+    xlabel="magnitude",
+    ylabel="share of curves below the line",
+    ylim=(0, 1.05),
+)
+left.legend(loc="lower right")
+for values, name, colour in zip(
+    zip(*at_end, strict=True),
+    (r"$\gamma(0)$", *(rf"$\gamma(1)$, magnitude {r:g}" for r in magnitudes)),
+    ("grey", "sky", "purple"),
+    strict=True,
+):
+    right.plot(
+        counts,
+        values,
+        "o-",
+        markersize=4,
+        color=figures.COLOURS[colour],
+        label=name,
+    )
+right.axvline(hidden, color=figures.COLOURS["black"], linewidth=1, linestyle=":")
+right.set(xlabel="samples $k$", ylabel=r"loss / $\|Y\|$")
+right.legend(loc="lower right")
+handles, names = axes[0, 0].get_legend_handles_labels()
+figure.legend(handles, names, loc="outside upper center", ncols=4)
+figures.show("fig_curves", figure)
+
+square = at[32]
+rn = sampler("curves, 32 samples")
+breaks = []
+for net, w, _ in square:
+    M = small * rn(curves, hidden, hidden) / math.sqrt(hidden)
+    fine = torch.linspace(0, 1, 101, dtype=torch.float64)
+    signs = torch.linalg.det(
+        net.hidden(GeneralLinear().exp(M, fine) @ w[0])
+    ).sign()
+    breaks.append((signs != signs[:, :1]).any(dim=1))
+
+
+def composition(k: int) -> float:
+    """Relative distance of g_2·(g_1·w) and (g_2 g_1)·w at one minimum."""
+    net, w, _ = at[k][0]
+    rn = sampler(f"composition, {k} samples")
+    g_1, g_2 = (
+        GeneralLinear().exp(small * rn(hidden, hidden) / math.sqrt(hidden))
+        for _ in range(2)
+    )
+    twice = net.act(g_2, net.act(g_1, w))
+    return relative_distance(twice, net.act(g_2 @ g_1, w)).item()
+
+
+moved = [
+    relative_distance(net.act(torch.eye(hidden).double(), w), w).item()
+    for net, w, _ in at[8]
+]
+figures.numbers(
+    slope=slope,
+    small=small,
+    large=large,
+    training=training,
+    curves=starts * curves,
+    starts=starts,
+    scan_curves=2 * few,
+    few=few,
+    moved=np.mean(moved),
+    start_8=f"{max(runs[8, r][0][:, 0].max().item() for r in magnitudes):.0e}",
+    least_rank=min(runs[8, r][3].min().item() for r in magnitudes),
+    distance_small=runs[8, small][2].mean().item(),
+    distance_large=runs[8, large][2].mean().item(),
+    end_64=runs[64, large][0][:, -1].mean().item(),
+    start_64=runs[64, large][0][:, 0].mean().item(),
+    broken=torch.cat(breaks).double().mean().item(),
+    composed_8=f"{composition(8):.0e}",
+    composed_64=composition(64),
+    lower_256=min(lower[256, r] for r in scan),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_curves
+# :name: fig-curves
+# :alt: Two panels with the loss on the curve and on the straight line for 8 and 64 samples at two magnitudes; with 8 samples the curve is flat at 0 under a hump of the line, with 64 samples the curve rises and the line has a higher hump. A third panel shows the share of curves that lie below the line everywhere: 1 for 8 samples, less for 256 samples and small magnitudes. In the fourth the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
+#
+# Top: the paper's Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`curves` curves from {glue:text}`starts` minima, bars: ±3.29 standard errors. Bottom left: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves each. Bottom right: mean loss at the two ends of
+# {glue:text}`few` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
+# ```
+#
+# With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies. For the same reason $\gamma$ does not start at the minimum that was found but at
+# $\mathrm{id} \cdot w$, at a distance of {glue:text}`moved:.2f` of the norm of $w$. The ends of $\gamma$ are further apart at the larger magnitude, {glue:text}`distance_large:.1f` against {glue:text}`distance_small:.1f`, as the paper says.
+#
+# With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord. It is not a law for single curves: with 256 samples and small $g$ the share of curves that are below it everywhere falls to
+# {glue:text}`lower_256:.2f`. Applied twice, the map (6) differs from that of the product by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
+#
+# ## What we found that the paper does not say
+#
+# - A positive determinant does not make $\log g$ real; among normal $32 \times 32$ matrices of positive determinant a share of {glue:text}`none_32:.2f` has no real logarithm. Two exponentials always do.
+# - The map (6) keeps the outputs if $k \le h$ and fixes $w$ under the identity if $k \ge h$, for generic weights. At $k = h$, where both hold, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`broken:.2f` of the curves with 32 samples and the
+#   smaller magnitude, and there $\gamma$ runs to infinity.
+# - The loss at $g \cdot w$ has an exact form, and the bound (7) is the change made by a second layer of zeros.
+#
+# ```{admonition} Try it
+# :class: tip
+# More curves, another slope:
+#
+#     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.01"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())

@@ -1,0 +1,641 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Is a chord close to its curve?
+#
+# Two minima that a curve of low curvature joins should be almost linearly connected. Theorem 6.2 of Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` says so: let $\gamma$ be a smooth curve in the level set $L^{-1}(c)$ from $w_1$ to $w_2$ with curvature at most $\kappa_{\max}$, and
+# $D = \|w_2 - w_1\|$. Then every point $w$ of the straight segment satisfies
+#
+# $$
+# \operatorname{dist}(w, L^{-1}(c)) \le d_{\max} = \frac{1}{\kappa_{\max}} \Bigl( 1 - \sqrt{1 - (\kappa_{\max} D/2)^2} \Bigr), \qquad |L(w) - c| \le C_L\, d_{\max}
+# $$
+#
+# for a loss with Lipschitz constant $C_L$. As stated this is false. A curve of bounded curvature may leave along a narrow neck and come back on its other side, even inside the minimum of a linear network with two hidden neurons. With two hypotheses more, on the length of the curve and on $D$, the
+# theorem is true and sharp.
+
+# %% tags=["parameters"]
+orbits: int = 300  # random curves under GL_h, for each magnitude of log g
+planar: int = 1500  # random plane curves of bounded curvature
+steps: int = 201  # points of each curve
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer
+
+chapter.begin(
+    globals(),
+    orbits=Integer(10, 100_000),
+    planar=Integer(10, 1_000_000),
+    steps=Integer(51, 10_001),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+
+# %% tags=["hide-input"]
+import math
+
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+
+from lmc_helpers import claims, figures
+from lmc_helpers.chord_bound import (
+    chord_bound,
+    curvature,
+    distance_to_curve,
+    largest_deviation,
+)
+from lmc_helpers.device import torch_generator
+from lmc_helpers.group_actions import GeneralLinear
+from lmc_helpers.narrow_neck import (
+    curvature_bound,
+    lipschitz_loss,
+    network_neck,
+    planar_neck,
+)
+from lmc_helpers.symmetry_curves import (
+    curve,
+    derivatives,
+    flatten,
+    length,
+    segment,
+)
+
+# %% [markdown]
+# ## A narrow neck
+#
+# The network $f(x) = (u \cdot v)\, x$ has two hidden neurons, input weights $u$ and output weights $v$ in $\mathbb R^2$. For one sample $x = 1$ with the target $\delta > 0$ the loss is $L = (u \cdot v - \delta)^2$ on $\mathbb R^4$, and its minimum, a single orbit of $GL_2$, is $\{u \cdot v = \delta\}$.
+#
+# ```{prf:theorem} Bounded curvature is not enough
+# :label: thm-neck
+# Let $e = \sqrt{2\delta} < \frac14$, $w = (\sqrt\delta, 0, \sqrt\delta, 0)$, and for $0 \le \varphi \le \pi$
+#
+# $$
+# u = \bigl( \sqrt\delta \cos\varphi,\; \sqrt\delta \sin\varphi - \sin\varphi \cos\varphi \bigr), \qquad v = \bigl( \sqrt\delta \cos\varphi + \sin^2\varphi,\; \sqrt\delta \sin\varphi \bigr).
+# $$
+#
+# This smooth curve lies in the minimum and joins $w$ to $-w$, so that $D = 2e$. Its curvature is at most $\bar\kappa = (2 + e)/(1 - e)^2$, and $\bar\kappa D/2 < 1$. The midpoint 0 of the chord has the distance $e = D/2$ from the minimum, and
+#
+# $$
+# d_{\max} < \bar\kappa e \cdot e < e = \operatorname{dist}(0, L^{-1}(0)).
+# $$
+#
+# The loss $\tilde L = (u \cdot v - \delta)/\sqrt{|u|^2 + |v|^2 + 2\delta}$ is smooth, has the same level set 0 and the Lipschitz constant $C_L = \frac32$ on $\mathbb R^4$. If $e \le 0.18$, $|\tilde L(0)| = e/2 > C_L d_{\max}$.
+# ```
+#
+# ```{prf:proof}
+# Write $w = (u, v)$ as the matrix $N = \begin{pmatrix} u_1 & -u_2 \\ v_2 & v_1 \end{pmatrix}$, of the same norm, with $\det N = u \cdot v$. The curve is $N(\varphi) = R_\varphi (\sqrt\delta\, I + \sin\varphi\, E)$ with the rotation $R_\varphi$ and $E = \begin{pmatrix} 0 & 1 \\ 0 & 0 \end{pmatrix}$. So
+# $\det N = \delta$, $N(0) = \sqrt\delta\, I$ and $N(\pi) = -\sqrt\delta\, I$. As $\sin\varphi\, R_\varphi E$ runs over a circle of diameter 1 at unit speed, with an acceleration of norm 2, and $\sqrt\delta\, R_\varphi$ has derivatives of norm $\sqrt{2\delta} = e$,
+# $\|\gamma'\| \ge 1 - e$, $\|\gamma''\| \le 2 + e$ and $\kappa \le \|\gamma''\|/\|\gamma'\|^2$. Now $\bar\kappa e < 1$ means $2e + e^2 < (1 - e)^2$, that is $e < \frac14$.
+#
+# On the minimum $|u|^2 + |v|^2 \ge 2\, u \cdot v = 2\delta = e^2$, with equality at $w$. With $x = \kappa_{\max} e \le \bar\kappa e$, $d_{\max}/e = (1 - \sqrt{1 - x^2})/x$ is increasing in $x$ and less than $x$ for $0 < x < 1$.
+#
+# Let $r^2 = |u|^2 + |v|^2$ and $s = r^2 + 2\delta$. The gradient of $u \cdot v$ has the norm $r$ and $|u \cdot v - \delta| \le s/2$, so $\|\nabla \tilde L\| \le r/\sqrt s + \frac s2\, r/s^{3/2} \le \frac32$. Finally $\tilde L(0) = -\delta/\sqrt{2\delta} = -e/2$, and $\frac32 d_{\max} < \frac e2$ holds
+# where $(1 - \sqrt{1 - x^2})/x < \frac13$, that is $x < \frac35$, which $\bar\kappa e$ is for $e \le 0.18$.
+# ```
+#
+# The minimum is a nearly flat cone at the scale of the curve; for $\delta \to 0$ the curve becomes a full circle through the tip. The paper's proof compares $\gamma$ with the circular arc over the same chord, and the circle has two such arcs.
+#
+# The same happens in a plane, where it can be drawn: $y^2 = (e + x^2)^2 (1 - x^2)$ is a smooth closed curve, $x = \sin\theta$, $y = (e + \sin^2\theta) \cos\theta$, regular also at $e = 0$, so that its curvature is bounded for all $e \le 1$. No point of it is closer to 0 than $e$, since with $\xi = x^2$
+#
+# $$
+# x^2 + y^2 - e^2 = \xi \bigl( 1 - e^2 + (2e + \xi)(1 - \xi) \bigr) \ge 0 .
+# $$
+
+# %%
+widths = 10.0 ** -torch.arange(2, 5, dtype=torch.float64)  # e
+distances, losses = [], []
+for e in widths.tolist():
+    delta = e**2 / 2
+    # u·v = δ is a quadric wᵀAw = δ, at least √(δ/λ_max(A)) from 0
+    A = torch.kron(
+        torch.tensor([[0.0, 0.5], [0.5, 0.0]]).double(), torch.eye(2).double()
+    )
+    distances.append(math.sqrt(delta / torch.linalg.eigvalsh(A)[-1]) / e)
+    height = lipschitz_loss(torch.zeros(4).double(), delta).abs().item()
+    losses.append(height / (1.5 * e))
+
+# %% tags=["nbval-check-output"]
+claims.check("G11.distance", min(distances), n=len(distances))
+
+# %% tags=["nbval-check-output"]
+claims.check("G11.loss", max(losses), n=len(losses))
+
+# %% [markdown]
+# ## The corrected theorem
+#
+# ```{prf:theorem} Theorem 6.2 with its two hypotheses
+# :label: thm-spindle
+# Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, twice continuously differentiable and regular, with curvature at most $\kappa$, from $w_1$ to $w_2$ at distance $D$.
+#
+# 1. If $\ell \le \pi/\kappa$ and $D \le 2/\kappa$, every point of the chord has at most the distance $d_{\max}$ from $\gamma$.
+# 2. Circular arcs of radius $1/\kappa$ with $\ell \le \pi/\kappa$ attain it. For every $\ell$ between $\pi/\kappa$ and $2\pi/\kappa$ the circular arc of that length violates it.
+# 3. Without any hypothesis the distance is at most $D/2$ and at most $\frac12 \sqrt{\ell^2 - D^2}$.
+#
+# If $\gamma$ lies in $L^{-1}(c)$ and $L$ has the Lipschitz constant $C_L$, then $|L(w) - c|$ is at most $C_L$ times any of these bounds.
+# ```
+#
+# ```{prf:proof}
+# Let $\gamma$ have unit speed, $T = \gamma'$ and $R = 1/\kappa$.
+#
+# *Claim: with $\ell \le \pi R$, $\gamma$ lies in every ball of radius $R$ that contains both ends.* Let $o$ be the centre of such a ball and suppose that $|\gamma - o|$ has a maximum $r_0 > R$, at $s_0$. It is no end, so $T(s_0)$ is orthogonal to $n = (\gamma(s_0) - o)/r_0$. One of the ends is at most
+# $\pi R/2$ away along the curve; reverse the curve if need be, so that it is the last one. At a distance $\sigma \le \pi R/2$ along the curve towards it the tangent has turned by at most $\sigma/R \le \pi/2$. So $T \cdot T(s_0) \ge \cos(\sigma/R)$, and
+# $T \cdot n \ge -\sin(\sigma/R)$ because $n$ is orthogonal to $T(s_0)$. Integrate:
+#
+# $$
+# (\gamma - o) \cdot T(s_0) \ge R \sin\tfrac\sigma R \ge 0, \qquad (\gamma - o) \cdot n \ge r_0 - R + R \cos\tfrac\sigma R \ge 0,
+# $$
+#
+# $$
+# |\gamma - o|^2 \ge R^2 + (r_0 - R)^2 + 2 (r_0 - R) R \cos\tfrac\sigma R > R^2 .
+# $$
+#
+# This holds at the end too, which lies in the ball: a contradiction.
+#
+# *1.* Let $m$ be the middle of the chord and $\nu$ a unit vector orthogonal to it. The ball of radius $R$ around $o = m - (R - d_{\max}) \nu$ has both ends on its boundary, since $(R - d_{\max})^2 + D^2/4 = R^2$. It contains $\gamma$, so $(\gamma - m) \cdot \nu \le d_{\max}$. This holds for every $\nu$: no point of $\gamma$ is
+# further than $d_{\max}$ from the line through the chord. The orthogonal projection of $\gamma$ to that line is connected and contains both ends, so every $w$ of the chord is the foot of a point of $\gamma$.
+#
+# *2.* The middle of the chord is $c = R |\cos(\ell/2R)| = R - d_{\max}$ from the centre of the circle. If $\ell \le \pi R$, the nearest point of the arc is its middle, $R - c = d_{\max}$ away. If $\pi R < \ell < 2\pi R$, the arc misses that side of the circle, and its nearest points are the ends, at $D/2$. With $x = D/2R < 1$,
+# $d_{\max} = R (1 - \sqrt{1 - x^2}) < R x = D/2$.
+#
+# *3.* $w$ is at most $D/2$ from the nearer end. A point of $\gamma$ over $w$ at the height $\eta$ has distances from the ends that sum to at most $\ell$ and, by Minkowski's inequality, to at least $\sqrt{D^2 + 4\eta^2}$.
+#
+# The last statement is the definition of $C_L$.
+# ```
+#
+# So a point of the chord can leave the curve by more than $d_{\max}$ only if the curve is longer than half a circle of radius $1/\kappa$. The other hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real, and no level set has to satisfy it: on the hyperbola $uv = 1$, the minimum of a network with one
+# hidden neuron, $\kappa \le 1/\sqrt 2$, and the ends $(a, 1/a)$ and $(1/a, a)$ are further apart than $2\sqrt 2$ for $a > 1 + \sqrt 2$.
+
+# %% tags=["nbval-check-output"]
+
+
+def arc(angle: float, points: int = 4001) -> torch.Tensor:
+    """A circular arc of radius 1."""
+    s = torch.linspace(-angle / 2, angle / 2, points, dtype=torch.float64)
+    return torch.stack([s.sin(), s.cos()], dim=-1)
+
+
+def middle_distance(path: torch.Tensor) -> float:
+    """Distance of the chord's midpoint from the curve."""
+    return distance_to_curve((path[:1] + path[-1:]) / 2, path).item()
+
+
+def chord(path: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.vector_norm(path[..., -1, :] - path[..., 0, :], dim=-1)
+
+
+minor = [arc(a) for a in np.linspace(0.02, 1, 50) * math.pi]
+exact = np.array([middle_distance(path) for path in minor])
+bound = np.array([largest_deviation(1, chord(path)).item() for path in minor])
+first_order = np.array([chord(path).item() ** 2 / 8 for path in minor])
+claims.check(
+    "G11.sharp",
+    float(np.abs(bound / exact - 1).max()),
+    rival=float(np.abs(first_order / exact - 1).max()),
+    n=len(minor),
+)
+
+# %% tags=["nbval-check-output"]
+major = [arc(a) for a in np.linspace(1.01, 1.9, 50) * math.pi]
+ratios = [
+    middle_distance(path) / largest_deviation(1, chord(path)).item()
+    for path in major
+]
+claims.check("G11.length", min(ratios), n=len(major))
+
+# %% tags=["hide-input"]
+generator = torch_generator(seed, "plane curves")
+
+
+def uniform(*shape: int) -> torch.Tensor:
+    return torch.rand(*shape, dtype=torch.float64, generator=generator)
+
+
+pieces, places = 6, torch.linspace(0, 1, 21, dtype=torch.float64)
+lengths = math.pi * (0.1 + 1.8 * uniform(planar))
+strength = torch.where(
+    uniform(planar, 1) < 0.5, 1.0, uniform(planar, 1)
+)  # a half turns as fast as allowed
+turn = strength * torch.where(uniform(planar, pieces) < 0.9, 1.0, -1.0)
+fine = torch.arange(steps - 1, dtype=torch.float64) + 0.5
+rate = turn[:, (fine * pieces / (steps - 1)).long()]  # (planar, steps − 1)
+step = lengths[:, None] / (steps - 1)
+heading = (rate * step).cumsum(dim=1) - rate * step / 2
+moves = step[..., None] * torch.stack([heading.cos(), heading.sin()], dim=-1)
+wander = torch.cat([torch.zeros(planar, 1, 2), moves], dim=1).cumsum(dim=1)
+apart = chord(wander)
+real = apart <= 2
+on_chord = wander[:, :1] + places[:, None] * (wander[:, -1:] - wander[:, :1])
+furthest = distance_to_curve(on_chord, wander).amax(dim=1)
+wander_ratio = furthest[real] / largest_deviation(1.0, apart[real])
+short = lengths[real] <= math.pi
+
+
+def largest_curvature(jet) -> float:
+    return curvature(*jet[1:]).max().item()
+
+
+e_grid = np.geomspace(0.002, 0.2, 25)
+phi = torch.linspace(0, math.pi, 4001, dtype=torch.float64)
+families = {  # label: largest curvature at each e
+    "network": [largest_curvature(network_neck(phi, e**2 / 2)) for e in e_grid],
+    "plane curve": [largest_curvature(planar_neck(phi, e)) for e in e_grid],
+}
+
+figure, axes = figures.panels(columns=2, rows=2, width=11, height=4.3)
+colour = figures.COLOURS
+drawn, e = axes[0, 0], 0.1
+theta = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
+whole = planar_neck(theta, e)[0]
+drawn.plot(*whole.T, color=colour["grey"], linewidth=1, label="level set")
+drawn.plot(*planar_neck(phi, e)[0].T, color=colour["blue"], label=r"$\gamma$")
+drawn.plot([0, 0], [e, -e], color=colour["red"], label="chord")
+drawn.plot(*[[0], [0]], "o", color=colour["black"], markersize=4)
+drawn.plot(
+    e * theta.cos(),
+    e * theta.sin(),
+    ":",
+    color=colour["black"],
+    label="distance $D/2$",
+)
+drawn.set(
+    aspect="equal", xlim=(-1.1, 1.1), ylim=(-0.7, 0.55), title="narrow neck"
+)
+drawn.legend(loc="lower center", ncols=4, fontsize=9, columnspacing=1)
+
+necks = axes[0, 1]
+for (name, kappa), shade in zip(
+    families.items(), ("blue", "orange"), strict=True
+):
+    x = np.array(kappa) * e_grid
+    valid = x <= 1
+    deviation = largest_deviation(
+        torch.tensor(np.array(kappa)[valid]), torch.tensor(2 * e_grid[valid])
+    )
+    necks.plot(
+        e_grid[valid], e_grid[valid] / deviation, color=colour[shade], label=name
+    )
+necks.axhline(1, color=colour["black"], linewidth=1)
+necks.set(
+    xscale="log",
+    yscale="log",
+    xlabel="half width $e$ of the neck",
+    ylabel=r"distance $/\, d_{\max}$",
+)
+necks.legend()
+
+lens, half = axes[1, 0], 0.85
+height = math.sqrt(1 - half**2)
+opening = math.asin(half)
+s = np.linspace(-opening, opening, 200)
+upper = np.cos(s) - height
+lens.fill_between(
+    np.sin(s), upper, -upper, color=colour["sky"], alpha=0.35, label="spindle"
+)
+lens.plot(
+    np.sin(s),
+    upper,
+    color=colour["blue"],
+    label="arc, shorter than half a circle",
+)
+s = np.linspace(opening, 2 * math.pi - opening, 300)
+lens.plot(np.sin(s), np.cos(s) - height, color=colour["red"], label="arc, longer")
+q = math.asin(half / 2)
+s = np.linspace(-q, q, 100)
+for sign in (1, -1):
+    lens.plot(
+        sign * (np.sin(s) - half / 2),
+        sign * (np.cos(s) - math.cos(q)),
+        color=colour["green"],
+        label="another curve" if sign > 0 else None,
+    )
+lens.plot(
+    [-half, half], [0, 0], "o-", color=colour["black"], linewidth=1, markersize=4
+)
+lens.set(
+    aspect="equal",
+    ylim=(-2.5, 0.7),
+    xlim=(-2.2, 2.2),
+    title=r"curvature $\leq 1$",
+)
+lens.legend(loc="lower center", ncols=2, fontsize=9)
+
+many = axes[1, 1]
+x = np.linspace(0.02, 1.98, 400)
+D = 2 * np.sin(math.pi * x / 2)
+many.plot(
+    x,
+    np.where(x <= 1, 1, D / 2 / (1 - np.abs(np.cos(math.pi * x / 2)))),
+    color=colour["black"],
+    linewidth=1,
+    label="circular arcs",
+)
+many.plot(
+    (lengths[real] / math.pi).numpy(),
+    wander_ratio.numpy(),
+    ".",
+    markersize=3,
+    color=colour["purple"],
+    label="random plane curves",
+)
+many.axvline(1, color=colour["grey"], linewidth=1, linestyle="--")
+many.set(
+    xlabel=r"length $\cdot\, \kappa_{\max} / \pi$",
+    ylabel=r"distance $/\, d_{\max}$",
+    yscale="log",
+    xlim=(0, 2),
+    ylim=(0.02, 50),
+)
+many.legend(loc="lower right")
+figures.show("fig_neck", figure)
+kappa_01 = largest_curvature(network_neck(phi, 0.1**2 / 2))
+figures.numbers(
+    e_drawn=e,
+    kappa_01=kappa_01,
+    kappa_bound_01=curvature_bound(0.1**2 / 2),
+    kappa_001=largest_curvature(network_neck(phi, 0.01**2 / 2)),
+    kappa_plane_01=largest_curvature(planar_neck(phi, 0.1)),
+    kappa_plane_001=largest_curvature(planar_neck(phi, 0.01)),
+    ratio_01=0.1 / largest_deviation(kappa_01, 0.2).item(),
+    planar_short=int(short.sum()),
+    planar_long=int((~short).sum()),
+    planar_worst=wander_ratio[short].max().item(),
+    planar_violating=(wander_ratio[~short] > 1).double().mean().item(),
+    profile=profile,
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_neck
+# :name: fig-neck
+# :alt: Four panels. A closed curve like a dumbbell with a chord across its narrow neck. The ratio of the true distance to the bound grows like 1 over the width of the neck. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
+#
+# Top left: the plane curve at $e =$ {glue:text}`e_drawn`, with the chord across its neck. Top right: distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on a grid of 4001 points. Bottom left: the intersection of all balls of radius 1 through both ends.
+# Bottom right: largest distance of a chord's point from its curve, {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
+# ```
+#
+# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`kappa_plane_01:.2f` and {glue:text}`kappa_plane_001:.2f`.
+# The midpoint is {glue:text}`ratio_01:.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$. Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
+#
+# ## Orbits of the general linear group
+#
+# For curves $\exp(tM) \cdot w$ under $GL_h$ the closed curvature of {prf:ref}`prp-curvature` makes $d_{\max}$ computable. The loss on the chord needs no bound:
+#
+# ```{prf:proposition} The chord between two minima of one orbit
+# :label: prp-orbit-chord
+# Let $Y = W_2 W_1 X$. On the chord from $w = (W_1, W_2)$ to $g \cdot w = (g W_1, W_2 g^{-1})$
+#
+# $$
+# \|W_2(\lambda) W_1(\lambda) X - Y\| = \lambda (1 - \lambda)\, \bigl\| W_2 (g + g^{-1} - 2I) W_1 X \bigr\| .
+# $$
+#
+# It does not change if $w$ is replaced by $(c W_1, W_2/c)$, $c > 0$, another minimum of the orbit, whereas $\kappa_{\max} \to 0$ as $c \to \infty$ if $M W_1 \ne 0$ and $g = \exp M$.
+# ```
+#
+# ```{prf:proof}
+# $W_2 \bigl( (1 - \lambda) I + \lambda g^{-1} \bigr) \bigl( (1 - \lambda) I + \lambda g \bigr) W_1 = W_2 \bigl( I + \lambda (1 - \lambda) (g + g^{-1} - 2I) \bigr) W_1$, as $(1 - \lambda)^2 + \lambda^2 = 1 - 2\lambda (1 - \lambda)$. The factors $c$ and $1/c$ cancel. On the new curve $\|\gamma'\| \ge c\, \|M e^{tM} W_1\|$, and
+# $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le \|M\|_2/\|\gamma'\|$ because $\gamma''$ arises from $\gamma'$ by multiplication with $\pm M$. $\|M e^{tM} W_1\|$ is continuous in $t$ and nowhere 0.
+# ```
+#
+# So a small curvature says nothing about the barrier: along the orbit the same barrier comes with any curvature. What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
+#
+# Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. $C_L = \bigl( \max_{\text{ends}} \|W_1 X\|_2^2 + \max_\gamma \|W_2\|_2^2\, \|X\|_2^2 \bigr)^{1/2}$ bounds the difference quotients of the loss between points of the chord and of
+# $\gamma$.
+
+# %% tags=["hide-input"]
+GL = GeneralLinear()
+times = torch.linspace(0, 1, steps, dtype=torch.float64)
+scales = [0.1 * 2**i for i in range(7)]
+
+
+def spectral(A: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.matrix_norm(A, 2)
+
+
+def along_orbits(w, X, M) -> dict[str, torch.Tensor]:
+    """All that the theorem speaks of, for exp(tM)·w with t in [0, 1]."""
+    path = curve(GL, M, w, times)
+    ends = [tuple(W[:, i] for W in path) for i in (0, -1)]
+    line = segment(*ends, places)
+    points = flatten(path)
+    Y = w[1] @ w[0] @ X
+    loss = torch.linalg.matrix_norm(
+        line[1] @ line[0] @ X.unsqueeze(-3) - Y.unsqueeze(-3)
+    )  # (orbits, 21)
+    g = GL.exp(M)
+    defect = g + torch.linalg.inv(g) - 2 * torch.eye(M.shape[-1])
+    shape = places * (1 - places)
+    closed, leading = (
+        shape * torch.linalg.matrix_norm(w[1] @ A @ w[0] @ X)[:, None]
+        for A in (defect, M @ M)
+    )
+    first = torch.stack([spectral(W_1 @ X) for W_1, _ in ends]).amax(dim=0)
+    second = spectral(path[1]).amax(dim=1) * spectral(X)
+    return {
+        "kappa": curvature(*derivatives(GL, M[:, None], path)).amax(dim=1),
+        "length": length(GL, M, w),
+        "D": chord(points),
+        "distance": distance_to_curve(flatten(line), points).amax(dim=1),
+        "loss": loss.amax(dim=1),
+        "error": (loss / closed - 1)[:, 1:-1].abs().amax(dim=1),
+        "leading": (leading / closed - 1)[:, 1:-1].abs().amin(dim=1),
+        "lipschitz": (first**2 + second**2).sqrt(),
+    }
+
+
+def normal(purpose: str):
+    stream = torch_generator(seed, purpose)
+    return lambda *shape: torch.randn(
+        *shape, dtype=torch.float64, generator=stream
+    )
+
+
+rn = normal("orbits")
+found = {}
+for scale in scales:
+    w = rn(orbits, 4, 6), rn(orbits, 5, 4)
+    M = rn(orbits, 4, 4)
+    M = scale * M / torch.linalg.matrix_norm(M)[:, None, None]
+    found[scale] = along_orbits(w, rn(orbits, 6, 7), M)
+    found[scale]["valid"] = (
+        found[scale]["kappa"] * found[scale]["length"] <= math.pi
+    ) & (found[scale]["kappa"] * found[scale]["D"] <= 2)
+together = {
+    key: torch.cat([f[key] for f in found.values()]) for key in found[scales[0]]
+}
+valid = together["valid"]
+d_max = largest_deviation(together["kappa"][valid], together["D"][valid])
+best = chord_bound(together["kappa"], together["D"], together["length"])
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "G11.orbits",
+    (together["distance"][valid] / d_max).max().item(),
+    n=int(valid.sum()),
+)
+
+# %% tags=["nbval-check-output"]
+relative = together["loss"][valid] / (together["lipschitz"][valid] * d_max)
+claims.check("G11.orbit_loss", relative.max().item(), n=int(valid.sum()))
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "G11.exact",
+    together["error"].max().item(),
+    rival=together["leading"].min().item(),
+    n=len(valid),
+)
+
+# %% tags=["hide-input"]
+figure, axes = figures.panels(columns=2, rows=2, width=10.5, height=4)
+(left, hypotheses), (middle, right) = axes
+quantiles, conditions = [], []
+for scale in scales:
+    f = found[scale]
+    turning = (f["kappa"] * f["length"] / math.pi).median().item()
+    reach = (f["kappa"] * f["D"] / 2).median().item()
+    conditions.append((turning, reach, f["valid"].double().mean().item()))
+    if f["valid"].any():
+        k, D, d = (f[key][f["valid"]] for key in ("kappa", "D", "distance"))
+        ratio = (d / largest_deviation(k, D)).numpy()
+        quantiles.append((scale, *np.quantile(ratio, [0.05, 0.5, 0.95])))
+at, low, mid, high = np.array(quantiles).T
+left.plot(
+    at,
+    mid,
+    "o-",
+    color=colour["blue"],
+    markersize=4,
+    label=r"distance $/\, d_{\max}$",
+)
+left.fill_between(at, low, high, color=colour["blue"], alpha=0.2)
+left.set(
+    xscale="log",
+    xlabel=r"$\|M\|$",
+    ylabel=r"distance $/\, d_{\max}$",
+    ylim=(0, 1.05),
+)
+for values, name, style in zip(
+    zip(*conditions, strict=True),
+    (
+        r"$\kappa_{\max} \ell / \pi$, median",
+        r"$\kappa_{\max} D / 2$, median",
+        "share with both at most 1",
+    ),
+    (("o-", "blue"), ("^-", "green"), ("s--", "red")),
+    strict=True,
+):
+    hypotheses.plot(
+        scales,
+        values,
+        style[0],
+        color=colour[style[1]],
+        markersize=4,
+        label=name,
+    )
+hypotheses.axhline(1, color=colour["black"], linewidth=1)
+hypotheses.set(xscale="log", xlabel=r"$\|M\|$", ylim=(0, 2.5))
+hypotheses.legend(loc="upper left")
+estimate = together["lipschitz"] * best
+for group, shade, name in (
+    (valid, "blue", r"$d_{\max}$"),
+    (~valid, "orange", r"$D/2$ or $\sqrt{\ell^2 - D^2}/2$"),
+):
+    middle.plot(
+        estimate[group].numpy(),
+        together["loss"][group].numpy(),
+        ".",
+        markersize=2,
+        color=colour[shade],
+        label=name,
+    )
+span = np.array([estimate.min().item(), estimate.max().item()])
+middle.plot(span, span, color=colour["black"], linewidth=1)
+middle.set(
+    xscale="log",
+    yscale="log",
+    xlabel="$C_L$ times the bound",
+    ylabel="highest loss on the chord",
+)
+middle.legend(loc="upper left", markerscale=4, fontsize=9)
+
+rn = normal("one orbit")
+W_1, W_2, X, M = rn(1, 4, 6), rn(1, 5, 4), rn(1, 6, 7), rn(1, 4, 4)
+M = 0.4 * M / torch.linalg.matrix_norm(M)
+factors = np.geomspace(0.1, 10, 21)
+moved = [along_orbits((W_1 * c, W_2 / c), X, M) for c in factors]
+column = {
+    key: np.array([m[key].item() for m in moved])
+    for key in ("kappa", "loss", "D", "length", "lipschitz")
+}
+limit = chord_bound(
+    *(torch.tensor(column[key]) for key in ("kappa", "D", "length"))
+).numpy()
+for values, shade, name in (
+    (column["kappa"], "red", r"$\kappa_{\max}$"),
+    (column["loss"], "black", "highest loss on the chord"),
+    (column["lipschitz"] * limit, "blue", "$C_L$ times the bound"),
+):
+    right.plot(factors, values, color=colour[shade], label=name)
+right.set(xscale="log", yscale="log", xlabel="$c$, place on the orbit")
+right.legend(fontsize=9)
+figures.show("fig_orbits", figure)
+
+one = found[0.4]
+deviation = largest_deviation(one["kappa"], one["D"].clamp(max=2 / one["kappa"]))
+ranks = {
+    name: spearmanr(values, one["loss"]).statistic
+    for name, values in (
+        ("kappa", one["kappa"]),
+        ("chord", one["D"]),
+        ("dmax", deviation),
+    )
+}
+figures.numbers(
+    orbits=orbits,
+    valid=int(valid.sum()),
+    curves=len(valid),
+    tightest=(together["distance"][valid] / d_max).max().item(),
+    median_small=mid[0],
+    loose_low=1 / relative.quantile(0.95).item(),
+    loose_high=1 / relative.quantile(0.05).item(),
+    **{f"rank_{name}": value for name, value in ranks.items()},
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_orbits
+# :name: fig-orbits
+# :alt: Top left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Top right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0. Bottom left, highest loss on the chord against its bound, all points below the diagonal. Bottom right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
+#
+# Top: largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses. Bottom: loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
+# ```
+#
+# {glue:text}`valid` of the {glue:text}`curves` curves satisfy both hypotheses. For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`median_small:.3f`, since a short curve is an arc. The bound on the loss is loose: for nine curves in ten it is between {glue:text}`loose_low:.1f` and
+# {glue:text}`loose_high:.1f` times the highest loss on the chord. At $\|M\| = 0.4$ the rank correlation of that loss over pairs of minima is {glue:text}`rank_kappa:.2f` with $\kappa_{\max}$, {glue:text}`rank_chord:.2f` with $D$ and {glue:text}`rank_dmax:.2f` with $d_{\max}$.
+#
+# ## What we found that the paper does not say
+#
+# - Bounded curvature bounds nothing without a bound on the length: in the minimum of a network with two hidden neurons the midpoint of a chord can be as far from the minimum as from its ends.
+# - With $\ell \le \pi/\kappa_{\max}$ and $D \le 2/\kappa_{\max}$ the theorem holds in any dimension, and neither constant can be improved.
+# - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do.
+#
+# ```{admonition} Try it
+# :class: tip
+# More curves on a finer grid:
+#
+#     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())
