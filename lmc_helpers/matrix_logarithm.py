@@ -15,7 +15,7 @@ import scipy.linalg
 import torch
 from scipy.special import beta, betainc, gamma
 
-from lmc_helpers.linear_nets import rotation_logarithm
+from lmc_helpers.group_paths import rotation_logarithm
 
 __all__ = ["has_negative_eigenvalue", "probability_without_logarithm", "real_logarithm", "two_exponentials"]
 
