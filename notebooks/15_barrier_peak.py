@@ -53,6 +53,11 @@ from scipy import stats
 from lmc_helpers import claims, figures, overlap
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.barrier_limit import barrier_limits, peak
+from lmc_helpers.error_bars import (
+    mean_and_error,
+    ratio_of_means,
+    slope_and_error,
+)
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.minima import minima_barrier, permuted_and_direct
 from lmc_helpers.teacher_student import population_loss, sample_minima
@@ -280,16 +285,9 @@ figures.show("fig_peak", figure)
 
 
 # %% tags=["nbval-check-output"]
-def ratio_and_error(after: np.ndarray, before: np.ndarray) -> tuple[float, float]:
-    """Mean of after over mean of before, the same pairs, and its error by the delta method."""
-    ratio = after.mean() / before.mean()
-    residual = (after - ratio * before) / before.mean()
-    return float(ratio), float(residual.std(ddof=1) / math.sqrt(len(after)))
-
-
 def gain(seed: int) -> tuple[float, float]:
     """Mean permuted barrier over mean direct barrier at M = 20, m = 40, with its error."""
-    return ratio_and_error(*heights(40, 20, 20, pairs, seed))
+    return ratio_of_means(*heights(40, 20, 20, pairs, seed), paired=True)
 
 
 ratio, error = gain(seed)
@@ -310,23 +308,16 @@ def over_teachers(seed: int) -> dict[int, np.ndarray]:
 
 
 by_teachers = over_teachers(seed)
-x = np.log([4, 8, 16]) - math.log(8)
-after = np.array([values[0].mean() for values in by_teachers.values()])
-errors = np.array(
-    [
-        values[0].std(ddof=1) / math.sqrt(pairs) / values[0].mean()
-        for values in by_teachers.values()
-    ]
+after, errors = mean_and_error([values[0] for values in by_teachers.values()])
+value, error = slope_and_error(
+    np.log(list(by_teachers)), np.log(after), errors / after
 )
-claims.check(
-    "Z16.increases",
-    float(x @ np.log(after) / (x @ x)),
-    stderr=float(np.sqrt(x**2 @ errors**2) / (x @ x)),
-    n=pairs,
-)
+claims.check("Z16.increases", value, stderr=error, n=pairs)
 
 # %% tags=["nbval-check-output"]
-ratio_4, ratio_16 = (ratio_and_error(*by_teachers[K]) for K in (4, 16))
+ratio_4, ratio_16 = (
+    ratio_of_means(*by_teachers[K], paired=True) for K in (4, 16)
+)
 value = ratio_16[0] / ratio_4[0]
 relative = math.hypot(ratio_16[1] / ratio_16[0], ratio_4[1] / ratio_4[0])
 claims.check("Z16.gap", value, stderr=value * relative, n=pairs)

@@ -43,6 +43,7 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers.error_bars import slope_and_error
 from lmc_helpers.gradient_descent import gradient_descent, initial_weights
 from lmc_helpers.sparsity import even_sharpness, expected_pq, pq_index
 
@@ -200,11 +201,8 @@ def slopes(
     small: tuple[np.ndarray, np.ndarray, int],
 ) -> tuple[float, float]:
     """Slope in ln m at the large rate less that at the small one, and its error."""
-    x = np.log(widths) - np.log(widths).mean()
-    weights = x / (x @ x)
-    value = weights @ (large[0] - small[0])
-    error = np.sqrt(weights**2 @ (large[1] ** 2 + small[1] ** 2))
-    return float(value), float(error)
+    error = np.hypot(large[1], small[1])
+    return slope_and_error(np.log(widths), large[0] - small[0], error)
 
 
 value, error = slopes(trained["large"], trained["small"])

@@ -49,6 +49,7 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.data import digits
+from lmc_helpers.error_bars import mean_and_error, slope_and_error
 from lmc_helpers.mlp import MLP
 from lmc_helpers.permutation_points import MergePath, Pair, descent, merge_neurons
 
@@ -157,15 +158,8 @@ figures.show("fig_deep", figure)
 
 def exponent(ends: dict[int, np.ndarray]) -> tuple[float, float]:
     """Slope of ln(mean end loss) in ln H and its standard error."""
-    x = np.log(list(ends)) - np.log(list(ends)).mean()
-    weights = x / (x @ x)
-    mean = np.array([values.mean() for values in ends.values()])
-    error = np.array(
-        [values.std(ddof=1) / math.sqrt(len(values)) for values in ends.values()]
-    )
-    return float(weights @ np.log(mean)), float(
-        np.sqrt(weights**2 @ (error / mean) ** 2)
-    )
+    mean, error = mean_and_error(list(ends.values()))
+    return slope_and_error(np.log(list(ends)), np.log(mean), error / mean)
 
 
 value, error = exponent(ends)
