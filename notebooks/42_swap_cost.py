@@ -14,7 +14,7 @@
 # # What a swap costs
 #
 # When two neurons of an asymmetric layer exchange their functions, the least weights with which they compute them change. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` measure the asymmetry of a layer by this
-# change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, makes the constants of Theorems 4.4 and 4.5 explicit and tests them in their worst cases,
+# change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, makes the constants of Theorems 4.4 and 4.5 explicit and tests them,
 # corrects the corollary on the cheapest permutation, and finds what the ratio in Theorem 4.5 tends to when the centres grow.
 
 # %% tags=["parameters"]
@@ -514,7 +514,7 @@ claims.check(
 # %% [markdown]
 # ## What the ratio tends to
 #
-# In Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when the fixed weights grow, but $O(\varepsilon/\mu)$ stays. So the ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ does not tend to 1.
+# In Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when the fixed weights grow, but $O(\varepsilon/\mu)$ stays. So the ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ need not tend to 1.
 #
 # ```{prf:theorem} Large fixed weights
 # :label: thm-large-sigma
