@@ -214,7 +214,7 @@ claims.check("I1.table", violations, rival=uneven, n=drawn)
 # \eta(s) - \eta(-s) = s ,
 # $$ (eq-odd)
 #
-# which recovers $a^\top c$ from the values at $\pm c$, and then $a$ by linear algebra. The layers below have masks with one, half or all but two of the entries fixed, and random or coherent subspaces.
+# which recovers $a^\top c$ from the values at $\pm c$, and then $a$ by linear algebra. Two classes are equal if and only if $\operatorname{im} M_i = \operatorname{im} M_j$ contains $v_i - v_j$; if both maps have full rank, they are all of $\mathbb R^k$ (eq. 7). The layers below have masks with one, half or all but two of the entries fixed, and random or coherent subspaces.
 
 # %% tags=["hide-input"]
 SHAPES = [(3, 5, 2), (4, 9, 3), (5, 12, 4), (4, 6, 6), (3, 8, 1)]  # m, d, k
@@ -297,7 +297,7 @@ claims.check(
 # %% [markdown]
 # ## A ReLU in front
 #
-# A set $T = -T$ of non-negative inputs is $\{0\}$ or empty. So Assumption 4.1 is never met by a ReLU layer that follows a ReLU, nor by one that reads pixels in $[0, 1]$, and without it both statements fail: with one positive input coordinate,
+# A set $T = -T$ of non-negative inputs is $\{0\}$ or empty. So Assumption 4.1 is never met by a ReLU layer that follows a ReLU, nor by one that reads pixels in $[0, 1]$ (behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube), and without it both statements fail: with one positive input coordinate,
 # $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas eq. (10) below gives $|a|$.
 #
 # ```{prf:theorem} Which ReLU neurons are determined
