@@ -114,19 +114,24 @@ class Syre:
 class LinearResidual:
     """Linear residual connection: F is the identity, for a convolution the identity at the centre of an odd kernel.
 
+    Where the outputs are a multiple of the inputs, as in the stacked projections of attention, each block has its
+    identity.
+
     Examples
     --------
-    >>> F, D = LinearResidual().draw((2, 2), torch.Generator())
-    >>> F.tolist(), D.tolist()
-    ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]])
+    >>> F, D = LinearResidual().draw((4, 2), torch.Generator())
+    >>> F.tolist(), D.eq(1).all().item()
+    ([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], True)
     """
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
         """F and D of that shape, float64."""
-        if shape[0] != shape[1] or any(n % 2 == 0 for n in shape[2:]):
-            raise ValueError(f"shape = {tuple(shape)}; allowed: as many outputs as inputs, and kernels of odd size")
+        if shape[0] % shape[1] or any(n % 2 == 0 for n in shape[2:]):
+            raise ValueError(f"shape = {tuple(shape)}; allowed: outputs a multiple of inputs, and kernels of odd size")
         F = torch.zeros(shape, dtype=torch.float64)
-        F[(..., *(n // 2 for n in shape[2:]))] = torch.eye(shape[0], dtype=torch.float64)
+        F[(..., *(n // 2 for n in shape[2:]))] = torch.eye(shape[1], dtype=torch.float64).repeat(
+            shape[0] // shape[1], 1
+        )
         return F, torch.ones(shape, dtype=torch.float64)
 
 

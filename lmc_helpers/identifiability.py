@@ -208,11 +208,11 @@ def output_sensitivity(table: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     tensor([0.0000, 8.2500], dtype=torch.float64)
     """
     m = table.shape[-1]
-    if p.shape[-1] != m or not (p.sort(dim=-1).values == torch.arange(m)).all():
+    order = torch.arange(m, device=table.device)
+    if p.shape[-1] != m or not (p.sort(dim=-1).values == order).all():
         raise ValueError(f"p of shape {tuple(p.shape)} is not made of permutations of {m} neurons")
-    moved = p != torch.arange(m)
-    change = table[torch.arange(m), p] - table.diagonal()
-    return torch.where(moved, change, 0).sum(dim=-1)
+    change = table[order, p] - table.diagonal()
+    return torch.where(p != order, change, 0).sum(dim=-1)
 
 
 def swap_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch.Tensor:

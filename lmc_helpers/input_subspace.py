@@ -21,7 +21,7 @@ def refuse(U: torch.Tensor, *others: torch.Tensor) -> None:
     for x in (U, *others):
         if not x.isfinite().all():
             raise ValueError("an entry is not finite; allowed: finite numbers")
-    error = (U.mT @ U - torch.eye(U.shape[-1], dtype=U.dtype)).abs().max().item()
+    error = (U.mT @ U - torch.eye(U.shape[-1], dtype=U.dtype, device=U.device)).abs().max().item()
     if error > 1e-6:
         raise ValueError(f"UᵀU differs from I by {error:.2g}; allowed: orthonormal columns, within 1e-6")
     for x in others:

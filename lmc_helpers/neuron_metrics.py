@@ -34,10 +34,10 @@ def layer(
 def whiteners(D: torch.Tensor, U: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
     """B_i (..., c, k, k) with B_iᵀB_i = S_i⁺, the rows of less than full rank, and projectors off their image."""
     S = (U.mT[..., None, :, :] * D.square()[..., None, :]) @ U[..., None, :, :]
-    k = U.shape[-1]
+    eye = torch.eye(U.shape[-1], dtype=S.dtype, device=S.device)
     L, failed = torch.linalg.cholesky_ex(S)
-    safe = torch.where((failed == 0)[..., None, None], L, torch.eye(k, dtype=S.dtype))
-    B = torch.linalg.solve_triangular(safe, torch.eye(k, dtype=S.dtype).expand_as(S), upper=False)
+    safe = torch.where((failed == 0)[..., None, None], L, eye)
+    B = torch.linalg.solve_triangular(safe, eye.expand_as(S), upper=False)
     poor = (failed != 0) | ~(B.square().sum(dim=(-2, -1)) * D.square().amax(dim=-1) <= CONDITION)
     if not poor.any():
         return B, poor, None
@@ -47,7 +47,7 @@ def whiteners(D: torch.Tensor, U: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
     B[poor] = (keep / torch.where(keep, s, 1))[..., None] * left.mT
     deficient = poor.clone()
     deficient[poor] = ~keep.all(dim=-1)
-    off = torch.eye(k, dtype=S.dtype) - (left * keep[..., None, :]) @ left.mT
+    off = eye - (left * keep[..., None, :]) @ left.mT
     return B, deficient, off[~keep.all(dim=-1)]
 
 

@@ -22,21 +22,22 @@ def swap_terms(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The three terms of eq. (16): centre, cross and metric mismatch, for all pairs.
 
-    Parameters are those of :func:`cost_table`.
+    Parameters are those of :func:`~lmc_helpers.identifiability.cost_table`.
 
     Returns
     -------
     tuple of torch.Tensor
-        three (..., m, m) that add up to :func:`swap_costs`.
+        three (..., m, m) that add up to :func:`~lmc_helpers.identifiability.swap_costs`.
 
     Raises
     ------
     ValueError
-        as :func:`cost_table`, and if some M_i has not full rank.
+        as :func:`~lmc_helpers.identifiability.cost_table`, and if some M_i has not full rank.
 
     Examples
     --------
-    The example of :func:`swap_costs`: equal metrics, centres that differ by 1, trained parts 3 and −1.
+    The example of :func:`~lmc_helpers.identifiability.swap_costs`: equal metrics, centres that differ by 1, trained
+    parts 3 and −1.
 
     >>> F, W = torch.tensor([[0.0], [1.0]]), torch.tensor([[3.0], [-1.0]])
     >>> [term[0, 1].item() for term in swap_terms(F, torch.ones(2, 1), W, torch.eye(1))]
