@@ -24,6 +24,7 @@ __all__ = [
     "random_frame",
     "sample_frame",
     "target",
+    "unequal_copy",
 ]
 
 DIMENSION = 20  # d of App. F.5
@@ -92,6 +93,43 @@ def exact_copy(k: int, d: int = DIMENSION) -> torch.Tensor:
     _check_k(k, d)
     U = torch.zeros(d, 2, dtype=torch.float64)
     U[0 : 2 * k : 2, 0] = U[1 : 2 * k : 2, 1] = 1 / math.sqrt(k)
+    return U
+
+
+def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
+    """Copies of unequal size on the coordinates of (276): the first of each latent has leverage ν, the others 1 − ν.
+
+    The same masks see the same latents at every ν < 1; at ν = 1/k this is :func:`exact_copy`.
+
+    Parameters
+    ----------
+    k : int
+        copies of each latent, 2 <= k <= d/2.
+    nu : float
+        the coherence, 1/k <= ν <= 1.
+    d : int
+        ambient dimension.
+
+    Returns
+    -------
+    torch.Tensor
+        U (d, 2), float64.
+
+    Raises
+    ------
+    ValueError
+        if k or ν is out of range.
+
+    Examples
+    --------
+    >>> leverages(unequal_copy(3, 0.5, d=7)).tolist()
+    [0.5000000000000001, 0.5000000000000001, 0.25, 0.25, 0.25, 0.25, 0.0]
+    """
+    _check_k(k, d)
+    if k < 2 or not 1 / k - 1e-12 <= nu <= 1:
+        raise ValueError(f"k = {k}, nu = {nu}; allowed: k >= 2 and 1/k <= nu <= 1")
+    U = exact_copy(k, d) * math.sqrt(k * (1 - nu) / (k - 1))
+    U[0, 0] = U[1, 1] = math.sqrt(nu)
     return U
 
 

@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from lmc_helpers.device import torch_generator
 
-__all__ = ["bernoulli_masks", "mean_cost", "rank_law", "ranks", "relative_anisotropy", "thinner"]
+__all__ = ["bernoulli_masks", "mean_cost", "rank_law", "ranks", "relative_anisotropy", "same_counts", "thinner"]
 
 FAMILIES = ("exact-copy", "random-frame")
 TOLERANCE = 1e-12  # of an eigenvalue of S_i; U has orthonormal columns
@@ -173,3 +173,25 @@ def mean_cost(k: int, p: float) -> float:
     n = np.arange(1, k + 1)
     weight = binom.pmf(n, k, p)
     return float(2 * k * (weight / n).sum() / weight.sum())
+
+
+def same_counts(k: int, p: float) -> float:
+    """Probability that two neurons which see both latents see the same numbers of copies (n_a, n_b), exact-copy family.
+
+    (Σ_n P(n | n ≥ 1)²)² with n binomial. Such neurons are exchangeable.
+
+    Raises
+    ------
+    ValueError
+        if k < 1 or p is not in (0, 1].
+
+    Examples
+    --------
+    >>> same_counts(1, 0.15), round(same_counts(2, 0.5), 12)
+    (1.0, 0.308641975309)
+    """
+    _check_kp(k, p)
+    if not p:
+        raise ValueError("p = 0; allowed: 0 < p <= 1")
+    weight = binom.pmf(np.arange(1, k + 1), k, p)
+    return float(((weight / weight.sum()) ** 2).sum() ** 2)

@@ -14,6 +14,7 @@ from lmc_helpers.coherence_data import (
     random_frame,
     sample_frame,
     target,
+    unequal_copy,
 )
 
 
@@ -54,6 +55,16 @@ def test_random_frame_entry_by_entry():
     assert U[2].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(("k", "nu"), [(2, 0.5), (2, 0.9), (5, 0.2), (5, 0.7), (5, 1.0)])
+def test_unequal_copies(k, nu):
+    U = unequal_copy(k, nu, 11)
+    torch.testing.assert_close(U.T @ U, torch.eye(2, dtype=torch.float64), rtol=0, atol=1e-14)
+    assert leverages(U).max().item() == pytest.approx(nu, abs=1e-14)
+    same = exact_copy(k, 11) if nu < 1 else exact_copy(1, 11)
+    assert ((U != 0) == (same != 0)).all()
+    torch.testing.assert_close(unequal_copy(k, 1 / k, 11), exact_copy(k, 11))
+
+
 def test_the_draw_is_reused_for_all_k():
     frame = sample_frame(9)
     for k in range(1, 10):
@@ -80,6 +91,9 @@ def test_latents_and_target():
         (lambda: exact_copy(True), "k = True"),
         (lambda: exact_copy(2.0), "k = 2.0"),
         (lambda: random_frame(3, sample_frame(1, 5)), "k = 3 copies in dimension 5; allowed: an integer from 1 to 2"),
+        (lambda: unequal_copy(1, 1.0), "k = 1, nu = 1.0; allowed: k >= 2"),
+        (lambda: unequal_copy(4, 0.2), "k = 4, nu = 0.2"),
+        (lambda: unequal_copy(4, 1.1), "k = 4, nu = 1.1"),
         (lambda: latents(0, 1), "n = 0 examples"),
         (lambda: check_orthonormal(exact_copy(2) * 1.01), "not orthonormal"),
         (lambda: check_orthonormal(torch.ones(1, 2)), r"U has shape \(1, 2\)"),

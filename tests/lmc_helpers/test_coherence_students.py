@@ -112,6 +112,29 @@ def test_initial_weights_have_the_paper_s_law():
     assert (F5.epochs, F5.batch, F5.rate, F5.weight_decay, F5.decay) == (100, 512, 1e-2, 1e-2, "all")
 
 
+def test_copies_train_like_one_weight_with_a_larger_step():
+    """Exact copies: A obeys Adam with gradient ∂L/∂A/√k and step rate · n/√k, written here with autograd on A alone."""
+    k, m, rate, decay = 3, 11, 0.01, 0.2
+    z, U, D = latents(40, seed=1), exact_copy(k, 6), masks(1, m, 6, p=0.6)
+    found = train_students(U[None], D, z, [[4]], Recipe(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
+    n = torch.stack([D[0, :, 0::2].sum(dim=1), D[0, :, 1::2].sum(dim=1)], dim=1)  # copies seen (m, 2)
+    A, b = (D[0] * initial_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
+    states = [
+        [v, torch.zeros_like(v), torch.zeros_like(v), scale, step] for v, scale, step in ((A, k**-0.5, n), (b, 1, 1))
+    ]
+    for t in range(1, 8):
+        values = [state[0].detach().requires_grad_() for state in states]
+        ((z @ values[0].T + values[1]).relu().sum(dim=1) - target(z)).square().mean().backward()
+        for state, value in zip(states, values, strict=True):
+            g = value.grad * state[3]
+            state[1] = 0.9 * state[1] + 0.1 * g
+            state[2] = 0.999 * state[2] + 0.001 * g**2
+            direction = state[1] / (1 - 0.9**t) / ((state[2] / (1 - 0.999**t)).sqrt() + 1e-8)
+            state[0] = (1 - rate * decay) * value.detach() - rate * state[4] * state[3] * direction
+    torch.testing.assert_close(found.A[0, 0], states[0][0], rtol=1e-8, atol=1e-10)
+    torch.testing.assert_close(found.b[0, 0], states[1][0], rtol=1e-8, atol=1e-10)
+
+
 def test_lines_are_the_loss_of_the_mean_network():
     z = latents(101, seed=1)
     generator = torch.Generator().manual_seed(0)

@@ -6,7 +6,15 @@ import pytest
 import torch
 
 from lmc_helpers.coherence_data import exact_copy, random_frame, sample_frame
-from lmc_helpers.visibility import bernoulli_masks, mean_cost, rank_law, ranks, relative_anisotropy, thinner
+from lmc_helpers.visibility import (
+    bernoulli_masks,
+    mean_cost,
+    rank_law,
+    ranks,
+    relative_anisotropy,
+    same_counts,
+    thinner,
+)
 
 
 def all_masks(d, p):
@@ -42,6 +50,16 @@ def test_mean_cost_and_anisotropy_by_enumeration(k, p):
     variance = weight @ (first - mean) ** 2
     assert mean.item() == pytest.approx(p)
     assert relative_anisotropy(k, p) == pytest.approx((variance / mean**2).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "p"), [(1, 0.15), (3, 0.4)])
+def test_same_counts_by_enumeration(k, p):
+    masks, weight = all_masks(2 * k, p)
+    counts = torch.stack([masks[:, 0::2].sum(dim=1), masks[:, 1::2].sum(dim=1)], dim=1)
+    both = (counts > 0).all(dim=1)
+    weight, counts = weight[both] / weight[both].sum(), counts[both]
+    equal = (counts[:, None] == counts).all(dim=-1).double()
+    assert same_counts(k, p) == pytest.approx((weight @ equal @ weight).item())
 
 
 def test_a_cost_is_the_least_norm():
@@ -80,6 +98,7 @@ def test_masks_are_bernoulli_and_nested():
         (lambda: rank_law(1, 0.5, "copies"), "family = 'copies'"),
         (lambda: mean_cost(2, 0), "p = 0"),
         (lambda: relative_anisotropy(2, 0), "p = 0"),
+        (lambda: same_counts(2, 0), "p = 0"),
         (lambda: thinner(2, 1.1), "v = 1.1"),
         (lambda: thinner(0, 0.5), "k = 0"),
         (lambda: bernoulli_masks(1, 1, 1, -0.1, 0), "p = -0.1"),
