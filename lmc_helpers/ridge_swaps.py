@@ -22,7 +22,7 @@ from lmc_helpers.input_subspace import pca_basis
 __all__ = ["Ridge", "ridge_costs", "ridge_swaps"]
 
 CUT = 1e-10  # eigenvalues of S_i up to CUT times the largest are 0
-ROUNDS, TOLERANCE = 150, 1e-7
+ROUNDS, TOLERANCE = 100, 1e-6
 
 
 @dataclass(frozen=True)
