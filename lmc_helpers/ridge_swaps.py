@@ -163,18 +163,18 @@ def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
     eye = torch.eye(c.shape[1], dtype=c.dtype)
     ends, values, sizes = c.clone(), torch.zeros_like(alpha), torch.zeros_like(alpha)
     active = torch.arange(len(c))
-    map_ = Z @ root  # (B, n, k): the preactivation is linear in c
+    features = Z @ root  # (B, n, k): the preactivation is linear in c
     start = (Z @ v[..., None])[..., 0]  # (B, n)
 
-    def state(c, map_, start, target, alpha, gamma):
-        s = (alpha[:, None] * (start + (map_ @ c[..., None])[..., 0]) + gamma[:, None]).requires_grad_()
+    def state(c, features, start, target, alpha, gamma):
+        s = (alpha[:, None] * (start + (features @ c[..., None])[..., 0]) + gamma[:, None]).requires_grad_()
         with torch.enable_grad():
             out = activation(s)
             (slope,) = torch.autograd.grad(out.sum(), s)
         miss = (out - target).detach()
         return weight * miss.square().sum(dim=1) + c.square().sum(dim=1), miss, slope * alpha[:, None]
 
-    data = (map_, start, target, alpha, gamma)
+    data = (features, start, target, alpha, gamma)
     value, miss, slope = state(c, *data)
     damping = torch.full_like(value, 1e-3)
     for turn in range(ROUNDS):
