@@ -18,7 +18,7 @@ def networks(norm, bias=True, sizes=(3, 7, 5, 4, 2)):
     for name in params:  # gains and shifts that are not 1 and 0
         params[name] = params[name] + 0.3 * torch.randn(params[name].shape, generator=draw, dtype=torch.float64)
     statistics = net.statistics(3, torch.float64)
-    for name, value in statistics.items():
+    for value in statistics.values():
         value += 0.5 * torch.rand(value.shape, generator=draw, dtype=torch.float64)
     return net, params, statistics
 
