@@ -701,6 +701,8 @@ left.set(
     ylabel="share of curves below the line",
     ylim=(0, 1.05),
 )
+left.set_xticks(scan, [f"{r:g}" for r in scan])
+left.set_xticks([], minor=True)
 left.legend(loc="lower right")
 for values, name, colour in zip(
     zip(*at_end, strict=True),
