@@ -17,6 +17,7 @@ PROMISED = {  # names that readers rely on, each with a worked example
     "lmc_helpers.barrier": ["loss_barrier"],
     "lmc_helpers.permutation_points": ["count_ratio"],
     "lmc_helpers.linear_nets": ["component", "path_in_minimum"],
+    "lmc_helpers.identifiability": ["coherence", "realization_cost", "swap_costs"],
 }
 
 

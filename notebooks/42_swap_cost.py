@@ -1,0 +1,707 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What a swap costs
+#
+# When two neurons of an asymmetric layer exchange their functions, the least weights with which they compute them change. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` measure the asymmetry of a layer by this
+# change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, makes the constants of Theorems 4.4 and 4.5 explicit and tests them,
+# corrects the corollary on the cheapest permutation, and finds what the ratio in Theorem 4.5 tends to when the centres grow.
+
+# %% tags=["parameters"]
+layers: int = 24  # random layers of each kind
+draws: int = 100_000  # draws of the fixed weights of one pair
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"]
+from lmc_helpers import chapter
+from lmc_helpers.parameters import Choice, Integer
+
+chapter.begin(
+    globals(),
+    layers=Integer(4, 10_000),
+    draws=Integer(1000, 10_000_000),
+    seed=Integer(0, 2**32 - 2),
+    profile=Choice(("smoke", "laptop", "paper", "custom")),
+)
+
+# %% tags=["hide-input"]
+import itertools
+import math
+
+import numpy as np
+import torch
+from scipy.stats import binom
+
+from lmc_helpers import claims, figures
+from lmc_helpers.asymmetry_schemes import WAsymmetric
+from lmc_helpers.device import torch_generator
+from lmc_helpers.gram_concentration import (
+    bernstein_bound,
+    exact_copies,
+    frobenius_moment,
+    mask_moments,
+)
+from lmc_helpers.identifiability import (
+    coherence,
+    cost_table,
+    output_sensitivity,
+    swap_costs,
+)
+from lmc_helpers.input_subspace import grams
+from lmc_helpers.reassignment import cheapest, cheapest_other
+from lmc_helpers.swap_terms import center_gap, center_shift, swap_terms
+
+
+def normal(purpose: str, *shape: int) -> torch.Tensor:
+    """Standard normal numbers, keyed by the seed and the purpose."""
+    generator = torch_generator(seed, purpose)
+    return torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+
+def uniform(purpose: str, *shape: int) -> torch.Tensor:
+    """Uniform numbers in (0, 1), keyed likewise."""
+    generator = torch_generator(seed, purpose)
+    return torch.rand(*shape, dtype=torch.float64, generator=generator)
+
+
+def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
+    """A random orthonormal basis (d, k)."""
+    return torch.linalg.qr(normal(purpose, d, k))[0]
+
+
+# %% [markdown]
+# ## One table for all permutations
+#
+# As in [the previous chapter](41_realization_cost.ipynb), neuron $i$ has the centre $v_i = U^\top f_i$, the Gram matrix $S_i = U^\top \operatorname{diag}(d_i)^2 U$ and the trained part $r_i = U^\top (d_i \odot w_i)$, so that it computes the function $a_i = v_i + r_i$. Let
+#
+# $$
+# T_{ij} = (a_j - v_i)^\top S_i^{+} (a_j - v_i)
+# $$
+#
+# be the squared cost of the function of neuron $j$ on neuron $i$, infinite where it is impossible ({py:func}`~lmc_helpers.identifiability.cost_table`). If neuron $i$ takes the function of neuron $\pi(i)$, the squared cost of the layer changes by
+#
+# $$
+# \Delta_\pi = \sum_i \bigl( T_{i \pi(i)} - T_{ii} \bigr) ,
+# $$ (eq-table)
+#
+# which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.reassignment.cheapest`), and whether the identity is optimal can be decided exactly,
+# beyond the transpositions that the paper looks at. For a swap, eq. (16) splits the change into three terms,
+#
+# $$
+# \Delta_{(ij)} = \underbrace{\lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}}}_{\text{centre}}
+# + \underbrace{2 \langle v_j - v_i,\, S_i^{-1} r_j - S_j^{-1} r_i \rangle}_{\text{cross}}
+# + \underbrace{\lVert r_j \rVert^2_{S_i^{-1} - S_j^{-1}} + \lVert r_i \rVert^2_{S_j^{-1} - S_i^{-1}}}_{\text{metric mismatch}} .
+# $$
+
+# %% tags=["hide-input"]
+
+
+def random_layer(number: int, m: int, d: int, k: int, spread: float):
+    """F, D, W and U with trained parts of any size against the centres."""
+    purpose = f"layer {number} {m} {d} {k} {spread}"
+    F = normal(purpose + " F", m, d)
+    D = 1 + spread * (uniform(purpose + " D", m, d) - 0.5)
+    size = 10 ** (3 * uniform(purpose + " size", 1).item() - 2)
+    W = size * normal(purpose + " W", m, d)
+    return F, D, W, subspace(purpose + " U", d, k)
+
+
+def squared_norm(a: torch.Tensor, f: torch.Tensor, d: torch.Tensor, U):
+    """Squared least norm of w with Uᵀ(f + d ⊙ w) = a, by least squares."""
+    M = U.T * d
+    w = np.linalg.lstsq(M.numpy(), (a - U.T @ f).numpy(), rcond=None)[0]
+    return float(w @ w)
+
+
+exact, without_mismatch = [], []
+for number in range(layers):
+    for m, d, k in ((2, 3, 1), (4, 9, 3), (5, 5, 5)):
+        F, D, W, U = random_layer(number, m, d, k, spread=1.0)
+        center, cross, mismatch = swap_terms(F, D, W, U)
+        A = (F + D * W) @ U
+        for i, j in itertools.combinations(range(m), 2):
+            change = sum(
+                squared_norm(A[q], F[p], D[p], U)
+                - squared_norm(A[p], F[p], D[p], U)
+                for p, q in ((i, j), (j, i))
+            )
+            parts = torch.stack([x[i, j] for x in (center, cross, mismatch)])
+            size = parts.abs().sum().item()
+            exact.append(abs(parts.sum().item() - change) / size)
+            less = parts[:2].sum().item()
+            without_mismatch.append(abs(less - change) / size)
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "I5.identity",
+    max(exact),
+    rival=float(np.median(without_mismatch)),
+    n=len(exact),
+)
+
+# %% [markdown]
+# ## How nearly equal the metrics are
+#
+# If all $S_i$ were $\mu I$, only the centres would tell neurons apart. Let the entries of $d_i^2$ be independent with mean $\mu$, variance $\sigma^2$ and distance at most $b$ from $\mu$, and let $u_l$ be the rows of $U$, so that $\nu = \max_l \lVert u_l \rVert^2$ and
+#
+# $$
+# S - \mu I = \sum_l \bigl( d_l^2 - \mu \bigr)\, u_l u_l^\top .
+# $$
+#
+# ```{prf:proposition} The second moment of the deviation
+# :label: prp-gram-moment
+# $\mathbb E\, (S - \mu I)^2 = \sigma^2 \sum_l \lVert u_l \rVert^2 u_l u_l^\top$. Its norm is $\sigma^2 v(U)$ with $\nu^2 \le v(U) \le \nu$, and
+#
+# $$
+# \mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \sum_l \lVert u_l \rVert^4, \qquad
+# \sigma^2\, v(U) \le \mathbb E\, \lVert S - \mu I \rVert^2 .
+# $$
+#
+# For masks with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
+# ```
+#
+# ```{prf:proof}
+# Independent centred terms: only $(u_l u_l^\top)^2 = \lVert u_l \rVert^2 u_l u_l^\top$ remains. $\sum_l u_l u_l^\top = I$ gives $v \le \nu$, and the quadratic form at $u_l / \lVert u_l \rVert$ gives $v \ge \lVert u_l \rVert^4$. The norm of a mean is at most the mean of the norms.
+# With a fixed number of zeros the covariance of two entries is $-\sigma^2/(d - 1)$, and $\sum_{l,\,l'} (u_l^\top u_{l'})^2 = \lVert U U^\top \rVert_F^2 = k$; and $\sum_l \lVert u_l \rVert^4 \le \sum_l \lVert u_l \rVert^2 = k$.
+# ```
+#
+# Theorem 4.4 bounds the deviation with probability $1 - \delta$. Its proof by the matrix Bernstein inequality gives the constants, with $\Lambda = \ln(2k/\delta)$:
+#
+# $$
+# \lVert S - \mu I \rVert \le \sqrt{2 \sigma^2 \nu \Lambda} + \tfrac23\, b\, \nu \Lambda ,
+# $$ (eq-bernstein)
+#
+# so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$, $S$ is diagonal with independent means of $t$ entries, and
+# $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$ exactly for $k = 1$: the order $\sqrt \nu$ cannot be improved. For $d = 12$ all $2^{12}$ masks can be enumerated.
+
+# %% tags=["hide-input"]
+D_ALL = 12
+MASKS = torch.tensor(
+    list(itertools.product([0.0, 1.0], repeat=D_ALL)), dtype=torch.float64
+)
+RATES, DELTAS = (0.1, 0.3, 0.5), (0.5, 0.1, 0.01)
+
+
+def likelihood(p: float) -> torch.Tensor:
+    """Probabilities of all masks whose entries are 0 with probability p."""
+    zeros = (MASKS == 0).double().sum(dim=1)
+    return p**zeros * (1 - p) ** (D_ALL - zeros)
+
+
+def extremes(U: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Least and largest eigenvalues of S over all masks."""
+    values = torch.linalg.eigvalsh(grams(MASKS, U))
+    return values[:, 0], values[:, -1]
+
+
+def excess(U: torch.Tensor, ends, p: float, delta: float) -> list[float]:
+    """P(deviation > bound)/δ for both bounds and for half of them."""
+    moments = mask_moments(p)
+    deviation = torch.maximum(ends[1] - moments.mean, moments.mean - ends[0])
+    weights = likelihood(p)
+    out = []
+    for factor in (1.0, 0.5):
+        for refined in (False, True):
+            bound = factor * bernstein_bound(U, moments, delta, refined)
+            out.append((weights[deviation > bound].sum() / delta).item())
+    return out
+
+
+def subspaces(number: int) -> list[torch.Tensor]:
+    """Random, coherent and flat subspaces, and the worst of some trials."""
+    found = [subspace(f"all {number} {k}", D_ALL, k) for k in (1, 3, 6)]
+    heavy = normal(f"heavy {number}", D_ALL, 3).pow(5)
+    found.append(torch.linalg.qr(heavy)[0])
+    found.append(exact_copies(D_ALL, 3, 1 + number % 4))
+    candidates = [
+        torch.linalg.qr(normal(f"try {number} {t}", D_ALL, 2).pow(3))[0]
+        for t in range(6)
+    ]
+    found.append(
+        max(
+            candidates,
+            key=lambda U: excess(U, extremes(U), RATES[1], DELTAS[2])[2],
+        )
+    )
+    return found
+
+
+exceed, moments_exact, other_moment = [], [], []
+for number in range(layers):
+    for U in subspaces(number):
+        k, ends = U.shape[1], extremes(U)
+        exceed += [excess(U, ends, p, q) for p in RATES for q in DELTAS]
+        p = RATES[number % 3]
+        gap = grams(MASKS, U) - (1 - p) * torch.eye(k).double()
+        square = gap.square().sum(dim=(1, 2))
+        mean = (likelihood(p) @ square).item()
+        form = frobenius_moment(U, p * (1 - p)).item()
+        moments_exact.append(abs(form / mean - 1))
+        wrong = p * (1 - p) * k * coherence(U).item()
+        leverage = U.square().sum(dim=1)
+        if leverage[leverage > 0].std() > 1e-6:
+            other_moment.append(abs(wrong / mean - 1))
+        fixed = 2 + number % 4
+        chosen = (MASKS == 0).sum(dim=1) == fixed
+        p = fixed / D_ALL
+        gap = grams(MASKS[chosen], U) - (1 - p) * torch.eye(k).double()
+        mean = gap.square().sum(dim=(1, 2)).mean().item()
+        form = frobenius_moment(U, p * (1 - p), fixed_number=True).item()
+        moments_exact.append(abs(form - mean) / (p * (1 - p)))
+printed, refined, half, refined_half = (
+    max(column) for column in zip(*exceed, strict=True)
+)
+
+# %% tags=["nbval-check-output"]
+claims.check("I4.bound", printed, rival=half, n=len(exceed))
+
+# %% tags=["nbval-check-output"]
+claims.check("I4.refined", refined, rival=refined_half, n=len(exceed))
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "I4.moment",
+    max(moments_exact),
+    rival=min(other_moment),
+    n=len(moments_exact),
+)
+
+# %% tags=["hide-input"]
+
+
+def copies_law(copies: int, k: int, p: float) -> tuple[np.ndarray, np.ndarray]:
+    """Values of ‖S − μI‖ for exact copies and their distribution function."""
+    x = np.arange(copies + 1)
+    size = np.round(np.abs(x / copies - (1 - p)), 12)
+    values, place = np.unique(size, return_inverse=True)
+    mass = np.bincount(place, binom.pmf(x, copies, 1 - p))
+    return values, np.minimum(np.cumsum(mass), 1) ** k
+
+
+def mean_square(copies: int, k: int, p: float) -> float:
+    """E ‖S − μI‖² for exact copies."""
+    values, law = copies_law(copies, k, p)
+    return float(values**2 @ np.diff(law, prepend=0))
+
+
+# %% tags=["nbval-check-output"]
+slopes = [
+    math.log(mean_square(20, k, 0.3) / mean_square(2000, k, 0.3)) / math.log(100)
+    for k in (1, 2, 8)
+]
+farthest = max(slopes, key=lambda s: abs(s - 1))
+claims.check("I4.sharp", farthest, n=len(slopes))
+
+# %% tags=["hide-input"]
+p_figure, delta_figure = 0.3, 0.01
+counts = np.unique(np.round(np.geomspace(2, 400, 40)).astype(int))
+figure, axes = figures.panels(columns=1, width=7.5, height=4.4)
+axis = axes[0, 0]
+for k, colour in ((2, "blue"), (32, "orange")):
+    tint = figures.COLOURS[colour]
+    quantiles, bounds, roots = [], [], []
+    for t in counts:
+        values, law = copies_law(int(t), k, p_figure)
+        quantiles.append(values[np.searchsorted(law, 1 - delta_figure)])
+        roots.append(math.sqrt(mean_square(int(t), k, p_figure)))
+        U = exact_copies(k * int(t), k, int(t))
+        bounds.append(
+            bernstein_bound(U, mask_moments(p_figure), delta_figure).item()
+        )
+    below = int(np.argmax(np.array(bounds) < 1 - p_figure))
+    figures.numbers(
+        **{
+            f"nu_{k}": float(1 / counts[below]),
+            f"slack_{k}": float((1 - p_figure) / quantiles[below]),
+        }
+    )
+    axis.plot(1 / counts, bounds, "--", color=tint, label=f"bound, $k = {k}$")
+    axis.plot(
+        1 / counts,
+        quantiles,
+        "-",
+        color=tint,
+        label=f"99 % quantile, exact, $k = {k}$",
+    )
+    axis.plot(
+        1 / counts,
+        roots,
+        ":",
+        color=tint,
+        label=f"root mean square, exact, $k = {k}$",
+    )
+axis.axhline(1 - p_figure, color=figures.COLOURS["black"], linewidth=1)
+axis.text(0.0027, 0.75, r"$\mu$: full rank below", fontsize=10)
+axis.set_xscale("log")
+axis.set_yscale("log")
+axis.set(xlabel=r"coherence $\nu$", ylabel=r"$\|S - \mu I\|$")
+figure.legend(loc="outside lower center", ncols=2)
+figures.show("fig_gram", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_gram
+# :name: fig-gram
+# :alt: Deviation of the Gram matrix from its mean against the coherence on logarithmic axes. Exact quantiles and root mean squares fall like the root of the coherence; the bound lies above the quantiles by a factor that shrinks as the coherence falls. The bound falls below mu at a coherence a little below one tenth.
+#
+# Masks with 30 % zeros, inputs with exact copies: Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
+# ```
+#
+# Below $\mu$ all $M_i$ have full rank. The bound guarantees that from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
+# {glue:text}`slack_32:.1f` times smaller.
+#
+# ## When the centres dominate
+#
+# Let $\lVert S_i - \mu I \rVert \le \varepsilon < \mu$ for all $i$, $\delta_\pi = (P_\pi - I) F U$ with rows $\delta_i = v_{\pi(i)} - v_i$, and $\rho_\pi = \lVert R_\pi \rVert / \lVert \delta_\pi \rVert$, where $R_\pi$ has the rows $r_i$ of the neurons that $\pi$ moves. $\gamma$ is the least $\lVert \delta_\pi \rVert$ over $\pi \ne \mathrm{id}$.
+#
+# ```{prf:theorem} The centre-dominated regime
+# :label: thm-center-dominated
+# Let $e(\rho) = 2\rho + \dfrac{\varepsilon}{\mu - \varepsilon} \bigl( 1 + 2\rho + 2\rho^2 \bigr)$.
+#
+# 1. If $\delta_\pi \ne 0$, then $\bigl| \mu \Delta_\pi / \lVert \delta_\pi \rVert^2 - 1 \bigr| \le e(\rho_\pi)$. For $\varepsilon = 0$ and every $\rho$, and for $\rho = 0$ and every $\varepsilon < \mu$, there are layers with equality.
+# 2. $\gamma = \min_{i \ne j} \lVert \delta_{(ij)} \rVert = \sqrt 2 \min_{i \ne j} \lVert v_j - v_i \rVert$.
+# 3. If $\gamma > 0$, $\rho_{(ij)} \le \rho$ for all pairs and $e(\rho) \le 1$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$.
+# 4. For $\varepsilon = 0$, every $\rho \in (\frac12, 1]$ and even $m$ there are layers with $\rho_{(ij)} \le \rho$ for all pairs and $\mu \min_\pi \Delta_\pi \le \frac m2 (1 - 2\rho)\, \gamma^2 < 0$.
+# ```
+#
+# ```{prf:proof}
+# 1 is eq. (87) of the paper: $\Delta_\pi = \sum_i \lVert \delta_i + r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$ over the moved neurons, and $\lVert S_i^{-1} - \mu^{-1} I \rVert \le \varepsilon / (\mu (\mu - \varepsilon))$. With $S_i = \mu I$ the sum is
+# $\mu^{-1} \bigl( \lVert \delta_\pi \rVert^2 + 2 \langle \delta_\pi, P_\pi R_\pi \rangle \bigr)$, whose second term is at most $2 \rho_\pi \lVert \delta_\pi \rVert^2$; the error is at most $\varepsilon/(\mu(\mu - \varepsilon))$ times $\lVert \delta_\pi + P_\pi R_\pi \rVert^2 + \lVert R_\pi \rVert^2$. Equality: two neurons,
+# $r_j = \rho\, (v_j - v_i) = -r_i$ and $S_i = \mu I$; or $r_i = r_j = 0$ and $S_i = S_j = (\mu - \varepsilon) I$.
+#
+# 2. A permutation other than the identity has a cycle of length $\ell \ge 2$, whose rows contribute at least $\ell \min \lVert v_j - v_i \rVert^2 \ge 2 \min \lVert v_j - v_i \rVert^2$, which a swap attains.
+#
+# 3. $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$. The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$. By 1, $\mu \Delta_\pi \ge (1 - e)\, \lVert \delta_\pi \rVert^2$ for every $\pi$, and because $1 - e \ge 0$
+# and $\lVert \delta_\pi \rVert \ge \gamma$ this is at least $(1 - e)\, \gamma^2$.
+#
+# 4. One input coordinate, $D = \sqrt \mu$: pairs of centres at distance $g$, the pairs far from each other, and in each pair $r_j = -\rho\, (v_j - v_i) = -r_i$. Then $\rho_{(ij)} = \rho$ in a pair and less between pairs, $\gamma^2 = 2 g^2$, and exchanging all pairs costs
+# $\mu^{-1} \frac m2 \bigl( 2 g^2 - 4 \rho g^2 \bigr) = \mu^{-1} \frac m2 (1 - 2\rho)\, \gamma^2$.
+# ```
+#
+# Theorem 4.5 is part 1 and holds as printed. Corollary C.5 (eq. 20 in the text) is part 3 without its last hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$, whatever the width. By part 4 that is wrong for $\rho > \frac12$.
+# The printed proof multiplies a lower bound $1 - e < 0$ by $\lVert \delta_\pi \rVert^2 \ge \gamma^2$ as if it were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, so that it has become cheaper on the other neuron;
+# with $\rho = 1$ the exchanged layer needs no trained weights at all.
+
+# %% tags=["hide-input"]
+
+
+def regime(F, D, W, U):
+    """Table, μ, ε and the pairwise ρ of a layer; None if ε is not below μ."""
+    values = torch.linalg.eigvalsh(grams(D, U))
+    low, high = values.min().item(), values.max().item()
+    if low <= 0:
+        return None
+    v, r = F @ U, (D * W) @ U
+    size = r.square().sum(dim=1)
+    gap = torch.cdist(v, v).square().fill_diagonal_(math.inf)
+    pairwise = ((size[:, None] + size) / (2 * gap)).sqrt().max().item()
+    return cost_table(F, D, W, U), (low + high) / 2, (high - low) / 2, pairwise
+
+
+def error(rho, eps: float, mu: float, factor: float = 2.0):
+    """The bound e of the theorem."""
+    return factor * rho + eps / (mu - eps) * (1 + factor * rho + 2 * rho**2)
+
+
+def worst_pair(rho: float, mu: float, sign: float):
+    """Two neurons on one coordinate with equality in part 1."""
+    F = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    D = torch.full((2, 1), math.sqrt(mu), dtype=torch.float64)
+    W = sign * rho * torch.tensor([[-1.0], [1.0]]).double() / math.sqrt(mu)
+    return F, D, W, torch.eye(1).double()
+
+
+ORDERS = torch.tensor(list(itertools.permutations(range(4))))
+ratios, halved, corollary, corollary_half = [], [], [], []
+tested = 0
+for number in range(layers):
+    for spread in (0.0, 0.2, 0.6, 1.2):
+        for d, k in ((6, 1), (12, 3)):
+            layer = random_layer(number, 4, d, k, spread)
+            found = regime(*layer)
+            if found is None or found[2] >= found[1] / 2:
+                continue
+            F, D, W, U = layer
+            table, mu, eps, pairwise = found
+            v, r = F @ U, (D * W) @ U
+            change = output_sensitivity(table, ORDERS)[1:]
+            shift = (v[ORDERS] - v).square().sum(dim=(1, 2))[1:]
+            moved = (ORDERS != torch.arange(4)).double()[1:]
+            rho = (moved @ r.square().sum(dim=1) / shift).sqrt()
+            off = (mu * change / shift - 1).abs()
+            ratios += (off / error(rho, eps, mu)).tolist()
+            halved += (off / error(rho, eps, mu, factor=1.0)).tolist()
+            e = error(pairwise, eps, mu)
+            for scale in (1.0, min(1.0, 0.2 / pairwise)):
+                e = error(scale * pairwise, eps, mu)
+                if e <= 1:
+                    _, least = cheapest_other(cost_table(F, D, scale * W, U))
+                    gap = center_gap(F, U).item()
+                    off_least = abs(mu * least / gap**2 - 1)
+                    corollary.append(off_least / e)
+                    corollary_half.append(2 * off_least / e)
+for rho in (0.01, 0.1, 0.3, 0.5, 1.0):
+    for sign in (1.0, -1.0):
+        F, D, W, U = worst_pair(rho, 0.7, sign)
+        swap = swap_costs(F, D, W, U)[0, 1].item()
+        off = abs(0.7 * swap / 2 - 1)  # ‖δ‖² = 2
+        ratios.append(off / error(rho, 0.0, 0.7))
+        halved.append(off / error(rho, 0.0, 0.7, factor=1.0))
+        if rho <= 0.5:
+            corollary.append(off / error(rho, 0.0, 0.7))
+            corollary_half.append(2 * off / error(rho, 0.0, 0.7))
+
+# %% tags=["nbval-check-output"]
+claims.check("I5.theorem", max(ratios), rival=max(halved), n=len(ratios))
+
+# %% tags=["hide-input", "nbval-check-output"]
+differences, more_than_two = [], []
+for number in range(layers):
+    for m, k in ((3, 1), (4, 2), (6, 3)):
+        F, U = normal(f"gap {number} {m}", m, 5), subspace(f"gap {number}", 5, k)
+        orders = torch.tensor(list(itertools.permutations(range(m))))[1:]
+        sizes = torch.stack([center_shift(F, U, p).norm() for p in orders])
+        gap = center_gap(F, U).item()
+        differences.append(abs(sizes.min().item() / gap - 1))
+        moved = (orders != torch.arange(m)).sum(dim=1)
+        more_than_two.append(abs(sizes[moved > 2].min().item() / gap - 1))
+claims.check(
+    "I5.gap", max(differences), rival=min(more_than_two), n=len(differences)
+)
+
+# %% tags=["hide-input", "nbval-check-output"]
+
+
+def pairs(m: int, rho: float):
+    """The layer of part 4: m/2 far pairs of centres at distance 1, μ = 1."""
+    place = 100.0 * torch.arange(m // 2, dtype=torch.float64)
+    F = torch.stack([place, place + 1], dim=1).reshape(m, 1)
+    W = rho * torch.tensor([1.0, -1.0]).double().repeat(m // 2)[:, None]
+    return F, torch.ones(m, 1).double(), W, torch.eye(1).double()
+
+
+def least_ratio(m: int, rho: float) -> float:
+    """μ min Δ_π/γ² over all permutations but the identity."""
+    F, D, W, U = pairs(m, rho)
+    _, least = cheapest_other(cost_table(F, D, W, U))
+    return least / center_gap(F, U).item() ** 2
+
+
+widths = np.array([4, 8, 16, 32, 64])
+falling = np.array([least_ratio(int(m), 0.9) for m in widths])
+claims.check(
+    "I5.corollary", float(np.polyfit(widths, falling, 1)[0]), n=len(widths)
+)
+
+# %% tags=["nbval-check-output"]
+claims.check(
+    "I5.corollary_small",
+    max(corollary),
+    rival=max(corollary_half),
+    n=len(corollary),
+)
+
+# %% [markdown]
+# ## What the ratio tends to
+#
+# In Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when the fixed weights grow, but $O(\varepsilon/\mu)$ stays. So the ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ need not tend to 1.
+#
+# ```{prf:theorem} Large fixed weights
+# :label: thm-large-sigma
+# Let $F = \sigma_F F_0$ with $D$, $W$ and $\pi$ fixed, $\delta_\pi \ne 0$. As $\sigma_F \to \infty$
+#
+# $$
+# \frac{\mu\, \Delta_\pi}{\lVert \delta_\pi \rVert^2} \longrightarrow \lambda_\pi = \mu\, \frac{\sum_i \delta_i^\top S_i^{-1} \delta_i}{\sum_i \lVert \delta_i \rVert^2} \in \Bigl[ \frac{\mu}{\mu + \varepsilon}, \frac{\mu}{\mu - \varepsilon} \Bigr] ,
+# $$
+#
+# with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained. Given $D$, the mean of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are
+#
+# $$
+# \begin{aligned}
+# \text{syre:} \quad & \sigma_F^2\, 2 \operatorname{tr}(S_i^{-1} + S_j^{-1}), & & 4 \sigma_F^2\, k , \\
+# \text{W-asymmetric:} \quad & \sigma_F^2 \operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr), & & 2 \sigma_F^2 \operatorname{tr}(2I - S_i - S_j) .
+# \end{aligned}
+# $$
+#
+# For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely.
+# ```
+#
+# ```{prf:proof}
+# $\Delta_\pi = \sum_i \lVert \delta_i \rVert^2_{S_i^{-1}} + 2 \langle \delta_i, S_i^{-1} r_{\pi(i)} \rangle + \lVert r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$. The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
+# so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$. The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$. For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
+# $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$. An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity.
+# ```
+#
+# In W-asymmetric layers centres are large exactly where a neuron sees little. There $S_i$ is small and the swap expensive, so that the limit is larger than for fixed weights that are independent of the mask.
+
+# %% tags=["hide-input", "nbval-check-output"]
+
+
+def limit_ratio(F, D, U, p, mu: float) -> float:
+    """λ_π of the theorem."""
+    shift = center_shift(F, U, p)
+    weighted = torch.linalg.solve(grams(D, U), shift[..., None])[..., 0]
+    return float(mu * (shift * weighted).sum() / shift.square().sum())
+
+
+far, from_one = [], []
+for number in range(layers):
+    for d, k in ((6, 1), (12, 3), (24, 4)):
+        F, D, W, U = random_layer(number, 5, d, k, spread=1.2)
+        table = cost_table(1e7 * F, D, W, U)
+        for draw in range(3):
+            p = torch.randperm(
+                5, generator=torch_generator(seed, f"{number} {d} {draw}")
+            )
+            if p.equal(torch.arange(5)):
+                continue
+            shift = 1e7 * center_shift(F, U, p).norm().item()
+            ratio = output_sensitivity(table, p).item() / shift**2  # μ = 1
+            limit = limit_ratio(F, D, U, p, 1.0)
+            far.append(abs(ratio - limit))
+            from_one.append(abs(ratio - 1))
+claims.check("I5.limit", max(far), rival=max(from_one), n=len(far))
+
+
+# %% tags=["hide-input", "nbval-check-output"]
+def masked_pair(seed_here: int):
+    """Mean centre term over drawn fixed weights against its closed form."""
+    d, k, fixed = 24, 3, 8
+    U = torch.linalg.qr(
+        torch.randn(
+            d, k, dtype=torch.float64, generator=torch_generator(seed_here, "U")
+        )
+    )[0]
+    generator = torch_generator(seed_here, "masks")
+    _, D = WAsymmetric(fixed, 1.0).draw((2, d), generator)
+    B = torch.randn(draws, 2, d, dtype=torch.float64, generator=generator)
+    gap = ((1 - D) * B) @ U
+    gap = gap[:, 1] - gap[:, 0]
+    S = grams(D, U)
+    both = torch.linalg.inv(S).sum(dim=0)
+    room = 2 * torch.eye(k).double() - S.sum(dim=0)
+    closed = torch.trace(both @ room).item()
+    sampled = ((gap @ both) * gap).sum(dim=1) / closed
+    mu = 1 - fixed / d
+    naive = 2 * torch.trace(room).item() / mu / closed - 1
+    mean, stderr = sampled.mean().item() - 1, sampled.std().item()
+    return mean, stderr / math.sqrt(draws), naive
+
+
+mean, stderr, naive = masked_pair(seed)
+claims.check(
+    "I5.limit_mean",
+    mean,
+    stderr=stderr,
+    n=draws,
+    rival=naive,
+    again=lambda: masked_pair(seed + 1)[:2],
+)
+
+# %% tags=["hide-input"]
+sigmas = torch.logspace(-1, 2, 30, dtype=torch.float64)
+figure, axes = figures.panels(columns=2, width=11, height=4.2)
+left, right = axes[0]
+m, d, k = 32, 128, 8
+U = subspace("figure", d, k)
+W = normal("figure W", m, d) / math.sqrt(d)
+for fixed, colour in ((16, "blue"), (64, "orange"), (96, "red")):
+    F, D = WAsymmetric(fixed, 1.0).draw(
+        (m, d), torch_generator(seed, f"figure {fixed}")
+    )
+    mu, tint = 1 - fixed / d, figures.COLOURS[colour]
+    upper = torch.triu_indices(m, m, 1)
+    shift = 2 * torch.cdist(F @ U, F @ U).square()[upper[0], upper[1]]
+    curve = [
+        (mu * swap_costs(s * F, D, W, U)[upper[0], upper[1]] / (s**2 * shift))
+        .quantile(torch.tensor([0.05, 0.5, 0.95]).double())
+        .tolist()
+        for s in sigmas
+    ]
+    low, middle, high = (np.array(x) for x in zip(*curve, strict=True))
+    left.fill_between(sigmas, low, high, color=tint, alpha=0.2, lw=0)
+    left.plot(sigmas, middle, color=tint, label=f"{fixed} of {d} fixed")
+    center = swap_terms(F, D, W, U)[0][upper[0], upper[1]]
+    left.axhline((mu * center / shift).median(), color=tint, linestyle=":")
+left.axhline(1, color=figures.COLOURS["black"], linewidth=1)
+left.set_xscale("log")
+left.set(
+    xlabel=r"$\sigma_F$",
+    ylabel=r"$\mu\,\Delta_{(ij)}\,/\,\|\delta_{(ij)}\|^2$",
+    ylim=(0, 3),
+)
+left.legend(loc="upper right")
+for rho, colour in ((0.3, "blue"), (0.5, "green"), (0.7, "orange"), (0.9, "red")):
+    right.plot(
+        widths,
+        [least_ratio(int(w), rho) for w in widths],
+        "o-",
+        color=figures.COLOURS[colour],
+        label=rf"$\rho = {rho}$",
+    )
+right.set_xticks(widths, [str(w) for w in widths])
+right.set(
+    xlabel="neurons $m$",
+    ylabel=r"$\mu\,\min_\pi \Delta_\pi\,/\,\gamma^2$",
+)
+right.legend(loc="lower left")
+figures.show("fig_ratio", figure)
+
+# %% tags=["hide-input"]
+share = []
+for number in range(layers):
+    F, D = WAsymmetric(16, 1.0).draw(
+        (16, 64), torch_generator(seed, f"optimal {number}")
+    )
+    U = subspace(f"optimal {number}", 64, 4)
+    W = normal(f"optimal W {number}", 16, 64) / 8
+    table = cost_table(0.5 * F, D, W, U)
+    swaps = swap_costs(0.5 * F, D, W, U)
+    share.append(
+        (swaps.min().item() >= 0, cheapest(table)[1] == 0)
+    )  # swaps, all permutations
+swaps_say, all_say = (sum(x) for x in zip(*share, strict=True))
+figures.numbers(
+    profile=profile,
+    layers=layers,
+    swaps_say=swaps_say,
+    all_say=all_say,
+    least_half=f"{least_ratio(64, 0.5):.1f}",
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_ratio
+# :name: fig-ratio
+# :alt: Left, ratio of swap cost to centre distance against the size of the fixed weights, for three numbers of fixed entries. The bands shrink as the fixed weights grow, and the medians tend to dotted lines above one, the higher the more entries are fixed. Right, smallest cost over all permutations in units of the squared gap against the number of neurons: constant and at most one for rho up to one half, falling without bound for larger rho.
+#
+# Left: all pairs of a W-asymmetric layer with 32 neurons, 128 inputs, $k = 8$; medians and 5–95 % bands, with the median limits of {prf:ref}`thm-large-sigma` (dotted). Right: the layers of part 4 of {prf:ref}`thm-center-dominated`, minimum over all permutations but the identity by linear assignment
+# (profile {glue:text}`profile`).
+# ```
+#
+# ## What we found that the paper does not say
+#
+# - The cheapest reassignment is a linear assignment problem in one table of costs. In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
+#   costs alone do not certify it.
+# - Corollary C.5 needs $e(\rho) \le 1$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond, many swaps together make the minimum arbitrarily negative.
+# - The ratio of Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it is not 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
+# - In Theorem 4.4 $C = \sqrt 2$; the coherence may be replaced by the smaller $v(U)$ in its main term.
+#
+# ```{admonition} Try it
+# :class: tip
+# More layers:
+#
+#     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 1000000"
+# ```
+
+# %% tags=["hide-input"]
+print(chapter.end())
