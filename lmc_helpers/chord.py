@@ -35,7 +35,7 @@ __all__ = [
     "supremum",
 ]
 
-#: Smooth activations η of Thm D.1, each with sup |η''|.
+#: Smooth activations η of Thm D.1, each with the supremum of the absolute value of η''.
 ACTIVATIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], float]] = {
     "tanh": (torch.tanh, 4 / (3 * math.sqrt(3))),
     "softplus": (lambda z: torch.nn.functional.softplus(z, threshold=40), 1 / 4),
@@ -346,7 +346,7 @@ def smooth_bound(beta: float, sizes: torch.Tensor, activation: str) -> tuple[flo
     Returns
     -------
     float, float
-        (√3/2) L β² (Σ ‖f_i‖⁴)^(1/2) and (√3/2) L β² Σ ‖f_i‖², L = sup |η''|; the second is the larger one.
+        (√3/2) L β² (Σ ‖f_i‖⁴)^(1/2) and (√3/2) L β² Σ ‖f_i‖², L from ``ACTIVATIONS``; the second is the larger one.
 
     Raises
     ------

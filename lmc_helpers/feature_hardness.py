@@ -84,7 +84,7 @@ def error_bound(d: int, length: float, mass: float, failure: float, stray: float
 
     With f_1, …, f_m uniform on the sphere, for all α and W at once
 
-        ‖Σ α_i ReLU((f_i + w_i)·x) − ReLU(w⋆·x)‖ ≥ τ_d (|w⋆| − 2^(1−d) m‖α‖_∞/failure) − ‖α‖₂ ‖W‖_F/√2.
+        ‖Σ α_i ReLU((f_i + w_i)·x) − ReLU(w⋆·x)‖ ≥ τ_d (‖w⋆‖ − 2^(1−d) m‖α‖_∞/failure) − ‖α‖₂ ‖W‖_F/√2.
 
     Parameters
     ----------
