@@ -14,7 +14,7 @@
 # # How far a layer strays from its chord
 #
 # On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends. Thm 5.1 of Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` bounds the deviation $\xi$ for ReLU by $O(\beta^{3/2})$, where $\beta$ is the size of the trained part relative to the
-# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right, the constant of the proof is eight times too large, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
+# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right, the constant of the proof is about eight times too large or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
 # the barrier (Prop. 5.2) holds on trained networks, but says little there.
 
 # %% tags=["parameters"]
@@ -140,7 +140,7 @@ claims.check("I9.formula", max(off), rival=min(slack), n=len(off))
 # For one neuron and $\Sigma$ of rank at least 2, the supremum over $\lambda$ and all admissible pairs is taken at $\lambda = \frac12$ by $u, v = D f \pm a e$, $\lVert f \rVert = \lVert e \rVert = 1$, $e \perp f$, and its square is
 #
 # $$
-# S(\beta)^2 = \max_{a^2 + (1 - D)^2 = \beta^2} \frac{(a^2 + D^2) \arctan (a/D) - a D}{2 \pi} = \frac{\beta^3}{3 \pi} \bigl( 1 - O(\beta^2) \bigr) .
+# S(\beta)^2 = \max_{\substack{a, D \ge 0 \\ a^2 + (1 - D)^2 = \beta^2}} \frac{(a^2 + D^2) \arctan (a/D) - a D}{2 \pi} = \frac{\beta^3}{3 \pi} \bigl( 1 - O(\beta^2) \bigr) .
 # $$
 #
 # For rank 1 and $\beta < 1$ there is no deviation.
@@ -253,7 +253,7 @@ claims.check("I9.maximum", max(gaps), rival=min(upright), n=len(gaps))
 # $\xi = - \int_0^1 k(\lambda, s)\, \eta''(w_s^\top x)\, ds\, (\Delta^\top x)^2$ with $\int_0^1 k(\lambda, s)\, ds = \frac12 \lambda (1 - \lambda)$. As $\lVert f \rVert \to 0$ the argument of $\eta''$ tends to 0, and $\mathbb E (\Delta^\top x)^4 = 3 (2 \beta \lVert f \rVert)^4$, so that $\lVert \xi(\frac12) \rVert$ is $\frac18 L \sqrt 3 \cdot 4 \beta^2 \lVert f \rVert^2$ to leading order.
 # ```
 #
-# Preactivations are usually not small. As $0 \le \mathrm{softplus} - \mathrm{ReLU} \le \ln 2$, and likewise $\lvert \mathrm{GELU} - \mathrm{ReLU} \rvert < 0.18$, the deviations of these activations differ from that of ReLU by at most $\ln 2$ and $0.36$. So where $\beta^{3/2} \lVert f \rVert \gg 1$ their supremum grows like $\beta^{3/2} \lVert f \rVert$ again,
+# Preactivations are usually not small. As $0 \le \mathrm{softplus} - \mathrm{ReLU} \le \ln 2$ and $0 \le \mathrm{ReLU} - \mathrm{GELU} < 0.18$, the deviations of these activations differ from that of ReLU by at most $\ln 2$ and $0.18$. So where $\beta^{3/2} \lVert f \rVert \gg 1$ their supremum grows like $\beta^{3/2} \lVert f \rVert$ again,
 # and the quadratic bound, of size $\beta^2 \lVert f \rVert^2$, is far off.
 
 
