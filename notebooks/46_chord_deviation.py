@@ -376,10 +376,13 @@ right.set(
 )
 right.legend(loc="lower left")
 figures.show("fig_chord", figure)
+least = min(
+    largest_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
+)
 figures.numbers(
     profile=profile,
-    least=f"{min(largest_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)):.3f}",
-    tightest=f"{max(ratios):.4f}",
+    least=f"{math.floor(1000 * least) / 1000:.3f}",
+    tightest=f"{max(ratios):.5f}",
 )
 
 # %% [markdown]
@@ -561,13 +564,13 @@ over = math.sqrt(2) * last["deviation"][:, half] > math.log(10)
 share = over.view(len(SCALES), networks).double().mean(dim=1)
 jensen = torch.stack([x["mean"] / x["deviation"] for x in runs])[..., half]
 figures.numbers(
-    largest_ratio=ratio.max().item(),
+    largest_ratio=math.ceil(100 * ratio.max().item()) / 100,
     median_ratio=ratio[-1, :, half].median().item(),
     vacuous=", ".join(
         f"{s:g}" for s, x in zip(SCALES, share, strict=True) if x == 1
     )
     or "none",
-    jensen=jensen.min().item(),
+    jensen=math.floor(100 * jensen.min().item()) / 100,
     data_gauss_low=min(
         (x["xi_data"] / x["xi_gauss"])[networks:].min().item() for x in runs
     ),
@@ -590,14 +593,14 @@ figures.numbers(
 # ```
 #
 # The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound; at the end of training the median over pairs at $\lambda = \frac12$ is {glue:text}`median_ratio:.3f`. After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there. In the figure it grows with
-# training, while the barriers of the smaller scales fall again. Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square. On the images the hidden layer deviates between {glue:text}`data_gauss_low:.2f` and
+# training, while the barriers of the smaller scales fall again. Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square. On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
 # {glue:text}`data_gauss_high:.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer
 # at the end is {glue:text}`beta_one:.2f` on average for $\sigma_F = 1$ and {glue:text}`beta_four:.2f` for $\sigma_F = 4$; Thm 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
 #
 # ## What we found that the paper does not say
 #
 # - $\mathbb E\, \xi^2$ has a closed form for ReLU and Gaussian inputs, and its supremum is known for every $\beta$.
-# - The sharp constant of Thm 5.1 is $1/\sqrt{3 \pi}$, for every $\beta \ge 0$.
+# - Thm 5.1 holds for every $\beta \ge 0$ with the constant $1/\sqrt{3 \pi}$, which is sharp as $\beta \to 0$ and nearly so up to $\beta = 1$.
 # - For large preactivations softplus and GELU deviate like ReLU, and Thm D.1's quadratic bound is far off.
 # - During training the bound of Prop. 5.2 grows while the barrier falls.
 #
