@@ -18,7 +18,7 @@
 # section C.4.
 
 # %% tags=["parameters"]
-draws: int = 1000  # random layers of one width
+draws: int = 800  # random layers of one width
 widest: int = 4096  # largest width in the figure
 layers: int = 20  # random layers per setting of the exact checks
 seed: int = 7001  # seed of every random number
