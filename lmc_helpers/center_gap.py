@@ -1,6 +1,6 @@
-"""The smallest gap between projected centers (Bürgin, Herbst, Lin & Jegelka, Thm 4.6 and Fig. 11).
+"""The smallest gap between projected centres (Bürgin, Herbst, Lin & Jegelka, Thm 4.6 and Fig. 11).
 
-The centers are v_i = Uᵀ f_i, i = 1, …, m, and γ_out = √2 min ‖v_i − v_j‖ over i ≠ j. If F is Gaussian without a
+The centres are v_i = Uᵀ f_i, i = 1, …, m, and γ_out = √2 min ‖v_i − v_j‖ over i ≠ j. If F is Gaussian without a
 mask they are independent N(0, σ² I_k), two of them are within r with probability P(k/2, r²/4σ²) (regularised incomplete
 gamma function), and the number of pairs within r is nearly a Poisson variable:
 
@@ -84,7 +84,7 @@ def center_gap(v: torch.Tensor) -> torch.Tensor:
     Parameters
     ----------
     v : torch.Tensor
-        projected centers (..., m, k), float64.
+        projected centres (..., m, k), float64.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def center_gap(v: torch.Tensor) -> torch.Tensor:
     Raises
     ------
     ValueError
-        if there are fewer than two centers.
+        if there are fewer than two centres.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def center_gap(v: torch.Tensor) -> torch.Tensor:
     True
     """
     if v.ndim < 2 or v.shape[-2] < 2:
-        raise ValueError(f"centers have shape {tuple(v.shape)}; allowed: (..., m, k) with m >= 2")
+        raise ValueError(f"centres have shape {tuple(v.shape)}; allowed: (..., m, k) with m >= 2")
     flat = v.reshape(-1, *v.shape[-2:])
     least = _by_tree if v.shape[-1] <= 8 else _by_products
     return math.sqrt(2) * torch.stack([least(w) for w in flat]).reshape(v.shape[:-2])
@@ -152,7 +152,7 @@ def separation_bound(
     Parameters
     ----------
     m, k : int
-        centers and dimension.
+        centres and dimension.
     delta : float
         probability of failure.
     sigma, q, peak : float
@@ -216,7 +216,7 @@ def close_probability(r: float, k: int, sigma: float = 1.0) -> float:
 
 
 def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> float:
-    """The quantile of γ_out for m Gaussian centers in the Poisson approximation: n P(k/2, γ²/8σ²) = −ln(1 − prob).
+    """The quantile of γ_out for m Gaussian centres in the Poisson approximation: n P(k/2, γ²/8σ²) = −ln(1 − prob).
 
     Replacing −ln(1 − probability) by ``probability`` gives a rigorous lower bound on the quantile (union bound).
 
@@ -240,7 +240,7 @@ def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> floa
 
 
 def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
-    """E ln γ_out for m Gaussian centers in the Poisson approximation: the mean of ln γ over n P(k/2, γ²/8σ²) ~ Exp(1).
+    """E ln γ_out for m Gaussian centres in the Poisson approximation: the mean of ln γ over n P(k/2, γ²/8σ²) ~ Exp(1).
 
     Examples
     --------
@@ -315,17 +315,17 @@ def typical_width(k: int, accuracy: float) -> float:
 
 
 def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
-    """Bound on ``|P(no two centers within r) − exp(−λ)|``, λ = n P(k/2, r²/4σ²) (Arratia, Goldstein and Gordon).
+    """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4σ²) (Arratia, Goldstein and Gordon).
 
-    Pairs without a common center are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
-    b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centers are both within r of a third.
+    Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
+    b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
 
     Parameters
     ----------
     r : float
         distance; γ_out = √2 r.
     m, k : int
-        centers and dimension.
+        centres and dimension.
     sigma : float
         σ_F.
 
@@ -347,7 +347,7 @@ def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
     _check(m=m, k=k, sigma=sigma, r=r)
     p1, x = close_probability(r, k, sigma), (r / sigma) ** 2
 
-    def integrand(y: float) -> float:  # y = |v|²/σ² of the third center
+    def integrand(y: float) -> float:  # y = |v|²/σ² of the third centre
         density = math.exp((k / 2 - 1) * math.log(y) - y / 2 - k / 2 * math.log(2) - float(gammaln(k / 2)))
         return density * float(ncx2.cdf(x, k, y)) ** 2
 
@@ -361,7 +361,7 @@ def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
 def coincidence_probability(m: int, d: int, p: float) -> float:
     """P(γ_out = 0) for masked F and a U without zero rows: the probability that two of the m rows of F are 0.
 
-    Each row is 0 with probability (1 − p)^d. Centers of two other rows differ almost surely.
+    Each row is 0 with probability (1 − p)^d. Centres of two other rows differ almost surely.
 
     Examples
     --------

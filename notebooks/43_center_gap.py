@@ -11,10 +11,10 @@
 # ---
 
 # %% [markdown]
-# # The gap between centers
+# # The gap between centres
 #
 # In a layer with weights $F + D \odot W$ the fixed part $F$ gives each neuron a place. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` measure how well it is told apart from others by $\gamma_{\mathrm{out}}$, the smallest gap between projected
-# centers, and from a second position of its inputs by $\gamma_{\mathrm{in}}$. This chapter gives the law of $\gamma_{\mathrm{out}}$, which decides what Fig. 11 can show and where Thm 4.6 applies, checks the input side (Thms 4.7, 4.8), and closes a gap in the hardness result of their
+# centres, and from a second position of its inputs by $\gamma_{\mathrm{in}}$. This chapter gives the law of $\gamma_{\mathrm{out}}$, which decides what Fig. 11 can show and where Thm 4.6 applies, checks the input side (Thms 4.7, 4.8), and closes a gap in the hardness result of their
 # section C.4.
 
 # %% tags=["parameters"]
@@ -80,7 +80,7 @@ from lmc_helpers.input_sensitivity import (
 # %% [markdown]
 # ## What Thm 4.6 needs
 #
-# The inputs lie in the span of the orthonormal columns of $U$ ($d \times k$); the centers are $v_i = U^\top f_i$, $i \le m$, and $\gamma_{\mathrm{out}} = \sqrt 2 \min_{i \ne j} \lVert v_i - v_j \rVert$. The entries of $F$ are $B \sigma Y_0$ with $B \sim \mathrm{Bernoulli}(p)$ and a
+# The inputs lie in the span of the orthonormal columns of $U$ ($d \times k$); the centres are $v_i = U^\top f_i$, $i \le m$, and $\gamma_{\mathrm{out}} = \sqrt 2 \min_{i \ne j} \lVert v_i - v_j \rVert$. The entries of $F$ are $B \sigma Y_0$ with $B \sim \mathrm{Bernoulli}(p)$ and a
 # density of $Y_0$ below $M_0$; $q = 2p - p^2$. Thm 4.6 says that with probability $1 - \delta$
 #
 # $$
@@ -160,7 +160,7 @@ figures.numbers(
 #
 # With a mask the gap vanishes for wide layers, whatever $\sigma$ is:
 #
-# ```{prf:proposition} Masked centers
+# ```{prf:proposition} Masked centres
 # :label: prop-masked
 # Let $p < 1$ and let no row of $U$ be 0. Then $\gamma_{\mathrm{out}} = 0$ if and only if two rows of $F$ vanish, up to probability 0. This happens with probability $P(\mathrm{Bin}(m, (1 - p)^d) \ge 2)$, which for fixed $d$ tends to 1 as $m \to \infty$.
 # ```
@@ -198,7 +198,7 @@ claims.check(
 # %% [markdown]
 # ## The law of the gap
 #
-# For Gaussian $F$ without a mask the centers are independent with the law $N(0, \sigma^2 I_k)$ for every $U$. Let $P(a, z)$ be the regularised incomplete gamma function, $n = m(m-1)/2$, $p_1 = P(\frac k2, r^2/4\sigma^2)$ the probability that two given centers are within $r$, and $p_2$ that two centers are both within
+# For Gaussian $F$ without a mask the centres are independent with the law $N(0, \sigma^2 I_k)$ for every $U$. Let $P(a, z)$ be the regularised incomplete gamma function, $n = m(m-1)/2$, $p_1 = P(\frac k2, r^2/4\sigma^2)$ the probability that two given centres are within $r$, and $p_2$ that two centres are both within
 # $r$ of a third.
 #
 # ```{prf:theorem} Law of the gap
@@ -225,7 +225,7 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# Pairs of centers without a common one are independent. The first statement is Theorem 1 of Arratia, Goldstein and Gordon {cite:p}`arratia1989`: a pair has $2(m-2)$ neighbours besides itself, and two neighbouring pairs are close with probability $p_2$. For fixed $k$, $p_1$ is below $V_k r^k$ times the peak
+# Pairs of centres without a common one are independent. The first statement is Theorem 1 of Arratia, Goldstein and Gordon {cite:p}`arratia1989`: a pair has $2(m-2)$ neighbours besides itself, and two neighbouring pairs are close with probability $p_2$. For fixed $k$, $p_1$ is below $V_k r^k$ times the peak
 # $(4\pi\sigma^2)^{-k/2}$ of the density of $v_i - v_j$, and $p_2 \le p_1 V_k r^k (2 \pi \sigma^2)^{-k/2}$. If $\lambda$ is bounded, $r^k = O(m^{-2})$ and both terms are $O(m^3 m^{-4})$; besides $p_1 \sim V_k r^k (4 \pi \sigma^2)^{-k/2}$, which gives $s$.
 # Differentiate $n P(\frac k2, z) = \ln 2$: $d \ln n/d \ln m = (2m-1)/(m-1)$ and $d \ln z/ d\ln P = P/(z P')$, where $P(\frac k2, z)\, \Gamma(\frac k2) = z^{k/2} \int_0^1 s^{k/2-1} e^{-zs}\, ds$ and $z P'\, \Gamma(\frac k2) = z^{k/2} e^{-z}$. As $e^{z(1-s)} > 1$ the integral exceeds $2/k$.
 # ```
@@ -239,7 +239,7 @@ ANCHOR, END = 16, 1024  # the paper anchors its rate at 16
 
 def gaps(k: int, m: int, n: int, seed: int) -> torch.Tensor:
     """γ_out of n layers of width m, Gaussian F, σ of 1, in chunks."""
-    generator = torch_generator(seed, f"centers {k} {m}")
+    generator = torch_generator(seed, f"centres {k} {m}")
     size = max(1, 2_000_000 // (m * k))
     parts = []
     for start in range(0, n, size):
@@ -422,12 +422,12 @@ figures.numbers(
 # ```
 #
 # At $m = 16$ the local exponent for $k = 32$ is {glue:text}`start_32:.2f` times the printed one. It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$. At $m = 1024$ the proven error of the law's distribution function at the median is at most
-# {glue:text}`poisson_8:.3f` for $k = 8$ and {glue:text}`poisson_32:.3f` for $k = 32$. At $m = 16$, where pairs with a common center matter, $\mathbb E \ln \gamma_{\mathrm{out}}$ is above that of the law, by {glue:text}`excess_8:.3f` for $k = 8$ and {glue:text}`excess_32:.3f` for $k = 32$, so that the measured
-# exponents are a little steeper still. If only 16 random entries in each row of 128 are fixed, the exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times the printed one. The paper's conclusion, that close centers are plausible only for small $k$ or very wide layers, stands; for large $k$ gaps shrink faster than it says.
+# {glue:text}`poisson_8:.3f` for $k = 8$ and {glue:text}`poisson_32:.3f` for $k = 32$. At $m = 16$, where pairs with a common centre matter, $\mathbb E \ln \gamma_{\mathrm{out}}$ is above that of the law, by {glue:text}`excess_8:.3f` for $k = 8$ and {glue:text}`excess_32:.3f` for $k = 32$, so that the measured
+# exponents are a little steeper still. If only 16 random entries in each row of 128 are fixed, the exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times the printed one. The paper's conclusion, that close centres are plausible only for small $k$ or very wide layers, stands; for large $k$ gaps shrink faster than it says.
 #
 # ## Inputs that change places
 #
-# If the inputs are reindexed by $\tau$, the centers move by $\delta_\tau = F (P_\tau - I) U$ and the metric $S_i$ becomes $S_i^\tau$. With $R = (D \odot W) U$ the cost changes by
+# If the inputs are reindexed by $\tau$, the centres move by $\delta_\tau = F (P_\tau - I) U$ and the metric $S_i$ becomes $S_i^\tau$. With $R = (D \odot W) U$ the cost changes by
 #
 # $$
 # \Delta_\tau^{\mathrm{in}} = \sum_i \lVert R_i - \delta_{\tau, i} \rVert^2_{(S_i^\tau)^{-1}} - \lVert R_i \rVert^2_{S_i^{-1}} ,
@@ -734,7 +734,7 @@ figures.show("fig_inputs", figure)
 # $a_{l+2}^2/a_l^2 = (l-1)^2/((l+1)(l+2))$; so $a_l^2 \ge 64\, a_4^2\, l^{-3} = \frac{4}{3\pi}\, l^{-3}$, and $\tau_d d^2 \ge 0.65\, d^2 (d+1)^{-3/2} > \frac12$ for $d \ge 4$.
 # ```
 #
-# The bound grows like $d^{5/4}$ (below); the printed $1/(10 \sqrt 2)$ is far from it. "Center-dominated" is, however, a narrow regime here: a combination of the features with
+# The bound grows like $d^{5/4}$ (below); the printed $1/(10 \sqrt 2)$ is far from it. "Centre-dominated" is, however, a narrow regime here: a combination of the features with
 # the target's norm $d^2/\sqrt 2$ has $\lVert \alpha \rVert_2 \ge d^2/\sqrt m$, and then the hypothesis leaves $\lVert W \rVert_F \le \lVert F \rVert_F/(10 \sqrt 2\, d^2)$.
 
 # %% tags=["hide-input"]

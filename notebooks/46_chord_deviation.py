@@ -410,7 +410,7 @@ figures.numbers(
 # \text{barrier} = \mathbb E \bigl[ \lVert \xi_f \rVert^2 + 2 \langle \xi_f, \bar z - y \rangle \bigr] - \lambda (1 - \lambda)\, \mathbb E \lVert f_A - f_B \rVert^2 .
 # $$
 #
-# The bound is compared with two-layer ReLU networks on small digits: 64 centered pixels, 64 neurons with 16 fixed weights each, drawn with scale $\sigma_F$, the others trained with AdamW together with the outer layer, in pairs that share $F$ and the mask.
+# The bound is compared with two-layer ReLU networks on small digits: 64 centred pixels, 64 neurons with 16 fixed weights each, drawn with scale $\sigma_F$, the others trained with AdamW together with the outer layer, in pairs that share $F$ and the mask.
 
 # %% tags=["hide-input"]
 SCALES = [0.0, 0.5, 1.0, 2.0, 4.0]

@@ -1,4 +1,4 @@
-"""Gaps between centers against brute force, simulation and exact small cases."""
+"""Gaps between centres against brute force, simulation and exact small cases."""
 
 import math
 from itertools import combinations
