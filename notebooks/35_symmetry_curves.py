@@ -53,6 +53,7 @@ chapter.begin(
 
 # %% tags=["hide-input"]
 import math
+import operator
 
 import numpy as np
 import torch
@@ -60,8 +61,8 @@ from matplotlib.ticker import NullFormatter
 
 from lmc_helpers import claims, figures
 from lmc_helpers.chord_bound import curvature
+from lmc_helpers.clusters import jackknife, over_clusters
 from lmc_helpers.device import numpy_generator, torch_generator
-from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.group_actions import (
     GeneralLinear,
     PseudoInverse,
@@ -591,13 +592,13 @@ claims.check("G10.straight", always.mean().item(), n=len(always))
 
 
 # %% [markdown]
-# Curves from one minimum are not independent: the standard errors below are those of means over minima.
+# Curves from one minimum are not independent: the errors below are those of means over minima, with Student's quantile.
 
 
 # %% tags=["nbval-check-output"]
 def per_start(values: torch.Tensor) -> np.ndarray:
-    """Mean over the curves from each minimum, (starts,)."""
-    return values.reshape(starts, curves).mean(dim=1).numpy()
+    """The values of the curves from each minimum, (starts, curves)."""
+    return values.reshape(starts, curves).numpy()
 
 
 def surplus_over_line(seed: int = seed, done=None) -> tuple[float, float]:
@@ -605,8 +606,7 @@ def surplus_over_line(seed: int = seed, done=None) -> tuple[float, float]:
     done = done or {r: study(64, r, seed) for r in magnitudes}
     gap = torch.cat([(c - s)[:, 1:-1] for c, s, *_ in done.values()], dim=1)
     worst = gap.mean(dim=0).argmax()
-    value, error = mean_and_error([per_start(gap[:, worst])])
-    return float(value[0]), float(error[0])
+    return over_clusters(per_start(gap[:, worst]))
 
 
 value, error = surplus_over_line(done={r: runs[64, r] for r in magnitudes})
@@ -624,7 +624,7 @@ def barrier_ratio(seed: int = seed, done=None) -> tuple[float, float]:
     """Ratio of the mean highest losses on chords, and its standard error."""
     done = done or {r: study(8, r, seed) for r in magnitudes}
     low, high = (done[r][1].amax(dim=1) for r in magnitudes)
-    return ratio_of_means(per_start(high), per_start(low), paired=True)
+    return jackknife(operator.truediv, per_start(high), per_start(low))
 
 
 value, error = barrier_ratio(done={r: runs[8, r] for r in magnitudes})

@@ -47,16 +47,10 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers.center_gap import (
     center_gap,
-    close_probability,
     coincidence_probability,
-    expected_log_gap,
-    gap_quantile,
     largest_constant,
-    local_exponent,
-    poisson_error,
     sample_fixed,
     separation_bound,
-    typical_width,
 )
 from lmc_helpers.device import torch_generator
 from lmc_helpers.feature_hardness import (
@@ -64,6 +58,14 @@ from lmc_helpers.feature_hardness import (
     high_degree_part,
     nearest_features,
     relu_kernel,
+)
+from lmc_helpers.gap_law import (
+    close_probability,
+    expected_log_gap,
+    gap_quantile,
+    local_exponent,
+    poisson_error,
+    typical_width,
 )
 from lmc_helpers.input_sensitivity import (
     expected_column_distance,

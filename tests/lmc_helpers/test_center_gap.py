@@ -11,16 +11,18 @@ from scipy.stats import chi
 from lmc_helpers import center_gap as module
 from lmc_helpers.center_gap import (
     center_gap,
-    close_probability,
     coincidence_probability,
-    expected_log_gap,
-    gap_quantile,
     largest_constant,
-    local_exponent,
     log_unit_ball,
-    poisson_error,
     sample_fixed,
     separation_bound,
+)
+from lmc_helpers.gap_law import (
+    close_probability,
+    expected_log_gap,
+    gap_quantile,
+    local_exponent,
+    poisson_error,
     typical_width,
     weibull_scale,
 )
