@@ -119,9 +119,9 @@ def train(
     seeds : sequence of int
         one a network: of its initial weights and of the order of its examples.
     fixed : dict, optional
-        layer → (F, D) as in :meth:`Architecture.forward`.
+        layer → (F, D) as in :meth:`~lmc_helpers.stacked_mlp.Architecture.forward`.
     initial : dict of torch.Tensor, optional
-        initial parameters, name → (N, …), in the place of :meth:`Architecture.initial`.
+        initial parameters, name → (N, …), in the place of :meth:`~lmc_helpers.stacked_mlp.Architecture.initial`.
     dtype : torch.dtype
         of parameters and inputs.
     checkpoint : path, optional

@@ -63,6 +63,7 @@ from lmc_helpers.visibility import (
     mean_cost,
     rank_law,
     ranks,
+    relative_anisotropy,
     same_counts,
     thinner,
 )
@@ -331,10 +332,10 @@ claims.check("I13.rise_frame", value, stderr=error, n=controls)
 # Exact copy. Let $A_i = \sum_\ell D_{i\ell} W_{i\ell} u_\ell$ be what neuron $i$ applies to $(a, b)$. Under AdamW with rate $\eta$ and decay $\lambda$
 #
 # $$
-# A_{ia}(t + 1) = (1 - \eta\lambda)\, A_{ia}(t) - \eta\, \frac{n_a}{\sqrt k}\, r_t, \qquad A_{ia}(0) \sim \mathcal N\bigl(0,\, 0.05^2\, n_a/k\bigr),
+# A_{ia}(t + 1) = (1 - \eta\lambda)\, A_{ia}(t) - \eta\, \frac{n_a}{\sqrt k}\, r_t
 # $$
 #
-# with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$. Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
+# from $A_{ia}(0) \sim \mathcal N(0,\, 0.05^2\, n_a/k)$, with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$. Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
 # $(A_i, b_i)$ changes neither the function nor the law of training, though their masks may differ.
 #
 # If no mask lets through more than one copy of a latent, and $W$ has the rate $\sqrt k\, \eta$, the decay $\lambda/\sqrt k$, Adam's $\epsilon/\sqrt k$ and initial standard deviation $0.05 \sqrt k$, then the students are those of $k = 1$: the same functions, lines and barriers at every coherence $1/k$.
@@ -502,12 +503,18 @@ figures.numbers(
 # frame may lie higher where these are few, because there a neuron of rank 1 sees a mixture of the latents, which depends on the frame: over the new frames above, the mean barrier of a mask at $\nu = 1$ lies between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
 #
 # This does not contradict Thm. 4.4. Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility` and nearly fixed by $v$. At fixed $p$, as in the paper,
-# it falls with $\nu$. It is this ratio, and not $\nu$, that the experiment varies.
+# it falls with $\nu$. In Fig. 6 and in these controls the two cannot be told apart.
 #
 # ## The same masks
 #
 # One can also leave all masks as they are, and with them the set of neurons that see both latents, and change the size of the copies: with ten copies of each latent, one of squared size $\nu$ and nine that share $1 - \nu$, the coherence is $\nu$ for any $\nu \ge 1/10$, and
-# $p = 0.15$. What changes then is the cost of what a neuron sees. At $\nu = 1$ the nine copies have vanished and the experiment is that of $k = 1$.
+# $p = 0.15$. What changes then is the cost of what a neuron sees, and with it the anisotropy: $(S_i)_{aa}$ is a sum of independent terms, and its relative variance
+#
+# $$
+# \frac{1 - p}{p} \Bigl( \nu^2 + \frac{(1 - \nu)^2}{9} \Bigr)
+# $$
+#
+# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$. So both the coherence and the anisotropy that Thm. 4.4 bounds change here, and the set of neurons that see both latents stays.
 
 # %% tags=["nbval-check-output"]
 NUS = (0.1, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0)
@@ -628,6 +635,9 @@ handles, names = axis.get_legend_handles_labels()
 figure.legend(handles, names, loc="outside lower center", ncols=2)
 figures.show("fig_two_masks", figure)
 figures.numbers(
+    variance_one=relative_anisotropy(1, p0),
+    variance_low=relative_anisotropy(1, p0) * (0.1**2 + 0.9**2 / 9),
+    variance_high=relative_anisotropy(1, p0) * (0.9**2 + 0.1**2 / 9),
     large_copies=sized[0.9].barrier().mean(),
     equal_copies=sized[0.1].barrier().mean(),
     one_copy=sized[1.0].barrier().mean(),
@@ -645,17 +655,17 @@ figures.numbers(
 # Left: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Right: the masks of Example 4.3, {glue:text}`controls` pairs a point. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only close to $\nu = 1$, where the small copies cost too much for the steps that training makes.
+# On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
 #
-# On the right, at $\varepsilon = 1/20$, the coherence is 0.998, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$. The reason is plain: neurons with one mask are exchangeable, 64 of each kind. The masks decide which *kinds* of neurons exist; within a kind
-# nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, the target cannot be realized (loss {glue:text}`zero_ends:.2f`), and even then there is a barrier of {glue:text}`zero_barrier:.2f`.
+# On the right, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$. The reason is plain: neurons with one mask are exchangeable, 64 of each kind. The masks decide which *kinds* of neurons exist; within a kind
+# nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, a student is a sum $g(a) + h(b)$, which the target is not (loss {glue:text}`zero_ends:.2f`), and even then there is a barrier of {glue:text}`zero_barrier:.2f`.
 #
 # ## What we found that the paper does not say
 #
 # - Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target, so that it is LMC between solutions.
 # - The cause is not the coherence. With the law of what neurons see held fixed the barrier stays; with the coherence fixed at 1 it rises as in Fig. 6.
 # - LMC at $\nu = 1$ does not come from identifiable neurons: those that see both latents are all exchangeable there. There are only few of them.
-# - With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier. What masks do to neurons is a matter of costs that training cannot pay, not of the coherence.
+# - With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier, though $S_i$ is nearly as anisotropic as at $\nu = 1$. What counts is how many neurons see both latents at a cost that training can pay.
 #
 # ```{admonition} Try it
 # :class: tip
