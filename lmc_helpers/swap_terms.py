@@ -7,14 +7,12 @@ the cost of a permutation with ``‖δ_π‖²/μ``, δ_π = (P_π − I) F U.
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 from lmc_helpers.input_subspace import refuse
 from lmc_helpers.neuron_metrics import chunks, layer, whiteners
 
-__all__ = ["center_gap", "center_shift", "swap_terms"]
+__all__ = ["center_shift", "swap_terms"]
 
 
 def swap_terms(
@@ -70,20 +68,3 @@ def center_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Ten
     refuse(U, F)
     v = F @ U
     return v[p] - v
-
-
-def center_gap(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
-    """γ_out: √2 times the least distance between two centres of the rows of F (m, d), m >= 2.
-
-    It is the least ``‖δ_π‖`` over all permutations but the identity (chapter *What a swap costs*).
-
-    Examples
-    --------
-    >>> round(center_gap(torch.tensor([[0.0], [3.0], [4.0]]), torch.eye(1)).item(), 6)
-    1.414214
-    """
-    F, U = F.double(), U.double()
-    refuse(U, F)
-    if F.shape[-2] < 2:
-        raise ValueError(f"m = {F.shape[-2]} neurons; allowed: at least 2")
-    return math.sqrt(2) * torch.nn.functional.pdist(F @ U).min()

@@ -53,7 +53,7 @@ from lmc_helpers.orbit_distance import orbit_distance, stationarity
 # %% [markdown]
 # ## Midpoints
 #
-# Let $A = W_1 W_2$, $S = \{(X, Z) : X Z = A\}$, and $\operatorname{dist}$ the distance from $S$ in the norm $(\lVert X \rVert^2 + \lVert Z \rVert^2)^{1/2}$ with Frobenius norms; for invertible $A$ $S$ is one orbit. The paper takes
+# Let $A = W_1 W_2$, $S = \{(X, Z) : X Z = A\}$, and $\operatorname{dist}$ the distance from $S$ in the norm $(\lVert X \rVert^2 + \lVert Z \rVert^2)^{1/2}$ with Frobenius norms; if $A$ is invertible, $S$ is one orbit. The paper takes
 # $g = \beta I$ and $g = \beta^{-1} I$. The middle of the two points is
 #
 # $$

@@ -22,8 +22,8 @@ matrices: int = 20000  # sampled group elements for each size
 pairs: int = 200  # weights and group elements for each exact check
 networks: int = 100  # sigmoid networks of random sizes
 steps: int = 300  # steps of gradient descent of each of them
-starts: int = 5  # minima from which curves start, for each batch size
-curves: int = 20  # curves from each minimum, for each magnitude
+starts: int = 10  # minima from which curves start, for each batch size
+curves: int = 10  # curves from each minimum, for each magnitude
 training: int = 1500  # steps of gradient descent to each minimum
 slope: float = 0.1  # slope of leaky ReLU on the negative side
 small: float = 0.5  # smaller magnitude of log g, its spectral radius
@@ -53,6 +53,7 @@ chapter.begin(
 
 # %% tags=["hide-input"]
 import math
+import operator
 
 import numpy as np
 import torch
@@ -60,6 +61,7 @@ from matplotlib.ticker import NullFormatter
 
 from lmc_helpers import claims, figures
 from lmc_helpers.chord_bound import curvature
+from lmc_helpers.clusters import jackknife, over_clusters
 from lmc_helpers.device import numpy_generator, torch_generator
 from lmc_helpers.group_actions import (
     GeneralLinear,
@@ -589,14 +591,22 @@ always = torch.cat([below(runs[8, r]) for r in magnitudes]).double()
 claims.check("G10.straight", always.mean().item(), n=len(always))
 
 
+# %% [markdown]
+# Curves from one minimum are not independent: the errors below are those of means over minima, with Student's quantile.
+
+
 # %% tags=["nbval-check-output"]
+def per_start(values: torch.Tensor) -> np.ndarray:
+    """The values of the curves from each minimum, (starts, curves)."""
+    return values.reshape(starts, curves).numpy()
+
+
 def surplus_over_line(seed: int = seed, done=None) -> tuple[float, float]:
     """Largest mean loss on curves less that on chords, and standard error."""
     done = done or {r: study(64, r, seed) for r in magnitudes}
     gap = torch.cat([(c - s)[:, 1:-1] for c, s, *_ in done.values()], dim=1)
     worst = gap.mean(dim=0).argmax()
-    column = gap[:, worst]
-    return column.mean().item(), column.std().item() / math.sqrt(len(column))
+    return over_clusters(per_start(gap[:, worst]))
 
 
 value, error = surplus_over_line(done={r: runs[64, r] for r in magnitudes})
@@ -614,9 +624,7 @@ def barrier_ratio(seed: int = seed, done=None) -> tuple[float, float]:
     """Ratio of the mean highest losses on chords, and its standard error."""
     done = done or {r: study(8, r, seed) for r in magnitudes}
     low, high = (done[r][1].amax(dim=1) for r in magnitudes)
-    ratio = (high.mean() / low.mean()).item()
-    residual = high - ratio * low
-    return ratio, (residual.std() / low.mean() / math.sqrt(len(low))).item()
+    return jackknife(operator.truediv, per_start(high), per_start(low))
 
 
 value, error = barrier_ratio(done={r: runs[8, r] for r in magnitudes})
@@ -629,7 +637,6 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-few = max(2, curves // 2)
 t_few = torch.linspace(0, 1, 11, dtype=torch.float64)
 scan = [0.05, 0.1, 0.2, 0.5]
 batches = {8: "red", 64: "blue", 256: "green"}
@@ -640,7 +647,7 @@ for k, found in first.items():
     rn = sampler(f"scan, {k} samples")
     for r in scan:
         flags = [
-            below(random_curves(one, r, 2 * few // len(found), t_few, rn))
+            below(random_curves(one, r, 2 * curves // len(found), t_few, rn))
             for one in found
         ]
         lower[k, r] = torch.cat(flags).double().mean().item()
@@ -652,7 +659,7 @@ for k in counts:
     found = at[k][0] if k in at else minimum(k, sampler(f"minimum, {k} samples"))
     rn = sampler(f"ends, {k} samples")
     moved = [
-        random_curves(found, r, few, torch.cat([0 * end, end]), rn)[0]
+        random_curves(found, r, curves, torch.cat([0 * end, end]), rn)[0]
         for r in magnitudes
     ]
     at_end.append(
@@ -701,6 +708,8 @@ left.set(
     ylabel="share of curves below the line",
     ylim=(0, 1.05),
 )
+left.set_xticks(scan, [f"{r:g}" for r in scan])
+left.set_xticks([], minor=True)
 left.legend(loc="lower right")
 for values, name, colour in zip(
     zip(*at_end, strict=True),
@@ -758,8 +767,8 @@ figures.numbers(
     training=training,
     curves=starts * curves,
     starts=starts,
-    scan_curves=2 * few,
-    few=few,
+    scan_curves=2 * curves,
+    few=curves,
     moved=np.mean(moved),
     start_8=f"{max(runs[8, r][0][:, 0].max().item() for r in magnitudes):.0e}",
     least_rank=min(runs[8, r][3].min().item() for r in magnitudes),

@@ -45,6 +45,7 @@ from scipy.stats import binom
 
 from lmc_helpers import claims, figures
 from lmc_helpers.asymmetry_schemes import WAsymmetric
+from lmc_helpers.center_gap import center_gap
 from lmc_helpers.device import torch_generator
 from lmc_helpers.gram_concentration import (
     bernstein_bound,
@@ -60,7 +61,7 @@ from lmc_helpers.identifiability import (
 )
 from lmc_helpers.input_subspace import grams
 from lmc_helpers.reassignment import cheapest, cheapest_other
-from lmc_helpers.swap_terms import center_gap, center_shift, swap_terms
+from lmc_helpers.swap_terms import center_shift, swap_terms
 
 
 def normal(purpose: str, *shape: int) -> torch.Tensor:
@@ -446,7 +447,7 @@ for number in range(layers):
                 e = error(scale * pairwise, eps, mu)
                 if e <= 1:
                     _, least = cheapest_other(cost_table(F, D, scale * W, U))
-                    gap = center_gap(F, U).item()
+                    gap = center_gap(F @ U).item()
                     off_least = abs(mu * least / gap**2 - 1)
                     corollary.append(off_least / e)
                     corollary_half.append(2 * off_least / e)
@@ -471,7 +472,7 @@ for number in range(layers):
         F, U = normal(f"gap {number} {m}", m, 5), subspace(f"gap {number}", 5, k)
         orders = torch.tensor(list(itertools.permutations(range(m))))[1:]
         sizes = torch.stack([center_shift(F, U, p).norm() for p in orders])
-        gap = center_gap(F, U).item()
+        gap = center_gap(F @ U).item()
         differences.append(abs(sizes.min().item() / gap - 1))
         moved = (orders != torch.arange(m)).sum(dim=1)
         more_than_two.append(abs(sizes[moved > 2].min().item() / gap - 1))
@@ -494,7 +495,7 @@ def least_ratio(m: int, rho: float) -> float:
     """μ min Δ_π/γ² over all permutations but the identity."""
     F, D, W, U = pairs(m, rho)
     _, least = cheapest_other(cost_table(F, D, W, U))
-    return least / center_gap(F, U).item() ** 2
+    return least / center_gap(F @ U).item() ** 2
 
 
 widths = np.array([4, 8, 16, 32, 64])

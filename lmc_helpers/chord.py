@@ -1,0 +1,365 @@
+"""Chord deviation of a layer between two sets of weights (Bürgin, Herbst, Lin & Jegelka, section 5, appendix D).
+
+For Gaussian inputs and one neuron with effective weights u, v and w = (1−λ)u + λv,
+
+    ξ(λ; x) = η(w·x) − (1−λ) η(u·x) − λ η(v·x)                                                    (eq. (30))
+
+depends on the plane of u and v only. For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
+
+    E ξ² = ((1−λ)² ‖u‖² g(θ₁) + λ² ‖v‖² g(θ₂))/π,        g(θ) = θ − sin θ cos θ.
+
+Everything is in coordinates in which the inputs are standard: for a covariance Σ multiply the weights by its root first
+(:func:`in_standard_coordinates`). The largest E ξ² over all u, v in the ball of radius β ‖f‖ about f is known exactly
+(:func:`largest_deviation`) and at most β³ ‖f‖²/(3π).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+__all__ = [
+    "ACTIVATIONS",
+    "chord_deviation",
+    "gate_change",
+    "in_standard_coordinates",
+    "largest_deviation",
+    "printed_relu_bound",
+    "relu_bound",
+    "segment",
+    "smooth_bound",
+    "smooth_deviation",
+    "supremum",
+]
+
+#: Smooth activations η of Thm D.1, each with the supremum of the absolute value of η''.
+ACTIVATIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], float]] = {
+    "tanh": (torch.tanh, 4 / (3 * math.sqrt(3))),
+    "softplus": (lambda z: torch.nn.functional.softplus(z, threshold=40), 1 / 4),
+    "sigmoid": (torch.sigmoid, 1 / (6 * math.sqrt(3))),
+    "gelu": (torch.nn.functional.gelu, math.sqrt(2 / math.pi)),
+}
+
+
+def segment(theta: torch.Tensor) -> torch.Tensor:
+    """g(θ) = θ − sin θ cos θ, twice the area of a circular segment, without cancellation at small angles.
+
+    Parameters
+    ----------
+    theta : torch.Tensor
+        angles in [0, π], any shape.
+
+    Returns
+    -------
+    torch.Tensor
+        the same shape, in [0, π].
+
+    Examples
+    --------
+    >>> t = torch.tensor([1e-6, math.pi], dtype=torch.float64)
+    >>> [round(x, 12) for x in (segment(t) / torch.tensor([2e-18 / 3, math.pi], dtype=torch.float64)).tolist()]
+    [1.0, 1.0]
+    """
+    t2 = (2 * theta).square()
+    series = 1.0 - t2 / 20 * (1 - t2 / 42 * (1 - t2 / 72 * (1 - t2 / 110 * (1 - t2 / 156))))  # (t − sin t)/(t³/6)
+    return torch.where(theta < 0.3, 2 * theta.pow(3) / 3 * series, theta - theta.sin() * theta.cos())
+
+
+def in_standard_coordinates(weights: torch.Tensor, covariance: torch.Tensor) -> torch.Tensor:
+    """Rows W Σ^(1/2), so that W x with x ~ N(0, Σ) has the law of W Σ^(1/2) z with standard z.
+
+    Parameters
+    ----------
+    weights : torch.Tensor
+        (..., m, d).
+    covariance : torch.Tensor
+        Σ (d, d), symmetric and positive semi-definite; it may be singular.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, d).
+
+    Raises
+    ------
+    ValueError
+        if Σ is not symmetric positive semi-definite of that size.
+
+    Examples
+    --------
+    >>> in_standard_coordinates(torch.ones(1, 2), torch.diag(torch.tensor([4.0, 0.0])))
+    tensor([[2., 0.]])
+    """
+    d = weights.shape[-1]
+    if covariance.shape != (d, d) or not torch.allclose(covariance, covariance.mT, rtol=1e-10, atol=0):
+        raise ValueError(f"covariance has shape {tuple(covariance.shape)}; allowed: symmetric ({d}, {d})")
+    values, vectors = torch.linalg.eigh(covariance)
+    if values[0] < -1e-10 * values[-1].abs():
+        raise ValueError(f"covariance has the eigenvalue {values[0].item():.3g}; allowed: none below 0")
+    return weights @ (vectors * values.clamp(min=0).sqrt()) @ vectors.mT
+
+
+def _check(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
+    """λ as a tensor (..., 1) that broadcasts against the vectors."""
+    if u.shape[-1] != v.shape[-1]:
+        raise ValueError(f"u has shape {tuple(u.shape)}, v {tuple(v.shape)}; allowed: the same last dimension")
+    lam = torch.as_tensor(lam, dtype=u.dtype)
+    if not ((lam >= 0) & (lam <= 1)).all():
+        raise ValueError(f"λ from {lam.min().item()} to {lam.max().item()}; allowed: 0 <= λ <= 1")
+    return lam
+
+
+def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
+    """E ξ(λ; x)² of eq. (30) for ReLU and standard Gaussian inputs, in closed form.
+
+    The angles come from the part of v − u that is orthogonal to w, so that nothing cancels for nearly equal vectors.
+
+    Parameters
+    ----------
+    u, v : torch.Tensor
+        effective weights of one neuron at both ends, (..., d); they broadcast.
+    lam : float or torch.Tensor
+        λ in [0, 1], a number or (...).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit or λ is out of range.
+
+    Examples
+    --------
+    Opposite vectors: in the middle w = 0 and ``ξ = −|u·x|/2``, so E ξ² = 1/4.
+
+    >>> u = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    >>> chord_deviation(u, -u, 0.5).item(), chord_deviation(u, 3 * u, 0.5).item()
+    (0.25, 0.0)
+    """
+    lam = _check(u, v, lam)
+    across = v - u
+    w = u + lam[..., None] * across
+    length = torch.linalg.vector_norm(w, dim=-1, keepdim=True)
+    unit = w / torch.where(length > 0, length, 1)
+    height = torch.linalg.vector_norm(across - (across * unit).sum(-1, keepdim=True) * unit, dim=-1)  # |Δ⊥|
+    first = torch.atan2(lam * height, (u * unit).sum(-1))  # θ₁
+    second = torch.atan2((1 - lam) * height, (v * unit).sum(-1))  # θ₂
+    p2, q2 = (1 - lam).square() * u.square().sum(-1), lam.square() * v.square().sum(-1)
+    value = (p2 * segment(first) + q2 * segment(second)) / math.pi
+    return torch.where(length[..., 0] > 0, value, p2)  # w = 0: ξ = −‖p·x‖
+
+
+def gate_change(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Probability θ/π that a neuron is active at one end and not at the other, (...); u, v (..., d).
+
+    Examples
+    --------
+    >>> gate_change(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 2.0])).item()
+    0.5
+    """
+    a, b = (x / torch.linalg.vector_norm(x, dim=-1, keepdim=True) for x in (u, v))
+    return 2 * torch.atan2(torch.linalg.vector_norm(a - b, dim=-1), torch.linalg.vector_norm(a + b, dim=-1)) / math.pi
+
+
+def supremum(u: torch.Tensor, v: torch.Tensor, steps: int = 101) -> tuple[torch.Tensor, torch.Tensor]:
+    """sup over λ of ‖ξ_H(λ; ·)‖ for layers of ReLU neurons, on a grid that is refined twice.
+
+    Parameters
+    ----------
+    u, v : torch.Tensor
+        rows of the effective weights at both ends, (..., m, d).
+    steps : int
+        points of every grid, at least 11.
+
+    Returns
+    -------
+    torch.Tensor, torch.Tensor
+        supremum (...) and the λ where it is taken (...).
+
+    Raises
+    ------
+    ValueError
+        if ``steps`` is too small or the shapes do not fit.
+
+    Examples
+    --------
+    >>> u = torch.tensor([[1.0, 0.1]], dtype=torch.float64)
+    >>> value, lam = supremum(u, u * torch.tensor([1.0, -1.0]))
+    >>> round(lam.item(), 9), value.item() == chord_deviation(u, u * torch.tensor([1.0, -1.0]), 0.5).sqrt().item()
+    (0.5, True)
+    """
+    if steps < 11:
+        raise ValueError(f"steps = {steps}; allowed: steps >= 11")
+    grid = torch.linspace(0, 1, steps, dtype=u.dtype)
+    batch = torch.broadcast_shapes(u.shape, v.shape)[:-2]
+    centre, width = torch.full(batch, 0.5, dtype=u.dtype), 1.0
+    best = torch.zeros(batch, dtype=u.dtype)
+    for _ in range(3):
+        lam = (centre[..., None] + (grid - 0.5) * width).clamp(0, 1)  # (..., steps)
+        total = chord_deviation(u[..., None, :, :], v[..., None, :, :], lam[..., None]).sum(-1)
+        best, where = total.max(dim=-1)
+        centre = lam.gather(-1, where[..., None])[..., 0]
+        width *= 4 / (steps - 1)
+    return best.sqrt(), centre
+
+
+def largest_deviation(beta: float) -> float:
+    """The largest ‖ξ(λ; ·)‖ over λ and over all u, v with ``|u − f|, |v − f| <= β |f|``, divided by ``|f|``; ReLU.
+
+    It is taken at λ = ½ and, for ‖f‖ = 1, u, v = D f ± a e with a unit vector e orthogonal to f and a² + (1 − D)² = β²,
+    where E ξ² = ((a² + D²) arctan(a/D) − a D)/(2π). What remains is a maximum over one number.
+
+    Parameters
+    ----------
+    beta : float
+        β >= 0; the paper has β < 1, which is not needed.
+
+    Returns
+    -------
+    float
+        between 0.97 and 1 times :func:`relu_bound` for β <= 1.
+
+    Raises
+    ------
+    ValueError
+        if β is negative or not finite.
+
+    Examples
+    --------
+    >>> round(largest_deviation(0.01) / relu_bound(0.01), 5), round(largest_deviation(1.0) / relu_bound(1.0), 5)
+    (1.0, 0.98392)
+    """
+    if not (math.isfinite(beta) and beta >= 0):
+        raise ValueError(f"beta = {beta}; allowed: a finite number >= 0")
+    if beta == 0:
+        return 0.0
+
+    def square(t: torch.Tensor) -> torch.Tensor:  # D = 1 − βt, a = β √(1 − t²); divided by β³
+        D, a = 1 - beta * t, beta * (1 - t * t).clamp(min=0).sqrt()
+        return (a * a + D * D) * segment(torch.atan2(a, D)) / (2 * math.pi * beta**3)
+
+    low, high = -1.0, min(1.0, 1 / beta)
+    for _ in range(12):  # shrinks the bracket by 20 each time; the maximum is flat
+        t = torch.linspace(low, high, 81, dtype=torch.float64)
+        values = square(t)
+        best = int(values.argmax())
+        low, high = t[max(best - 2, 0)].item(), t[min(best + 2, 80)].item()
+    return math.sqrt(values[best].item() * beta**3)
+
+
+def relu_bound(beta: float) -> float:
+    """The sharp form of Thm 5.1: ``‖ξ_H(λ; ·)‖ <= β^(3/2)/√(3π) · ‖F Σ^(1/2)‖_F`` for all λ and β >= 0.
+
+    Examples
+    --------
+    >>> round(relu_bound(1.0), 6)
+    0.325735
+    """
+    return beta**1.5 / math.sqrt(3 * math.pi)
+
+
+def printed_relu_bound(beta: float) -> float:
+    """The constant that the proof of Thm 5.1 ends with, eq. (226): √(2π²/3) (1 + β) β^(3/2).
+
+    Examples
+    --------
+    >>> round(printed_relu_bound(1e-9) / relu_bound(1e-9), 4) == round(math.sqrt(2 * math.pi**3), 4)
+    True
+    """
+    return math.sqrt(2 * math.pi**2 / 3) * (1 + beta) * beta**1.5
+
+
+def _activation(name: str) -> tuple[Callable[[torch.Tensor], torch.Tensor], float]:
+    if name not in ACTIVATIONS:
+        raise ValueError(f"activation = {name!r} is unknown; allowed: {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]
+
+
+def smooth_deviation(
+    u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float, activation: str, nodes: int = 60
+) -> torch.Tensor:
+    """E ξ(λ; x)² for a smooth activation and standard Gaussian inputs, by Gauss–Hermite rules in the plane of u and v.
+
+    Parameters
+    ----------
+    u, v : torch.Tensor
+        effective weights at both ends, (..., d).
+    lam : float or torch.Tensor
+        λ in [0, 1], a number or (...).
+    activation : str
+        a key of ``ACTIVATIONS``.
+    nodes : int
+        nodes in each direction; 60 give ten digits while ``|u|`` and ``|v|`` are at most about 1.
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
+
+    Raises
+    ------
+    ValueError
+        if the activation is unknown, the shapes do not fit or λ is out of range.
+
+    Examples
+    --------
+    For small weights softplus is quadratic, ξ ≈ −λ(1−λ) ((v−u)·x)²/8, and E ξ² ≈ 3 ‖v−u‖⁴/1024 in the middle.
+
+    >>> u = torch.tensor([1e-2, 0.0], dtype=torch.float64)
+    >>> round(smooth_deviation(u, -u, 0.5, "softplus").item() / (3 * 0.02**4 / 1024), 3)
+    1.0
+    """
+    eta, _ = _activation(activation)
+    lam = _check(u, v, lam)
+    x, weight = (torch.from_numpy(a) for a in np.polynomial.hermite_e.hermegauss(nodes))
+    weight = weight / weight.sum()
+    across = v - u  # coordinates along and across u of v − u, so that nothing cancels
+    length = torch.linalg.vector_norm(u, dim=-1)
+    unit = u / torch.where(length > 0, length, 1)[..., None]
+    along = torch.where(length > 0, (across * unit).sum(-1), 0)
+    rest = torch.linalg.vector_norm(across - along[..., None] * unit, dim=-1)
+    zu = length[..., None, None] * x[:, None]  # (..., nodes, 1)
+    dz = along[..., None, None] * x[:, None] + rest[..., None, None] * x  # (..., nodes, nodes)
+    s = lam[..., None, None]
+    xi = eta(zu + s * dz) - (1 - s) * eta(zu) - s * eta(zu + dz)
+    return (xi.square() * weight[:, None] * weight).sum(dim=(-2, -1))
+
+
+def smooth_bound(beta: float, sizes: torch.Tensor, activation: str) -> tuple[float, float]:
+    """The bounds (244) and (232) of Thm D.1 on sup over λ of ‖ξ_H‖, from the sizes ``‖f_i‖_Σ``.
+
+    Parameters
+    ----------
+    beta : float
+        β >= 0.
+    sizes : torch.Tensor
+        ``‖f_i‖_Σ`` (m,).
+    activation : str
+        a key of ``ACTIVATIONS``.
+
+    Returns
+    -------
+    float, float
+        (√3/2) L β² (Σ ‖f_i‖⁴)^(1/2) and (√3/2) L β² Σ ‖f_i‖², L from ``ACTIVATIONS``; the second is the larger one.
+
+    Raises
+    ------
+    ValueError
+        if the activation is unknown or β is negative.
+
+    Examples
+    --------
+    >>> [round(b, 6) for b in smooth_bound(0.1, torch.ones(4), "softplus")]
+    [0.00433, 0.00866]
+    """
+    _, curvature = _activation(activation)
+    if not beta >= 0:
+        raise ValueError(f"beta = {beta}; allowed: beta >= 0")
+    scale = math.sqrt(3) / 2 * curvature * beta**2
+    return scale * sizes.pow(4).sum().sqrt().item(), scale * sizes.square().sum().item()
