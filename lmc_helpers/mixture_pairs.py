@@ -171,11 +171,12 @@ def train_pairs(
         for s in settings
         for number in numbers
     ]
-    data = [
-        mixture.sample(samples, seed=number) for mixture, number in zip(mixtures, numbers * len(settings), strict=True)
-    ]
+    data = []
+    for mixture, number in zip(mixtures, numbers * len(settings), strict=True):
+        inputs, labels = mixture.sample(samples, seed=number)
+        data.append((inputs.float(), labels))
     where = device()
-    x, y = (torch.stack(part).to(where) for part in zip(*((a.float(), b) for a, b in data), strict=True))
+    x, y = (torch.stack(part).to(where) for part in zip(*data, strict=True))
     layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
     fixed = {
         k: tuple(

@@ -838,7 +838,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - Fig. 5 is in the main a picture of $F$, $D$ and the subspace: the costs before training have almost the same order (table above), and for $\sigma_F = 0$ their mean is never negative ({prf:ref}`prop-mean-swap`).
-# - The number of cheap partners follows from $k$ and the number of neurons alone ({prf:ref}`prop-partners`).
+# - For independent isotropic centres the number of cheap partners follows from $k$ and the number of neurons alone ({prf:ref}`prop-partners`); sparse rows of $F$ and training make it larger.
 # - The drops depend on the number of fixed entries, on the separation and on the shape of the classes as much as on $k$. Some choice of these gives the printed values, within what structures differ; the choice is not stated.
 # - Where few entries are fixed, so that the drop is large at $\sigma_F = 1$ too, alignment lowers it.
 # - With fixed norms the ridge estimate measures how different the norms are, too ({prf:ref}`ex-fixed-norms`).
