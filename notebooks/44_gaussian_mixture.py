@@ -277,23 +277,43 @@ figures.numbers(
 
 
 # %% tags=["hide-input"]
+def dominated(pairs, g: int, when: str) -> tuple[torch.Tensor, float]:
+    """Squared shifts of the centres, and the share of pairs with ρ ≤ 1."""
+    F, D, U = first_layer(pairs, g)
+    v, r = F.double() @ U, (D * weights(pairs, g, when)).double() @ U
+    delta2 = 2 * (v[upper[0]] - v[upper[1]]).square().sum(dim=1)
+    moved = r.square().sum(dim=1)
+    rho2 = (moved[upper[0]] + moved[upper[1]]) / delta2
+    return delta2, (rho2 <= 1).double().mean().item()
+
+
 def ranks(k: int) -> dict[str, list[float]]:
     """Rank correlations of the costs after training, one for each cluster."""
     pairs = runs[k, 1.0]
-    found = {"centers": [], "before": [], "ratio": []}
+    found = {"centers": [], "before": [], "ratio": [], "old_ratio": []}
+    now, then = (costs(k, 1.0, when) for when in ("after", "before"))
     for g in range(clusters):
-        F, D, U = first_layer(pairs, g)
-        W = weights(pairs, g, "after")
-        v, r = F.double() @ U, (D * W).double() @ U
-        delta2 = 2 * (v[upper[0]] - v[upper[1]]).square().sum(dim=1)
-        moved = r.square().sum(dim=1)
-        now = swap_costs(F, D, W, U)[upper]
-        then = swap_costs(F, D, weights(pairs, g, "before"), U)[upper]
-        found["centers"].append(spearmanr(now, delta2).statistic)
-        found["before"].append(spearmanr(now, then).statistic)
-        rho2 = (moved[upper[0]] + moved[upper[1]]) / delta2
-        found["ratio"].append((rho2 <= 1).double().mean().item())
+        delta2, share = dominated(pairs, g, "after")
+        found["centers"].append(spearmanr(now[g], delta2).statistic)
+        found["before"].append(spearmanr(now[g], then[g]).statistic)
+        found["ratio"].append(share)
+        found["old_ratio"].append(dominated(pairs, g, "before")[1])
     return found
+
+
+def regime_again() -> tuple[float, float]:
+    """The least share of pairs with ρ ≤ 1, with another seed."""
+    found = train_pairs(
+        [Setting(k) for k in DIMENSIONS],
+        clusters,
+        seed + 1,
+        samples=samples,
+        epochs=epochs,
+    )
+    return min(
+        over_clusters([dominated(p, g, "after")[1] for g in range(clusters)])
+        for p in found
+    )
 
 
 ranked = {k: ranks(k) for k in DIMENSIONS}
@@ -302,6 +322,10 @@ ranked = {k: ranks(k) for k in DIMENSIONS}
 # %% tags=["nbval-check-output"]
 value, error = min(over_clusters(ranked[k]["centers"]) for k in DIMENSIONS)
 claims.check("I12.centers", value, stderr=error, n=clusters)
+
+# %% tags=["nbval-check-output"]
+value, error = min(over_clusters(ranked[k]["ratio"]) for k in DIMENSIONS)
+claims.check("I12.regime", value, stderr=error, n=clusters, again=regime_again)
 
 # %% tags=["hide-input"]
 # The proposition exactly: a swap cost is quadratic in W, without products of
@@ -359,6 +383,7 @@ figures.numbers(
             (ranked, "centers"),
             (ranked, "before"),
             (ranked, "ratio"),
+            (ranked, "old_ratio"),
         )
     },
     **{
@@ -382,7 +407,8 @@ figures.numbers(
 # | after training | {glue:text}`least_2:.2f` | {glue:text}`least_8:.2f` | {glue:text}`least_32:.2f` |
 # | rank correlation with the centres alone | {glue:text}`centers_2:.2f` | {glue:text}`centers_8:.2f` | {glue:text}`centers_32:.2f` |
 # | with the costs before training | {glue:text}`before_2:.2f` | {glue:text}`before_8:.2f` | {glue:text}`before_32:.2f` |
-# | pairs with $\rho^{\mathrm{out}}_{(ij)} \le 1$ (Thm 4.5) | {glue:text}`ratio_2:.2f` | {glue:text}`ratio_8:.2f` | {glue:text}`ratio_32:.2f` |
+# | pairs with $\rho^{\mathrm{out}}_{(ij)} \le 1$ (Thm 4.5): before training | {glue:text}`old_ratio_2:.2f` | {glue:text}`old_ratio_8:.2f` | {glue:text}`old_ratio_32:.2f` |
+# | after training | {glue:text}`ratio_2:.2f` | {glue:text}`ratio_8:.2f` | {glue:text}`ratio_32:.2f` |
 #
 # (Shares and means over clusters, $\sigma_F = 1$ unless said otherwise.) The principal subspace of 90 % has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$: the estimated
 # dimension need not be $k$. Whether the components are centred changes none of these means by more than {glue:text}`shift:.2f`. The mean swap cost of {prf:ref}`prop-mean-swap`
@@ -839,6 +865,7 @@ figures.numbers(
 #
 # - Fig. 5 is in the main a picture of $F$, $D$ and the subspace: the costs before training have almost the same order (table above), and for $\sigma_F = 0$ their mean is never negative ({prf:ref}`prop-mean-swap`).
 # - For independent isotropic centres the number of cheap partners follows from $k$ and the number of neurons alone ({prf:ref}`prop-partners`); sparse rows of $F$ and training make it larger.
+# - Whether $\sigma_F = 1$ is the centre-dominated regime depends on the length of training, too: trained parts grow, and the share of pairs that meet the assumption of Thm 4.5 falls (table above).
 # - The drops depend on the number of fixed entries, on the separation and on the shape of the classes as much as on $k$. Some choice of these gives the printed values, within what structures differ; the choice is not stated.
 # - Where few entries are fixed, so that the drop is large at $\sigma_F = 1$ too, alignment lowers it.
 # - With fixed norms the ridge estimate measures how different the norms are, too ({prf:ref}`ex-fixed-norms`).
