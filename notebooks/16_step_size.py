@@ -336,13 +336,20 @@ def drop(heights: np.ndarray) -> float:
     return float(np.nanmean(heights[above]) / np.nanmean(heights[below]))
 
 
-value, error = with_error(slope, trained[12, 6, 8]["barrier"])
+def mean_slope(found: dict) -> tuple[float, float]:
+    """Mean of the slopes of the four settings, and its standard error."""
+    slopes = [with_error(slope, found[s]["barrier"]) for s in SETTINGS]
+    value, error = np.mean(slopes, axis=0)[0], np.linalg.norm(slopes, axis=0)[1]
+    return float(value), float(error / len(slopes))
+
+
+value, error = mean_slope(trained)
 claims.check(
     "Z17.up",
     value,
     stderr=error,
-    n=MORE * networks // 2,
-    again=lambda: with_error(slope, train((12, 6, 8), seed + 1)["barrier"]),
+    n=(MORE + 3) * networks // 2,
+    again=lambda: mean_slope({s: train(s, seed + 1) for s in SETTINGS}),
 )
 
 # %% tags=["nbval-check-output"]
@@ -356,6 +363,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
+figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(trained)))
 for m, M, d in SETTINGS:
     heights = trained[m, M, d]["barrier"]
     figures.numbers(
@@ -377,8 +385,8 @@ for m, M, d in SETTINGS:
 # | 9, 3, 3 | {glue:text}`slope_9_3` | {glue:text}`drop_9_3` |
 # | 9, 6, 8 | {glue:text}`slope_9_6` | {glue:text}`drop_9_6` |
 #
-# The barrier is nearly flat below the threshold and falls at it, where rows begin to die: pairs of zero rows match. A rise before the fall is at most
-# slight here.
+# The barrier falls at the threshold, where rows begin to die: pairs of zero rows match. Below it the barrier is nearly flat, with a mean slope of {glue:text}`mean_slope`; whether the rise that
+# the caption of Fig. 13 speaks of can be excluded takes the pairs of the `paper` profile, whose result stands on the scoreboard.
 #
 # ## What we found that the paper does not say
 #
