@@ -125,6 +125,7 @@ def train_pairs(
     epochs: int,
     batch: int = 128,
     norm: str = "layer",
+    dtype: torch.dtype = torch.float32,
 ) -> list[Pairs]:
     """Train pairs of four-layer GELU networks of width 64 for several settings, all at once.
 
@@ -142,6 +143,8 @@ def train_pairs(
         samples of a data set, passes, examples a step.
     norm : str
         ``"layer"``, ``"batch"`` or ``"none"``.
+    dtype : torch.dtype
+        of inputs and parameters. What is drawn does not depend on it.
 
     Returns
     -------
@@ -174,13 +177,13 @@ def train_pairs(
     data = []
     for mixture, number in zip(mixtures, numbers * len(settings), strict=True):
         inputs, labels = mixture.sample(samples, seed=number)
-        data.append((inputs.float(), labels))
+        data.append((inputs.to(dtype), labels))
     where = device()
     x, y = (torch.stack(part).to(where) for part in zip(*data, strict=True))
     layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
     fixed = {
         k: tuple(
-            torch.stack(part).float()
+            torch.stack(part).to(dtype)
             for part in zip(
                 *(
                     WAsymmetric(s.fixed[k], s.sigma).draw(shape, torch_generator(number, f"asymmetry of layer {k}"))
@@ -193,14 +196,14 @@ def train_pairs(
         for k, shape in layers.items()
     }
     seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
-    one = net.initial(seeds)  # (2G, …)
+    one = net.initial(seeds, dtype)  # (2G, …)
     normal = {
         f"{k}.weight": torch.stack(
             [
                 torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) / math.sqrt(shape[1])
                 for n in seeds
             ]
-        )
+        ).to(dtype)
         for k, shape in layers.items()
     }
     initial = {
@@ -208,7 +211,7 @@ def train_pairs(
         for name, value in one.items()
     }
     recipe = Recipe(epochs=epochs, batch=batch, rate=1e-3, weight_decay=1e-2)
-    done = train(net, recipe, x, y, seeds * len(settings), fixed=fixed, initial=initial)
+    done = train(net, recipe, x, y, seeds * len(settings), fixed=fixed, initial=initial, dtype=dtype)
 
     def part(tensors: Tensors, i: int) -> Tensors:
         return {name: value.cpu()[2 * clusters * i : 2 * clusters * (i + 1)] for name, value in tensors.items()}

@@ -28,6 +28,9 @@ ridge_clusters: int = 8  # networks for the comparison with ridge regression
 ridge_pairs: int = 12  # pairs of neurons of each of their layers
 ridge_inputs: int = 200  # inputs that the regression sees
 seed: int = 7029  # seed of every random number
+precision: str = (
+    "float32"  # of the training; float64 where rounding must not show
+)
 profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
@@ -46,16 +49,19 @@ chapter.begin(
     ridge_pairs=Integer(2, 32),
     ridge_inputs=Integer(50, 1_000_000),
     seed=Integer(0, 2**32 - 2),
+    precision=Choice(("float32", "float64")),
     profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
+from functools import partial
+
 import numpy as np
 import torch
 from scipy.stats import chi2, spearmanr
 from torch.nn.functional import gelu
 
-from lmc_helpers import claims, figures
+from lmc_helpers import claims, figures, mixture_pairs
 from lmc_helpers.clusters import over_clusters
 from lmc_helpers.hidden_layers import (
     layer_inputs,
@@ -64,7 +70,7 @@ from lmc_helpers.hidden_layers import (
 )
 from lmc_helpers.identifiability import swap_costs
 from lmc_helpers.input_subspace import grams, pca_basis
-from lmc_helpers.mixture_pairs import SCALED, Setting, train_pairs
+from lmc_helpers.mixture_pairs import SCALED, Setting
 from lmc_helpers.ridge_swaps import ridge_swaps
 from lmc_helpers.stacked_mlp import EPS
 from lmc_helpers.swap_terms import swap_terms
@@ -72,6 +78,7 @@ from lmc_helpers.swap_terms import swap_terms
 DIMENSIONS = (2, 8, 32)
 PRINTED = {2: 46.4, 8: 15.7, 32: 6.1}
 m = 64
+train_pairs = partial(mixture_pairs.train_pairs, dtype=getattr(torch, precision))
 
 # %% [markdown]
 # ## The data set and what is not said of it
