@@ -792,6 +792,8 @@ claims.check("I8.after", max(after), rival=max(no_correlation), n=len(after))
 claims.check(
     "I8.hardness", min(guaranteed), rival=min(by_size), n=len(guaranteed)
 )
+
+# %% tags=["hide-input"]
 figures.numbers(
     least_41=guaranteed[0],
     growth=math.log(guaranteed[-1] / guaranteed[0])
