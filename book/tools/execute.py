@@ -91,7 +91,7 @@ def execute(chapter: str, parameters: dict, output: Path) -> None:
     say(f"{chapter}: running at {parameters['profile']}")
     start = time.perf_counter()
     try:
-        options = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=40"]}
+        options = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=50"]}
         done = papermill.execute_notebook(notebook, str(running), parameters, **options)
     except PapermillExecutionError as error:
         failed = ROOT / "build" / "failed" / parameters["profile"] / f"{chapter}.ipynb"
