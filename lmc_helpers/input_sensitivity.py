@@ -17,6 +17,8 @@ from itertools import permutations
 import torch
 from scipy.special import gammaln
 
+from lmc_helpers.input_subspace import grams, refuse
+
 __all__ = [
     "expected_column_distance",
     "input_cost",
@@ -36,8 +38,7 @@ def _check_permutation(p: torch.Tensor, d: int) -> None:
 
 
 def _check_layer(U: torch.Tensor, *matrices: torch.Tensor) -> None:
-    if U.ndim != 2 or U.shape[0] < U.shape[1]:
-        raise ValueError(f"U has shape {tuple(U.shape)}; allowed: (d, k) with k <= d")
+    refuse(U)
     for matrix in matrices:
         if matrix.ndim != 2 or matrix.shape != (matrices[0].shape[0], U.shape[0]):
             raise ValueError(f"shapes {[tuple(x.shape) for x in matrices]} with U {tuple(U.shape)}; allowed: (m, d)")
@@ -164,17 +165,16 @@ def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch
     Returns
     -------
     torch.Tensor
-        (m, k, k).
+        (m, k, k), float64.
 
     Examples
     --------
     >>> reindexed_metric(torch.tensor([[2.0, 3.0]]), torch.tensor([[1.0], [0.0]]), torch.tensor([1, 0]))
-    tensor([[[9.]]])
+    tensor([[[9.]]], dtype=torch.float64)
     """
     _check_layer(U, D)
     _check_permutation(p, U.shape[0])
-    PU = U[p]
-    return torch.einsum("dk,md,dl->mkl", PU, D.square(), PU)
+    return grams(D, U[p])
 
 
 def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:

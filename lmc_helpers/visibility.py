@@ -25,10 +25,12 @@ def _check_p(p: float) -> None:
         raise ValueError(f"p = {p}; allowed: 0 <= p <= 1")
 
 
-def _check_kp(k: int, p: float) -> None:
+def _check_kp(k: int, p: float, positive: bool = False) -> None:
     if k < 1:
         raise ValueError(f"k = {k}; allowed: k >= 1")
     _check_p(p)
+    if positive and not p:
+        raise ValueError("p = 0; allowed: 0 < p <= 1")
 
 
 def bernoulli_masks(G: int, m: int, d: int, p: float, seed: int) -> torch.Tensor:
@@ -145,9 +147,7 @@ def relative_anisotropy(k: int, p: float) -> float:
     >>> relative_anisotropy(2, 0.5)
     0.5
     """
-    _check_kp(k, p)
-    if not p:
-        raise ValueError("p = 0; allowed: 0 < p <= 1")
+    _check_kp(k, p, positive=True)
     return (1 - p) / (p * k)
 
 
@@ -167,9 +167,7 @@ def mean_cost(k: int, p: float) -> float:
     >>> mean_cost(1, 0.15), round(mean_cost(2, 0.5), 12)
     (2.0, 3.333333333333)
     """
-    _check_kp(k, p)
-    if not p:
-        raise ValueError("p = 0; allowed: 0 < p <= 1")
+    _check_kp(k, p, positive=True)
     n = np.arange(1, k + 1)
     weight = binom.pmf(n, k, p)
     return float(2 * k * (weight / n).sum() / weight.sum())
@@ -190,8 +188,6 @@ def same_counts(k: int, p: float) -> float:
     >>> same_counts(1, 0.15), round(same_counts(2, 0.5), 12)
     (1.0, 0.308641975309)
     """
-    _check_kp(k, p)
-    if not p:
-        raise ValueError("p = 0; allowed: 0 < p <= 1")
+    _check_kp(k, p, positive=True)
     weight = binom.pmf(np.arange(1, k + 1), k, p)
     return float(((weight / weight.sum()) ** 2).sum() ** 2)

@@ -45,6 +45,7 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers.asymmetry_schemes import WAsymmetric
 from lmc_helpers.center_gap import (
     center_gap,
     coincidence_probability,
@@ -320,9 +321,8 @@ def masked_slope(k: int) -> tuple[float, float]:
         for _ in range(number):
             frame = torch.randn(128, k, dtype=torch.float64, generator=generator)
             U = torch.linalg.qr(frame).Q
-            order = torch.rand(m, 128, generator=generator).argsort(dim=-1)
-            F = torch.randn(m, 128, dtype=torch.float64, generator=generator)
-            logs.append(center_gap(F * (order < 16) @ U).log())
+            F, _ = WAsymmetric(fixed=16, sigma=1.0).draw((m, 128), generator)
+            logs.append(center_gap(F @ U).log())
         logs = torch.stack(logs)
         means.append(logs.mean().item())
         variance += logs.var().item() / number

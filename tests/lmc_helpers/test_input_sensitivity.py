@@ -115,6 +115,7 @@ def test_column_distance_by_simulation(m):
         (lambda: input_shift(torch.ones(2, 3), torch.eye(3), torch.tensor([0, 0, 1])), "allowed: a permutation"),
         (lambda: input_shift(torch.ones(2, 4), torch.eye(3), torch.arange(3)), r"allowed: \(m, d\)"),
         (lambda: input_gap(torch.ones(2, 3), torch.ones(2, 3)), "k <= d"),
+        (lambda: input_shift(torch.ones(2, 3), 2 * torch.eye(3), torch.arange(3)), "allowed: orthonormal columns"),
         (lambda: input_gap(torch.ones(2, 1), torch.ones(1, 1)), "d = 1 inputs; allowed"),
         (lambda: least_shift(torch.ones(2, 9), torch.eye(9)), "d = 9; allowed"),
         (
