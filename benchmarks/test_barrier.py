@@ -5,8 +5,9 @@ import torch
 
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.minima import minima_barrier
-from lmc_helpers.teacher_student import population_loss, sample_minima
+from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import population_loss
 
 
 @pytest.mark.parametrize("m", [500, 1000, 2000])

@@ -8,13 +8,13 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers.coherence_data import exact_copy, latents, target
-from lmc_helpers.coherence_students import F5, initial_weights, train_students
-from lmc_helpers.data import digits
+from lmc_helpers.data.coherence_inputs import exact_copy, latents, target
+from lmc_helpers.data.digits import digits
 from lmc_helpers.device import device, fix_threads
-from lmc_helpers.ensemble import Recipe, epoch_order, train
-from lmc_helpers.stacked_mlp import Architecture
-from lmc_helpers.visibility import bernoulli_masks
+from lmc_helpers.experiments.coherence_students import F5, initial_weights, train_students
+from lmc_helpers.experiments.visibility import bernoulli_masks
+from lmc_helpers.networks.stacked_mlp import Architecture
+from lmc_helpers.training.ensemble import Recipe, epoch_order, train
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 THREADS = min(2, torch.get_num_threads())  # OMP_NUM_THREADS=1 for one core

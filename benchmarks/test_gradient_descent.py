@@ -7,8 +7,8 @@ agree. The rows of a group are to be read as ratios.
 import pytest
 import torch
 
-from lmc_helpers.gradient_descent import initial_weights
-from lmc_helpers.teacher_student import population_gradient
+from lmc_helpers.teacher_student.gradient_descent import initial_weights
+from lmc_helpers.teacher_student.population import population_gradient
 
 RATE, TEACHERS = 0.3, 6
 

@@ -7,9 +7,9 @@ Hessian; the results agree. The rows of a group are to be read as ratios.
 import pytest
 import torch
 
-from lmc_helpers.device import torch_generator
-from lmc_helpers.hessian import hessian
-from lmc_helpers.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.hessian import hessian
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.seeds import torch_generator
 
 
 def batched(loss, theta: torch.Tensor) -> torch.Tensor:

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from lmc_helpers.device import fix_threads, torch_generator
+from lmc_helpers.device import fix_threads
 from lmc_helpers.general_linear import determinant_sign, random_invertible
-from lmc_helpers.linear_nets import from_group, path_in_minimum
+from lmc_helpers.linear_nets.minimum import from_group, path_in_minimum
+from lmc_helpers.seeds import torch_generator
 
 PAIRS, STEPS = 64, 51
 SIZES = [(3, 2), (3, 8), (5, 4)]  # layers and width

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from lmc_helpers.device import fix_threads
-from lmc_helpers.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points import Pair, descent, merge_neurons, newton
+from lmc_helpers.permutation_points.merging import descent, merge_neurons, newton
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.pair import Pair
 
 NET = MLP((2, 5, 1), "tanh")
 PAIRS = list(itertools.combinations(range(5), 2))

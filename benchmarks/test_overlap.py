@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lmc_helpers import overlap
+from lmc_helpers.teacher_student import overlap
 
 
 def double_sum(m: int, M: int) -> float:

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from lmc_helpers.asymmetry_schemes import WAsymmetric
-from lmc_helpers.device import fix_threads, torch_generator
-from lmc_helpers.identifiability import swap_costs
+from lmc_helpers.device import fix_threads
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability.costs import swap_costs
+from lmc_helpers.seeds import torch_generator
 
 NEURONS, INPUTS = 512, 512
 DIMENSIONS = [8, 50]  # of the inputs' subspace

@@ -1,15 +1,156 @@
-"""What every chapter does first and last: check its parameters, fix what its digits depend on, say what it ran on."""
+"""What every chapter does first and last: check its parameters, fix what its digits depend on, say what it ran on.
+
+papermill ignores unknown parameters; the library call in a chapter's second code cell does not, whichever way the
+chapter is run: an unknown name, a wrong type or a value out of range is one clear error.
+"""
 
 from __future__ import annotations
 
+import difflib
+import math
 import platform
 import time
+from dataclasses import dataclass
 from importlib.metadata import version
+from types import NoneType
 
 from lmc_helpers import device
-from lmc_helpers.parameters import Rule, validate
+
+LITERALS = (bool, int, float, str, list, tuple, dict, NoneType)
+
+
+IPYTHON = {"In", "Out"}
+
+
+class ParameterError(ValueError):
+    """A chapter's parameter is unknown, missing, of the wrong type or out of range."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """Integers in [low, high]."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"integer in [{self.low}, {self.high}]"
+
+    def allows(self, value) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Real:
+    """Finite real numbers in [low, high]; integers count."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"number in [{self.low}, {self.high}]"
+
+    def allows(self, value) -> bool:
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return number and math.isfinite(value) and self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def __str__(self) -> str:
+        return "true or false"
+
+    def allows(self, value) -> bool:
+        return isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some words."""
+
+    options: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(self.options)
+
+    def allows(self, value) -> bool:
+        return isinstance(value, str) and value in self.options
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list of ``least`` or more allowed values."""
+
+    item: Integer | Real | Choice
+    least: int = 1
+
+    def __str__(self) -> str:
+        return f"list of {self.least} or more, each {self.item}"
+
+    def allows(self, value) -> bool:
+        return isinstance(value, (list, tuple)) and len(value) >= self.least and all(map(self.item.allows, value))
+
+
+Rule = Integer | Real | Flag | Choice | ListOf
+
+
+def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
+    """The parameters in a notebook's namespace, each checked against its rule.
+
+    Parameters
+    ----------
+    namespace : dict
+        the notebook's ``globals()`` when only its parameters are defined. Names that start with an underscore and
+        values that are no literals (modules, functions) do not count as parameters.
+    rules : dict
+        what each parameter may be.
+
+    Returns
+    -------
+    dict
+        name → value of every parameter.
+
+    Raises
+    ------
+    ParameterError
+        names every offending parameter, its value and what is allowed.
+
+    Examples
+    --------
+    >>> validate({"M": 6}, {"M": Integer(1, 100)})
+    {'M': 6}
+    >>> validate({"M": 6, "trails": 5}, {"M": Integer(1, 100)})
+    Traceback (most recent call last):
+        ...
+    lmc_helpers.chapter.ParameterError: unknown parameter 'trails' = 5; allowed: M (integer in [1, 100])
+    """
+    given = {
+        name: value
+        for name, value in namespace.items()
+        if isinstance(value, LITERALS) and not name.startswith("_") and name not in IPYTHON
+    }
+    problems = []
+    for name, value in given.items():
+        if name not in rules:
+            close = difflib.get_close_matches(name, rules, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            allowed = ", ".join(f"{known} ({rule})" for known, rule in rules.items())
+            problems.append(f"unknown parameter {name!r} = {value!r}{hint}; allowed: {allowed}")
+        elif not rules[name].allows(value):
+            problems.append(
+                f"parameter {name} = {value!r} ({type(value).__name__}) is not allowed; allowed: {rules[name]}"
+            )
+    problems += [f"parameter {name} is missing; allowed: {rule}" for name, rule in rules.items() if name not in given]
+    if problems:
+        raise ParameterError("\n".join(problems))
+    return given
+
 
 REPORTED = ("torch", "numpy", "scipy", "matplotlib")
+
+
 _started: dict[str, float] = {}
 
 
@@ -21,7 +162,7 @@ def begin(namespace: dict, **rules: Rule) -> None:
 
     Raises
     ------
-    lmc_helpers.parameters.ParameterError
+    lmc_helpers.chapter.ParameterError
         names every parameter that is unknown, missing, of the wrong type or out of range.
     """
     again = namespace.get("_chapter_begun", False)

@@ -1,7 +1,10 @@
-"""Permutations of neurons: Algorithm 1 of Zhan, Li & Wu, weight matching, brute force and swap search.
+"""Permutations of neurons: Algorithm 1 of Zhan, Li & Wu, weight matching, brute force, swap search, activations.
 
 Weights W (..., m, d) have one neuron in each row. A permutation is an index tensor p (..., m): ``permute(W, p)`` has
 row p_i of W in place i. A matching p of W1 and W2 aligns W1 with ``permute(W2, p)``.
+
+Activation matching (Bürgin et al., section 6) takes the Pearson correlations S_ij between the activations of neuron i
+of one network and neuron j of another on the same inputs, and the permutation with the largest Σ_i S_ip(i).
 """
 
 from __future__ import annotations
@@ -16,8 +19,13 @@ from scipy.optimize import linear_sum_assignment
 
 Objective = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (m, d), (B, m, d) -> (B,)
 
+
 LARGEST = 9  # most rows that brute force takes: 9! = 362 880 permutations
+
+
 CHUNK = 5040  # most permutations that an objective sees at once
+
+
 SLACK = 1e-12  # relative: values closer than this are rounding, hence tied
 
 
@@ -404,3 +412,54 @@ def swap_search(
             break
         p, value = P[best], values[best]
     return p
+
+
+def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Pearson correlations (…, m, m') between columns of a (…, n, m) and of b (…, n, m'); 0 for constant columns.
+
+    Examples
+    --------
+    >>> a = torch.tensor([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> correlations(a, -a).round(decimals=9).tolist()
+    [[-1.0, 0.0], [0.0, 0.0]]
+    """
+    unit = []
+    for values in (a.double(), b.double()):
+        off = values - values.mean(dim=-2, keepdim=True)
+        size = torch.linalg.vector_norm(off, dim=-2, keepdim=True)
+        scale = torch.linalg.vector_norm(values, dim=-2, keepdim=True)
+        constant = size <= 1e-9 * scale
+        unit.append(torch.where(constant, 0, off / torch.where(constant, 1, size)))
+    return unit[0].mT @ unit[1]
+
+
+def match_activations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The permutations with the largest sum of correlations between a and the permuted b.
+
+    Parameters
+    ----------
+    a, b : torch.Tensor
+        activations (..., n, m) of two networks on the same inputs.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m), int64: neuron i of a is matched with neuron p[i] of b.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ or n < 2.
+
+    Examples
+    --------
+    >>> a = torch.randn(50, 4, generator=torch.Generator().manual_seed(1))
+    >>> match_activations(a, a[:, [2, 0, 3, 1]]).tolist()
+    [1, 3, 0, 2]
+    """
+    if a.shape != b.shape or a.ndim < 2 or a.shape[-2] < 2:
+        raise ValueError(f"activations {tuple(a.shape)}, {tuple(b.shape)}; allowed: equal shapes (..., n >= 2, m)")
+    S = correlations(a, b)
+    m = S.shape[-1]
+    found = [linear_sum_assignment(s, maximize=True)[1] for s in S.reshape(-1, m, m).cpu().numpy()]
+    return torch.from_numpy(np.stack(found)).reshape(S.shape[:-1])

@@ -27,7 +27,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -44,15 +44,17 @@ import math
 import numpy as np
 import torch
 
-from lmc_helpers import claims, device, figures
-from lmc_helpers.gradient_descent import gradient_descent, initial_weights
-from lmc_helpers.teacher_student import (
-    distance_to_minima,
+from lmc_helpers import claims, figures, seeds
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.minima import distance_to_minima, sample_minima
+from lmc_helpers.teacher_student.population import (
     kappa,
     population_gradient,
     population_hessian,
     population_loss,
-    sample_minima,
 )
 
 # %% [markdown]
@@ -82,11 +84,11 @@ from lmc_helpers.teacher_student import (
 
 # %%
 x = torch.randn(
-    samples, 8, generator=device.torch_generator(seed, "x"), dtype=torch.float64
+    samples, 8, generator=seeds.torch_generator(seed, "x"), dtype=torch.float64
 )
 x = x / x.norm(dim=-1, keepdim=True)  # (samples, d), uniform on the sphere
 W = torch.randn(
-    20, 12, 8, generator=device.torch_generator(seed, "W"), dtype=torch.float64
+    20, 12, 8, generator=seeds.torch_generator(seed, "W"), dtype=torch.float64
 )  # (20, m, d)
 W = W / 4
 exact = population_loss(W, M=6)  # (20,)
@@ -99,7 +101,7 @@ print(f"first network: L = {exact[0]:.6f}")
 # %% tags=["nbval-check-output"]
 def monte_carlo(seed: int) -> tuple[float, float]:
     """Mean relative deviation of sampled losses from the exact ones, with its error."""
-    generator = device.torch_generator(seed, "monte carlo")
+    generator = seeds.torch_generator(seed, "monte carlo")
     inputs = torch.randn(samples, 8, generator=generator, dtype=torch.float64)
     inputs = inputs / inputs.norm(dim=-1, keepdim=True)
     teacher = torch.relu(inputs[:, :6]).sum(dim=-1)

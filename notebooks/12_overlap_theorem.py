@@ -33,7 +33,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -55,9 +55,10 @@ from scipy.special import binom
 from scipy.stats import binom as binomial
 from scipy.stats import poisson
 
-from lmc_helpers import claims, device, figures, overlap
-from lmc_helpers.overlap import expected_overlap, simulate_overlap
-from lmc_helpers.teacher_student import sample_minima
+from lmc_helpers import claims, figures, seeds
+from lmc_helpers.teacher_student import overlap
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overlap
 
 # %% [markdown]
 # ## Minima, types and overlap
@@ -92,7 +93,7 @@ print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 # %% tags=["nbval-check-output"]
 minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
 x = torch.randn(
-    500, 8, generator=device.torch_generator(seed, "inputs"), dtype=torch.float64
+    500, 8, generator=seeds.torch_generator(seed, "inputs"), dtype=torch.float64
 )
 x = x / x.norm(dim=-1, keepdim=True)  # (500, d), uniform on the sphere
 students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500)
@@ -176,7 +177,7 @@ claims.check(
 # Gauss–Chebyshev rule with $N$ nodes integrates degree $2N - 1$ without error.
 # ```
 #
-# All terms are positive, so nothing cancels: {py:func}`~lmc_helpers.overlap.expected_overlap` is exact up to rounding in
+# All terms are positive, so nothing cancels: {py:func}`~lmc_helpers.teacher_student.overlap.expected_overlap` is exact up to rounding in
 # $O(m)$ operations. In four lines, beside the double sum over the binomial law that it replaces:
 
 # %%

@@ -29,7 +29,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -47,7 +47,6 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.barrier import GRID, loss_barrier
-from lmc_helpers.gradient_descent import gradient_descent, initial_weights
 from lmc_helpers.matching import (
     algorithm_1,
     best_permutation,
@@ -56,8 +55,16 @@ from lmc_helpers.matching import (
     swap_search,
     weight_matching,
 )
-from lmc_helpers.minima import minima_barrier, pair_matching
-from lmc_helpers.teacher_student import population_loss, sample_minima
+from lmc_helpers.teacher_student.between_minima import (
+    minima_barrier,
+    pair_matching,
+)
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import population_loss
 
 # %% [markdown]
 # ## The algorithm

@@ -27,7 +27,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -46,8 +46,12 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers.barrier import GRID, refined_barrier
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.minima import losses_between, minima_barrier
-from lmc_helpers.teacher_student import kappa, population_loss, sample_minima
+from lmc_helpers.teacher_student.between_minima import (
+    losses_between,
+    minima_barrier,
+)
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import kappa, population_loss
 
 # %% [markdown]
 # ## What is left over
@@ -113,7 +117,7 @@ from lmc_helpers.teacher_student import kappa, population_loss, sample_minima
 # ## Measured
 #
 # The barrier on the paper's grid of $\lambda$, exactly, for widths up to several thousand
-# ({py:func}`~lmc_helpers.minima.minima_barrier` needs only the few pairs of rows that share an axis).
+# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barrier` needs only the few pairs of rows that share an axis).
 
 # %% tags=["hide-input"]
 widths = [120 * 2**k for k in range(doublings + 1)]

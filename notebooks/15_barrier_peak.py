@@ -31,7 +31,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -50,17 +50,18 @@ import math
 import numpy as np
 from scipy import stats
 
-from lmc_helpers import claims, figures, overlap
+from lmc_helpers import claims, figures
 from lmc_helpers.barrier import GRID, loss_barrier
-from lmc_helpers.barrier_limit import barrier_limits, peak
-from lmc_helpers.error_bars import (
-    mean_and_error,
-    ratio_of_means,
-    slope_and_error,
-)
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means, slope_and_error
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.minima import minima_barrier, permuted_and_direct
-from lmc_helpers.teacher_student import population_loss, sample_minima
+from lmc_helpers.teacher_student import overlap
+from lmc_helpers.teacher_student.barrier_limit import barrier_limits, peak
+from lmc_helpers.teacher_student.between_minima import (
+    minima_barrier,
+    permuted_and_direct,
+)
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import population_loss
 
 # %% [markdown]
 # ## The input dimension only scales
@@ -123,7 +124,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # ```
 #
 # The limit is a mean over independent types, so it can be sampled with as many types as one likes
-# ({py:func}`~lmc_helpers.barrier_limit.barrier_limits`). The place of its peak comes from a polynomial of
+# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.barrier_limits`). The place of its peak comes from a polynomial of
 # degree 4 in $\log r$, fitted to the logarithm of the curve in each of {glue:text}`batches` independent batches.
 
 # %% tags=["hide-input"]

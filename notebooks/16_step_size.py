@@ -27,7 +27,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -44,10 +44,18 @@ import math
 import numpy as np
 import torch
 
-from lmc_helpers import claims, device, figures
-from lmc_helpers.gradient_descent import gradient_descent, initial_weights
-from lmc_helpers.minima import permuted_and_direct
-from lmc_helpers.sparsity import even_sharpness, pq_index, sharpness, zero_rows
+from lmc_helpers import claims, figures, seeds
+from lmc_helpers.teacher_student.between_minima import permuted_and_direct
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.sparsity import (
+    even_sharpness,
+    pq_index,
+    sharpness,
+    zero_rows,
+)
 
 # %% [markdown]
 # ## How sharp a minimum is
@@ -183,7 +191,7 @@ def jump(pq: np.ndarray) -> float:
 
 def with_error(statistic, values: np.ndarray) -> tuple[float, float]:
     """A statistic and its standard error from 500 bootstrap samples of the networks."""
-    rng = device.numpy_generator(seed, "bootstrap")
+    rng = seeds.numpy_generator(seed, "bootstrap")
     n = values.shape[1]
     again = [statistic(values[:, rng.integers(n, size=n)]) for _ in range(500)]
     return statistic(values), float(np.std(again))

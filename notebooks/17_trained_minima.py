@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -49,9 +49,12 @@ from scipy import stats
 
 from lmc_helpers import claims, figures
 from lmc_helpers.error_bars import mean_and_error, place_of_peak, ratio_of_means
-from lmc_helpers.gradient_descent import gradient_descent, initial_weights
-from lmc_helpers.minima import permuted_and_direct, snap
-from lmc_helpers.teacher_student import sample_minima
+from lmc_helpers.teacher_student.between_minima import permuted_and_direct, snap
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.minima import sample_minima
 
 RATE = 0.5  # below the threshold of the previous chapter in every setting here
 SETTLED = 1e-5  # norm of the gradient; less of it no longer moves the barrier

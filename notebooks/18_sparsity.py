@@ -26,7 +26,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -44,8 +44,15 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.error_bars import slope_and_error
-from lmc_helpers.gradient_descent import gradient_descent, initial_weights
-from lmc_helpers.sparsity import even_sharpness, expected_pq, pq_index
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.sparsity import (
+    even_sharpness,
+    expected_pq,
+    pq_index,
+)
 
 M, d = 6, 8
 widths = [9, 12, 18, 24, 36]

@@ -27,7 +27,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -54,16 +54,19 @@ from lmc_helpers.error_bars import (
     ratio_of_means,
     slope_and_error,
 )
-from lmc_helpers.gradient_descent import gradient_descent, initial_weights
 from lmc_helpers.matching import best_permutation
-from lmc_helpers.minima import permuted_and_direct
-from lmc_helpers.sparsity import even_sharpness
-from lmc_helpers.teacher_student import (
+from lmc_helpers.teacher_student.between_minima import permuted_and_direct
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import (
     population_gradient,
     population_hessian,
     population_loss,
-    sample_minima,
 )
+from lmc_helpers.teacher_student.sparsity import even_sharpness
 
 ARRIVED = 1e-6  # loss of a run that has reached a global minimum
 NEARLY = 1e-5  # the same where the approach is slow, m > M

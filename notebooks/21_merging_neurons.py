@@ -29,7 +29,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -49,18 +49,17 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.device import torch_generator
-from lmc_helpers.hessian import gradient, hessian, inertia
-from lmc_helpers.mlp import MLP, squared_loss
-from lmc_helpers.newton import minimise
-from lmc_helpers.permutation_points import (
+from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
+from lmc_helpers.permutation_points.merging import (
     MergePath,
-    Pair,
     descent,
     merge_neurons,
     newton,
-    reduce_pair,
 )
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.pair import Pair, reduce_pair
+from lmc_helpers.seeds import torch_generator
 
 PAIRS = list(itertools.combinations(range(5), 2))
 factors = torch.logspace(0, -4, distances, dtype=torch.float64)

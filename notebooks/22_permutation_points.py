@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -48,15 +48,15 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.device import torch_generator
-from lmc_helpers.hessian import gradient, hessian, inertia
-from lmc_helpers.mlp import MLP, squared_loss
-from lmc_helpers.newton import minimise
-from lmc_helpers.permutation_points import (
+from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.pair import (
     embed,
     equal_loss_exchange,
     pair_matrices,
 )
+from lmc_helpers.seeds import torch_generator
 
 ZERO = 1e-9  # relative size below which an eigenvalue counts as 0
 
@@ -442,7 +442,7 @@ figures.numbers(
 # ## Exchanging any two neurons at equal loss
 #
 # From a permutation point of two neurons the six steps of section 4.2 (ii) exchange one of them with any other neuron of the layer
-# ({py:func}`~lmc_helpers.permutation_points.equal_loss_exchange`):
+# ({py:func}`~lmc_helpers.permutation_points.pair.equal_loss_exchange`):
 
 # %% tags=["nbval-check-output"]
 on_path, straight, curves = [], [], []

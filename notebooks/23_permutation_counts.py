@@ -33,7 +33,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -54,8 +54,8 @@ import numpy as np
 import torch
 from scipy.optimize import least_squares
 
-from lmc_helpers import claims, device, figures
-from lmc_helpers.permutation_counts import (
+from lmc_helpers import claims, figures, seeds
+from lmc_helpers.permutation_points.counts import (
     arrangements,
     count_ratio,
     growth_constant,
@@ -255,7 +255,7 @@ figures.show("fig_hexagon", figure)
 # negative. For $K \ge 2$ the term $j = 1$ is positive; for $K \le 1$ there is no other term.
 # ```
 #
-# {py:func}`~lmc_helpers.permutation_counts.count_ratio` computes the sum with integers, and returns a fraction.
+# {py:func}`~lmc_helpers.permutation_points.counts.count_ratio` computes the sum with integers, and returns a fraction.
 
 # %%
 for K in range(6):
@@ -266,7 +266,7 @@ for K in range(6):
 # each other.
 
 # %% tags=["nbval-check-output"]
-rng = device.numpy_generator(seed, "parameter vectors")
+rng = seeds.numpy_generator(seed, "parameter vectors")
 enumerated, unordered = Fraction(0), Fraction(0)
 for n in range(1, n_brute + 1):
     for K in range(n):
@@ -528,7 +528,7 @@ def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
     ]
 
 
-generator = device.torch_generator(seed, "tanh network")
+generator = seeds.torch_generator(seed, "tanh network")
 
 
 def layer(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -626,7 +626,7 @@ figures.numbers(
 # Along the plane the loss is constant to rounding, however far we go. Each displacement here is as long as $W^{(k+1)}$.
 
 # %% tags=["nbval-check-output"]
-generator = device.torch_generator(seed, "displacements")
+generator = seeds.torch_generator(seed, "displacements")
 in_plane, anywhere = [], []
 for copies in spectra:
     if order[copies] == 0:

@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -48,10 +48,15 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.data import digits
+from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, slope_and_error
-from lmc_helpers.mlp import MLP
-from lmc_helpers.permutation_points import MergePath, Pair, descent, merge_neurons
+from lmc_helpers.permutation_points.merging import (
+    MergePath,
+    descent,
+    merge_neurons,
+)
+from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points.pair import Pair
 
 WIDTHS = {10: "red", 15: "orange", 20: "green", 25: "blue"}
 x, labels = digits(images, seed)

@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -49,21 +49,25 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers import claims, figures
-from lmc_helpers.device import torch_generator
 from lmc_helpers.general_linear import (
     determinant_sign,
     divide,
+    path_in_group,
     random_invertible,
 )
-from lmc_helpers.group_paths import path_in_group
-from lmc_helpers.layer_permutations import joining_permutations, permute_layers
-from lmc_helpers.linear_loss import loss
-from lmc_helpers.linear_nets import (
+from lmc_helpers.linear_nets.between import (
+    joining_permutations,
+    obstruction,
+    path_over_obstruction,
+    permute_layers,
+)
+from lmc_helpers.linear_nets.minimum import (
     components,
     from_group,
+    loss,
     path_in_minimum,
 )
-from lmc_helpers.linear_obstruction import obstruction, path_over_obstruction
+from lmc_helpers.seeds import torch_generator
 
 JOINED = 1e-12  # largest relative loss of a path inside the minimum
 CASES = list(itertools.product(range(2, 6), range(1, 9)))  # depth and width
@@ -110,7 +114,7 @@ DATA = {
 # ```
 #
 # With $g_1, \dots, g_{l-1}$ moving like this and $W_l$ given by the homeomorphism, any two points of one component are joined by an explicit curve of loss 0
-# ({py:func}`~lmc_helpers.linear_nets.path_in_minimum`). Random minima are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a
+# ({py:func}`~lmc_helpers.linear_nets.minimum.path_in_minimum`). Random minima are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a
 # law that has a density everywhere on $\mathrm{GL}_h$.
 
 # %%

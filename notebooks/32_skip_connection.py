@@ -25,7 +25,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -49,21 +49,17 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers import claims, figures
-from lmc_helpers.device import torch_generator
-from lmc_helpers.general_linear import (
-    determinant_sign,
-    divide,
-    random_invertible,
-)
-from lmc_helpers.grid_components import surface_classes, surface_cubes
-from lmc_helpers.linear_obstruction import obstruction, path_over_obstruction
-from lmc_helpers.residual_nets import (
+from lmc_helpers.general_linear import determinant_sign, divide, random_invertible
+from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction
+from lmc_helpers.linear_nets.grid_components import surface_classes, surface_cubes
+from lmc_helpers.linear_nets.residual import (
     middle,
     residual_components,
     residual_loss,
     residual_minimum,
+    residual_path,
 )
-from lmc_helpers.residual_paths import residual_path
+from lmc_helpers.seeds import torch_generator
 from lmc_helpers.turntable import Picture, turntable
 
 REACH = 4  # the grids and pictures show [−4, 4]³
@@ -95,7 +91,7 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 # ### Counting without the proof
 #
 # $F = W_3 (W_2 W_1 + \varepsilon) X - Y$ is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off
-# the signs at its vertices, without a tolerance. Joining cubes with a common face that meets the surface is a union–find ({py:func}`~lmc_helpers.grid_components.surface_classes`).
+# the signs at its vertices, without a tolerance. Joining cubes with a common face that meets the surface is a union–find ({py:func}`~lmc_helpers.linear_nets.grid_components.surface_classes`).
 #
 # ```{prf:proposition} The count is exact
 # :label: prop-grid
@@ -334,7 +330,7 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 #
 # For $n = 1$, $M = \varepsilon$ where $W_1 = 0$. So only the sign of $\varepsilon$ can be crossed, and one pair of the four is joined: three components, again {prf:ref}`thm-skip-one`.
 #
-# The proof is turned into explicit paths by {py:func}`~lmc_helpers.residual_paths.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
+# The proof is turned into explicit paths by {py:func}`~lmc_helpers.linear_nets.residual.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
 # $\mathrm{GL}_n \times \mathrm{GL}_n$, cross there if the other end has another sign of $\det W_1$, and come back. Random minima, a fifth of them with a singular $W_1$:
 
 

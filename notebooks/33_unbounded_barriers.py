@@ -27,7 +27,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -47,15 +47,16 @@ import torch
 from scipy.optimize import brentq
 
 from lmc_helpers import claims, figures
-from lmc_helpers.device import torch_generator
 from lmc_helpers.matching import all_permutations
-from lmc_helpers.permuted_barrier import fill_outputs, permuted_losses
-from lmc_helpers.rescaling import (
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.symmetry.rescaling import (
     activation,
     factor,
+    fill_outputs,
     orbit_bound,
     orbit_interval,
     peak,
+    permuted_losses,
     rescale,
     scale_above,
 )
@@ -771,7 +772,7 @@ claims.check(
 # ```
 #
 # One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. Zero-loss points without the assumption: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the
-# paper's construction has a bounded barrier; after the idle neurons have been filled ({py:func}`~lmc_helpers.permuted_barrier.fill_outputs`), rescaling one neuron has not.
+# paper's construction has a bounded barrier; after the idle neurons have been filled ({py:func}`~lmc_helpers.symmetry.rescaling.fill_outputs`), rescaling one neuron has not.
 
 # %% tags=["hide-input"]
 

@@ -25,7 +25,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -41,14 +41,15 @@ import math
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.device import torch_generator
-from lmc_helpers.orbit_bounds import (
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.symmetry.orbit_distance import (
     balanced,
     balanced_distance,
     distance_to_zero_product,
     midpoint_bounds,
+    orbit_distance,
+    stationarity,
 )
-from lmc_helpers.orbit_distance import orbit_distance, stationarity
 
 # %% [markdown]
 # ## Midpoints
@@ -152,7 +153,7 @@ from lmc_helpers.orbit_distance import orbit_distance, stationarity
 #
 # ## The minimum over g
 #
-# The theorems are compared with a minimisation over $g$ ({py:func}`~lmc_helpers.orbit_distance.orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
+# The theorems are compared with a minimisation over $g$ ({py:func}`~lmc_helpers.symmetry.orbit_distance.orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
 #
 # $$
 # X^\top (U - X) = (V - Z) Z^\top .

@@ -33,7 +33,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer, Real
+from lmc_helpers.chapter import Choice, Integer, Real
 
 chapter.begin(
     globals(),
@@ -60,26 +60,26 @@ import torch
 from matplotlib.ticker import NullFormatter
 
 from lmc_helpers import claims, figures
-from lmc_helpers.chord_bound import curvature
-from lmc_helpers.clusters import jackknife, over_clusters
-from lmc_helpers.device import numpy_generator, torch_generator
-from lmc_helpers.group_actions import (
-    GeneralLinear,
-    PseudoInverse,
-    Rescaling,
-    projection,
-)
-from lmc_helpers.matrix_logarithm import (
-    has_negative_eigenvalue,
-    probability_without_logarithm,
-    real_logarithm,
-)
-from lmc_helpers.symmetry_curves import (
+from lmc_helpers.error_bars import jackknife, over_clusters
+from lmc_helpers.seeds import numpy_generator, torch_generator
+from lmc_helpers.symmetry.chord_bound import curvature
+from lmc_helpers.symmetry.curves import (
     curve,
     flatten,
     orbit_curvature,
     segment,
     two_factor_curve,
+)
+from lmc_helpers.symmetry.group_actions import (
+    GeneralLinear,
+    PseudoInverse,
+    Rescaling,
+    projection,
+)
+from lmc_helpers.symmetry.matrix_logarithm import (
+    has_negative_eigenvalue,
+    probability_without_logarithm,
+    real_logarithm,
 )
 
 
@@ -220,7 +220,7 @@ claims.check(
 
 # %% [markdown]
 # For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
-# ({py:func}`~lmc_helpers.matrix_logarithm.probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of Fig. 3b, c it is {glue:text}`none_32:.3f`.
+# ({py:func}`~lmc_helpers.symmetry.matrix_logarithm.probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of Fig. 3b, c it is {glue:text}`none_32:.3f`.
 
 # %% tags=["hide-input"]
 sizes = [2, 3, 4, 5, 6, 8, 10]

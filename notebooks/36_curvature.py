@@ -32,7 +32,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -51,27 +51,25 @@ import torch
 from scipy.stats import spearmanr
 
 from lmc_helpers import claims, figures
-from lmc_helpers.chord_bound import (
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.symmetry.chord_bound import (
     chord_bound,
     curvature,
+    curvature_bound,
     distance_to_curve,
     largest_deviation,
-)
-from lmc_helpers.device import torch_generator
-from lmc_helpers.group_actions import GeneralLinear
-from lmc_helpers.narrow_neck import (
-    curvature_bound,
     lipschitz_loss,
     network_neck,
     planar_neck,
 )
-from lmc_helpers.symmetry_curves import (
+from lmc_helpers.symmetry.curves import (
     curve,
     derivatives,
     flatten,
     length,
     segment,
 )
+from lmc_helpers.symmetry.group_actions import GeneralLinear
 
 # %% [markdown]
 # ## A narrow neck

@@ -26,7 +26,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -47,29 +47,34 @@ from scipy.stats import binom
 from torch import nn
 
 from lmc_helpers import claims, figures
-from lmc_helpers.asymmetric import asymmetrise, maps
-from lmc_helpers.asymmetry_schemes import (
+from lmc_helpers.identifiability.asymmetric import (
     LinearResidual,
     Sparse,
     Syre,
     WAsymmetric,
     WBernoulli,
+    asymmetrise,
+    maps,
 )
-from lmc_helpers.determined_neurons import determined, largest_change
-from lmc_helpers.device import torch_generator
-from lmc_helpers.gram_concentration import exact_copies
-from lmc_helpers.identifiability import (
-    coherence,
+from lmc_helpers.identifiability.costs import (
+    determined,
+    largest_change,
     least_norm_weight,
     realization_cost,
 )
-from lmc_helpers.input_subspace import class_dimension, grams
-from lmc_helpers.relaxed_cost import (
+from lmc_helpers.identifiability.gram_concentration import exact_copies
+from lmc_helpers.identifiability.input_subspace import (
+    class_dimension,
+    coherence,
+    grams,
+)
+from lmc_helpers.identifiability.relaxed_costs import (
     quadratic_surrogate,
     relaxed_cost,
     ridgeless_limit,
     tail_energy,
 )
+from lmc_helpers.seeds import torch_generator
 
 
 def normal(purpose: str, *shape: int) -> torch.Tensor:
@@ -92,14 +97,14 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 # W_{\text{eff}} = F + D \odot W
 # $$ (eq-effective)
 #
-# with fixed $F$ and $D$. The schemes of the paper's Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.asymmetry_schemes`). By the chain rule
+# with fixed $F$ and $D$. The schemes of the paper's Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`). By the chain rule
 #
 # $$
 # \frac{\partial L}{\partial W} = D \odot \frac{\partial L}{\partial W_{\text{eff}}} ,
 # $$
 #
 # so entries with $D = 0$ never learn. Weight decay acts on $W$: it costs $\lVert W \rVert^2 = \sum_{D \ne 0} (W_{\text{eff}} - F)^2 / D^2$ and pulls $W_{\text{eff}}$ towards $F$, not towards 0. This is
-# why the norm of $W$, and not that of $W_{\text{eff}}$, is the cost below. One parametrisation ({py:func}`~lmc_helpers.asymmetric.asymmetrise`) serves linear, convolutional and attention maps; it is compared
+# why the norm of $W$, and not that of $W_{\text{eff}}$, is the cost below. One parametrisation ({py:func}`~lmc_helpers.identifiability.asymmetric.asymmetrise`) serves linear, convolutional and attention maps; it is compared
 # with plain maps that get $F + D \odot W$ as their weight.
 
 # %% tags=["hide-input"]
@@ -400,7 +405,7 @@ figures.show("fig_determined", figure)
 #
 # where $S_i^+$ is the pseudo-inverse; the least weight is $M_i^+ (a - v_i)$. Eq. (10) in the text is stated inside the class. Evaluated outside, the formula is finite: it is the cost of the projection of $a - v_i$, and 0 where $a - v_i$ is orthogonal to the image,
 # so that the function that a neuron cannot compute at all is the cheapest. A program that follows eqs. (6), (9), (10) needs the check of the image, which
-# {py:func}`~lmc_helpers.identifiability.realization_cost` makes with a relative tolerance of $10^{-10}$.
+# {py:func}`~lmc_helpers.identifiability.costs.realization_cost` makes with a relative tolerance of $10^{-10}$.
 
 # %% tags=["hide-input"]
 gaps, other_metric, infinite, bare_infinite = [], [], [], []

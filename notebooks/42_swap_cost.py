@@ -25,7 +25,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -44,24 +44,27 @@ import torch
 from scipy.stats import binom
 
 from lmc_helpers import claims, figures
-from lmc_helpers.asymmetry_schemes import WAsymmetric
-from lmc_helpers.center_gap import center_gap
-from lmc_helpers.device import torch_generator
-from lmc_helpers.gram_concentration import (
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability.centre_gap import center_gap
+from lmc_helpers.identifiability.costs import (
+    cost_table,
+    output_sensitivity,
+    swap_costs,
+)
+from lmc_helpers.identifiability.gram_concentration import (
     bernstein_bound,
     exact_copies,
     frobenius_moment,
     mask_moments,
 )
-from lmc_helpers.identifiability import (
-    coherence,
-    cost_table,
-    output_sensitivity,
-    swap_costs,
+from lmc_helpers.identifiability.input_subspace import coherence, grams
+from lmc_helpers.identifiability.swaps import (
+    center_shift,
+    cheapest,
+    cheapest_other,
+    swap_terms,
 )
-from lmc_helpers.input_subspace import grams
-from lmc_helpers.reassignment import cheapest, cheapest_other
-from lmc_helpers.swap_terms import center_shift, swap_terms
+from lmc_helpers.seeds import torch_generator
 
 
 def normal(purpose: str, *shape: int) -> torch.Tensor:
@@ -90,13 +93,13 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # T_{ij} = (a_j - v_i)^\top S_i^{+} (a_j - v_i)
 # $$
 #
-# be the squared cost of the function of neuron $j$ on neuron $i$, infinite where it is impossible ({py:func}`~lmc_helpers.identifiability.cost_table`). If neuron $i$ takes the function of neuron $\pi(i)$, the squared cost of the layer changes by
+# be the squared cost of the function of neuron $j$ on neuron $i$, infinite where it is impossible ({py:func}`~lmc_helpers.identifiability.costs.cost_table`). If neuron $i$ takes the function of neuron $\pi(i)$, the squared cost of the layer changes by
 #
 # $$
 # \Delta_\pi = \sum_i \bigl( T_{i \pi(i)} - T_{ii} \bigr) ,
 # $$ (eq-table)
 #
-# which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.reassignment.cheapest`), and whether the identity is optimal can be decided exactly,
+# which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.identifiability.swaps.cheapest`), and whether the identity is optimal can be decided exactly,
 # beyond the transpositions that the paper looks at. For a swap, eq. (16) splits the change into three terms,
 #
 # $$

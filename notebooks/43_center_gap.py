@@ -26,7 +26,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -45,30 +45,27 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.asymmetry_schemes import WAsymmetric
-from lmc_helpers.center_gap import (
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability.centre_gap import (
     center_gap,
+    close_probability,
     coincidence_probability,
+    expected_log_gap,
+    gap_quantile,
     largest_constant,
+    local_exponent,
+    poisson_error,
     sample_fixed,
     separation_bound,
+    typical_width,
 )
-from lmc_helpers.device import torch_generator
-from lmc_helpers.feature_hardness import (
+from lmc_helpers.identifiability.feature_hardness import (
     error_bound,
     high_degree_part,
     nearest_features,
     relu_kernel,
 )
-from lmc_helpers.gap_law import (
-    close_probability,
-    expected_log_gap,
-    gap_quantile,
-    local_exponent,
-    poisson_error,
-    typical_width,
-)
-from lmc_helpers.input_sensitivity import (
+from lmc_helpers.identifiability.input_sensitivity import (
     expected_column_distance,
     input_cost,
     input_gap,
@@ -79,6 +76,7 @@ from lmc_helpers.input_sensitivity import (
     transposition,
     transposition_shifts,
 )
+from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
 # ## What Thm 4.6 needs

@@ -35,7 +35,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -61,19 +61,16 @@ import torch
 from scipy.stats import chi2, spearmanr
 from torch.nn.functional import gelu
 
-from lmc_helpers import claims, figures, mixture_pairs
-from lmc_helpers.clusters import over_clusters
-from lmc_helpers.hidden_layers import (
-    layer_inputs,
-    match_activations,
-    permute_neurons,
-)
-from lmc_helpers.identifiability import swap_costs
-from lmc_helpers.input_subspace import grams, pca_basis
-from lmc_helpers.mixture_pairs import SCALED, Setting
-from lmc_helpers.ridge_swaps import ridge_swaps
-from lmc_helpers.stacked_mlp import EPS
-from lmc_helpers.swap_terms import swap_terms
+from lmc_helpers import claims, figures
+from lmc_helpers.error_bars import over_clusters
+from lmc_helpers.experiments import mixture_pairs
+from lmc_helpers.experiments.mixture_pairs import SCALED, Setting
+from lmc_helpers.identifiability.costs import swap_costs
+from lmc_helpers.identifiability.input_subspace import grams, pca_basis
+from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
+from lmc_helpers.identifiability.swaps import swap_terms
+from lmc_helpers.matching import match_activations
+from lmc_helpers.networks.stacked_mlp import EPS, layer_inputs, permute_neurons
 
 DIMENSIONS = (2, 8, 32)
 PRINTED = {2: 46.4, 8: 15.7, 32: 6.1}
@@ -687,7 +684,7 @@ figures.numbers(
 # $M_i^\top q = 0$ for $q \perp \operatorname{range} E$, $q = E \Lambda^{-1/2} c$. Then $M_i w = S_i q = E \Lambda^{1/2} c$ and $\lVert w \rVert^2 = q^\top S_i q = \lVert c \rVert^2$.
 # ```
 #
-# This is solved by the Levenberg–Marquardt method from two starts ({py:func}`~lmc_helpers.ridge_swaps.ridge_costs`). Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of eq. (10) on the whole span, as the weight that realises $h_j$
+# This is solved by the Levenberg–Marquardt method from two starts ({py:func}`~lmc_helpers.identifiability.relaxed_swaps.ridge_costs`). Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of eq. (10) on the whole span, as the weight that realises $h_j$
 # is one candidate. With fixed norms this fails: neuron $i$ need not be able to compute $h_j$ at all.
 #
 # ```{prf:example} Neurons that are interchangeable, and are not

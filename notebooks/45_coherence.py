@@ -29,7 +29,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -49,20 +49,17 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.clusters import jackknife, over_clusters
-from lmc_helpers.coherence_data import (
+from lmc_helpers.data.coherence_inputs import (
     check_orthonormal,
     exact_copy,
     latents,
-    leverages,
     random_frame,
     sample_frame,
     unequal_copy,
 )
-from lmc_helpers.coherence_students import F5, lines, train_students
-from lmc_helpers.device import numpy_generator
-from lmc_helpers.line_evaluation import barriers
-from lmc_helpers.visibility import (
+from lmc_helpers.error_bars import jackknife, over_clusters
+from lmc_helpers.experiments.coherence_students import F5, lines, train_students
+from lmc_helpers.experiments.visibility import (
     bernoulli_masks,
     mean_cost,
     rank_law,
@@ -71,6 +68,9 @@ from lmc_helpers.visibility import (
     same_counts,
     thinner,
 )
+from lmc_helpers.identifiability.input_subspace import leverages
+from lmc_helpers.networks.lines import barriers
+from lmc_helpers.seeds import numpy_generator
 
 m, d, p0 = 128, 20, 0.15
 LAMBDAS = [i / 20 for i in range(21)]
@@ -115,7 +115,7 @@ claims.check("I13.nu", max(gaps), n=len(gaps))
 # $$
 #
 # with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data with every mask. Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all. Pairs that share a mask are not
-# independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.clusters.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
+# independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
 
 
 # %%

@@ -26,7 +26,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.parameters import Choice, Integer
+from lmc_helpers.chapter import Choice, Integer
 
 chapter.begin(
     globals(),
@@ -45,7 +45,8 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.chord import (
+from lmc_helpers.data.digits import digits
+from lmc_helpers.identifiability.chord_deviation import (
     ACTIVATIONS,
     chord_deviation,
     in_standard_coordinates,
@@ -56,8 +57,7 @@ from lmc_helpers.chord import (
     smooth_bound,
     smooth_deviation,
 )
-from lmc_helpers.data import digits
-from lmc_helpers.device import torch_generator
+from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
 # ## A closed form

@@ -7,8 +7,9 @@ import torch
 
 from lmc_helpers.barrier import GRID, excess, loss_barrier, refined_barrier
 from lmc_helpers.matching import all_permutations
-from lmc_helpers.minima import losses_between, minima_barrier, pair_matching
-from lmc_helpers.teacher_student import population_loss, sample_minima
+from lmc_helpers.teacher_student.between_minima import losses_between, minima_barrier, pair_matching
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import population_loss
 
 
 def quadratic(w):

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers import device
+from lmc_helpers import device, seeds
 
 
 def test_streams_are_keyed_by_seed_and_purpose():
     draws = {
-        (seed, purpose): tuple(device.numpy_generator(seed, purpose).random(4))
+        (seed, purpose): tuple(seeds.numpy_generator(seed, purpose).random(4))
         for seed in (0, 1, 2**32 - 1)
         for purpose in ("a", "b", "ab", "ba")
     }
     assert len(set(draws.values())) == len(draws)
-    assert draws[1, "a"] == tuple(device.numpy_generator(1, "a").random(4))
+    assert draws[1, "a"] == tuple(seeds.numpy_generator(1, "a").random(4))
 
 
 def test_streams_do_not_depend_on_hash_randomisation_or_threads():
@@ -40,20 +40,20 @@ def test_streams_do_not_depend_on_hash_randomisation_or_threads():
 
 
 def test_torch_streams():
-    a, b = (torch.randn(3, generator=device.torch_generator(1, p)) for p in ("a", "b"))
-    assert not a.equal(b) and a.equal(torch.randn(3, generator=device.torch_generator(1, "a")))
+    a, b = (torch.randn(3, generator=seeds.torch_generator(1, p)) for p in ("a", "b"))
+    assert not a.equal(b) and a.equal(torch.randn(3, generator=seeds.torch_generator(1, "a")))
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, "1", True, None])
 def test_bad_seed(seed):
     with pytest.raises(ValueError, match=r"allowed: an integer in \[0, 2\*\*32\)"):
-        device.seed_sequence(seed, "a")
-    assert device.seed_sequence(np.int64(3), "a").entropy == [3, 97]
+        seeds.seed_sequence(seed, "a")
+    assert seeds.seed_sequence(np.int64(3), "a").entropy == [3, 97]
 
 
 def test_bad_purpose():
     with pytest.raises(ValueError, match="purpose is empty"):
-        device.seed_sequence(1, "")
+        seeds.seed_sequence(1, "")
 
 
 def test_devices():

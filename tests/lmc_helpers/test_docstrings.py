@@ -11,13 +11,13 @@ import lmc_helpers
 
 MODULES = [f"lmc_helpers.{module.name}" for module in pkgutil.iter_modules(lmc_helpers.__path__)]
 PROMISED = {  # names that readers rely on, each with a worked example
-    "lmc_helpers.overlap": ["expected_overlap", "simulate_overlap"],
-    "lmc_helpers.teacher_student": ["kappa", "population_loss", "sample_minima"],
+    "lmc_helpers.teacher_student.overlap": ["expected_overlap", "simulate_overlap"],
+    "lmc_helpers.teacher_student.population": ["kappa", "population_loss", "sample_minima"],
     "lmc_helpers.matching": ["algorithm_1", "best_permutation", "permute", "weight_matching"],
     "lmc_helpers.barrier": ["loss_barrier"],
-    "lmc_helpers.permutation_points": ["count_ratio"],
-    "lmc_helpers.linear_nets": ["component", "path_in_minimum"],
-    "lmc_helpers.identifiability": ["coherence", "realization_cost", "swap_costs"],
+    "lmc_helpers.permutation_points.pair": ["count_ratio"],
+    "lmc_helpers.linear_nets.minimum": ["component", "path_in_minimum"],
+    "lmc_helpers.identifiability.input_subspace": ["coherence", "realization_cost", "swap_costs"],
 }
 
 

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from linear_oracles import ALMOST, FLAT, FLIP, I2, normal
+from oracles.linear import ALMOST, FLAT, FLIP, I2, normal
 
-from lmc_helpers.device import torch_generator
 from lmc_helpers.general_linear import (
     determinant_sign,
     divide,
@@ -16,6 +15,7 @@ from lmc_helpers.general_linear import (
     require_invertible,
     require_square,
 )
+from lmc_helpers.seeds import torch_generator
 
 
 def test_signs_and_quotients():

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from linear_oracles import FLAT, FLIP, I2, leibniz, normal
+from oracles.linear import FLAT, FLIP, I2, leibniz, normal
 
-from lmc_helpers.general_linear import determinant_sign
-from lmc_helpers.group_paths import path_in_group, rotation_logarithm
+from lmc_helpers.general_linear import determinant_sign, path_in_group, rotation_logarithm
 
 
 @pytest.mark.parametrize("h", range(1, 9))

@@ -17,7 +17,7 @@ from lmc_helpers.matching import (
     swap_search,
     weight_matching,
 )
-from lmc_helpers.teacher_student import sample_minima
+from lmc_helpers.teacher_student.minima import sample_minima
 
 LEFTOVERS = ["order", "sorted", "opposed"]
 

@@ -1,0 +1,215 @@
+"""Inputs of a chosen coherence (Bürgin et al., App. F.5): two latent variables embedded into d coordinates.
+
+An input is x = U (a, b)ᵀ with (a, b) normal and U (d, 2) with orthonormal columns, eq. (275). Both families leave
+d − 2k rows of U at 0 and give each of the other 2k rows the squared norm 1/k, so that the coherence, the largest
+leverage max_ℓ (U Uᵀ)_ℓℓ of eq. (11), is exactly 1/k. The target is ReLU(a + b).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from lmc_helpers.seeds import torch_generator
+
+__all__ = [
+    "DIMENSION",
+    "Frame",
+    "check_orthonormal",
+    "exact_copy",
+    "latents",
+    "random_frame",
+    "sample_frame",
+    "target",
+    "unequal_copy",
+]
+
+DIMENSION = 20  # d of App. F.5
+
+
+TOLERANCE = 1e-6  # of UᵀU = I; passes float32
+
+
+def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
+    """n standard normal pairs (a, b), (n, 2) in float64.
+
+    Raises
+    ------
+    ValueError
+        if n < 1.
+
+    Examples
+    --------
+    >>> latents(3, seed=1).shape
+    torch.Size([3, 2])
+    """
+    if n < 1:
+        raise ValueError(f"n = {n} examples; allowed: n >= 1")
+    return torch.randn(n, 2, generator=torch_generator(seed, purpose), dtype=torch.float64)
+
+
+def target(z: torch.Tensor) -> torch.Tensor:
+    """ReLU(a + b) of latents (..., 2); its mean square is 1.
+
+    Examples
+    --------
+    >>> target(torch.tensor([[1.0, 2.0], [1.0, -2.0]])).tolist()
+    [3.0, 0.0]
+    """
+    return torch.relu(z.sum(dim=-1))
+
+
+def _check_k(k: int, d: int) -> None:
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= d // 2:
+        raise ValueError(f"k = {k!r} copies in dimension {d}; allowed: an integer from 1 to {d // 2}")
+
+
+def exact_copy(k: int, d: int = DIMENSION) -> torch.Tensor:
+    """The embedding (276): coordinates 1, 3, …, 2k − 1 hold a/√k and 2, 4, …, 2k hold b/√k.
+
+    Parameters
+    ----------
+    k : int
+        copies of each latent, 1 <= k <= d/2; the coherence is 1/k.
+    d : int
+        ambient dimension.
+
+    Returns
+    -------
+    torch.Tensor
+        U (d, 2), float64.
+
+    Raises
+    ------
+    ValueError
+        if k is out of range.
+
+    Examples
+    --------
+    >>> exact_copy(1, d=4).tolist()
+    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+    """
+    _check_k(k, d)
+    U = torch.zeros(d, 2, dtype=torch.float64)
+    U[0 : 2 * k : 2, 0] = U[1 : 2 * k : 2, 1] = 1 / math.sqrt(k)
+    return U
+
+
+def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
+    """Copies of unequal size on the coordinates of (276): the first of each latent has leverage ν, the others 1 − ν.
+
+    The same masks see the same latents at every ν < 1; at ν = 1/k this is :func:`exact_copy`.
+
+    Parameters
+    ----------
+    k : int
+        copies of each latent, 2 <= k <= d/2.
+    nu : float
+        the coherence, 1/k <= ν <= 1.
+    d : int
+        ambient dimension.
+
+    Returns
+    -------
+    torch.Tensor
+        U (d, 2), float64.
+
+    Raises
+    ------
+    ValueError
+        if k or ν is out of range.
+
+    Examples
+    --------
+    >>> leverages(unequal_copy(3, 0.5, d=7)).tolist()
+    [0.5000000000000001, 0.5000000000000001, 0.25, 0.25, 0.25, 0.25, 0.0]
+    """
+    _check_k(k, d)
+    if k < 2 or not 1 / k - 1e-12 <= nu <= 1:
+        raise ValueError(f"k = {k}, nu = {nu}; allowed: k >= 2 and 1/k <= nu <= 1")
+    U = exact_copy(k, d) * math.sqrt(k * (1 - nu) / (k - 1))
+    U[0, 0] = U[1, 1] = math.sqrt(nu)
+    return U
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What (277) draws once for all k: a permutation (d,) of the coordinates and d/2 angles in [0, π)."""
+
+    permutation: torch.Tensor
+    angles: torch.Tensor
+
+
+def sample_frame(seed: int, d: int = DIMENSION) -> Frame:
+    """A random permutation and uniform angles.
+
+    Examples
+    --------
+    >>> frame = sample_frame(1, d=6)
+    >>> sorted(frame.permutation.tolist()), frame.angles.shape
+    ([0, 1, 2, 3, 4, 5], torch.Size([3]))
+    """
+    generator = torch_generator(seed, "random frame")
+    permutation = torch.randperm(d, generator=generator)
+    return Frame(permutation, math.pi * torch.rand(d // 2, generator=generator, dtype=torch.float64))
+
+
+def random_frame(k: int, frame: Frame) -> torch.Tensor:
+    """The embedding (277): k pairs of coordinates, each pair a rotation of (a, b)/√k.
+
+    Parameters
+    ----------
+    k : int
+        pairs of coordinates, 1 <= k <= d/2; the coherence is 1/k.
+    frame : Frame
+        permutation and angles.
+
+    Returns
+    -------
+    torch.Tensor
+        U (d, 2), float64.
+
+    Raises
+    ------
+    ValueError
+        if k is out of range.
+
+    Examples
+    --------
+    >>> U = random_frame(2, sample_frame(1))
+    >>> round(leverages(U).max().item(), 12), check_orthonormal(U)
+    (0.5, None)
+    """
+    d = len(frame.permutation)
+    _check_k(k, d)
+    cos, sin = frame.angles[:k].cos(), frame.angles[:k].sin()
+    rows = torch.stack([torch.stack([cos, sin], -1), torch.stack([-sin, cos], -1)], dim=1)  # (k, 2, 2)
+    U = torch.zeros(d, 2, dtype=torch.float64)
+    U[frame.permutation[: 2 * k]] = rows.flatten(0, 1) / math.sqrt(k)
+    return U
+
+
+def check_orthonormal(U: torch.Tensor) -> None:
+    """Refuse U (..., d, k) unless its columns are orthonormal to 10⁻⁶.
+
+    Raises
+    ------
+    ValueError
+        if U has fewer rows than columns, is not finite, or UᵀU is not the identity.
+
+    Examples
+    --------
+    >>> check_orthonormal(torch.ones(3, 2))
+    Traceback (most recent call last):
+        ...
+    ValueError: the columns of U are not orthonormal: UᵀU differs from I by 3; allowed: at most 1e-06
+    """
+    if U.ndim < 2 or U.shape[-2] < U.shape[-1]:
+        raise ValueError(f"U has shape {tuple(U.shape)}; allowed: (..., d, k) with d >= k")
+    off = (U.mT @ U - torch.eye(U.shape[-1]).to(U)).abs().amax().item()
+    if not off <= TOLERANCE:
+        raise ValueError(
+            f"the columns of U are not orthonormal: UᵀU differs from I by {off:.3g}; allowed: at most {TOLERANCE:g}"
+        )

@@ -1,0 +1,1 @@
+"""Trained pairs of networks that several chapters share."""

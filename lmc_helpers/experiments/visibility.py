@@ -1,0 +1,193 @@
+"""What the neurons of a masked layer can see of a latent plane, and the exact laws of App. F.5 (Bürgin et al.).
+
+A neuron with mask d_i sees the plane through S_i = Uᵀ Diag(d_i)² U, eq. (9). Its rank is 0 (the neuron sees nothing),
+1 (it sees one direction) or 2 (it sees the plane). For Bernoulli(p) masks the laws of the rank are elementary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from scipy.stats import binom
+
+from lmc_helpers.seeds import torch_generator
+
+__all__ = ["bernoulli_masks", "mean_cost", "rank_law", "ranks", "relative_anisotropy", "same_counts", "thinner"]
+
+FAMILIES = ("exact-copy", "random-frame")
+TOLERANCE = 1e-12  # of an eigenvalue of S_i; U has orthonormal columns
+
+
+def _check_p(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise ValueError(f"p = {p}; allowed: 0 <= p <= 1")
+
+
+def _check_kp(k: int, p: float, positive: bool = False) -> None:
+    if k < 1:
+        raise ValueError(f"k = {k}; allowed: k >= 1")
+    _check_p(p)
+    if positive and not p:
+        raise ValueError("p = 0; allowed: 0 < p <= 1")
+
+
+def bernoulli_masks(G: int, m: int, d: int, p: float, seed: int) -> torch.Tensor:
+    """G masks (G, m, d) of independent Bernoulli(p) entries, float64.
+
+    An entry is 1 where its uniform number lies below p, so that with one seed a larger p only adds ones.
+
+    Raises
+    ------
+    ValueError
+        if p lies outside [0, 1].
+
+    Examples
+    --------
+    >>> few, more = (bernoulli_masks(2, 5, 4, p, seed=1) for p in (0.2, 0.6))
+    >>> few.shape, bool((more >= few).all())
+    (torch.Size([2, 5, 4]), True)
+    """
+    _check_p(p)
+    uniform = torch.rand(G, m, d, generator=torch_generator(seed, "masks"), dtype=torch.float64)
+    return (uniform < p).double()
+
+
+def ranks(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
+    """Rank of S_i for every neuron: how many latent directions it sees.
+
+    Parameters
+    ----------
+    U : torch.Tensor
+        (..., d, k).
+    D : torch.Tensor
+        (..., m, d).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m), long.
+
+    Examples
+    --------
+    >>> U = torch.eye(3, 2, dtype=torch.float64)
+    >>> ranks(U, torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]).double()).tolist()
+    [2, 1, 0]
+    """
+    M = D[..., None] * U[..., None, :, :]  # (..., m, d, k)
+    return (torch.linalg.eigvalsh(M.mT @ M) > TOLERANCE).sum(dim=-1)
+
+
+def rank_law(k: int, p: float, family: str) -> tuple[float, float, float]:
+    """Probabilities that S_i has rank 0, 1 and 2 for a Bernoulli(p) mask.
+
+    In the exact-copy family each latent is seen with probability v = 1 − (1 − p)^k, independently. In the random-frame
+    family, for almost every choice of angles, any two of the 2k coordinates span the plane, and the rank is the number
+    of seen coordinates, at most 2.
+
+    Parameters
+    ----------
+    k : int
+        copies, k >= 1.
+    p : float
+        in [0, 1].
+    family : str
+        ``"exact-copy"`` or ``"random-frame"``.
+
+    Raises
+    ------
+    ValueError
+        if k, p or the family is not allowed.
+
+    Examples
+    --------
+    >>> [round(value, 4) for value in rank_law(1, 0.15, "exact-copy")]
+    [0.7225, 0.255, 0.0225]
+    """
+    _check_kp(k, p)
+    if family not in FAMILIES:
+        raise ValueError(f"family = {family!r} is unknown; allowed: {', '.join(FAMILIES)}")
+    blind = (1 - p) ** (2 * k)
+    if family == "exact-copy":
+        v = 1 - (1 - p) ** k
+        return blind, 2 * v * (1 - v), v * v
+    one = 2 * k * p * (1 - p) ** (2 * k - 1)
+    return blind, one, 1 - blind - one
+
+
+def thinner(k: int, v: float) -> float:
+    """The p at which one of k copies is seen with probability v: 1 − (1 − v)^(1/k).
+
+    Raises
+    ------
+    ValueError
+        if k < 1 or v lies outside [0, 1].
+
+    Examples
+    --------
+    >>> round(thinner(2, 0.75), 12)
+    0.5
+    """
+    if k < 1 or not 0 <= v <= 1:
+        raise ValueError(f"k = {k}, v = {v}; allowed: k >= 1 and 0 <= v <= 1")
+    return -math.expm1(math.log1p(-v) / k) if v < 1 else 1.0
+
+
+def relative_anisotropy(k: int, p: float) -> float:
+    """Var (S_i)_cc / (E (S_i)_cc)² = (1 − p)/(p k) in the exact-copy family, where k (S_i)_cc is binomial.
+
+    Raises
+    ------
+    ValueError
+        if k < 1 or p is not in (0, 1].
+
+    Examples
+    --------
+    >>> relative_anisotropy(2, 0.5)
+    0.5
+    """
+    _check_kp(k, p, positive=True)
+    return (1 - p) / (p * k)
+
+
+def mean_cost(k: int, p: float) -> float:
+    """Mean squared realization cost of the target's direction (1, 1) with F = 0, given that a neuron sees both latents.
+
+    Exact-copy family: S_i = Diag(n_a, n_b)/k, and (10) gives k (1/n_a + 1/n_b) with independent binomial counts, given
+    that both are at least 1. A neuron that does not see both cannot realize it: the cost is ∞.
+
+    Raises
+    ------
+    ValueError
+        if k < 1 or p is not in (0, 1].
+
+    Examples
+    --------
+    >>> mean_cost(1, 0.15), round(mean_cost(2, 0.5), 12)
+    (2.0, 3.333333333333)
+    """
+    _check_kp(k, p, positive=True)
+    n = np.arange(1, k + 1)
+    weight = binom.pmf(n, k, p)
+    return float(2 * k * (weight / n).sum() / weight.sum())
+
+
+def same_counts(k: int, p: float) -> float:
+    """Probability that two neurons which see both latents see the same numbers of copies (n_a, n_b), exact-copy family.
+
+    (Σ_n P(n | n ≥ 1)²)² with n binomial. Such neurons are exchangeable.
+
+    Raises
+    ------
+    ValueError
+        if k < 1 or p is not in (0, 1].
+
+    Examples
+    --------
+    >>> same_counts(1, 0.15), round(same_counts(2, 0.5), 12)
+    (1.0, 0.308641975309)
+    """
+    _check_kp(k, p, positive=True)
+    weight = binom.pmf(np.arange(1, k + 1), k, p)
+    return float(((weight / weight.sum()) ** 2).sum() ** 2)

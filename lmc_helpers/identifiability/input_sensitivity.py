@@ -1,0 +1,248 @@
+"""What it costs a layer if its inputs are reindexed (Bürgin, Herbst, Lin & Jegelka, section 4.4).
+
+A layer has rows f_i of F, d_i of D, raw trainable rows w_i of W, and inputs on the span of the orthonormal columns of
+U (d, k). A permutation τ of the inputs is an index tensor p (d,) with P_τ x = x[p], so that P_τ U = U[p]. The cheapest
+weights that compute the old function of the reindexed inputs cost
+
+    Δ_τ^in = Σ_i ‖r_i − δ_i‖²_{(S_i^τ)⁻¹} − ‖r_i‖²_{S_i⁻¹},      r_i = Uᵀ(d_i ⊙ w_i),  δ = F(P_τ − I)U     (eq. (137))
+
+more than the old ones.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import torch
+from scipy.special import gammaln
+
+from lmc_helpers.identifiability.input_subspace import grams, refuse
+
+__all__ = [
+    "expected_column_distance",
+    "input_cost",
+    "input_gap",
+    "input_shift",
+    "least_shift",
+    "reindexed_metric",
+    "relative_error_bound",
+    "transposition",
+    "transposition_shifts",
+]
+
+
+def _check_permutation(p: torch.Tensor, d: int) -> None:
+    if p.shape != (d,) or not p.sort().values.equal(torch.arange(d)):
+        raise ValueError(f"p = {p.tolist()}; allowed: a permutation of 0, …, {d - 1}")
+
+
+def _check_layer(U: torch.Tensor, *matrices: torch.Tensor) -> None:
+    refuse(U)
+    for matrix in matrices:
+        if matrix.ndim != 2 or matrix.shape != (matrices[0].shape[0], U.shape[0]):
+            raise ValueError(f"shapes {[tuple(x.shape) for x in matrices]} with U {tuple(U.shape)}; allowed: (m, d)")
+
+
+def transposition(d: int, a: int, b: int) -> torch.Tensor:
+    """The index tensor (d,) that exchanges a and b.
+
+    Examples
+    --------
+    >>> transposition(4, 1, 3).tolist()
+    [0, 3, 2, 1]
+    """
+    if not (0 <= a < d and 0 <= b < d):
+        raise ValueError(f"a = {a}, b = {b}; allowed: 0, …, {d - 1}")
+    p = torch.arange(d)
+    p[a], p[b] = b, a
+    return p
+
+
+def input_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """δ_τ^in = F(P_τ − I)U, eq. (24).
+
+    Parameters
+    ----------
+    F : torch.Tensor
+        fixed part (m, d).
+    U : torch.Tensor
+        orthonormal columns (d, k).
+    p : torch.Tensor
+        permutation (d,).
+
+    Returns
+    -------
+    torch.Tensor
+        (m, k).
+
+    Raises
+    ------
+    ValueError
+        if a shape does not fit or p is no permutation.
+
+    Examples
+    --------
+    >>> F, U = torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0], [0.0]])
+    >>> input_shift(F, U, torch.tensor([1, 0]))
+    tensor([[4.]])
+    """
+    _check_layer(U, F)
+    _check_permutation(p, U.shape[0])
+    return F @ (U[p] - U)
+
+
+def transposition_shifts(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
+    """``‖δ_(ab)^in‖_F = |F_:b − F_:a| |U_b − U_a|`` for all a, b by identity (27), (d, d) with 0 on the diagonal.
+
+    Examples
+    --------
+    >>> F, U = torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0], [0.0]])
+    >>> transposition_shifts(F, U)
+    tensor([[0., 4.],
+            [4., 0.]])
+    """
+    _check_layer(U, F)
+    exact = "donot_use_mm_for_euclid_dist"
+    return torch.cdist(F.mT, F.mT, compute_mode=exact) * torch.cdist(U, U, compute_mode=exact)
+
+
+def input_gap(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
+    """γ_in = min over a ≠ b of ``‖δ_(ab)^in‖_F``, below eq. (26).
+
+    Raises
+    ------
+    ValueError
+        if there is only one input, or a shape does not fit.
+
+    Examples
+    --------
+    >>> input_gap(torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0], [0.0]])).item()
+    4.0
+    """
+    shifts = transposition_shifts(F, U)
+    d = len(shifts)
+    if d < 2:
+        raise ValueError(f"d = {d} inputs; allowed: d >= 2")
+    return shifts[~torch.eye(d, dtype=torch.bool)].min()
+
+
+def least_shift(F: torch.Tensor, U: torch.Tensor) -> tuple[float, tuple[int, ...]]:
+    """The smallest ``‖δ_τ^in‖_F`` over all d! − 1 permutations τ ≠ id, and the first τ that takes it; d <= 8.
+
+    Raises
+    ------
+    ValueError
+        if d is 1 or above 8, or a shape does not fit.
+
+    Examples
+    --------
+    >>> least_shift(torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0], [0.0]]))
+    (4.0, (1, 0))
+    """
+    _check_layer(U, F)
+    d = U.shape[0]
+    if not 2 <= d <= 8:
+        raise ValueError(f"d = {d}; allowed: 2 <= d <= 8")
+    every = torch.tensor(list(permutations(range(d))))[1:]  # (d! − 1, d)
+    sizes = torch.linalg.matrix_norm(F @ (U[every] - U))
+    first = int(sizes.argmin())
+    return sizes[first].item(), tuple(every[first].tolist())
+
+
+def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """S_i^τ = Uᵀ P_τᵀ Diag(d_i)² P_τ U, eq. (23), for every row of D; with the identity S_i of eq. (9).
+
+    Parameters
+    ----------
+    D : torch.Tensor
+        (m, d).
+    U : torch.Tensor
+        (d, k).
+    p : torch.Tensor
+        permutation (d,).
+
+    Returns
+    -------
+    torch.Tensor
+        (m, k, k), float64.
+
+    Examples
+    --------
+    >>> reindexed_metric(torch.tensor([[2.0, 3.0]]), torch.tensor([[1.0], [0.0]]), torch.tensor([1, 0]))
+    tensor([[[9.]]], dtype=torch.float64)
+    """
+    _check_layer(U, D)
+    _check_permutation(p, U.shape[0])
+    return grams(D, U[p])
+
+
+def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """Δ_τ^in, eq. (137): the change of the squared realization cost if the inputs are reindexed by τ.
+
+    Parameters
+    ----------
+    F, D, W : torch.Tensor
+        fixed part, scales and raw trainable weights (m, d).
+    U : torch.Tensor
+        orthonormal columns (d, k).
+    p : torch.Tensor
+        permutation (d,).
+
+    Returns
+    -------
+    torch.Tensor
+        a number; it may be negative.
+
+    Raises
+    ------
+    ValueError
+        if a shape does not fit, p is no permutation, or some S_i or S_i^τ is singular.
+
+    Examples
+    --------
+    One neuron that ignores its second input; after the exchange it has to read it: 3² more.
+
+    >>> one, U = torch.ones(1, 2, dtype=torch.float64), torch.eye(2, dtype=torch.float64)
+    >>> F = torch.tensor([[3.0, 0.0]], dtype=torch.float64)
+    >>> input_cost(F, one, 0 * one, U, torch.tensor([1, 0])).item()
+    18.0
+    """
+    _check_layer(U, F, D, W)
+    r = (D * W) @ U
+    total = torch.zeros((), dtype=F.dtype)
+    for sign, vectors, S in (
+        (1, r - input_shift(F, U, p), reindexed_metric(D, U, p)),
+        (-1, r, reindexed_metric(D, U, torch.arange(U.shape[0]))),
+    ):
+        low = torch.linalg.eigvalsh(S)
+        if not (low[:, 0] > 1e-12 * low[:, -1]).all():
+            raise ValueError("some S_i or S_i^τ is singular; allowed: D and U with which every neuron has full rank")
+        total = total + sign * (vectors * torch.linalg.solve(S, vectors[..., None])[..., 0]).sum()
+    return total
+
+
+def relative_error_bound(rho: float, ratio: float) -> float:
+    """The right-hand side of eq. (147), a bound on ``|μ Δ_τ^in/‖δ_τ^in‖² − 1|``; ρ = ‖R‖/‖δ_τ^in‖ and ε/μ = ``ratio``.
+
+    Examples
+    --------
+    >>> relative_error_bound(0.1, 0.0)
+    0.2
+    """
+    if not (rho >= 0 and 0 <= ratio < 1):
+        raise ValueError(f"rho = {rho}, ratio = {ratio}; allowed: rho >= 0, 0 <= ratio < 1")
+    return 2 * rho + ratio / (1 - ratio) * (1 + 2 * rho + 2 * rho**2)
+
+
+def expected_column_distance(m: int, sigma: float = 1.0) -> float:
+    """E ``|F_:b − F_:a|`` = 2σ Γ((m+1)/2)/Γ(m/2) for Gaussian columns of length m.
+
+    Examples
+    --------
+    >>> abs(expected_column_distance(1) - 2 / math.sqrt(math.pi)) < 1e-15
+    True
+    """
+    if not (m >= 1 and sigma > 0):
+        raise ValueError(f"m = {m}, sigma = {sigma}; allowed: m >= 1, sigma > 0")
+    return 2 * sigma * math.exp(float(gammaln((m + 1) / 2) - gammaln(m / 2)))

@@ -1,0 +1,203 @@
+"""Swap costs from relaxed realization costs: ridge regression on outputs instead of a subspace (App. E and F.7).
+
+Neuron i computes η(α_i (f_i + d_i ⊙ w)ᵀx + γ_i), where α_i, γ_i hold its bias and its fixed batch norm, or are 1 and
+0. The relaxed cost of a function h for it, eq. (254), is the least E (h(x) − …)²/β + ``‖w‖²`` over w. Inputs enter
+through z = Uᵀx, U an orthonormal basis of their span, and w through M_i w, M_i = Uᵀ diag(d_i). So the minimiser lies
+in the row space of M_i: with S_i = M_i M_iᵀ = EΛEᵀ (Λ of full rank), w = M_iᵀ EΛ^(−½) c and
+
+    ``φ(c) = E (h − η(α_i (v_i + EΛ^½ c)ᵀz + γ_i))²/β + ‖c‖²``
+
+has the same minimum with k unknowns instead of d. All problems are solved at once by the Levenberg–Marquardt method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from lmc_helpers.identifiability.input_subspace import pca_basis
+
+__all__ = ["Ridge", "ridge_costs", "ridge_swaps"]
+
+CUT = 1e-10  # eigenvalues of S_i up to CUT times the largest are 0
+ROUNDS, TOLERANCE = 100, 1e-6
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Relaxed costs: least values of the objective, the part ``‖w‖²`` of them, and what is left of the gradient."""
+
+    value: torch.Tensor
+    norm: torch.Tensor
+    gradient: torch.Tensor
+
+
+def ridge_costs(
+    F: torch.Tensor,
+    D: torch.Tensor,
+    W: torch.Tensor,
+    X: torch.Tensor,
+    problems: torch.Tensor,
+    beta: float,
+    activation: Callable[[torch.Tensor], torch.Tensor],
+    scale: torch.Tensor | None = None,
+    shift: torch.Tensor | None = None,
+) -> Ridge:
+    """Relaxed cost of the function of neuron j for neuron i, for a list of (i, j).
+
+    The objective is not convex. Each problem starts from neuron i's own weight and from the least weight with which
+    neuron i would have neuron j's preactivation as nearly as it can; the better end counts, so that the value is an
+    upper bound of the infimum.
+
+    Parameters
+    ----------
+    F, D, W : torch.Tensor
+        fixed part, multiplier and raw weights (m, d) of a layer.
+    X : torch.Tensor
+        inputs (n, d).
+    problems : torch.Tensor
+        (B, 2), int64: neuron i takes the function of neuron j.
+    beta : float
+        β > 0.
+    activation : callable
+        η, elementwise on tensors and differentiable.
+    scale, shift : torch.Tensor, optional
+        α and γ, (m,) each; 1 and 0 if not given.
+
+    Returns
+    -------
+    Ridge
+        (B,) each, float64.
+
+    Raises
+    ------
+    ValueError
+        if β is not positive, or shapes do not fit.
+
+    Examples
+    --------
+    One input of unit second moment and η = id: min_w (2 − w)²/β + w² = 4/(1 + β), of which the norm is 4/(1 + β)².
+
+    >>> F, D, W = torch.zeros(2, 1), torch.ones(2, 1), torch.tensor([[1.0], [2.0]])
+    >>> best = ridge_costs(F, D, W, torch.tensor([[1.0], [-1.0]]), torch.tensor([[0, 1]]), 1.0, lambda s: s)
+    >>> round(best.value.item(), 9), round(best.norm.item(), 9)
+    (2.0, 1.0)
+    """
+    F, D, W, X = (t.double() for t in (F, D, W, X))
+    if not beta > 0:
+        raise ValueError(f"beta = {beta}; allowed: beta > 0")
+    m, d = F.shape
+    if D.shape != F.shape or W.shape != F.shape or X.ndim != 2 or X.shape[1] != d:
+        shapes = ", ".join(str(tuple(t.shape)) for t in (F, D, W, X))
+        raise ValueError(f"F, D, W, X have shapes {shapes}; allowed: (m, d) three times and (n, d)")
+    if problems.ndim != 2 or problems.shape[1] != 2 or problems.min() < 0 or problems.max() >= m:
+        raise ValueError(f"problems of shape {tuple(problems.shape)}; allowed: (B, 2), neurons 0 to {m - 1}")
+    alpha = torch.ones(m).double() if scale is None else scale.double()
+    gamma = torch.zeros(m).double() if shift is None else shift.double()
+    i, j = problems.T
+    U = pca_basis(X, explained=1.0)
+    Z = X @ U  # (n, k)
+    v, a = F @ U, (F + D * W) @ U
+    target = activation(alpha[j, None] * (a[j] @ Z.T) + gamma[j, None])  # (B, n)
+
+    M = U.T * D[:, None, :]  # (m, k, d)
+    values, vectors = torch.linalg.eigh(M @ M.mT)
+    keep = values > CUT * values[:, -1:]
+    root = vectors * torch.where(keep, values, 0).sqrt()[:, None, :]  # EΛ^½, (m, k, k)
+    inverse = (vectors * torch.where(keep, values, 1).rsqrt()[:, None, :] * keep[:, None, :]).mT  # Λ^(−½)Eᵀ
+    # preactivation α_i a + γ_i = α_j a_j + γ_j, as far as a multiple of a_j goes
+    wanted = torch.where(alpha[i] == 0, 0, alpha[j] / alpha[i])[:, None] * a[j]
+    starts = [(inverse[i] @ (point - v[i])[..., None])[..., 0] for point in (a[i], wanted)]
+    ends = [_minimise(c, Z, v[i], root[i], target, beta, activation, alpha[i], gamma[i]) for c in starts]
+    better = ends[1][1] < ends[0][1]
+    c, value, gradient = (
+        torch.where(better[:, None] if p.ndim > 1 else better, q, p) for p, q in zip(*ends, strict=True)
+    )
+    return Ridge(value, c.square().sum(dim=1), gradient)
+
+
+def ridge_swaps(
+    F: torch.Tensor,
+    D: torch.Tensor,
+    W: torch.Tensor,
+    X: torch.Tensor,
+    pairs: torch.Tensor,
+    beta: float,
+    activation: Callable[[torch.Tensor], torch.Tensor],
+    scale: torch.Tensor | None = None,
+    shift: torch.Tensor | None = None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Swap costs T_ij + T_ji − T_ii − T_jj with relaxed costs T, for pairs (P, 2) of neurons.
+
+    Parameters and errors are those of :func:`ridge_costs`.
+
+    Returns
+    -------
+    (torch.Tensor, torch.Tensor)
+        (P,) each: from the values of eq. (254), and from their parts ``‖w‖²`` alone.
+
+    Examples
+    --------
+    >>> F, D, W = torch.zeros(2, 1), torch.tensor([[1.0], [0.5]]), torch.tensor([[1.0], [4.0]])
+    >>> value, norm = ridge_swaps(F, D, W, torch.tensor([[1.0], [-1.0]]), torch.tensor([[0, 1]]), 1e-9, lambda s: s)
+    >>> round(value.item(), 6)  # T = (1, 4; 4, 16)
+    -9.0
+    """
+    first, second = pairs.T
+    problems = torch.cat(
+        [torch.stack(p, dim=1) for p in ((first, second), (second, first), (first, first), (second,) * 2)]
+    )
+    found = ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
+    swaps = []
+    for part in (found.value, found.norm):
+        there, back, own, other = part.view(4, -1)
+        swaps.append(there + back - own - other)
+    return tuple(swaps)
+
+
+def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
+    """Levenberg–Marquardt from c (B, k) for all problems at once; the ends, their values and gradient norms."""
+    weight = 1 / (len(Z) * beta)
+    eye = torch.eye(c.shape[1], dtype=c.dtype)
+    ends, values, sizes = c.clone(), torch.zeros_like(alpha), torch.zeros_like(alpha)
+    active = torch.arange(len(c))
+    features = Z @ root  # (B, n, k): the preactivation is linear in c
+    start = (Z @ v[..., None])[..., 0]  # (B, n)
+
+    def state(c, features, start, target, alpha, gamma):
+        s = (alpha[:, None] * (start + (features @ c[..., None])[..., 0]) + gamma[:, None]).requires_grad_()
+        with torch.enable_grad():
+            out = activation(s)
+            (slope,) = torch.autograd.grad(out.sum(), s)
+        miss = (out - target).detach()
+        return weight * miss.square().sum(dim=1) + c.square().sum(dim=1), miss, slope * alpha[:, None]
+
+    data = (features, start, target, alpha, gamma)
+    value, miss, slope = state(c, *data)
+    damping = torch.full_like(value, 1e-3)
+    for turn in range(ROUNDS):
+        J = slope[..., None] * data[0]
+        gradient = weight * (J.mT @ miss[..., None])[..., 0] + c
+        size = torch.linalg.vector_norm(gradient, dim=1) / (1 + torch.linalg.vector_norm(c, dim=1))
+        ends[active], values[active], sizes[active] = c, value, size
+        going = (size > TOLERANCE) & (damping < 1e10)
+        if not going.any() or turn == ROUNDS - 1:
+            break
+        if not going.all():
+            active, c, value, miss, slope, damping, J, gradient, *rest = (
+                t[going] for t in (active, c, value, miss, slope, damping, J, gradient, *data)
+            )
+            data = tuple(rest)
+        A = weight * (J.mT @ J) + eye
+        A = A + damping[:, None, None] * (A.diagonal(dim1=1, dim2=2)[:, :, None] * eye)
+        trial = c - torch.linalg.solve(A, gradient)
+        new, new_miss, new_slope = state(trial, *data)
+        good = new < value
+        c, miss, slope = (
+            torch.where(good[:, None], q, p) for p, q in ((c, trial), (miss, new_miss), (slope, new_slope))
+        )
+        value = torch.where(good, new, value)
+        damping = torch.where(good, damping / 5, damping * 4).clamp(min=1e-14)
+    return ends, values, sizes

@@ -1,0 +1,160 @@
+"""The three terms of a swap cost, and how near a cost is to that of the centres alone (Bürgin et al., section 4.3).
+
+With centres v_i = Uᵀf_i, trained parts r_i = Uᵀ(d_i ⊙ w_i) and Gram matrices S_i, eq. (16) splits the cost of
+exchanging two neurons into a centre term, a cross term and a term from the different metrics. Theorem 4.5 compares
+the cost of a permutation with ``‖δ_π‖²/μ``, δ_π = (P_π − I) F U.
+
+
+TODO merge
+
+The cheapest reassignment of functions to neurons: an assignment problem in the table of realization costs.
+
+Δ_π = Σ_i (T_iπ(i) − T_ii) is linear in the permutation matrix, so that its minimum over all m! permutations is a
+linear assignment problem. A permutation other than the identity moves some neuron i, so the minimum over these is the
+least of m problems with T_ii forbidden; one problem is enough where the identity is not a minimum.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+
+from lmc_helpers.identifiability.costs import output_sensitivity
+from lmc_helpers.identifiability.input_subspace import chunks, layer, refuse, whiteners
+
+__all__ = ["center_shift", "cheapest", "cheapest_other", "swap_terms"]
+
+
+def swap_terms(
+    F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The three terms of eq. (16): centre, cross and metric mismatch, for all pairs.
+
+    Parameters are those of :func:`~lmc_helpers.identifiability.costs.cost_table`.
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        three (..., m, m) that add up to :func:`~lmc_helpers.identifiability.costs.swap_costs`.
+
+    Raises
+    ------
+    ValueError
+        as :func:`~lmc_helpers.identifiability.costs.cost_table`, and if some M_i has not full rank.
+
+    Examples
+    --------
+    The example of :func:`~lmc_helpers.identifiability.costs.swap_costs`: equal metrics, centres that differ by
+    1, trained parts 3 and −1.
+
+    >>> F, W = torch.tensor([[0.0], [1.0]]), torch.tensor([[3.0], [-1.0]])
+    >>> [term[0, 1].item() for term in swap_terms(F, torch.ones(2, 1), W, torch.eye(1))]
+    [2.0, -8.0, 0.0]
+    """
+    v, r, D, U = layer(F, D, W, U)
+    rows = []
+    for part in chunks(D, U):
+        B, deficient, _ = whiteners(D[..., part, :], U)
+        if deficient.any():
+            raise ValueError("some M_i = Uᵀ diag(d_i) has not full rank; eq. (16) is stated for full rank only")
+        X = (v[..., None, :, :] - v[..., part, None, :]) @ B.mT  # B_i (v_j − v_i)
+        Y = r[..., None, :, :] @ B.mT  # B_i r_j
+        rows.append(torch.stack([X.square().sum(dim=-1), 2 * (X * Y).sum(dim=-1), Y.square().sum(dim=-1)]))
+    center, cross, own = torch.cat(rows, dim=-2)
+    diagonal = own.diagonal(dim1=-2, dim2=-1)
+    mismatch = own + own.mT - diagonal[..., None, :] - diagonal[..., :, None]
+    return center + center.mT, cross + cross.mT, mismatch
+
+
+def center_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """δ_π = (P_π − I) F U of eq. (17) for permutations p (..., m); shape (..., m, k).
+
+    Examples
+    --------
+    >>> center_shift(torch.tensor([[0.0], [1.0]]), torch.eye(1), torch.tensor([1, 0])).tolist()
+    [[1.0], [-1.0]]
+    """
+    F, U = F.double(), U.double()
+    refuse(U, F)
+    v = F @ U
+    return v[p] - v
+
+
+def _solve(table: np.ndarray) -> np.ndarray | None:
+    try:
+        return linear_sum_assignment(table)[1]
+    except ValueError as error:
+        if "infeasible" in str(error):
+            return None
+        raise
+
+
+def _refuse(table: torch.Tensor) -> None:
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise ValueError(f"table has shape {tuple(table.shape)}; allowed: (m, m)")
+    if table.isnan().any() or not table.diagonal().isfinite().all():
+        raise ValueError("a cost is not a number, or a neuron cannot compute its own function; allowed: a cost table")
+
+
+def cheapest(table: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """The permutation with the least Δ_π, and Δ_π, at most 0.
+
+    Parameters
+    ----------
+    table : torch.Tensor
+        squared realization costs (m, m) of :func:`~lmc_helpers.identifiability.costs.cost_table`, infinite where
+        impossible.
+
+    Returns
+    -------
+    tuple
+        permutation (m,) and its cost.
+
+    Raises
+    ------
+    ValueError
+        if the table is not square, holds NaN, or an infinite cost on its diagonal.
+
+    Examples
+    --------
+    >>> p, cost = cheapest(torch.tensor([[9.0, 0.0], [4.0, 1.0]]))
+    >>> p.tolist(), cost
+    ([1, 0], -6.0)
+    """
+    _refuse(table)
+    p = torch.from_numpy(_solve(table.double().numpy()))
+    change = output_sensitivity(table.double(), p).item()
+    return (p, change) if change < 0 else (torch.arange(len(table)), 0.0)
+
+
+def cheapest_other(table: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """The permutation with the least Δ_π among all but the identity, and Δ_π.
+
+    Parameters, returns and errors are those of :func:`cheapest`, and there must be two neurons; where every other
+    permutation costs ∞, the identity comes back with the cost ∞.
+
+    Examples
+    --------
+    >>> p, cost = cheapest_other(torch.tensor([[1.0, 2.0, 9.0], [3.0, 1.0, 9.0], [9.0, 9.0, 1.0]]))
+    >>> p.tolist(), cost
+    ([1, 0, 2], 3.0)
+    """
+    _refuse(table)
+    m = len(table)
+    if m < 2:
+        raise ValueError(f"m = {m} neuron; allowed: at least 2")
+    p, change = cheapest(table)
+    if change < 0:
+        return p, change
+    costs, best, least = table.double().numpy().copy(), torch.arange(m), float("inf")
+    for i in range(m):
+        own, costs[i, i] = costs[i, i], np.inf
+        found = _solve(costs)
+        costs[i, i] = own
+        if found is not None:
+            p = torch.from_numpy(found)
+            change = output_sensitivity(table.double(), p).item()
+            if change < least:
+                best, least = p, change
+    return best, least

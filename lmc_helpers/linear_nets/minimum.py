@@ -1,0 +1,340 @@
+"""The loss of a linear network, and checks that networks fit together and are minima.
+
+Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and Y are (h, h).
+
+
+TODO merge
+
+Linear networks of invertible weights: the minimum, its components and paths inside it (Zhao, Dehmamy, Walters & Yu).
+
+The loss is L(W_1, …, W_l) = ``‖Y − W_l … W_1 X‖²`` with all matrices h × h, X and Y invertible. At L = 0 every factor
+is invertible and W_l follows from the others, so that the minimum is homeomorphic to GL_h^{l−1} (Prop. 4.1),
+
+    (W_1, …, W_l)  ↔  (g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}),    W_l = Y g_1⁻¹ g_2⁻¹ … g_{l−1}⁻¹,
+
+and has 2^{l−1} components, one for each choice of the signs of det g_i (Cor. 4.2). What lies between two of them is in
+:mod:`lmc_helpers.linear_nets.between`.
+
+Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and Y are (h, h).
+"""
+
+from __future__ import annotations
+
+import torch
+
+from lmc_helpers.general_linear import (
+    determinant_sign,
+    divide,
+    path_in_group,
+    require_finite,
+    require_invertible,
+    require_square,
+)
+
+__all__ = [
+    "component",
+    "components",
+    "from_group",
+    "loss",
+    "named",
+    "path_in_minimum",
+    "product",
+    "require_minimum",
+    "require_pair",
+    "to_group",
+]
+
+#: a minimum has L <= AT_MINIMUM · ‖Y‖²
+AT_MINIMUM = 1e-16
+
+
+def loss(weights: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+    """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1).
+
+    Parameters
+    ----------
+    weights : list of torch.Tensor
+        W_1, …, W_l, each (..., h, h).
+    X, Y : torch.Tensor
+        inputs and targets (h, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (...), differentiable.
+
+    Raises
+    ------
+    ValueError
+        if there are fewer than two weights, the shapes do not fit or a tensor is not float64.
+
+    Examples
+    --------
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> loss([I, 3 * I], I, 2 * I)
+    tensor(2., dtype=torch.float64)
+    """
+    require_square(named(weights), X=X, Y=Y)
+    return (Y - product(weights, X)).square().sum(dim=(-2, -1))
+
+
+def product(weights: list[torch.Tensor], X: torch.Tensor) -> torch.Tensor:
+    """W_k … W_1 X, the last of the given layers' activations.
+
+    Examples
+    --------
+    >>> W = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+    >>> product([W, W], torch.eye(2))
+    tensor([[2., 0.],
+            [0., 2.]])
+    """
+    for W in weights:
+        X = W @ X
+    return X
+
+
+def named(matrices: list[torch.Tensor], name: str = "W", least: int = 2) -> dict[str, torch.Tensor]:
+    """The matrices under the names W_1, W_2, … that error messages use.
+
+    Raises
+    ------
+    ValueError
+        if there are fewer than ``least``.
+
+    Examples
+    --------
+    >>> list(named([torch.ones(1, 1), torch.ones(1, 1)]))
+    ['W_1', 'W_2']
+    """
+    if len(matrices) < least:
+        raise ValueError(f"{len(matrices)} matrices {name}_i; allowed: at least {least}")
+    return {f"{name}_{i}": A for i, A in enumerate(matrices, start=1)}
+
+
+def require_minimum(name: str, weights: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> None:
+    """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``.
+
+    Raises
+    ------
+    ValueError
+        says what does not fit, a shape, a singular matrix or the loss, and what is allowed.
+
+    Examples
+    --------
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> require_minimum("a", [I, 3 * I], I, I)
+    Traceback (most recent call last):
+        ...
+    ValueError: a has loss 4.0e+00 ‖Y‖²; allowed: a minimum, loss <= 1e-16 ‖Y‖²
+    """
+    relative = loss(weights, X, Y) / Y.square().sum()
+    require_invertible({"X": X, "Y": Y})
+    require_finite(named(weights))
+    if not (relative <= AT_MINIMUM).all():
+        raise ValueError(
+            f"{name} has loss {relative.max().item():.1e} ‖Y‖²; allowed: a minimum, loss <= {AT_MINIMUM:.0e} ‖Y‖²"
+        )
+
+
+def require_pair(a: list[torch.Tensor], b: list[torch.Tensor]) -> None:
+    """Raise unless the two networks have one depth and one shape.
+
+    Raises
+    ------
+    ValueError
+        says both.
+
+    Examples
+    --------
+    >>> require_pair([torch.ones(1, 1)] * 2, [torch.ones(1, 1)] * 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: a has 2 matrices (1, 1), b has 3 matrices (1, 1); allowed: the same
+    """
+    if len(a) != len(b) or (a and a[0].shape != b[0].shape):
+        shapes = [f"{len(net)} matrices {tuple(net[0].shape) if net else ()}" for net in (a, b)]
+        raise ValueError(f"a has {shapes[0]}, b has {shapes[1]}; allowed: the same")
+
+
+def to_group(weights: list[torch.Tensor], X: torch.Tensor) -> list[torch.Tensor]:
+    """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1.
+
+    Parameters
+    ----------
+    weights : list of torch.Tensor
+        W_1, …, W_l, each (..., h, h); the last one is not used.
+    X : torch.Tensor
+        inputs (h, h).
+
+    Returns
+    -------
+    list of torch.Tensor
+        l − 1 matrices (..., h, h).
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit, or X or one of W_1, …, W_{l−1} is singular to rounding.
+
+    Examples
+    --------
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> [float(g[0, 0]) for g in to_group([I, 3 * I, I], 5 * I)]
+    [5.0, 3.0]
+    """
+    require_square(named(weights), X=X)
+    require_invertible({"X": X} | named(weights[:-1], least=1))
+    return [weights[0] @ X, *weights[1:-1]]
+
+
+def from_group(g: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> list[torch.Tensor]:
+    """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of :func:`to_group`.
+
+    Parameters
+    ----------
+    g : list of torch.Tensor
+        l − 1 >= 1 invertible matrices (..., h, h).
+    X, Y : torch.Tensor
+        inputs and targets (h, h).
+
+    Returns
+    -------
+    list of torch.Tensor
+        W_1, …, W_l, each (..., h, h), with loss 0 up to rounding.
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit or a matrix is singular to rounding.
+
+    Examples
+    --------
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> [float(W[0, 0]) for W in from_group([5 * I, 3 * I], 5 * I, 30 * I)]
+    [1.0, 3.0, 2.0]
+    """
+    require_square(named(g, "g", least=1), X=X, Y=Y)
+    require_invertible({"X": X, "Y": Y} | named(g, "g", least=1))
+    last = Y
+    for factor in g:
+        last = divide(last, factor)
+    return [divide(g[0], X), *g[1:], last]
+
+
+def components(weights: list[torch.Tensor], X: torch.Tensor) -> torch.Tensor:
+    """Signs of det(W_1 X), det W_2, …, det W_{l−1}, which tell the components of the minimum apart (Cor. 4.2).
+
+    A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign.
+
+    Parameters
+    ----------
+    weights : list of torch.Tensor
+        W_1, …, W_l, each (..., h, h).
+    X : torch.Tensor
+        inputs (h, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., l − 1), int64, entries 1 and −1.
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit, or X or a weight, W_l included, is singular to rounding: no minimum has such a factor.
+
+    Examples
+    --------
+    >>> I = torch.eye(3, dtype=torch.float64)
+    >>> components([torch.stack([I, -I]), torch.stack([-I, I]), torch.stack([I, I])], -I)
+    tensor([[-1, -1],
+            [ 1,  1]])
+    """
+    require_square(named(weights), X=X)
+    require_invertible({"X": X} | named(weights))
+    first, *others = (determinant_sign(W) for W in weights[:-1])
+    return torch.stack([first * determinant_sign(X), *others], dim=-1).long()
+
+
+def component(weights: list[torch.Tensor], X: torch.Tensor) -> tuple[int, ...]:
+    """The component of the minimum that one network lies in: :func:`components` without a batch.
+
+    Parameters
+    ----------
+    weights : list of torch.Tensor
+        W_1, …, W_l, each (h, h).
+    X : torch.Tensor
+        inputs (h, h).
+
+    Returns
+    -------
+    tuple of int
+        l − 1 signs, 1 or −1.
+
+    Raises
+    ------
+    ValueError
+        if the weights are a batch, the shapes do not fit, or X or a weight is singular to rounding.
+
+    Examples
+    --------
+    >>> I = torch.eye(3, dtype=torch.float64)
+    >>> component([I, -I, I, I], I)
+    (1, -1, 1)
+    """
+    require_square(named(weights), X=X)
+    if weights[0].ndim != 2:
+        raise ValueError(f"W_1 has shape {tuple(weights[0].shape)}; allowed: one network, (h, h)")
+    return tuple(components(weights, X).tolist())
+
+
+def path_in_minimum(
+    a: list[torch.Tensor], b: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor, steps: int
+) -> list[torch.Tensor]:
+    """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
+
+    Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
+    :func:`from_group`.
+
+    Parameters
+    ----------
+    a, b : list of torch.Tensor
+        two minima, W_1, …, W_l, each (..., h, h), of the same shapes.
+    X, Y : torch.Tensor
+        inputs and targets (h, h).
+    steps : int
+        points of the path at equal distances of t, both ends included; at least 2.
+
+    Returns
+    -------
+    list of torch.Tensor
+        l tensors (..., steps, h, h); the ends are a and b up to rounding.
+
+    Raises
+    ------
+    ValueError
+        if steps < 2, the shapes do not fit, X or Y is singular to rounding, a or b has a loss above 1e-16 ``‖Y‖²``, or
+        the two lie in different components.
+
+    Examples
+    --------
+    >>> from lmc_helpers.linear_nets.minimum import loss
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> path = path_in_minimum([I, 2 * I], [-I, -2 * I], I, 2 * I, steps=5)
+    >>> path[0].shape, bool(loss(path, I, 2 * I).max() < 1e-28)
+    (torch.Size([5, 2, 2]), True)
+    """
+    if steps < 2:
+        raise ValueError(f"steps = {steps}; allowed: steps >= 2")
+    require_pair(a, b)
+    require_minimum("a", a, X, Y)
+    require_minimum("b", b, X, Y)
+    here, there = components(a, X), components(b, X)  # (..., l − 1)
+    differ = (here != there).any(dim=-1)
+    if differ.any():
+        raise ValueError(
+            f"a lies in component {tuple(here[differ][0].tolist())}, b in {tuple(there[differ][0].tolist())}; "
+            "allowed: two minima of one component"
+        )
+    ends = zip(to_group(a, X), to_group(b, X), strict=True)
+    return from_group([path_in_group(here, there, steps) for here, there in ends], X, Y)

@@ -1,0 +1,248 @@
+"""Trust-region Newton descent with exact Hessians, many small problems in one batch.
+
+At θ with gradient g and Hessian H = Q Λ Qᵀ the step is a global minimum of the model g·s + sᵀH s/2 over ‖s‖ <= Δ
+(Moré & Sorensen): s = −(H + νI)⁻¹ g with ν >= 0, H + νI positive semidefinite, and ‖s‖ = Δ if ν > 0. In the basis Q
+with a = Qᵀg, δ = λ − λ_1 >= 0 and μ = ν + λ_1 it reads s_i = −a_i/(δ_i + μ), free of cancellation next to λ_1; μ solves
+1/‖s‖ = 1/Δ, increasing and concave in μ, so that Newton's method from the left neither overshoots nor needs a
+safeguard. Where ‖s‖ < Δ for μ → 0 and λ_1 < 0 (the hard case) a multiple of the lowest eigenvector fills the step up.
+
+Close to a minimum L(θ) − L(θ + s) drowns in rounding. There the decrease is taken from the slopes at both ends,
+−(g + g')·s/2, which is exact for a quadratic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from tqdm import trange
+
+from lmc_helpers.permutation_points.hessian import Loss, gradient, hessian
+
+ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
+ROUNDING = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
+FLAT = 1e-13  # |λ| below this fraction of max abs(λ) is rounding
+CURVATURE = 1e-8  # λ_1 below minus this fraction of max abs(λ) is a way down
+STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Where a batch of descents ended.
+
+    Attributes
+    ----------
+    theta : torch.Tensor
+        (B, p), the last parameters.
+    loss, gradient_norm : torch.Tensor
+        (B,), at theta.
+    steps : torch.Tensor
+        (B,), steps that were tried, taken or not.
+    converged : torch.Tensor
+        (B,), bool; a problem that is not has used up the budget, or no step moves it.
+    """
+
+    theta: torch.Tensor
+    loss: torch.Tensor
+    gradient_norm: torch.Tensor
+    steps: torch.Tensor
+    converged: torch.Tensor
+
+
+def minimise(
+    loss: Loss,
+    theta: torch.Tensor,
+    steps: int,
+    tol: float,
+    radius: float = 1.0,
+    project: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    escape: bool = True,
+    progress: bool = False,
+) -> Optimum:
+    """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
+
+    Parameters
+    ----------
+    loss : callable
+        takes (..., p) to (...), twice differentiable; each entry depends on its own θ alone.
+    theta : torch.Tensor
+        starts (B, p), float64; they are not changed.
+    steps : int
+        budget of each problem, steps >= 0.
+    tol : float
+        Euclidean norm of the gradient at which a problem has converged, tol >= 0.
+    radius : float
+        first trust-region radius, a finite number > 0.
+    project : callable, optional
+        takes (b, p) to (b, p) and leaves the loss as it is (a choice of gauge); applied to parameters after each step.
+    escape : bool
+        leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
+    progress : bool
+        show a bar.
+
+    Returns
+    -------
+    Optimum
+        one entry a problem; a problem that converged leaves the batch.
+
+    Raises
+    ------
+    ValueError
+        if a shape, the dtype or a number is not allowed, or a start or a Hessian is not finite.
+
+    Examples
+    --------
+    Rosenbrock's function from two starts:
+
+    >>> def rosenbrock(t):
+    ...     return (1 - t[..., 0]) ** 2 + 100 * (t[..., 1] - t[..., 0] ** 2) ** 2
+    >>> done = minimise(rosenbrock, torch.tensor([[-1.2, 1.0], [2.0, 2.0]], dtype=torch.float64), steps=50, tol=1e-12)
+    >>> done.converged.tolist(), bool((done.theta - 1).abs().max() < 1e-9)
+    ([True, True], True)
+    """
+    _check(theta, steps, tol, radius)
+    theta = theta.detach().clone()
+    value, slope = (t.clone() for t in _look(loss, theta))  # autograd may return expanded tensors
+    if not (torch.isfinite(value).all() and torch.isfinite(slope).all()):
+        raise ValueError("a start has a loss or a gradient that is not finite; allowed: finite starts")
+    taken = torch.zeros(len(theta), dtype=torch.long, device=theta.device)
+    radii = torch.full_like(value, radius)
+    eigenvalues, eigenvectors = torch.zeros_like(theta), theta.new_zeros(*theta.shape, theta.shape[1])
+    active, moved = (torch.arange(len(theta), device=theta.device) for _ in range(2))
+    for count in trange(steps + 1, disable=not progress, desc="newton", leave=False):
+        small = slope.norm(dim=-1) <= tol
+        if not escape:
+            active, moved = active[~small[active]], moved[~small[moved]]
+        if len(moved):
+            eigenvalues[moved], eigenvectors[moved] = torch.linalg.eigh(hessian(loss, theta[moved]))
+        bottom = eigenvalues[:, 0] >= -CURVATURE * eigenvalues.abs().amax(dim=-1)
+        stalled = radii <= STALL * (1 + theta.norm(dim=-1))
+        resting = small & (bottom | (not escape))
+        active = active[~resting[active] & ~stalled[active]]
+        if not len(active) or count == steps:
+            break
+        at, g, Q = theta[active], slope[active], eigenvectors[active]
+        coordinates, predicted = subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
+        step = (Q @ coordinates[..., None])[..., 0]  # (b, p)
+        value_there, slope_there = _look(loss, at + step)
+        ratio = _ratio(value[active], value_there, g, slope_there, step, predicted)
+        radii[active] = _next_radius(radii[active], step.norm(dim=-1), ratio)
+        taken[active] += 1
+        good = ratio >= ACCEPT
+        moved = active[good]
+        theta[moved], value[moved], slope[moved] = (at + step)[good], value_there[good], slope_there[good]
+        if project is not None and len(moved):
+            theta[moved] = _projected(project, theta[moved])
+            value[moved], slope[moved] = _look(loss, theta[moved])
+    return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
+
+
+def subproblem(
+    eigenvalues: torch.Tensor, slope: torch.Tensor, radius: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Minimise a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ.
+
+    Eigenvalues that are 0 but for rounding count as 1e-13 · max abs(λ). Their directions rest while they carry less
+    than half of ‖a‖²: there a is rounding, too.
+
+    Parameters
+    ----------
+    eigenvalues : torch.Tensor
+        λ (B, p), ascending.
+    slope : torch.Tensor
+        a (B, p), the gradient in the basis of eigenvectors.
+    radius : torch.Tensor
+        Δ (B,), positive.
+
+    Returns
+    -------
+    torch.Tensor, torch.Tensor
+        s (B, p) and the decrease −a·s − Σ λ_i s_i²/2 (B,), at least 0.
+
+    Examples
+    --------
+    At a saddle point the step follows the lowest eigenvector to the boundary:
+
+    >>> subproblem(torch.tensor([[-1.0, 2.0]]), torch.zeros(1, 2), torch.tensor([0.5]))
+    (tensor([[0.5000, 0.0000]]), tensor([0.1250]))
+    """
+    tiny = torch.finfo(slope.dtype).tiny
+    floor = (FLAT * eigenvalues.abs().amax(dim=-1, keepdim=True)).clamp(min=tiny)  # (B, 1)
+    flat = eigenvalues.abs() <= floor
+    lam = torch.where(flat, floor, eigenvalues)
+    resting = (slope * flat).square().sum(dim=-1) < slope.square().sum(dim=-1) / 2
+    a = torch.where(flat & resting[:, None], 0.0, slope)
+    lowest, where = lam.min(dim=-1, keepdim=True)  # (B, 1)
+    gap = lam - lowest
+    size = a.abs()
+    mu = torch.maximum(lowest.clamp(min=0), (size / radius[:, None] - gap).amax(dim=-1, keepdim=True))  # (B, 1)
+
+    def norm_at(mu: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        s = torch.where(size > 0, -a / (gap + mu).clamp(min=tiny), 0.0)
+        return s, s.norm(dim=-1, keepdim=True)
+
+    s, norm = norm_at(mu)
+    for _ in range(100):
+        outside = norm > radius[:, None] * (1 + 1e-12)
+        if not outside.any():
+            break
+        unit = s / norm.clamp(min=tiny)
+        shrink = (unit.square() / (gap + mu).clamp(min=tiny)).sum(dim=-1, keepdim=True)  # −d log ‖s‖ / dμ
+        mu = torch.where(outside, mu + (norm / radius[:, None] - 1) / shrink.clamp(min=tiny), mu)
+        s, norm = norm_at(mu)
+    s = s * (radius[:, None] / norm.clamp(min=tiny)).clamp(max=1)
+    room = (radius[:, None].square() - s.square().sum(dim=-1, keepdim=True)).clamp(min=0)
+    along = s.gather(1, where)  # hard case: from s along the lowest eigenvector to the boundary
+    fill = torch.where(along < 0, -1.0, 1.0) * (torch.sqrt(room + along.square()) - along.abs())
+    s = s.scatter_add(1, where, torch.where(lowest < 0, fill, 0.0))
+    return s, -(a * s + eigenvalues * s.square() / 2).sum(dim=-1)
+
+
+def _check(theta: torch.Tensor, steps: int, tol: float, radius: float) -> None:
+    if theta.ndim != 2 or theta.shape[1] < 1:
+        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (B, p) with p >= 1")
+    if theta.dtype != torch.float64:
+        raise ValueError(f"theta has dtype {theta.dtype}; allowed: torch.float64")
+    if steps < 0 or not tol >= 0:
+        raise ValueError(f"steps = {steps}, tol = {tol}; allowed: steps >= 0 and tol >= 0")
+    if not 0 < radius < math.inf:
+        raise ValueError(f"radius = {radius}; allowed: a finite number > 0")
+
+
+def _projected(project: Callable[[torch.Tensor], torch.Tensor], theta: torch.Tensor) -> torch.Tensor:
+    there = project(theta)
+    if there.shape != theta.shape:
+        raise ValueError(f"project returns the shape {tuple(there.shape)}; allowed: {tuple(theta.shape)}")
+    return there
+
+
+def _look(loss: Loss, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """L and ∇L."""
+    with torch.no_grad():
+        return loss(theta), gradient(loss, theta)
+
+
+def _ratio(
+    value: torch.Tensor,
+    value_there: torch.Tensor,
+    slope: torch.Tensor,
+    slope_there: torch.Tensor,
+    step: torch.Tensor,
+    predicted: torch.Tensor,
+) -> torch.Tensor:
+    """Actual over predicted decrease; at least 1 if the slope halves where rounding hides the loss, −1 at no number."""
+    seen = predicted > ROUNDING * value.abs()
+    decrease = torch.where(seen, value - value_there, -((slope + slope_there) * step).sum(dim=-1) / 2)
+    ratio = decrease / predicted
+    better = ~seen & (slope_there.norm(dim=-1) <= slope.norm(dim=-1) / 2)
+    ratio = torch.where(better, ratio.clamp(min=1.0), ratio)
+    finite = torch.isfinite(value_there) & torch.isfinite(slope_there).all(dim=-1) & (predicted > 0)
+    return torch.where(finite, ratio, -1.0)
+
+
+def _next_radius(radius: torch.Tensor, length: torch.Tensor, ratio: torch.Tensor) -> torch.Tensor:
+    """A quarter of the step after a bad one, twice the radius after a good one that reached the boundary."""
+    grown = torch.where((ratio > 0.75) & (length > 0.99 * radius), 2 * radius, radius)
+    return torch.where(ratio < 0.25, torch.minimum(length, radius) / 4, grown)

@@ -1,0 +1,230 @@
+"""Curves γ(t) = exp(tM)·w that a group action draws through weights (Zhao, Dehmamy, Walters & Yu, eqs. (4) and (5)).
+
+An action that keeps the loss keeps it along γ. If it is linear, with generator ρ(M)w = d/dt exp(tM)·w at t = 0, then
+
+    γ'(t) = ρ(M) γ(t),    γ''(t) = ρ(M)² γ(t)    at every t,
+
+for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives length and curvature.
+
+Actions are the objects of :mod:`lmc_helpers.symmetry.group_actions`; M is (..., h, h), or (..., h) for
+rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows of W_1, then of W_2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from lmc_helpers.symmetry.chord_bound import curvature
+from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling, Weights
+from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
+
+__all__ = ["curve", "derivatives", "flatten", "length", "orbit_curvature", "segment", "two_factor_curve"]
+
+Action = GeneralLinear | Rescaling | PseudoInverse
+LinearAction = GeneralLinear | Rescaling
+
+
+def flatten(w: Weights) -> torch.Tensor:
+    """One vector for each (W_1, W_2): (..., h n + m h).
+
+    Examples
+    --------
+    >>> flatten((torch.ones(5, 2, 3), torch.zeros(5, 1, 2))).shape
+    torch.Size([5, 8])
+    """
+    return torch.cat([W.flatten(start_dim=-2) for W in w], dim=-1)
+
+
+def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weights:
+    """γ(t) = exp(tM)·w, equation (4); with M = log g and t in [0, 1], equation (5).
+
+    Parameters
+    ----------
+    action : GeneralLinear, Rescaling or PseudoInverse
+        for the last γ(0) is id·w, which need not be w.
+    M : torch.Tensor
+        (..., h, h) or, for rescalings, (..., h).
+    w : tuple of torch.Tensor
+        (W_1, W_2) of shapes (..., h, n) and (..., m, h).
+    t : torch.Tensor
+        (steps,).
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        (..., steps, h, n) and (..., steps, m, h).
+
+    Raises
+    ------
+    ValueError
+        if t is no grid, the shapes do not fit or exp(tM) is singular to rounding.
+
+    Examples
+    --------
+    >>> W = torch.eye(2, dtype=torch.float64)
+    >>> first, second = curve(GeneralLinear(), torch.diag(torch.tensor([1.0, 0.0]).double()), (W, W), torch.arange(3.0))
+    >>> (first[:, 0, 0] * second[:, 0, 0]).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    if t.ndim != 1:
+        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (steps,)")
+    return action.act(action.exp(M, t), tuple(W.unsqueeze(-3) for W in w))
+
+
+def segment(a: Weights, b: Weights, t: torch.Tensor) -> Weights:
+    """(1 − t) a + t b.
+
+    Parameters
+    ----------
+    a, b : tuple of torch.Tensor
+        (W_1, W_2) each.
+    t : torch.Tensor
+        (steps,).
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        (..., steps, h, n) and (..., steps, m, h).
+    """
+    t = t[:, None, None]
+    return tuple((1 - t) * A.unsqueeze(-3) + t * B.unsqueeze(-3) for A, B in zip(a, b, strict=True))
+
+
+def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
+    """exp(tA) exp(tB)·w for GL_h, with g = exp(A) exp(B): from w to g·w for every g of positive determinant.
+
+    Parameters
+    ----------
+    w : tuple of torch.Tensor
+        (W_1, W_2).
+    g : torch.Tensor
+        (..., h, h).
+    t : torch.Tensor
+        (steps,).
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        (..., steps, h, n) and (..., steps, m, h).
+
+    Raises
+    ------
+    ValueError
+        if det g <= 0 or the shapes do not fit.
+
+    Examples
+    --------
+    >>> W, g = torch.eye(2, dtype=torch.float64), torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
+    >>> first, second = two_factor_curve((W, W), g, torch.linspace(0, 1, 3))
+    >>> bool((second @ first - W).abs().max() < 1e-14), bool((first[-1] - g).abs().max() < 1e-14)
+    (True, True)
+    """
+    action = GeneralLinear()
+    A, B = two_exponentials(g)
+    return action.act(action.exp(A, t) @ action.exp(B, t), tuple(W.unsqueeze(-3) for W in w))
+
+
+def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torch.Tensor, torch.Tensor]:
+    """γ' and γ'' of γ(t) = exp(tM)·w at t = 0: ρ(M)w and ρ(M)²w.
+
+    Parameters
+    ----------
+    action : GeneralLinear or Rescaling
+        a linear action.
+    M : torch.Tensor
+        (..., h, h) or (..., h).
+    w : tuple of torch.Tensor
+        (W_1, W_2).
+
+    Returns
+    -------
+    tuple of torch.Tensor
+        (..., p) each.
+
+    Raises
+    ------
+    ValueError
+        if the action is not linear or the shapes do not fit.
+
+    Examples
+    --------
+    >>> W = torch.ones(1, 1, dtype=torch.float64)
+    >>> [x.tolist() for x in derivatives(GeneralLinear(), 3 * W, (W, W))]
+    [[3.0, -3.0], [9.0, 9.0]]
+    """
+    if not isinstance(action, LinearAction):
+        raise ValueError(
+            f"the action is {type(action).__name__}; allowed: GeneralLinear or Rescaling, which are linear"
+        )
+    velocity = action.generator(M, w)
+    return flatten(velocity), flatten(action.generator(M, velocity))
+
+
+def orbit_curvature(action: LinearAction, M: torch.Tensor, w: Weights, t: torch.Tensor) -> torch.Tensor:
+    """Curvature of γ(t) = exp(tM)·w, in closed form.
+
+    Parameters
+    ----------
+    action, M, w
+        as for :func:`derivatives`.
+    t : torch.Tensor
+        (steps,).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., steps).
+
+    Raises
+    ------
+    ValueError
+        as :func:`derivatives`, or if w is a fixed point, γ' = 0.
+
+    Examples
+    --------
+    The hyperbola (eᵗ, e⁻ᵗ) has the curvature 1/√2 at (1, 1):
+
+    >>> one = torch.ones(1, 1, dtype=torch.float64)
+    >>> round(orbit_curvature(GeneralLinear(), one, (one, one), torch.zeros(1)).item() * 2**0.5, 12)
+    1.0
+    """
+    dims = 1 if isinstance(action, Rescaling) else 2
+    return curvature(*derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, t)))
+
+
+def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -> torch.Tensor:
+    """Length of γ on [0, 1] by Gauss-Legendre quadrature of ``‖γ'‖``.
+
+    Parameters
+    ----------
+    action, M, w
+        as for :func:`derivatives`.
+    nodes : int
+        nodes >= 1.
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
+
+    Raises
+    ------
+    ValueError
+        as :func:`derivatives`, or if nodes < 1.
+
+    Examples
+    --------
+    A rotation by 1 of a W_1 and a W_2 of norm 1, on a circle of radius √2:
+
+    >>> M = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64)
+    >>> e = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
+    >>> round(length(GeneralLinear(), M, (e, e.T)).item() / 2**0.5, 12)
+    1.0
+    """
+    if nodes < 1:
+        raise ValueError(f"nodes = {nodes}; allowed: nodes >= 1")
+    x, weight = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(nodes))
+    dims = 1 if isinstance(action, Rescaling) else 2
+    velocity, _ = derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, (x + 1) / 2))
+    return torch.linalg.vector_norm(velocity, dim=-1) @ (weight / 2).to(velocity)

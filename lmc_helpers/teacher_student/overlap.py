@@ -1,0 +1,258 @@
+"""Overlap of two minima of a two-layer teacher–student network (Zhan, Li & Wu, section 3 and appendix A.1).
+
+A minimum is described by its type vector α (M,): type j has α_j + 1 of the m student neurons, and under the paper's
+Assumption 3 α ~ Multinomial(m − M; 1/M, …, 1/M). With X, Y ~ Bin(n, p) independent, n = m − M and p = 1/M, eq. (13)
+reads ``T(m, M) = 1 − M/(2m) E|X − Y|``. The paper samples ``E|X − Y|`` or replaces it by its normal approximation;
+here it is exact. The characteristic function of D = X − Y is φ(θ) = (1 − 2p(1−p)(1 − cos θ))^n, and since
+``|k| = (1/π) ∫₀^π (1 − cos kθ)/(1 − cos θ) dθ`` for integers k::
+
+    E|D| = (1/π) ∫₀^π (1 − φ(θ))/(1 − cos θ) dθ.
+
+The integrand is a polynomial of degree n − 1 in cos θ, so that the Gauss–Chebyshev rule with N ≥ n/2 nodes is not an
+approximation: it returns ``E|D|`` up to rounding, as a sum of positive terms, in O(n) operations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import i0e, i1e
+
+from lmc_helpers.seeds import numpy_generator
+
+CHUNK = 2_000_000  # most type counts that the simulation holds at once
+
+
+def _check(m: int, M: int) -> None:
+    if M < 1:
+        raise ValueError(f"M = {M} teacher neurons; allowed: M >= 1")
+    if m < M:
+        raise ValueError(f"m = {m} student neurons for M = {M} teacher neurons; allowed: m >= M")
+
+
+def _nodes(degree: int) -> np.ndarray:
+    """1 − cos θ at the Chebyshev nodes θ_k = (2k−1)π/2N that integrate this degree in cos θ exactly; shape (N,)."""
+    N = degree // 2 + 1  # exact up to degree 2N − 1
+    return 2 * np.sin((2 * np.arange(1, N + 1) - 1) * (math.pi / (4 * N))) ** 2
+
+
+def mean_absolute_difference(n: int, p: float) -> float:
+    """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding.
+
+    Parameters
+    ----------
+    n : int
+        number of trials, n >= 0.
+    p : float
+        success probability in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        if n < 0 or p lies outside [0, 1].
+
+    Examples
+    --------
+    With one trial each, ``|X − Y|`` is 1 with probability 2p(1 − p):
+
+    >>> round(mean_absolute_difference(1, 0.25), 12)
+    0.375
+    """
+    if n < 0 or not 0 <= p <= 1:
+        raise ValueError(f"n = {n}, p = {p} is no binomial law; allowed: n >= 0 and 0 <= p <= 1")
+    if n == 0:
+        return 0.0
+    u = _nodes(n - 1)  # (N,)
+    return float(np.mean(-np.expm1(n * np.log1p(-2 * p * (1 - p) * u)) / u))
+
+
+def tie_probability(n: int, p: float) -> float:
+    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding.
+
+    Examples
+    --------
+    >>> round(tie_probability(1, 0.25), 12)
+    0.625
+    """
+    if n < 0 or not 0 <= p <= 1:
+        raise ValueError(f"n = {n}, p = {p} is no binomial law; allowed: n >= 0 and 0 <= p <= 1")
+    return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
+
+
+def expected_overlap(m: int, M: int) -> float:
+    """Expected overlap proportion T(m, M) of two independent minima, eqs. (12)–(13), exact up to rounding.
+
+    Parameters
+    ----------
+    m, M : int
+        numbers of student and teacher neurons, m >= M >= 1.
+
+    Returns
+    -------
+    float
+        T(m, M) in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        if M < 1 or m < M.
+
+    Examples
+    --------
+    Two teachers, three students: the surplus neuron has the same type in both minima with probability ½, so that
+    C is 3 or 2 and T = (3 + 2)/(2·3).
+
+    >>> round(expected_overlap(3, 2), 12)
+    0.833333333333
+    """
+    _check(m, M)
+    return 1 - M / (2 * m) * mean_absolute_difference(m - M, 1 / M)
+
+
+def normal_overlap(m: int, M: int) -> float:
+    """T(m, M) with ``E|X − Y|`` replaced by its normal approximation: eq. (15) before its limit.
+
+    Strictly below T(m, M) whenever m > M >= 2, see the chapter *The overlap theorem*.
+
+    Examples
+    --------
+    >>> normal_overlap(3, 2) < expected_overlap(3, 2)
+    True
+    """
+    _check(m, M)
+    return 1 - math.sqrt((m - M) * (M - 1) / math.pi) / m
+
+
+def normal_limit(t: float) -> float:
+    """The limit printed in eq. (16), 1 − √(t(1 − t)/π), at t = M/m in (0, 1].
+
+    Examples
+    --------
+    >>> normal_limit(1)
+    1.0
+    """
+    if not 0 < t <= 1:
+        raise ValueError(f"t = M/m = {t}; allowed: 0 < t <= 1")
+    return 1 - math.sqrt(t * (1 - t) / math.pi)
+
+
+def overlap_limit(r: float) -> float:
+    """lim T(m, M) for M → ∞ and m/M → r >= 1: binomials become Poisson(ν), ν = r − 1, and X − Y Skellam.
+
+    T → 1 − ν/(1 + ν) e^(−2ν) (I₀(2ν) + I₁(2ν)). Corrects eq. (16) of the paper.
+
+    Raises
+    ------
+    ValueError
+        if r < 1.
+
+    Examples
+    --------
+    >>> overlap_limit(1)
+    1.0
+    >>> abs(overlap_limit(2) - expected_overlap(2 * 10**4, 10**4)) < 1e-4
+    True
+    """
+    if not r >= 1:
+        raise ValueError(f"r = m/M = {r}; allowed: r >= 1")
+    nu = r - 1
+    return float(1 - nu / r * (i0e(2 * nu) + i1e(2 * nu)))
+
+
+def minimiser(M: int) -> int:
+    """The smallest m at which T(·, M) is minimal.
+
+    T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
+    decreasing: T falls, then rises, and the first n with h(n) <= 0 is found by bisection.
+
+    Raises
+    ------
+    ValueError
+        if M < 2 (with one teacher the overlap is 1 for every m).
+
+    Examples
+    --------
+    With two teachers m = 4 and m = 5 tie:
+
+    >>> minimiser(2), expected_overlap(4, 2) == expected_overlap(5, 2)
+    (4, True)
+    """
+    if M < 2:
+        raise ValueError(f"M = {M}: T(m, 1) = 1 for every m has no unique minimum; allowed: M >= 2")
+    p = 1 / M
+
+    def rises(n: int) -> bool:
+        gain, deficit = 2 * p * (1 - p) * (n + M) * tie_probability(n, p), mean_absolute_difference(n, p)
+        return gain <= deficit * (1 + 1e-13)  # the slack is rounding: M = 2 is an exact tie
+
+    low, high = 0, 2 * M  # T falls at n = 0
+    while not rises(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if rises(middle) else (middle, high)
+    return M + high
+
+
+def minimiser_limit() -> float:
+    """r* = lim argmin T(·, M)/M = 1 + ν*, where ν* > 0 is the only root of ν I₁(2ν) = I₀(2ν).
+
+    Examples
+    --------
+    >>> r = minimiser_limit()
+    >>> overlap_limit(r) < min(overlap_limit(r - 0.01), overlap_limit(r + 0.01))
+    True
+    """
+    return 1 + brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)
+
+
+def minimiser_shift() -> float:
+    """c in argmin T(·, M) = ⌈r* M + c + O(1/M)⌉: the first order of h in 1/M at the root ν* of its limit.
+
+    With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + …, where
+    H₀ = (1 + ν)⟨1⟩ − ½G, H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩), G = 2νe^(−2ν)(I₀ + I₁), and c = −H₁/H₀'.
+
+    Examples
+    --------
+    >>> M = 1000
+    >>> abs(minimiser(M) - (minimiser_limit() * M + minimiser_shift())) < 1
+    True
+    """
+    nu = minimiser_limit() - 1
+    I0, I1 = i0e(2 * nu), i1e(2 * nu)
+    I2 = I0 - I1 / nu
+    one, u, u2 = I0, I0 - I1, 1.5 * I0 - 2 * I1 + 0.5 * I2
+    G = 2 * nu * (I0 + I1)
+    H1 = 2 * nu * (1 + nu) * (u - u2) - G / 2 + nu * (one - u)
+    slope = 2 * I1 * (1 - nu**2)  # H₀' where I₀ = ν I₁
+    return float(-H1 / slope)
+
+
+def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, float]:
+    """Mean overlap proportion of ``trials`` simulated pairs of minima, eqs. (5)–(6), and its standard error.
+
+    Raises
+    ------
+    ValueError
+        if M < 1, m < M, or trials < 2 (one pair has no standard error).
+
+    Examples
+    --------
+    >>> mean, stderr = simulate_overlap(12, 6, trials=4000, seed=1)
+    >>> abs(mean - expected_overlap(12, 6)) < 4 * stderr
+    True
+    """
+    _check(m, M)
+    if trials < 2:
+        raise ValueError(f"trials = {trials}; allowed: trials >= 2")
+    rng = numpy_generator(seed, f"overlap m={m} M={M}")
+    sizes = [min(trials - start, max(1, CHUNK // M)) for start in range(0, trials, max(1, CHUNK // M))]
+    proportions = np.concatenate([_sample_proportions(m, M, size, rng) for size in sizes])  # (trials,)
+    return float(proportions.mean()), float(proportions.std(ddof=1) / math.sqrt(trials))
+
+
+def _sample_proportions(m: int, M: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    alpha = rng.multinomial(m - M, np.full(M, 1 / M), size=(2, size))  # (2, size, M)
+    return (alpha.min(axis=0).sum(axis=-1) + M) / m  # (size,), eqs. (5) and (6)

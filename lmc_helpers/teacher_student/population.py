@@ -1,0 +1,210 @@
+"""Two-layer teacher–student ReLU networks: exact loss, gradient and Hessian (Zhan, Li & Wu, sections 2–4).
+
+The student f(x) = Σ_i σ(w_i·x), rows w_i of W (m, d), learns the teacher f*(x) = Σ_{j<=M} σ(e_j·x), M <= d, on inputs
+x uniform on the unit sphere of R^d. With the kernel k(u, v) = E σ(u·x)σ(v·x) the loss (3) is a quadratic form,
+
+    L(W) = Σ_{i,i'} k(w_i, w_i') − 2 Σ_{i,j} k(w_i, e_j) + Σ_{j,j'} k(e_j, e_j'),
+    k(u, v) = [(π − θ) u·v + ‖u‖‖v‖ sin θ] / (2πd),       θ the angle of u and v            (7)–(8)
+    ∂k/∂u   = [(π − θ) v + ‖v‖ sin θ û] / (2πd),           û = u/‖u‖.
+
+A row 0 has no direction; its gradient is 0 here, as ReLU'(0) = 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+
+def kappa(t, d: int) -> torch.Tensor:
+    """The arc-cosine kernel κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd), eq. (8).
+
+    Parameters
+    ----------
+    t : float or torch.Tensor
+        cosines; rounding beyond [−1, 1] is clipped.
+    d : int
+        input dimension.
+
+    Returns
+    -------
+    torch.Tensor
+        of the shape of t; κ(1) = 1/(2d), κ(0) = 1/(2πd), κ(−1) = 0.
+
+    Examples
+    --------
+    >>> kappa(1.0, d=4).item(), round(kappa(0.0, d=1).item(), 6)
+    (0.125, 0.159155)
+    """
+    t = torch.as_tensor(t, dtype=None if torch.is_tensor(t) else torch.float64).clamp(-1, 1)
+    return ((math.pi - torch.arccos(t)) * t + torch.sqrt(1 - t * t)) / (2 * math.pi * d)
+
+
+def check_students(W: torch.Tensor, M: int) -> None:
+    """Refuse weights that are no students (..., m, d), and teachers that do not fit: M > d or M < 1.
+
+    Raises
+    ------
+    ValueError
+        names the shape, M or the weights that are not allowed.
+    """
+    if W.ndim < 2 or W.shape[-2] < 1 or W.shape[-1] < 1:
+        raise ValueError(f"W has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 and d >= 1")
+    if not 1 <= M <= W.shape[-1]:
+        raise ValueError(f"M = {M} teacher neurons in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
+    if not torch.isfinite(W).all():
+        raise ValueError("W holds values that are not finite; allowed: finite weights")
+
+
+def _pairs(W: torch.Tensor, M: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Signed rows V = [W; −teacher] as units, norms and weights, and the cosines of all pairs of rows.
+
+    The loss is Σ s_a s_b k(v_a, v_b) over rows of V = [W; e_1 … e_M] with signs s = +1 for students, −1 for teachers.
+    """
+    m, d = W.shape[-2:]
+    teacher = torch.eye(M, d, dtype=W.dtype, device=W.device).expand(*W.shape[:-2], M, d)
+    V = torch.cat([W, teacher], dim=-2)  # (..., m + M, d)
+    norms = torch.linalg.vector_norm(V, dim=-1)  # (..., m + M)
+    units = V / torch.where(norms == 0, 1.0, norms)[..., None]
+    signs = torch.cat([torch.ones(m), -torch.ones(M)]).to(W)  # (m + M,)
+    cosines = (units @ units.mT).clamp(-1, 1)
+    return units, norms, signs, cosines
+
+
+class _PopulationLoss(torch.autograd.Function):
+    """The loss with its closed gradient: automatic differentiation of arccos is infinite at parallel rows."""
+
+    @staticmethod
+    def forward(ctx, W: torch.Tensor, M: int) -> torch.Tensor:
+        ctx.save_for_backward(W)
+        ctx.M = M
+        _, norms, signs, cosines = _pairs(W, M)
+        mass = signs * norms  # (..., m + M)
+        return torch.einsum("...a,...ab,...b->...", mass, kappa(cosines, W.shape[-1]), mass)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, upstream: torch.Tensor):
+        (W,) = ctx.saved_tensors
+        return upstream[..., None, None] * population_gradient(W, ctx.M), None
+
+
+def population_loss(W: torch.Tensor, M: int) -> torch.Tensor:
+    """The population loss (3) in closed form.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        students (..., m, d); float64 for theory.
+    M : int
+        teacher neurons: the first M unit vectors, M <= d.
+
+    Returns
+    -------
+    torch.Tensor
+        L(W), shape (...). Differentiable once, with finite gradients at zero and at parallel rows.
+
+    Raises
+    ------
+    ValueError
+        if shapes or M are not allowed, or a weight is not finite.
+
+    Examples
+    --------
+    The student 0 has the loss E (Σ_j σ(x_j))² = M κ(1) + M(M − 1) κ(0):
+
+    >>> L = population_loss(torch.zeros(3, 4, dtype=torch.float64), M=2)
+    >>> torch.allclose(L, 2 * kappa(1.0, 4) + 2 * kappa(0.0, 4))
+    True
+    """
+    check_students(W, M)
+    return _PopulationLoss.apply(W, M)
+
+
+def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
+    """∇L(W) in closed form: 2 Σ_b s_b ∂k(w_i, v_b)/∂w_i over students and teachers b.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        students (..., m, d).
+    M : int
+        teacher neurons.
+
+    Returns
+    -------
+    torch.Tensor
+        of the shape of W; 0 for rows that are 0.
+
+    Examples
+    --------
+    At a minimum it vanishes:
+
+    >>> population_gradient(sample_minima(5, 2, 3, 1, seed=1), M=2).abs().max().item() < 1e-15
+    True
+    """
+    m, d = W.shape[-2:]
+    units, norms, signs, cosines = _pairs(W, M)
+    rows = cosines[..., :m, :]  # (..., m, m + M)
+    mass = signs * norms  # (..., m + M)
+    along = (math.pi - torch.arccos(rows)) @ (mass[..., None] * units)  # Σ_b s_b (π − θ) v_b, (..., m, d)
+    radial = (torch.sqrt(1 - rows * rows) @ mass[..., None]) * units[..., :m, :]  # Σ_b s_b ‖v_b‖ sin θ û
+    alive = (norms[..., :m, None] > 0).to(W.dtype)
+    return alive * (along + radial) / (math.pi * d)
+
+
+def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
+    """∇²L(W) in closed form, for rows that are not 0.
+
+    With n_u = (v̂ − cos θ û)/sin θ, ∂²k/∂u∂v = [(π − θ)I + û n_uᵀ + v̂ n_vᵀ]/(2πd) and
+    ∂²k/∂u² = (‖v‖/‖u‖) sin θ [I − ûûᵀ + n_u n_uᵀ]/(2πd). At parallel rows the terms with n cancel or vanish.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        students (..., m, d).
+    M : int
+        teacher neurons.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m d, m d), rows of W one after the other.
+
+    Raises
+    ------
+    ValueError
+        if a row is 0, where the loss has no second derivative.
+
+    Examples
+    --------
+    One student on one teacher in one dimension, L(w) = (w − 1)²/2 for w > 0:
+
+    >>> population_hessian(torch.tensor([[2.0]], dtype=torch.float64), M=1)
+    tensor([[1.]], dtype=torch.float64)
+    """
+    check_students(W, M)
+    m, d = W.shape[-2:]
+    units, norms, signs, cosines = _pairs(W, M)
+    if not (norms[..., :m] > 0).all():
+        raise ValueError("W has a row 0, where the loss has no second derivative; allowed: rows that are not 0")
+    cosines = torch.where(1 - cosines.abs() < 1e-14, cosines.sign(), cosines)  # parallel but for rounding
+    c = cosines[..., :m, :, None, None]  # (..., m, m + M, 1, 1)
+    s = torch.sqrt(1 - c * c)
+    u, v = units[..., :m, None, :], units[..., None, :, :]  # (..., m, 1, d), (..., 1, m + M, d)
+    apart = torch.where(s > 0, 1 / torch.where(s > 0, s, 1.0), 0.0)  # 1/sin θ, 0 at parallel rows
+    n_u = (v - c[..., 0] * u) * apart[..., 0]  # (..., m, m + M, d)
+    n_v = (u - c[..., 0] * v) * apart[..., 0]
+    eye = torch.eye(d, dtype=W.dtype, device=W.device)
+
+    def outer(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a[..., :, None] * b[..., None, :]
+
+    mixed = (math.pi - torch.arccos(c)) * eye + outer(u, n_u) + outer(v, n_v)  # (..., m, m + M, d, d)
+    pure = s * (eye - outer(u, u) + outer(n_u, n_u)) * (signs * norms)[..., None, :, None, None]
+    own = pure.sum(dim=-3) / norms[..., :m, None, None]  # (..., m, d, d)
+    H = mixed[..., :m, :, :].clone()  # (..., m, m, d, d)
+    index = torch.arange(m)
+    H[..., index, index, :, :] += own
+    return H.transpose(-3, -2).reshape(*W.shape[:-2], m * d, m * d) / (math.pi * d)

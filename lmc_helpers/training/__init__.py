@@ -1,0 +1,1 @@
+"""Recipes, ensembles trained as one batched computation, and checkpoints."""

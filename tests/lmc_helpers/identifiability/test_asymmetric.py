@@ -1,0 +1,222 @@
+"""Asymmetric layers against direct computations with W_eff = F + D ⊙ W, and the schemes against their definitions."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from lmc_helpers.identifiability.asymmetric import (
+    Asymmetric,
+    LinearResidual,
+    Sparse,
+    Syre,
+    WAsymmetric,
+    WBernoulli,
+    asymmetrise,
+    fixed_counts,
+    maps,
+)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+SQUARE = [WAsymmetric(2, 0.7), WBernoulli(0.3, 2.0), Syre(0.5, 0.4), LinearResidual(), Sparse(1)]
+
+
+def parts(module, name="weight"):
+    plan = module.parametrizations[name]
+    return plan[0].F, plan[0].D, plan.original
+
+
+@pytest.mark.parametrize("scheme", SQUARE)
+def test_linear_map(scheme):
+    torch.manual_seed(1)
+    layer = nn.Linear(5, 5).double()
+    before, bias = layer.weight.detach().clone(), layer.bias.detach().clone()
+    asymmetrise(layer, scheme, seed=3)
+    F, D, W = parts(layer)
+    assert W.equal(before)  # the present weights become W
+    x = torch.randn(7, 5, dtype=torch.float64)
+    expected = torch.stack([sum((F + D * W)[:, j] * row[j] for j in range(5)) + bias for row in x])
+    torch.testing.assert_close(layer(x), expected)
+
+
+@pytest.mark.parametrize("scheme", [*SQUARE, WAsymmetric(4, 1.0, dim=1)])
+def test_convolution(scheme):
+    torch.manual_seed(1)
+    layer = asymmetrise(nn.Conv2d(3, 3, 3, padding=1, bias=False).double(), scheme, seed=3)
+    F, D, W = parts(layer)
+    x = torch.randn(2, 3, 4, 5, dtype=torch.float64)
+    padded = torch.zeros(2, 3, 6, 7, dtype=torch.float64)
+    padded[:, :, 1:5, 1:6] = x
+    weight = F + D * W
+    expected = torch.zeros(2, 3, 4, 5, dtype=torch.float64)
+    for i in range(3):
+        for j in range(3):
+            expected += torch.einsum("oc,nchw->nohw", weight[:, :, i, j], padded[:, :, i : i + 4, j : j + 5])
+    torch.testing.assert_close(layer(x), expected)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_attention(training):
+    torch.manual_seed(2)
+    heads, width = 2, 6
+    layer = nn.MultiheadAttention(width, heads, batch_first=True, bias=False).double().train(training)
+    asymmetrise(layer, WAsymmetric(3, 1.0), seed=5)
+    assert set(maps(layer)) == {"in_proj_weight", "out_proj.weight"}
+    stacked, out = (F + D * W for F, D, W in (parts(layer, "in_proj_weight"), parts(layer.out_proj)))
+    x = torch.randn(2, 4, width, dtype=torch.float64)
+    q, k, v = (x @ w.T for w in stacked.chunk(3))
+    size = width // heads
+    heads_out = []
+    for h in range(heads):
+        s = slice(h * size, (h + 1) * size)
+        heads_out.append((q[..., s] @ k[..., s].mT / math.sqrt(size)).softmax(dim=-1) @ v[..., s])
+    with torch.set_grad_enabled(training):
+        torch.testing.assert_close(layer(x, x, x, need_weights=False)[0], torch.cat(heads_out, dim=-1) @ out.T)
+
+
+def test_attention_with_three_matrices():
+    layer = nn.MultiheadAttention(4, 2, kdim=3, vdim=5)
+    assert list(maps(layer)) == ["q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"]
+
+
+def test_gradient_goes_through_D_only_and_F_and_D_stay():
+    torch.manual_seed(1)
+    layer = asymmetrise(nn.Linear(6, 4, bias=False).double(), Syre(1.0, 0.5), seed=1)
+    F, D, W = parts(layer)
+    x = torch.randn(3, 6, dtype=torch.float64)
+    effective = (F + D * W).detach().requires_grad_()
+    (x @ effective.T).tanh().sum().backward()
+    layer(x).tanh().sum().backward()
+    torch.testing.assert_close(W.grad, D * effective.grad)
+    assert [name for name, _ in layer.named_parameters()] == ["parametrizations.weight.original"]
+    kept = F.clone(), D.clone()
+    torch.optim.SGD(layer.parameters(), lr=0.1, weight_decay=0.5).step()
+    assert parts(layer)[0].equal(kept[0]) and parts(layer)[1].equal(kept[1])
+
+
+def test_weight_decay_pulls_towards_F():
+    layer = asymmetrise(nn.Linear(4, 3, bias=False).double(), WAsymmetric(2, 1.0), seed=1)
+    F, D, W = parts(layer)
+    before, effective = W.detach().clone(), layer.weight.detach().clone()
+    optimiser = torch.optim.AdamW(layer.parameters(), lr=0.1, weight_decay=0.5)
+    layer(torch.zeros(1, 4, dtype=torch.float64)).sum().backward()  # gradient 0
+    optimiser.step()
+    torch.testing.assert_close(W.detach(), 0.95 * before)
+    torch.testing.assert_close(layer.weight.detach() - F, 0.95 * (effective - F))
+    assert layer.weight[D == 0].equal(F[D == 0])
+
+
+def test_a_pair_shares_F_and_D_in_every_process():
+    def network():
+        return nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
+
+    a, b = (asymmetrise(network(), WAsymmetric(2, 1.0), seed=11) for _ in range(2))
+    for i in (0, 2):
+        (F, D, W), (F2, D2, W2) = parts(a[i]), parts(b[i])
+        assert F.equal(F2) and D.equal(D2) and not W.equal(W2)
+    other = asymmetrise(network(), WAsymmetric(2, 1.0), seed=12)
+    assert not parts(other[0])[0].equal(parts(a[0])[0])
+    code = (
+        "from torch import nn; from lmc_helpers.identifiability.asymmetric import asymmetrise;"
+        "from lmc_helpers.identifiability.asymmetric import WAsymmetric;"
+        "a = asymmetrise(nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)), WAsymmetric(2, 1.0), seed=11);"
+        "print(a[2].parametrizations.weight[0].F.tolist())"
+    )
+    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert torch.tensor(eval(text)).equal(parts(a[2])[0])
+
+
+def test_a_mapping_leaves_other_weights_alone():
+    net = asymmetrise(nn.Sequential(nn.Linear(5, 4), nn.Linear(4, 3)), {"1.weight": Sparse(2)}, seed=0)
+    assert not hasattr(net[0], "parametrizations") and (net[1].weight == 0).sum() == 6
+    with pytest.raises(ValueError, match=r"'2.weight'.*allowed: 0.weight, 1.weight"):
+        asymmetrise(net, {"2.weight": Sparse(2)}, seed=0)
+    with pytest.raises(ValueError, match="already"):
+        asymmetrise(net, Sparse(1), seed=0)
+
+
+def test_state_dict_carries_F_and_D():
+    a = asymmetrise(nn.Linear(5, 4), WAsymmetric(2, 1.0), seed=1)
+    b = asymmetrise(nn.Linear(5, 4), WAsymmetric(2, 1.0), seed=2)
+    b.load_state_dict(a.state_dict())
+    assert b.weight.equal(a.weight)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((4, 7), 0), ((4, 7), 1), ((6, 3, 3, 3), 0), ((6, 3, 3, 3), 1), ((1, 1), 0)]
+)
+def test_counts_of_fixed_entries(shape, dim):
+    for fixed in (0, 1):
+        F, D = WAsymmetric(fixed, 1.0, dim).draw(shape, generator())
+        assert ((D == 0).transpose(0, dim).flatten(1).sum(dim=1) == fixed).all()
+        assert ((F != 0) == (D == 0)).all()
+
+
+def test_masks_are_uniform():
+    F, D = WAsymmetric(3, 2.0).draw((20_000, 5), generator())
+    share = (D == 0).double().mean(dim=0)
+    assert (share - 0.6).abs().max() < 4.5 * math.sqrt(0.24 / 20_000)
+    assert F[D == 0].std().item() == pytest.approx(2.0, rel=0.02)
+    pairs = (D[:, 0] + D[:, 1] == 0).double().mean().item()  # 3 of 5 fixed: both with probability 3/10
+    assert abs(pairs - 0.3) < 4.5 * math.sqrt(0.21 / 20_000)
+    F, D = WBernoulli(0.25, 1.0).draw((400, 500), generator())
+    assert abs((D == 0).double().mean().item() - 0.25) < 4.5 * math.sqrt(0.25 * 0.75 / 200_000)
+
+
+def test_syre_and_residual():
+    F, D = Syre(0.3, 0.2).draw((300, 300), generator())
+    u = D.pow(-2)
+    assert u.min() > 0.8 and u.max() < 1.2 and u.mean().item() == pytest.approx(1, abs=0.002)
+    assert F.std().item() == pytest.approx(0.3, rel=0.02)
+    F, D = LinearResidual().draw((2, 2, 3, 5), generator())
+    x = torch.randn(1, 2, 6, 7, dtype=torch.float64)
+    torch.testing.assert_close(nn.functional.conv2d(x, F, padding=(1, 2)), x)
+    assert D.eq(1).all()
+
+
+def test_fixed_counts_of_a_mask():
+    assert fixed_counts(torch.tensor([[[0.0, 1.0]], [[1.0, 1.0]]])).tolist() == [[1], [0]]
+    with pytest.raises(ValueError, match="-1"):
+        fixed_counts(torch.tensor([[1.0, -1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        (WAsymmetric(8, 1.0), "fixed = 8"),
+        (WAsymmetric(-1, 1.0), "fixed = -1"),
+        (WAsymmetric(5, 1.0, dim=1), "fixed = 5"),
+        (WAsymmetric(1, 1.0, dim=2), "dim = 2"),
+        (WAsymmetric(1, -0.5), "sigma = -0.5"),
+        (WAsymmetric(1, math.nan), "sigma = nan"),
+        (WBernoulli(1.5, 1.0), "p = 1.5"),
+        (WBernoulli(0.5, -1.0), "sigma"),
+        (Syre(-1.0, 0.1), "sigma"),
+        (Syre(1.0, 1.0), "epsilon = 1.0"),
+        (LinearResidual(), "outputs"),
+        (Sparse(9), "fixed = 9"),
+    ],
+)
+def test_bad_schemes_are_refused(scheme, message):
+    with pytest.raises(ValueError, match=message) as error:
+        scheme.draw((4, 7), generator())
+    assert "allowed" in str(error.value)
+
+
+def test_residual_needs_an_odd_kernel():
+    with pytest.raises(ValueError, match="odd"):
+        LinearResidual().draw((2, 2, 2, 2), generator())
+
+
+def test_bad_parametrisations_are_refused():
+    with pytest.raises(ValueError, match="one shape"):
+        Asymmetric(torch.zeros(2, 2), torch.zeros(2, 3))
+    with pytest.raises(ValueError, match="finite"):
+        Asymmetric(torch.full((1, 1), math.inf), torch.ones(1, 1))

@@ -1,0 +1,191 @@
+"""Chord deviations against Monte Carlo, numerical integrals, and random pairs."""
+
+import math
+
+import pytest
+import torch
+from scipy.integrate import dblquad, quad
+
+from lmc_helpers.identifiability.chord_deviation import (
+    ACTIVATIONS,
+    chord_deviation,
+    gate_change,
+    in_standard_coordinates,
+    largest_deviation,
+    printed_relu_bound,
+    relu_bound,
+    segment,
+    smooth_bound,
+    smooth_deviation,
+    supremum,
+)
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def xi(eta, u, v, lam, x):
+    return eta(x @ ((1 - lam) * u + lam * v)) - (1 - lam) * eta(x @ u) - lam * eta(x @ v)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.2, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_closed_form_by_monte_carlo(d, lam):
+    u, v, x = normal(d, seed=1), normal(d, seed=2), normal(400_000, d, seed=3)
+    squares = xi(torch.relu, u, v, lam, x).square()
+    stderr = squares.std().item() / math.sqrt(len(x))
+    assert abs(chord_deviation(u, v, lam).item() - squares.mean().item()) < 4.5 * stderr + 1e-12
+
+
+def test_closed_form_by_an_integral_over_directions():
+    u, v, lam = torch.tensor([1.0, 0.2]).double(), torch.tensor([-0.4, 0.9]).double(), 0.3
+
+    def integrand(angle):
+        ray = torch.tensor([math.cos(angle), math.sin(angle)], dtype=torch.float64)
+        return xi(torch.relu, u, v, lam, ray).item() ** 2
+
+    exact = quad(integrand, 0, 2 * math.pi, limit=400, epsabs=1e-11)[0] / math.pi
+    assert chord_deviation(u, v, lam).item() == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_nearly_equal_vectors_keep_their_digits(apart):
+    u, across = torch.tensor([2.0, 0.0, 0.0]).double(), torch.tensor([0.3, 0.4, 0.0]).double()
+    theta = 0.4 * apart / 2  # leading order
+    leading = 2 / (3 * math.pi) * 4 * theta**3 * 0.25**2
+    assert chord_deviation(u, u + apart * across, 0.5).item() == pytest.approx(leading, rel=3 * apart + 1e-9)
+
+
+def test_closed_form_is_symmetric_homogeneous_and_invariant_under_rotations():
+    u, v = normal(5, 4, seed=4), normal(5, 4, seed=5)
+    Q = torch.linalg.qr(normal(4, 4, seed=6)).Q
+    value = chord_deviation(u, v, 0.3)
+    for other in (
+        chord_deviation(v, u, 0.7),
+        chord_deviation(u @ Q, v @ Q, 0.3),
+        chord_deviation(3 * u, 3 * v, 0.3) / 9,
+    ):
+        torch.testing.assert_close(value, other, rtol=1e-10, atol=0)
+    batch = chord_deviation(u[:, None], v[:, None], torch.tensor([0.1, 0.3]).double())
+    torch.testing.assert_close(batch[:, 1], value)
+
+
+def test_special_pairs():
+    u = torch.tensor([1.0, 2.0]).double()
+    assert chord_deviation(u, 0 * u, 0.4).item() == 0  # ReLU is linear on rays
+    assert chord_deviation(u, -3 * u, 0.25).item() == pytest.approx(0.75**2 * 5)  # w = 0
+    assert chord_deviation(u, -u, 0.25).item() == pytest.approx(0.25**2 * 5)
+    assert gate_change(u, -u).item() == pytest.approx(1) and gate_change(u, 7 * u).item() == 0
+
+
+def test_segment_series_meets_the_formula():
+    t = torch.linspace(0.25, 0.35, 11, dtype=torch.float64)
+    torch.testing.assert_close(segment(t), t - t.sin() * t.cos(), rtol=1e-13, atol=0)
+    assert segment(torch.zeros(())).item() == 0
+
+
+def test_covariances_with_and_without_full_rank():
+    B, W = normal(3, 2, seed=7), normal(4, 3, seed=8)
+    covariance = B @ B.mT
+    standard = in_standard_coordinates(W, covariance)
+    torch.testing.assert_close(standard @ standard.mT, W @ covariance @ W.mT)
+    z = normal(300_000, 2, seed=9) @ B.mT
+    squares = xi(torch.relu, W[0], W[1], 0.4, z).square()
+    assert chord_deviation(standard[0], standard[1], 0.4).item() == pytest.approx(squares.mean().item(), rel=0.03)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_supremum_is_that_of_a_fine_grid(m):
+    u, v = normal(2, m, 3, seed=10), normal(2, m, 3, seed=11)
+    value, where = supremum(u, v)
+    lam = torch.linspace(0, 1, 4001, dtype=torch.float64)
+    total = chord_deviation(u[:, None], v[:, None], lam[:, None]).sum(-1).sqrt()
+    torch.testing.assert_close(value, total.amax(-1), rtol=1e-6, atol=0)
+    assert (value >= total.amax(-1) * (1 - 1e-12)).all() and ((where >= 0) & (where <= 1)).all()
+
+
+@pytest.mark.parametrize("beta", [1e-3, 0.1, 0.6, 1.0, 1.7])
+def test_no_admissible_pair_exceeds_the_supremum_and_symmetric_pairs_reach_it(beta):
+    f = torch.tensor([1.0, 0.0, 0.0]).double()
+    a, b = (x / x.norm(dim=-1, keepdim=True) for x in (normal(20_000, 3, seed=12), normal(20_000, 3, seed=13)))
+    random = max(chord_deviation(f + beta * a, f + beta * b, lam).max().sqrt().item() for lam in (0.3, 0.5, 0.6))
+    S = largest_deviation(beta)
+    assert random <= S <= relu_bound(beta) < printed_relu_bound(beta)
+    t = torch.linspace(-1, 1, 20_001, dtype=torch.float64)
+    side = torch.stack([t, (1 - t * t).clamp(min=0).sqrt(), 0 * t], dim=-1)
+    flipped = side * torch.tensor([1.0, -1.0, 1.0]).double()
+    best = chord_deviation(f + beta * side, f + beta * flipped, 0.5).max().sqrt().item()
+    assert best == pytest.approx(S, rel=1e-6)
+    assert random > 0.9 * S
+
+
+def test_relu_bound_is_sharp_for_small_beta():
+    for beta in (1e-2, 1e-4, 1e-6):
+        assert 1 - beta**2 / 10 - 1e-12 <= largest_deviation(beta) / relu_bound(beta) <= 1 + 1e-12
+    assert largest_deviation(0.0) == 0
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_curvatures_and_quadrature(name):
+    eta, curvature = ACTIVATIONS[name]
+    z = torch.linspace(-6, 6, 200_001, dtype=torch.float64, requires_grad=True)
+    (first,) = torch.autograd.grad(eta(z).sum(), z, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), z)
+    assert second.abs().max().item() == pytest.approx(curvature, rel=1e-7)
+    u, v = torch.tensor([0.8, 0.1, 0.0]).double(), torch.tensor([-0.2, 0.5, 0.3]).double()
+
+    x = normal(400_000, 3, seed=14)
+    squares = xi(eta, u, v, 0.35, x).square()
+    stderr = squares.std().item() / math.sqrt(len(x))
+    assert abs(smooth_deviation(u, v, 0.35, name).item() - squares.mean().item()) < 4.5 * stderr
+    assert smooth_deviation(u, v, 0.35, name).item() == pytest.approx(
+        smooth_deviation(v, u, 0.65, name, nodes=90).item(), rel=1e-8
+    )
+
+
+def test_quadrature_against_an_adaptive_rule():
+    u, v = torch.tensor([0.8, 0.1]).double(), torch.tensor([-0.2, 0.5]).double()
+
+    def integrand(y, x):
+        values = [math.tanh(a * x + b * y) for a, b in ((0.3, 0.3), (0.8, 0.1), (-0.2, 0.5))]
+        return (values[0] - (values[1] + values[2]) / 2) ** 2 * math.exp(-(x * x + y * y) / 2) / (2 * math.pi)
+
+    exact, _ = dblquad(integrand, -8, 8, -8, 8, epsabs=1e-10)
+    assert smooth_deviation(u, v, 0.5, "tanh").item() == pytest.approx(exact, rel=1e-6)
+
+
+def test_a_zero_end_is_allowed():
+    u = torch.tensor([0.5, 0.2]).double()
+    value = smooth_deviation(0 * u, u, 0.5, "softplus").item()
+    assert value == pytest.approx(smooth_deviation(u, 0 * u, 0.5, "softplus").item(), rel=1e-9) and value > 0
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("beta", [0.1, 0.9])
+def test_smooth_bounds_hold_and_are_ordered(name, beta):
+    f, a, b = normal(3, 4, seed=15), normal(3, 4, seed=16), normal(3, 4, seed=17)
+    size = f.norm(dim=-1, keepdim=True)
+    u, v = f + beta * size * a / a.norm(dim=-1, keepdim=True), f + beta * size * b / b.norm(dim=-1, keepdim=True)
+    value = smooth_deviation(u, v, 0.5, name).sum().sqrt().item()
+    tight, loose = smooth_bound(beta, size[:, 0], name)
+    assert value <= tight <= loose
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: chord_deviation(torch.ones(2), torch.ones(3), 0.5), "the same last dimension"),
+        (lambda: chord_deviation(torch.ones(2), torch.ones(2), 1.5), "allowed: 0 <= λ <= 1"),
+        (lambda: supremum(torch.ones(1, 2), torch.ones(1, 2), steps=3), "steps = 3; allowed"),
+        (lambda: largest_deviation(-0.1), "beta = -0.1; allowed"),
+        (lambda: largest_deviation(math.inf), "beta = inf; allowed"),
+        (lambda: smooth_deviation(torch.ones(2), torch.ones(2), 0.5, "relu"), "activation = 'relu' is unknown"),
+        (lambda: smooth_bound(-1.0, torch.ones(2), "tanh"), "beta = -1.0; allowed"),
+        (lambda: in_standard_coordinates(torch.ones(1, 2), torch.eye(3)), "allowed: symmetric"),
+        (lambda: in_standard_coordinates(torch.ones(1, 2), -torch.eye(2)), "allowed: none below 0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,277 @@
+"""Realization costs, cost tables and swap costs against least-squares solvers, double loops and brute force."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.linalg
+import torch
+
+from lmc_helpers.identifiability.centre_gap import center_gap
+from lmc_helpers.identifiability.costs import (
+    cost_table,
+    least_norm_weight,
+    output_sensitivity,
+    realization_cost,
+    swap_costs,
+)
+from lmc_helpers.identifiability.input_subspace import chunks, class_dimension, coherence, grams, pca_basis
+from lmc_helpers.identifiability.swaps import center_shift, swap_terms
+
+
+def basis(d, k, seed=0):
+    q = np.linalg.qr(np.random.default_rng([seed, d, k]).standard_normal((d, k)))[0]
+    return torch.tensor(q)
+
+
+def layer(m, d, k, seed=0, p=0.3, lead=()):
+    rng = np.random.default_rng([seed, m, d, k])
+    D = (rng.random((*lead, m, d)) >= p).astype(float)
+    F = (1 - D) * rng.standard_normal((*lead, m, d))
+    return torch.tensor(F), torch.tensor(D), torch.tensor(rng.standard_normal((*lead, m, d))), basis(d, k, seed)
+
+
+def naive_cost(a, f, d, U):
+    """Least norm of w with Uᵀ(f + d ⊙ w) = a by scipy, infinite if there is none."""
+    a, f, d, U = (x.numpy() for x in (a, f, d, U))
+    M = U.T * d
+    w = scipy.linalg.lstsq(M, a - U.T @ f, cond=1e-10)[0]
+    left = np.linalg.norm(U.T @ (f + d * w) - a)
+    return np.linalg.norm(w) if left < 1e-9 * (1 + np.linalg.norm(a)) else math.inf
+
+
+def naive_table(F, D, W, U):
+    A = (F + D * W) @ U
+    return torch.tensor([[naive_cost(a, f, d, U) ** 2 for a in A] for f, d in zip(F, D, strict=True)])
+
+
+SIZES = [(1, 1, 1), (2, 1, 1), (2, 3, 1), (5, 4, 4), (6, 9, 3), (4, 30, 7)]
+
+
+@pytest.mark.parametrize(("m", "d", "k"), SIZES)
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.8])
+def test_costs_are_those_of_least_squares(m, d, k, p):
+    F, D, W, U = layer(m, d, k, p=p)
+    A = (F + D * W) @ U
+    costs = realization_cost(A[None], F[:, None], D[:, None], U)
+    expected = naive_table(F, D, W, U)
+    torch.testing.assert_close(costs.square(), expected, rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(cost_table(F, D, W, U), expected, rtol=1e-8, atol=1e-12)
+
+
+def test_outside_the_class_is_infinite_and_never_zero():
+    U, f = torch.eye(3).double(), torch.zeros(3).double()
+    d = torch.tensor([1.0, 0.0, 0.0]).double()
+    outside = torch.tensor([[0.0, 1.0, 0.0], [1.0, 1e-6, 0.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]]).double()
+    assert realization_cost(outside, f, d, U).tolist() == [math.inf, math.inf, 0.0, 2.0]
+    bare = outside[0] @ torch.linalg.pinv(grams(d[None], U)[0]) @ outside[0]
+    assert bare.item() == 0.0  # what the bare pseudo-inverse returns
+    assert realization_cost(f, f, torch.zeros(3), U).item() == 0.0  # a row of zeros: one function only
+    assert realization_cost(outside[3], f, torch.zeros(3), U).item() == math.inf
+
+
+def test_tolerance_of_the_image_check():
+    U, f, d = torch.eye(2).double(), torch.zeros(2).double(), torch.tensor([1.0, 0.0]).double()
+    a = torch.tensor([[1.0, 0.5e-10], [1.0, 2e-10], [1e5, 0.5e-5], [1e5, 2e-5]]).double()
+    assert realization_cost(a, f, d, U).isfinite().tolist() == [True, False, True, False]
+
+
+def test_small_singular_values_are_not_lost():
+    """Example 4.3 at a small ε: S_1 has the condition number 10¹², M_1 only 10⁶."""
+    eps = 1e-6
+    U = torch.tensor([[1, 0], [eps, 0], [0, 1], [0, eps]], dtype=torch.float64) / math.sqrt(1 + eps**2)
+    D = torch.tensor([[1, 0, 0, 1], [0, 1, 1, 0]], dtype=torch.float64)
+    F, W = torch.zeros(2, 4), torch.tensor([[0.3, 0.0, 0.0, 0.4], [0.0, 0.7, 0.2, 0.0]], dtype=torch.float64)
+    by_hand = math.hypot(eps * 0.7, 0.2 / eps)
+    a = (D[1] * W[1]) @ U
+    assert realization_cost(a, F[0], D[0], U).item() == pytest.approx(by_hand, rel=1e-9)
+    assert cost_table(F, D, W, U)[0, 1].item() == pytest.approx(by_hand**2, rel=1e-9)
+
+
+def test_least_norm_weight_realises_the_function():
+    F, D, W, U = layer(4, 9, 3)
+    A = (F + D * W) @ U
+    w = least_norm_weight(A.flip(0), F, D, U)
+    torch.testing.assert_close((F + D * w) @ U, A.flip(0))
+    torch.testing.assert_close(torch.linalg.vector_norm(w, dim=-1), realization_cost(A.flip(0), F, D, U))
+    assert least_norm_weight(torch.ones(2), torch.zeros(2), torch.tensor([1.0, 0.0]), torch.eye(2)).isnan().all()
+
+
+def test_costs_depend_on_the_subspace_and_not_on_its_basis():
+    F, D, W, U = layer(5, 8, 3)
+    turn = basis(3, 3, seed=4)
+    torch.testing.assert_close(cost_table(F, D, W, U @ turn), cost_table(F, D, W, U))
+    torch.testing.assert_close(cost_table(F, -D, -W, U), cost_table(F, D, W, U))  # signs of D do not matter
+
+
+def test_batches_and_chunks(monkeypatch):
+    F, D, W, U = layer(5, 6, 2, lead=(2, 3), p=0.6)
+    together = cost_table(F, D, W, U)
+    alone = torch.stack(
+        [cost_table(*x, U) for x in zip(F.flatten(0, 1), D.flatten(0, 1), W.flatten(0, 1), strict=True)]
+    )
+    torch.testing.assert_close(together.flatten(0, 1), alone)
+    monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", 1)
+    assert len(chunks(D, U)) == 5
+    torch.testing.assert_close(cost_table(F, D, W, U), together)
+    torch.testing.assert_close(
+        swap_costs(F, D, W, U),
+        torch.stack(
+            [swap_costs(*x, U) for x in zip(F.flatten(0, 1), D.flatten(0, 1), W.flatten(0, 1), strict=True)]
+        ).reshape(2, 3, 5, 5),
+    )
+
+
+@pytest.mark.parametrize(("m", "d", "k"), SIZES)
+def test_swap_costs_pair_by_pair(m, d, k):
+    F, D, W, U = layer(m, d, k, seed=1, p=0.0)
+    D = D * torch.tensor(np.random.default_rng(7).uniform(0.5, 2, (m, d)))
+    found = swap_costs(F, D, W, U)
+    assert found.diagonal().eq(0).all() and found.equal(found.mT)
+    A = (F + D * W) @ U
+    for i, j in itertools.combinations(range(m), 2):
+        own = naive_cost(A[i], F[i], D[i], U) ** 2 + naive_cost(A[j], F[j], D[j], U) ** 2
+        other = naive_cost(A[j], F[i], D[i], U) ** 2 + naive_cost(A[i], F[j], D[j], U) ** 2
+        assert found[i, j].item() == pytest.approx(other - own, rel=1e-9, abs=1e-9 * (own + other))
+
+
+def test_swaps_out_of_a_class_are_infinite():
+    F, W = torch.zeros(2, 2), torch.ones(2, 2)
+    D = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    assert swap_costs(F, D, W, torch.eye(2)).tolist() == [[0.0, math.inf], [math.inf, 0.0]]
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(2, 3, 1), (2, 1, 1), (4, 6, 6), (7, 12, 5)])
+def test_three_terms_of_equation_16(m, d, k):
+    rng = np.random.default_rng(m)
+    F, W = (torch.tensor(rng.standard_normal((m, d))) for _ in range(2))
+    D, U = torch.tensor(rng.uniform(0.5, 2, (m, d))), basis(d, k)
+    terms = swap_terms(F, D, W, U)
+    torch.testing.assert_close(sum(terms), swap_costs(F, D, W, U), rtol=1e-10, atol=1e-10)
+    v, r, u = (F @ U).numpy(), ((D * W) @ U).numpy(), U.numpy()
+    P = [np.linalg.inv(u.T @ np.diag(x**2) @ u) for x in D.numpy()]
+    for i, j in itertools.permutations(range(m), 2):
+        x = v[j] - v[i]
+        literal = (
+            x @ (P[i] + P[j]) @ x,
+            2 * x @ (P[i] @ r[j] - P[j] @ r[i]),
+            r[j] @ (P[i] - P[j]) @ r[j] + r[i] @ (P[j] - P[i]) @ r[i],
+        )
+        for term, expected in zip(terms, literal, strict=True):
+            assert term[i, j].item() == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+def test_terms_need_full_rank():
+    with pytest.raises(ValueError, match="full rank"):
+        swap_terms(torch.zeros(2, 2), torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.ones(2, 2), torch.eye(2))
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_sensitivity_of_every_permutation(m):
+    F, D, W, U = layer(m, 7, 3, seed=2)
+    A = (F + D * W) @ U
+    p = torch.tensor(list(itertools.permutations(range(m))))
+    found = output_sensitivity(cost_table(F, D, W, U), p)
+    own = sum(naive_cost(A[i], F[i], D[i], U) ** 2 for i in range(m))
+    for cost, order in zip(found, p.tolist(), strict=True):
+        permuted = sum(naive_cost(A[j], F[i], D[i], U) ** 2 for i, j in enumerate(order))
+        assert cost.item() == pytest.approx(permuted - own, rel=1e-9, abs=1e-9 * permuted)
+        P = torch.eye(m).double()[order]
+        shift = center_shift(F, U, torch.tensor(order))
+        torch.testing.assert_close(shift, (P - torch.eye(m).double()) @ F @ U)
+    if m == 5:
+        gaps = torch.stack([center_shift(F, U, q).norm() for q in p[1:]])
+        assert center_gap(F @ U).item() == pytest.approx(gaps.min().item())
+
+
+def test_sensitivity_refuses_what_is_no_permutation():
+    for p in ([0, 0], [0, 1, 2]):
+        with pytest.raises(ValueError, match="permutations"):
+            output_sensitivity(torch.ones(2, 2), torch.tensor(p))
+
+
+def test_coherence_is_the_largest_leverage():
+    U = basis(9, 4)
+    assert coherence(U).item() == pytest.approx((U @ U.T).diagonal().max().item())
+    assert coherence(U @ basis(4, 4, seed=2)).item() == pytest.approx(coherence(U).item())
+    H = torch.tensor(scipy.linalg.hadamard(8)).double() / math.sqrt(8)
+    assert coherence(H[:, :3]).item() == pytest.approx(3 / 8)
+    assert coherence(torch.eye(5)[:, :2]).item() == 1.0
+
+
+@pytest.mark.parametrize(("d", "k", "masked"), [(6, 3, 0), (6, 3, 4), (6, 1, 6), (3, 3, 1)])
+def test_class_dimension(d, k, masked):
+    D = torch.ones(2, d).double()
+    D[1, :masked] = 0
+    assert class_dimension(D, basis(d, k)).tolist() == [k, min(k, d - masked)]
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_pca_basis_against_numpy(centered):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 6)) * [5, 3, 2, 1, 0.5, 0.1] + 2
+    values, vectors = np.linalg.eigh(np.cov(X.T, bias=True) if centered else X.T @ X / 200)
+    share = np.cumsum(values[::-1]) / values.sum()
+    for explained in (0.5, 0.9, 0.999, 1.0):
+        U = pca_basis(torch.tensor(X), explained, centered)
+        k = int(np.argmax(share >= explained - 1e-12)) + 1
+        expected = vectors[:, ::-1][:, :k]
+        assert U.shape == (6, k)
+        np.testing.assert_allclose((U @ U.T).numpy(), expected @ expected.T, atol=1e-9)
+
+
+def test_pca_basis_of_exactly_low_rank_inputs():
+    U = basis(7, 2)
+    X = torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) @ U.T
+    found = pca_basis(X, 1.0)
+    assert found.shape == (7, 2)
+    torch.testing.assert_close(found @ found.T, U @ U.T)
+
+
+@pytest.mark.parametrize(
+    ("X", "explained", "centered", "message"),
+    [
+        (torch.ones(3, 2), 0.0, False, "explained"),
+        (torch.ones(3, 2), 1.5, False, "explained"),
+        (torch.ones(3, 2), 0.9, True, "no variation"),
+        (torch.zeros(3, 2), 0.9, False, "no variation"),
+        (torch.full((3, 2), math.nan), 0.9, False, "finite"),
+    ],
+)
+def test_pca_basis_refuses(X, explained, centered, message):
+    with pytest.raises(ValueError, match=message):
+        pca_basis(X, explained, centered)
+
+
+@pytest.mark.parametrize(
+    ("U", "message"),
+    [
+        (torch.ones(3, 2), "orthonormal"),
+        (torch.ones(2, 3), "k <= d"),
+        (torch.full((3, 1), math.nan), "finite"),
+        (2 * torch.eye(3), "orthonormal"),
+    ],
+)
+def test_bad_bases_are_refused(U, message):
+    row = torch.ones(1, U.shape[0])
+    for call in (
+        lambda: coherence(U),
+        lambda: realization_cost(torch.ones(U.shape[1]), row[0], row[0], U),
+        lambda: swap_costs(row, row, row, U),
+        lambda: class_dimension(row, U),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_bad_shapes_are_refused():
+    eye = torch.eye(3)
+    with pytest.raises(ValueError, match="one shape"):
+        swap_costs(torch.ones(2, 3), torch.ones(3, 3), torch.ones(2, 3), eye)
+    with pytest.raises(ValueError, match="d = 3"):
+        swap_costs(*3 * [torch.ones(2, 4)], eye)
+    with pytest.raises(ValueError, match="a has shape"):
+        realization_cost(torch.ones(2), torch.ones(3), torch.ones(3), eye)
+    with pytest.raises(ValueError, match="finite"):
+        cost_table(torch.full((1, 3), math.inf), torch.ones(1, 3), torch.ones(1, 3), eye)

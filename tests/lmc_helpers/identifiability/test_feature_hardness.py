@@ -1,0 +1,106 @@
+"""Random ReLU features against Monte Carlo, Hermite quadrature and brute force."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers.identifiability.feature_hardness import (
+    error_bound,
+    high_degree_part,
+    nearest_features,
+    relu_distance,
+    relu_kernel,
+)
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_kernel_and_distance_by_monte_carlo(d):
+    u, v, x = normal(d, seed=1), normal(d, seed=2), normal(400_000, d, seed=3)
+    a, b = torch.relu(x @ u), torch.relu(x @ v)
+    for exact, sample in ((relu_kernel(u, v), a * b), (relu_distance(u, v).square(), (a - b).square())):
+        stderr = sample.std().item() / math.sqrt(len(x))
+        assert abs(exact.item() - sample.mean().item()) < 4.5 * stderr + 1e-12
+
+
+def test_distance_is_at_most_that_of_the_weights_over_root_two():
+    u, v = normal(5000, 3, seed=4), normal(5000, 3, seed=5)
+    bound = (u - v).norm(dim=-1) / math.sqrt(2)
+    assert (relu_distance(u, v) <= bound * (1 + 1e-12)).all()
+    torch.testing.assert_close(relu_distance(u, 3 * u), 2 * u.norm(dim=-1) / math.sqrt(2))
+    assert relu_distance(u, u).abs().max().item() < 1e-12
+    near = u + 1e-7 * v
+    assert (relu_distance(u, near) > 0.6e-7 * v.norm(dim=-1)).all()
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2, 3, 4, 5, 8, 11])
+def test_high_degree_part_by_hermite_coefficients(degree):
+    z, weight = np.polynomial.legendre.leggauss(400)
+    z = 9 * (z + 1)  # on (0, 18), where ReLU does not vanish
+    weight = 9 * weight * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+    low = 0.0
+    for degree_below in range(degree):
+        c = np.zeros(degree_below + 1)
+        c[-1] = 1 / math.sqrt(math.factorial(degree_below))
+        low += float(weight @ (z * np.polynomial.hermite_e.hermeval(z, c))) ** 2
+    assert high_degree_part(degree) ** 2 == pytest.approx(0.5 - low, abs=1e-10)
+
+
+def test_high_degrees_decay_as_in_theory():
+    # a_l² ~ π^(−3/2) l^(−5/2)/√2 over even l
+    tail = math.sqrt(math.pi**-1.5 / math.sqrt(2) * 4000**-1.5 / 3)
+    assert high_degree_part(4000) == pytest.approx(tail, rel=0.01)
+
+
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_mean_power_of_a_coordinate(d):
+    f = normal(400_000, d, seed=6)
+    sample = (f[:, 0] / f.norm(dim=-1)).abs().pow(d)
+    stderr = sample.std().item() / math.sqrt(len(f))
+    assert abs(sample.mean().item() - 2.0 ** (1 - d)) < 4.5 * stderr
+
+
+def test_nearest_features_solve_the_normal_equations():
+    F, target = normal(4, 3, seed=7), normal(3, seed=8)
+    alpha, error = nearest_features(F, target)
+    x = normal(300_000, 3, seed=9)
+    difference = torch.relu(x @ F.mT) @ alpha - torch.relu(x @ target)
+    assert error.item() == pytest.approx(difference.square().mean().sqrt().item(), rel=0.02)
+    for i in range(4):
+        assert abs((difference * torch.relu(x @ F[i])).mean().item()) < 0.02
+
+
+@pytest.mark.parametrize(("d", "m"), [(2, 1), (3, 5), (6, 40)])
+def test_no_combination_beats_the_bound(d, m):
+    R = 2.0
+    for seed in range(20):
+        f = normal(m, d, seed=seed)
+        f, w = f / f.norm(dim=-1, keepdim=True), torch.eye(d).double()[0]
+        alpha, error = nearest_features(f, R * w)
+        stray = f[:, 0].abs().pow(d).sum().item() * alpha.abs().max().item()
+        assert error.item() >= high_degree_part(d) * (R - stray) - 1e-9
+
+
+def test_error_bound_is_its_formula():
+    value = error_bound(4, 3.0, 0.5, 0.2, 0.1)
+    assert value == pytest.approx(high_degree_part(4) * (3 - 0.125 * 0.5 / 0.2) - 0.1 / math.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: high_degree_part(-1), "degree = -1; allowed"),
+        (lambda: high_degree_part(10_001), "degree = 10001; allowed"),
+        (lambda: error_bound(1, 1.0, 1.0, 0.1), "d = 1"),
+        (lambda: error_bound(3, 1.0, 1.0, 1.0), "failure = 1.0"),
+        (lambda: error_bound(3, -1.0, 1.0, 0.5), "length = -1.0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

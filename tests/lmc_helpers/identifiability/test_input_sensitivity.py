@@ -1,0 +1,132 @@
+"""Reindexed inputs against least-norm weights and permutation matrices."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers.identifiability.input_sensitivity import (
+    expected_column_distance,
+    input_cost,
+    input_gap,
+    input_shift,
+    least_shift,
+    reindexed_metric,
+    relative_error_bound,
+    transposition,
+    transposition_shifts,
+)
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def layer(m, d, k, seed=0):
+    F, W = normal(m, d, seed=seed), normal(m, d, seed=seed + 1)
+    D = 0.5 + torch.rand(m, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed + 2))
+    return F, D, W, torch.linalg.qr(normal(d, k, seed=seed + 3)).Q
+
+
+def matrix(p):
+    """P with P x = x[p]."""
+    return torch.eye(len(p), dtype=torch.float64)[p]
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6)])
+def test_shift_and_metric_by_permutation_matrices(m, d, k):
+    F, D, _, U = layer(m, d, k)
+    p = torch.randperm(d, generator=torch.Generator().manual_seed(1))
+    P = matrix(p)
+    torch.testing.assert_close(input_shift(F, U, p), F @ (P - torch.eye(d).double()) @ U)
+    naive = torch.stack([U.mT @ P.mT @ torch.diag(row).square() @ P @ U for row in D])
+    torch.testing.assert_close(reindexed_metric(D, U, p), naive)
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6), (2, 7, 3)])
+def test_cost_is_the_change_of_least_norms(m, d, k):
+    F, D, W, U = layer(m, d, k, seed=10)
+    p = torch.randperm(d, generator=torch.Generator().manual_seed(2))
+    X = normal(30, k, seed=20) @ U.mT  # inputs on the subspace
+    moved = X @ matrix(p).mT  # P x
+    total = 0.0
+    for f, s, w in zip(F, D, W, strict=True):
+        wanted = (X @ (f + s * w)).numpy()
+        for sign, inputs in ((1, moved), (-1, X)):
+            A = (inputs * s).numpy()
+            w_least = np.linalg.lstsq(A, wanted - (inputs @ f).numpy(), rcond=1e-10)[0]
+            assert np.allclose(A @ w_least + (inputs @ f).numpy(), wanted)
+            total += sign * float(w_least @ w_least)
+    assert input_cost(F, D, W, U, p).item() == pytest.approx(total, rel=1e-9)
+
+
+def test_identity_costs_nothing_and_its_shift_is_zero():
+    F, D, W, U = layer(3, 5, 2)
+    p = torch.arange(5)
+    assert input_cost(F, D, W, U, p).item() == 0 and input_shift(F, U, p).abs().max().item() == 0
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6)])
+def test_transposition_shifts_by_brute_force(m, d, k):
+    F, _, _, U = layer(m, d, k, seed=30)
+    shifts = transposition_shifts(F, U)
+    every = []
+    for a in range(d):
+        for b in range(a + 1, d):
+            size = input_shift(F, U, transposition(d, a, b)).norm()
+            torch.testing.assert_close(shifts[a, b], size)
+            every.append(size.item())
+    assert input_gap(F, U).item() == pytest.approx(min(every))
+
+
+def test_least_shift_runs_over_all_permutations():
+    F, _, _, U = layer(2, 4, 2, seed=40)
+    size, p = least_shift(F, U)
+    assert size == pytest.approx(input_shift(F, U, torch.tensor(p)).norm().item())
+    assert size <= input_gap(F, U).item() * (1 + 1e-12)
+    wide = torch.linalg.qr(normal(40, 4, seed=41)).Q  # F^T F = I
+    assert least_shift(wide, U)[0] == pytest.approx(input_gap(wide, U).item())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_error_bound_of_the_theorem(seed):
+    F, D, W, U = layer(4, 8, 3, seed=50 + seed)
+    D, W = 1 + 0.1 * (D - 1), 0.05 * W
+    p = torch.randperm(8, generator=torch.Generator().manual_seed(seed))
+    delta, R = input_shift(F, U, p), (D * W) @ U
+    S = torch.cat([reindexed_metric(D, U, p), reindexed_metric(D, U, torch.arange(8))])
+    epsilon = torch.linalg.matrix_norm(S - torch.eye(3).double(), 2).max().item()
+    off = abs(input_cost(F, D, W, U, p).item() / delta.square().sum().item() - 1)
+    assert off <= relative_error_bound((R.norm() / delta.norm()).item(), epsilon)
+
+
+@pytest.mark.parametrize("m", [1, 3, 50])
+def test_column_distance_by_simulation(m):
+    sample = (normal(50_000, m, seed=1) - normal(50_000, m, seed=2)).norm(dim=-1) * 3
+    stderr = sample.std().item() / math.sqrt(len(sample))
+    assert abs(expected_column_distance(m, 3.0) - sample.mean().item()) < 4.5 * stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: transposition(3, 0, 3), "a = 0, b = 3; allowed"),
+        (lambda: input_shift(torch.ones(2, 3), torch.eye(3), torch.tensor([0, 0, 1])), "allowed: a permutation"),
+        (lambda: input_shift(torch.ones(2, 4), torch.eye(3), torch.arange(3)), r"allowed: \(m, d\)"),
+        (lambda: input_gap(torch.ones(2, 3), torch.ones(2, 3)), "k <= d"),
+        (lambda: input_shift(torch.ones(2, 3), 2 * torch.eye(3), torch.arange(3)), "allowed: orthonormal columns"),
+        (lambda: input_gap(torch.ones(2, 1), torch.ones(1, 1)), "d = 1 inputs; allowed"),
+        (lambda: least_shift(torch.ones(2, 9), torch.eye(9)), "d = 9; allowed"),
+        (
+            lambda: input_cost(torch.ones(1, 2), torch.zeros(1, 2), torch.ones(1, 2), torch.eye(2), torch.arange(2)),
+            "singular",
+        ),
+        (lambda: relative_error_bound(-1.0, 0.1), "rho = -1.0"),
+        (lambda: relative_error_bound(0.1, 1.0), "ratio = 1.0"),
+        (lambda: expected_column_distance(0), "m = 0"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,166 @@
+"""Counts of permutation points against enumeration, Stirling's recurrence, a generating function and the paper."""
+
+import math
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from lmc_helpers.permutation_points import counts
+
+
+def stirling(n: int, size: int) -> int:
+    """S(n, size): the last thing is alone or joins one of the blocks."""
+    if n == 0 or size == 0:
+        return int(n == size)
+    row = [1]  # S(0, ·)
+    for _ in range(n):
+        row = [0] + [j * (row[j] if j < len(row) else 0) + row[j - 1] for j in range(1, len(row) + 1)]
+    return row[size] if size < len(row) else 0
+
+
+def series_power(K: int, size: int) -> Fraction:
+    """Coefficient of x^(K + size) in (e^x − 1)^size, by multiplying power series."""
+    degree = K + size
+    base = [Fraction(int(i > 0), math.factorial(i)) for i in range(degree + 1)]
+    power = [Fraction(int(i == 0)) for i in range(degree + 1)]
+    for _ in range(size):
+        power = [sum(power[i] * base[k - i] for i in range(k + 1)) for k in range(degree + 1)]
+    return power[degree]
+
+
+ALL = [(K, n) for n in range(1, 8) for K in range(n)]
+
+
+@pytest.mark.parametrize(("K", "n"), ALL)
+def test_ratio_is_the_enumerated_one(K, n):
+    size = n - K
+    onto = sum(len(set(labels)) == size for labels in product(range(size), repeat=n))
+    assert counts.count_ratio(K, n) == Fraction(onto, math.factorial(n))
+
+
+@pytest.mark.parametrize(("K", "n"), [(K, n) for K, n in ALL if n <= 6])
+def test_ratio_counts_the_orbits(K, n):
+    """As appendix C: choose the multiplicities of the vectors, then permute the neurons."""
+    size = n - K
+    points = set()
+    for copies in product(range(1, K + 2), repeat=size):
+        if sum(copies) == n:
+            layer = [label for label, times in enumerate(copies) for _ in range(times)]
+            points |= set(permutations(layer))
+    assert counts.count_ratio(K, n) == Fraction(len(points), math.factorial(n))
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 24, 61])
+def test_ratio_is_stirlings(n):
+    for K in range(n):
+        size = n - K
+        assert counts.count_ratio(K, n) == Fraction(math.factorial(size) * stirling(n, size), math.factorial(n))
+
+
+@pytest.mark.parametrize(("K", "n"), [(0, 5), (1, 12), (4, 9), (7, 9), (12, 13), (10, 22)])
+def test_ratio_is_a_coefficient_of_the_generating_function(K, n):
+    assert counts.count_ratio(K, n) == series_power(K, n - K)
+
+
+def test_all_orders_add_up_to_the_ordered_bell_numbers():
+    bell = [1]
+    for n in range(1, 41):
+        bell.append(sum(math.comb(n, i) * bell[n - i] for i in range(1, n + 1)))
+        assert sum(counts.count_ratio(K, n) for K in range(n)) == Fraction(bell[n], math.factorial(n))
+
+
+def test_printed_forms_are_identities_in_n():
+    sympy = pytest.importorskip("sympy")
+    x, size = sympy.symbols("x n")
+    n = size  # a symbol for n − K
+    series = sympy.series(size * sympy.log((sympy.exp(x) - 1) / x), x, 0, 4).removeO()
+    coefficients = sympy.series(sympy.exp(series), x, 0, 4).removeO()
+
+    def choose(j):
+        return sympy.prod([n - i for i in range(j)]) / sympy.factorial(j)
+
+    printed = {
+        1: choose(1) / 2,
+        2: choose(1) / 6 + choose(2) / 4,
+        3: choose(1) / 24 + choose(2) / 6 + choose(3) / 8,
+    }
+    for K, form in printed.items():
+        assert sympy.expand(form - coefficients.coeff(x, K)) == 0
+        for value in (1, 2, 5, 40):
+            assert Fraction(str(form.subs(n, value))) == counts.count_ratio(K, K + value)
+
+
+def test_bound_is_attained_for_small_orders_only():
+    for n in range(1, 50):
+        for K in range(n):
+            exact, bound = counts.count_ratio(K, n), counts.lower_bound(K, n)
+            assert exact == bound if K <= 1 else exact > bound
+            assert (bound > 0) == (2 * K <= n)
+
+
+@pytest.mark.parametrize("K", range(7))
+def test_growth_with_its_next_term(K):
+    n = 10**6
+    c = counts.growth_constant(K) * n**K
+    assert (1 - counts.count_ratio(K, n) / c) * n == pytest.approx(K * (5 * K + 1) / 6, rel=1e-4, abs=1e-9)
+    assert (1 - counts.lower_bound(K, n) / c) * n == pytest.approx(K * (3 * K - 1) / 2, rel=1e-4, abs=1e-9)
+
+
+def test_counts_take_integers_of_numpy_and_stay_exact():
+    n = np.int64(10**6)
+    assert counts.count_ratio(np.int64(5), n) == counts.count_ratio(5, 10**6)
+    assert counts.count_ratio(5, 10**6).denominator > 1
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (4, 4), (5, 2), (6, 3)])
+def test_arrangements(n, size):
+    labels = counts.arrangements(n, size)
+    assert len(labels) == counts.count_ratio(n - size, n) * math.factorial(n)
+    assert len(np.unique(labels, axis=0)) == len(labels)
+    assert all(set(row) == set(range(size)) for row in labels.tolist())
+
+
+def test_permutation_points_compute_the_smaller_layer():
+    rng = np.random.default_rng(3)
+    incoming, outgoing, x = rng.normal(size=(3, 2)), rng.normal(size=(4, 3)), rng.normal(size=(2, 20))
+    vectors, weights = counts.permutation_points(incoming, outgoing, n=5)
+    assert vectors.shape == (150, 5, 2) and weights.shape == (150, 4, 5)
+    assert np.allclose(weights @ np.tanh(vectors @ x), outgoing @ np.tanh(incoming @ x), rtol=0, atol=1e-13)
+    same = (vectors[:, :, None] == vectors[:, None]).all(axis=-1)  # (150, 5, 5), equal incoming vectors
+    gap = np.abs(weights[:, :, :, None] - weights[:, :, None]).max(axis=1)
+    assert (gap[same] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: counts.count_ratio(-1, 4), "K = -1; allowed: an integer >= 0"),
+        (lambda: counts.count_ratio(4, 4), "order K = 4 in a layer of n = 4 neurons; allowed: 0 <= K < n"),
+        (lambda: counts.count_ratio(0, 0), "n = 0; allowed: an integer >= 1"),
+        (lambda: counts.count_ratio(1.0, 4), "K = 1.0; allowed: an integer >= 0"),
+        (lambda: counts.count_ratio(True, 4), "K = True; allowed: an integer >= 0"),
+        (lambda: counts.count_ratio(1, "4"), "n = '4'; allowed: an integer >= 1"),
+        (lambda: counts.lower_bound(3, 2), "order K = 3 in a layer of n = 2 neurons; allowed: 0 <= K < n"),
+        (lambda: counts.growth_constant(-2), "K = -2; allowed: an integer >= 0"),
+        (
+            lambda: counts.arrangements(2, 3),
+            "size = 3 distinct parameter vectors for n = 2 neurons; allowed: size <= n",
+        ),
+        (lambda: counts.arrangements(3, 0), "size = 0; allowed: an integer >= 1"),
+        (lambda: counts.arrangements(20, 3), "3^20 maps are too many to enumerate; allowed: size^n <= 10000000"),
+        (
+            lambda: counts.permutation_points([[1.0], [2.0]], [[1.0]], 3),
+            "incoming (2, 1) and outgoing (1, 1) do not fit; allowed: (l, p) and (q, l)",
+        ),
+        (
+            lambda: counts.permutation_points([[1.0], [1.0]], [[1.0, 2.0]], 3),
+            "two parameter vectors of the smaller layer are equal; allowed: different ones",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value) == message

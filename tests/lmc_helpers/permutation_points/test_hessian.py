@@ -1,0 +1,131 @@
+"""Hessians against closed forms and a one-hidden-layer Hessian written out in NumPy; inertia; Lanczos; refusals."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers.permutation_points.hessian import extreme_eigenvalues, gradient, hessian, inertia
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.seeds import torch_generator
+
+
+def written_out(theta: np.ndarray, r: int, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of 1/(2T) Σ (Σ_i c_i tanh(w_i·x + b_i) + c − y)², parameters W, b, c_1 … c_r, c."""
+    T, n = x.shape
+    W, b, c = theta[: r * n].reshape(r, n), theta[r * n : r * (n + 1)], theta[r * (n + 1) : -1]
+    p, g, H = len(theta), np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
+    for sample, target in zip(x, y, strict=True):
+        z = W @ sample + b
+        h, h1 = np.tanh(z), 1 - np.tanh(z) ** 2
+        h2 = -2 * h * h1
+        off = c @ h + theta[-1] - target
+        J, second = np.zeros(p), np.zeros((p, p))
+        J[-1] = 1
+        for i in range(r):
+            into, place = np.append(sample, 1), [*range(i * n, i * n + n), r * n + i]
+            J[place], J[r * (n + 1) + i] = c[i] * h1[i] * into, h[i]
+            second[np.ix_(place, place)] = c[i] * h2[i] * np.outer(into, into)
+            second[place, r * (n + 1) + i] = second[r * (n + 1) + i, place] = h1[i] * into
+        g += off * J / T
+        H += (np.outer(J, J) + off * second) / T
+    return g, H
+
+
+def toy(r: int, n: int, T: int, B: int):
+    net, generator = MLP((n, r, 1), "tanh"), torch_generator(1, f"toy {r} {n} {T}")
+    x, y = (torch.randn(T, k, dtype=torch.float64, generator=generator) for k in (n, 1))
+    return squared_loss(net, x, y), net.initial(B, seed=1), x.numpy(), y.numpy()[:, 0]
+
+
+@pytest.mark.parametrize(("r", "n", "T", "B"), [(1, 1, 1, 1), (5, 2, 30, 4), (3, 4, 7, 5)])
+@pytest.mark.parametrize("chunk", [1, 3, 16])
+def test_derivatives_are_those_written_out(r, n, T, B, chunk):
+    loss, theta, x, y = toy(r, n, T, B)
+    g, H = gradient(loss, theta), hessian(loss, theta, chunk)
+    assert H.equal(H.mT)
+    for i in range(B):
+        expected = written_out(theta[i].numpy(), r, x, y)
+        np.testing.assert_allclose(g[i], expected[0], rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(H[i], expected[1], rtol=1e-11, atol=1e-13)
+
+
+def test_leading_dimensions_and_the_batch_do_not_matter():
+    loss, theta, _, _ = toy(3, 2, 11, 6)
+    H = hessian(loss, theta)
+    torch.testing.assert_close(hessian(loss, theta.reshape(2, 3, -1)), H.reshape(2, 3, *H.shape[1:]))
+    torch.testing.assert_close(hessian(loss, theta[4]), H[4], rtol=1e-13, atol=1e-14)
+    assert gradient(loss, theta[4]).shape == theta[4].shape
+    assert hessian(loss, theta[:0]).shape == (0, 13, 13)
+
+
+def test_the_callers_tensors_and_modes_are_left_alone():
+    loss, theta, _, _ = toy(2, 2, 5, 2)
+    expected = hessian(loss, theta)
+    with torch.no_grad():
+        assert hessian(loss, theta).equal(expected)
+    H = hessian(loss, theta.requires_grad_())
+    assert H.equal(expected) and not H.requires_grad and theta.grad is None and theta.grad_fn is None
+
+
+def test_losses_without_curvature_have_the_hessian_zero():
+    theta = torch.ones(2, 3)
+    assert hessian(lambda t: t.sum(dim=-1), theta).equal(torch.zeros(2, 3, 3))
+    assert hessian(lambda t: torch.ones(t.shape[:-1]), theta).equal(torch.zeros(2, 3, 3))
+    low, high = extreme_eigenvalues(lambda t: 0 * t.square().sum(dim=-1), torch.ones(5), k=2)
+    assert low.tolist() == high.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 4), (2, 0, 1), (1, 3, 2), (0, 5, 0), (1, 0, 0)])
+def test_inertia_survives_a_change_of_basis(counts):
+    """Sylvester's law: the inertia of AᵀDA is that of the diagonal D."""
+    p, rng = sum(counts), np.random.default_rng(1)
+    D = np.concatenate([-1 - np.arange(counts[0]), np.zeros(counts[1]), 1 + np.arange(counts[2])])
+    A = rng.standard_normal((3, p, p)) + 3 * np.eye(p)
+    found = inertia(torch.from_numpy(np.swapaxes(A, 1, 2) @ np.diag(D) @ A), tol=1e-10)
+    assert [tuple(int(c[i]) for c in found) for i in range(3)] == [counts] * 3
+
+
+def test_inertia_tolerance_is_relative_to_the_largest_eigenvalue_of_each_matrix():
+    H = torch.diag_embed(torch.tensor([[-1e-3, 1e-3, 1.0], [-1e-3, 1e-3, 1e-2]], dtype=torch.float64))
+    assert [count.tolist() for count in inertia(H, tol=1e-2)] == [[0, 1], [2, 0], [1, 2]]
+
+
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_lanczos_finds_the_ends_of_the_spectrum(k):
+    loss, theta, x, y = toy(3, 2, 40, 1)
+    low, high = extreme_eigenvalues(loss, theta[0], k)
+    values = np.linalg.eigvalsh(written_out(theta[0].numpy(), 3, x, y)[1])
+    np.testing.assert_allclose(low, values[:k], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(high, values[-k:], rtol=1e-9, atol=1e-11)
+    assert extreme_eigenvalues(loss, theta[0], k)[0].equal(low)
+
+
+SQUARE = torch.zeros(2, 3)
+QUARTIC = (lambda t: t.pow(4).sum(dim=-1), torch.ones(5))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: hessian(lambda t: t.sum(), SQUARE), r"the loss has shape \(\); allowed: \(2,\)"),
+        (lambda: gradient(lambda t: t.square(), SQUARE), r"the loss has shape \(2, 3\); allowed: \(2,\)"),
+        (lambda: hessian(*QUARTIC, chunk=0), "chunk = 0; allowed: chunk >= 1"),
+        (lambda: hessian(lambda t: t.pow(1.5).sum(dim=-1), SQUARE), "the Hessian holds values that are not finite"),
+        (lambda: inertia(torch.eye(2), tol=0.0), "tol = 0.0; allowed: 0 < tol < 1"),
+        (lambda: inertia(torch.eye(2), tol=1.0), "tol = 1.0"),
+        (lambda: inertia(torch.eye(2), tol=math.nan), "tol = nan"),
+        (lambda: inertia(SQUARE, tol=0.1), r"H has shape \(2, 3\); allowed: \(..., p, p\)"),
+        (lambda: inertia(torch.ones(3), tol=0.1), r"H has shape \(3,\)"),
+        (lambda: inertia(torch.full((2, 2), math.inf), tol=0.1), "H holds values that are not finite"),
+        (lambda: inertia(torch.ones(2, 2).triu(), tol=0.1), "H − Hᵀ has an entry 1.0e"),
+        (lambda: extreme_eigenvalues(QUARTIC[0], SQUARE, 1), r"theta has shape \(2, 3\); allowed: \(p,\)"),
+        (lambda: extreme_eigenvalues(*QUARTIC, k=0), "k = 0 eigenvalues from each end of p = 5"),
+        (lambda: extreme_eigenvalues(*QUARTIC, k=3), "k = 3"),
+        (lambda: extreme_eigenvalues(lambda t: t.pow(1.5).sum(dim=-1), torch.zeros(5), k=1), "product is not finite"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,247 @@
+"""Trust-region Newton against SciPy, at saddles and in valleys, its record, and its refusals."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import brentq, least_squares
+from scipy.optimize import minimize as scipy_minimize
+
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.newton import minimise, subproblem
+from lmc_helpers.seeds import torch_generator
+
+
+def f64(*numbers) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+def gaussian(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(1, f"test {shape}"))
+
+
+def rosenbrock(t: torch.Tensor) -> torch.Tensor:
+    return ((1 - t[..., :-1]) ** 2 + 100 * (t[..., 1:] - t[..., :-1] ** 2) ** 2).sum(dim=-1)
+
+
+def test_a_quadratic_is_solved_to_rounding():
+    A, b = gaussian(6, 6), gaussian(6)
+    H = A @ A.T + torch.eye(6)
+    done = minimise(lambda t: (t * (t @ H)).sum(-1) / 2 - t @ b, 10 * gaussian(4, 6), steps=30, tol=1e-12)
+    expected = np.linalg.solve(H.numpy(), b.numpy())
+    assert done.converged.all() and (done.gradient_norm <= 1e-12).all()
+    np.testing.assert_allclose(done.theta, np.tile(expected, (4, 1)), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", [2, 5])
+def test_rosenbrock_ends_where_scipy_ends(p):
+    starts = 2 * gaussian(8, p)
+    done = minimise(rosenbrock, starts, steps=200, tol=1e-12)
+    assert done.converged.all() and (done.steps < 200).all()
+    for start, end in zip(starts, done.theta, strict=True):
+
+        def plain(t):
+            return sum((1 - a) ** 2 + 100 * (b - a * a) ** 2 for a, b in pairwise(t))
+
+        near = scipy_minimize(plain, end.numpy(), method="BFGS", options={"gtol": 1e-9})
+        np.testing.assert_allclose(end, near.x, atol=1e-6)
+        assert plain(end.numpy()) <= plain(start.numpy())
+    if p == 2:  # one minimum only
+        np.testing.assert_allclose(done.theta, 1.0, atol=1e-9)
+
+
+def double_well(t: torch.Tensor) -> torch.Tensor:
+    """Minima ±1 on the first axis, a strict saddle at 0."""
+    return (t[..., 0] ** 2 - 1) ** 2 + t[..., 1:].square().sum(dim=-1)
+
+
+@pytest.mark.parametrize("start", [(0.0, 0.0, 0.0), (0.0, 3.0, -1.0), (1e-200, 1e-3, 0.0)])
+def test_a_strict_saddle_is_left(start):
+    done = minimise(double_well, f64(start), steps=50, tol=1e-12)
+    assert done.converged.all()
+    torch.testing.assert_close(done.theta.abs(), f64([1.0, 0.0, 0.0]), rtol=0, atol=1e-10)
+
+
+def test_without_escape_a_saddle_is_a_resting_point():
+    done = minimise(double_well, torch.zeros(1, 3, dtype=torch.float64), steps=50, tol=1e-12, escape=False)
+    assert done.converged.all() and done.steps.item() == 0 and done.theta.eq(0).all() and done.loss.item() == 1.0
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+@pytest.mark.parametrize("tol", [1e-10, 1e-12])
+def test_a_curved_valley_of_minima_does_not_hurt(offset, tol):
+    """The sphere of radius 2 is the set of minima: p − 1 zero modes; with an offset the decrease drowns in rounding."""
+    starts = torch.cat([gaussian(6, 4), 5 * gaussian(5, 4)])
+    done = minimise(lambda t: (t.square().sum(-1) - 4) ** 2 + offset, starts, steps=60, tol=tol)
+    assert done.converged.all()
+    np.testing.assert_allclose(np.linalg.norm(done.theta, axis=1), 2, atol=1e-11)
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e8, 1e11])
+def test_nearly_singular_problems_reach_small_gradients(condition):
+    scale = torch.logspace(0, -math.log10(condition), 7, dtype=torch.float64)
+    rotation = torch.linalg.qr(gaussian(7, 7))[0]
+
+    def loss(t):
+        u = t @ rotation
+        return (scale * (u.square() + u.sin().square() / 4)).sum(-1) / 2 + 1
+
+    done = minimise(loss, gaussian(5, 7), steps=100, tol=1e-13)
+    assert (done.gradient_norm <= 1e-13).all() and done.converged.all()
+
+
+def test_a_quartic_minimum_is_approached():
+    done = minimise(lambda t: t.pow(4).sum(-1), f64([1.0, -2.0], [0.0, 3.0]), steps=100, tol=1e-12)
+    assert done.converged.all() and (done.theta.abs() < 1e-4).all()
+
+
+def test_a_linear_slope_is_followed_and_not_called_converged():
+    done = minimise(lambda t: t.sum(-1), torch.zeros(1, 2, dtype=torch.float64), steps=5, tol=1e-12)
+    assert not done.converged.any() and done.steps.item() == 5
+    assert done.loss.item() == pytest.approx(-math.sqrt(2) * (1 + 2 + 4 + 8 + 16))
+
+
+def student(width: int, T: int, B: int):
+    """A tanh regression problem, its starts and a NumPy version of residuals and Jacobian."""
+    net, teacher = MLP((2, width, 1), "tanh"), MLP((2, 3, 1), "tanh")
+    x = gaussian(T, 2)
+    y = teacher.forward(3 * teacher.initial(1, seed=1)[0], x) + gaussian(T, 1) / 10
+    a, b = x.numpy(), y.numpy()[:, 0]
+
+    def residuals(t):
+        h = np.tanh(a @ t[: 2 * width].reshape(width, 2).T + t[2 * width : 3 * width])
+        return (h @ t[3 * width : -1] + t[-1] - b) / math.sqrt(T)
+
+    def jacobian(t):
+        h = np.tanh(a @ t[: 2 * width].reshape(width, 2).T + t[2 * width : 3 * width])
+        back = (1 - h**2) * t[3 * width : -1]
+        into = (back[:, :, None] * a[:, None, :]).reshape(T, -1)
+        return np.hstack([into, back, h, np.ones((T, 1))]) / math.sqrt(T)
+
+    return squared_loss(net, x, y), net.initial(B, seed=3), residuals, jacobian
+
+
+def test_a_network_is_trained_to_a_minimum_that_scipy_confirms():
+    loss, theta, residuals, jacobian = student(4, 200, 4)
+    done = minimise(loss, theta, steps=400, tol=1e-11)
+    assert done.converged.sum() >= 3
+    for i in done.converged.nonzero()[:, 0]:
+        t = done.theta[i].numpy()
+        cost = np.sum(residuals(t) ** 2) / 2
+        assert done.loss[i].item() == pytest.approx(cost, rel=1e-12)
+        assert done.gradient_norm[i] <= 1e-11 and np.linalg.norm(jacobian(t).T @ residuals(t)) < 2e-11
+        aside = t + 1e-3 * np.cos(np.arange(len(t)))  # a minimum: SciPy comes back from its neighbourhood
+        back = least_squares(residuals, aside, jacobian, xtol=1e-15, ftol=1e-15, gtol=1e-12)
+        assert np.sum(residuals(aside) ** 2) / 2 > cost * (1 + 1e-6)
+        assert back.cost == pytest.approx(cost, rel=1e-10)
+
+
+def test_the_start_is_not_changed_and_the_batch_does_not_matter():
+    starts = gaussian(5, 3)
+    before = starts.clone()
+    together = minimise(rosenbrock, starts, steps=100, tol=1e-12)
+    assert starts.equal(before) and len(set(together.steps.tolist())) > 1
+    for i in range(5):
+        alone = minimise(rosenbrock, starts[i : i + 1], steps=100, tol=1e-12)
+        torch.testing.assert_close(alone.theta[0], together.theta[i], rtol=1e-12, atol=1e-12)
+        assert alone.steps[0] == together.steps[i] and alone.converged[0] == together.converged[i]
+    loss, theta, _, _ = student(2, 50, 3)
+    together = minimise(loss, theta, steps=15, tol=1e-12)
+    for i in range(3):
+        alone = minimise(loss, theta[i : i + 1], steps=15, tol=1e-12)
+        torch.testing.assert_close(alone.theta[0], together.theta[i], rtol=1e-12, atol=1e-12)
+
+
+def test_the_record_is_that_of_the_last_parameters():
+    starts = gaussian(4, 2)
+    for steps in (0, 1, 3):
+        done = minimise(rosenbrock, starts, steps=steps, tol=1e-12)
+        assert not done.converged.any() and (done.steps == steps).all() and done.theta.equal(starts) == (steps == 0)
+        x, y = done.theta.numpy().T
+        np.testing.assert_allclose(done.loss, (1 - x) ** 2 + 100 * (y - x * x) ** 2)
+        slope = np.stack([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
+        np.testing.assert_allclose(done.gradient_norm, np.linalg.norm(slope, axis=0))
+    assert minimise(rosenbrock, starts[:0], steps=3, tol=1e-12).theta.shape == (0, 2)
+
+
+def test_the_loss_never_rises():
+    starts, last = gaussian(6, 4), None
+    for steps in range(12):
+        value = minimise(rosenbrock, starts, steps=steps, tol=0.0).loss
+        assert last is None or (value <= last).all()
+        last = value
+
+
+def test_a_step_to_where_the_loss_is_infinite_is_not_taken():
+    done = minimise(lambda t: (t - t.log()).sum(-1), f64([1e-3, 30.0]), steps=50, tol=1e-12, radius=100.0)
+    assert done.converged.all()
+    np.testing.assert_allclose(done.theta, [[1.0, 1.0]], atol=1e-12)
+
+
+def test_projection_fixes_the_gauge():
+    """L depends on xy alone; |x| = |y| is kept."""
+
+    def balanced(t):
+        size = t.prod(dim=-1, keepdim=True).abs().sqrt()
+        return t.sign() * size
+
+    done = minimise(lambda t: (t.prod(-1) - 4) ** 2, f64([1.0, 3.0], [-5.0, -0.1]), 60, 1e-12, project=balanced)
+    assert done.converged.all()
+    np.testing.assert_allclose(done.theta, [[2.0, 2.0], [-2.0, -2.0]], atol=1e-10)
+
+
+def secular(lam: np.ndarray, a: np.ndarray, radius: float) -> np.ndarray:
+    """The subproblem by bracketing ν, or the Newton step; not for the hard case."""
+
+    def length(nu):
+        return np.linalg.norm(a / (lam + nu))
+
+    if lam[0] > 0 and length(0.0) <= radius:
+        return -a / lam
+    low = max(0.0, -lam[0]) + 1e-14
+    nu = brentq(lambda nu: length(nu) - radius, low, low + np.linalg.norm(a) / radius, xtol=1e-15, rtol=1e-15)
+    return -a / (lam + nu)
+
+
+@pytest.mark.parametrize("radius", [1e-6, 0.3, 2.0, 1e3])
+@pytest.mark.parametrize("lam", [[1.0, 2.0, 9.0], [-3.0, -3.0, 4.0], [-5.0, 1e-3, 1e3], [-2.0, -1.0, -0.5], [0.5] * 3])
+def test_the_subproblem_is_solved_exactly(lam, radius):
+    a = gaussian(5, 3)
+    s, predicted = subproblem(f64(lam).expand(5, 3), a, torch.full((5,), radius, dtype=torch.float64))
+    for i in range(5):
+        expected = secular(np.array(lam), a[i].numpy(), radius)
+        np.testing.assert_allclose(s[i], expected, rtol=1e-7, atol=1e-9 * radius)
+        model = a[i].numpy() @ expected + np.sum(np.array(lam) * expected**2) / 2
+        assert predicted[i].item() == pytest.approx(-model, rel=1e-7)
+
+
+@pytest.mark.parametrize("tiny", [0.0, 1e-300, 1e-18, -1e-18])
+def test_the_hard_case_reaches_the_boundary_along_the_lowest_eigenvector(tiny):
+    s, predicted = subproblem(f64([-1.0, 1.0, 3.0]), f64([tiny, 1.0, 0.0]), f64(2.0))
+    np.testing.assert_allclose(s.abs(), [[math.sqrt(4 - 0.25), 0.5, 0.0]], atol=1e-9)
+    assert predicted.item() == pytest.approx(0.5 - 0.125 + (4 - 0.25) / 2) and s[0, 0] * tiny <= 0
+
+
+START = torch.ones(2, 3, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: minimise(rosenbrock, START[0], 5, 1e-9), r"theta has shape \(3,\); allowed: \(B, p\)"),
+        (lambda: minimise(rosenbrock, START.float(), 5, 1e-9), "torch.float32; allowed: torch.float64"),
+        (lambda: minimise(rosenbrock, START, -1, 1e-9), "steps = -1"),
+        (lambda: minimise(rosenbrock, START, 5, math.nan), "tol = nan"),
+        (lambda: minimise(rosenbrock, START, 5, 1e-9, radius=0.0), "radius = 0.0; allowed: a finite number > 0"),
+        (lambda: minimise(rosenbrock, START, 5, 1e-9, radius=math.inf), "radius = inf"),
+        (lambda: minimise(rosenbrock, START * math.nan, 5, 1e-9), "a start has a loss or a gradient"),
+        (lambda: minimise(lambda t: t.sum(), START, 5, 1e-9), "the loss has shape"),
+        (lambda: minimise(lambda t: t.abs().pow(1.5).sum(-1), 0 * START, 5, 1e-9), "the Hessian holds"),
+        (lambda: minimise(rosenbrock, 2 * START, 5, 1e-9, project=lambda t: t[0]), "project returns the shape"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,137 @@
+"""Symmetry curves: ends, constant outputs, and derivatives, curvature and length against finite differences."""
+
+import math
+
+import pytest
+import torch
+
+from lmc_helpers.symmetry.curves import curve, derivatives, flatten, length, orbit_curvature, segment, two_factor_curve
+from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling
+from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
+
+T = torch.linspace(0, 1, 11, dtype=torch.float64)
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def case(name, *batch, h=3):
+    w = normal(*batch, h, 4, seed=1), normal(*batch, 2, h, seed=2)
+    if name == "gl":
+        return GeneralLinear(), normal(*batch, h, h, seed=3) / 2, w
+    return Rescaling(1.5), normal(*batch, h, seed=4), w
+
+
+def circumscribed(a, b, c):
+    """Curvature of the circle through three points."""
+    x, y, z = (torch.linalg.vector_norm(u - v, dim=-1) for u, v in ((a, b), (b, c), (c, a)))
+    dot = ((b - a) * (c - a)).sum(-1)
+    area = ((x * z) ** 2 - dot**2).clamp(min=0).sqrt() / 2
+    return 4 * area / (x * y * z)
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+@pytest.mark.parametrize("name", ["gl", "rescaling"])
+def test_curvature_is_that_of_circles_through_three_points(name, batch):
+    action, M, w = case(name, *batch)
+    centre, step = 0.4, 1e-3
+    t = torch.tensor([centre - step, centre, centre + step], dtype=torch.float64)
+    path = flatten(curve(action, M, w, t))
+    assert path.shape == (*batch, 3, 3 * 4 + 2 * 3)
+    menger = circumscribed(*path.unbind(-2))
+    closed = orbit_curvature(action, M, w, t)
+    assert closed.shape == (*batch, 3)
+    torch.testing.assert_close(closed[..., 1], menger, rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize("name", ["gl", "rescaling"])
+def test_derivatives_by_differences(name):
+    action, M, w = case(name, 4)
+    eps = 1e-4
+    before, here, after = flatten(curve(action, M, w, torch.tensor([-eps, 0.0, eps]).double())).unbind(-2)
+    velocity, acceleration = derivatives(action, M, w)
+    torch.testing.assert_close(velocity, (after - before) / (2 * eps), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(acceleration, (after - 2 * here + before) / eps**2, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gl", "rescaling"])
+def test_length_is_that_of_a_fine_polygon(name):
+    action, M, w = case(name, 4)
+    path = flatten(curve(action, M, w, torch.linspace(0, 1, 4001, dtype=torch.float64)))
+    polygon = torch.linalg.vector_norm(path.diff(dim=-2), dim=-1).sum(-1)
+    torch.testing.assert_close(length(action, M, w), polygon, rtol=1e-6, atol=0)
+
+
+def test_curves_5_keep_the_outputs_and_reach_g_w():
+    action, w = GeneralLinear(), case("gl", 3)[2]
+    g = torch.eye(3).double() + 0.3 * normal(3, 3, 3, seed=5)
+    path = curve(action, real_logarithm(g), w, T)
+    torch.testing.assert_close(flatten(path)[:, 0], flatten(w))
+    torch.testing.assert_close(flatten(path)[:, -1], flatten(action.act(g, w)))
+    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1))
+
+
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_two_factor_curves_reach_any_g_of_positive_determinant(h):
+    w = normal(20, h, 4, seed=6), normal(20, 2, h, seed=7)
+    g = normal(20, h, h, seed=8)
+    g[torch.linalg.det(g) < 0, 0] *= -1
+    path = two_factor_curve(w, g, T)
+    torch.testing.assert_close(path[0][:, -1], g @ w[0])
+    torch.testing.assert_close(path[1] @ path[0], (w[1] @ w[0])[:, None].expand(-1, 11, -1, -1), rtol=1e-8, atol=1e-8)
+
+
+def test_curves_of_the_map_6_start_at_the_identity_s_image():
+    net = PseudoInverse(torch.tanh, normal(4, 2, seed=9))
+    w = case("gl")[2]
+    path = curve(net, normal(3, 3, seed=10), w, T)
+    start = net.act(torch.eye(3).double(), w)
+    torch.testing.assert_close([W[0] for W in path], list(start))
+    assert not torch.allclose(start[1], w[1])
+    torch.testing.assert_close(net.output(path), net.output(w).expand(11, -1, -1))
+
+
+def test_segment_has_its_ends_and_is_straight():
+    a, b = case("gl", 2)[2], case("gl", 2)[2]
+    b = tuple(-W for W in b)
+    points = flatten(segment(a, b, T))
+    torch.testing.assert_close(points[:, 0], flatten(a))
+    torch.testing.assert_close(points[:, -1], flatten(b))
+    assert points.diff(n=2, dim=1).abs().max() < 1e-14
+
+
+def test_orbits_of_rotations_are_circles():
+    M = torch.tensor([[0.0, -2.0], [2.0, 0.0]], dtype=torch.float64)
+    w = normal(2, 3, seed=11), normal(4, 2, seed=12)
+    radius = flatten(w).norm()
+    torch.testing.assert_close(orbit_curvature(GeneralLinear(), M, w, T), (1 / radius).expand(11))
+    assert length(GeneralLinear(), M, w).item() == pytest.approx(2 * radius.item(), rel=1e-12)
+
+
+def test_two_scalars_draw_a_hyperbola():
+    one = torch.ones(1, 1, dtype=torch.float64)
+    t = torch.tensor([0.7], dtype=torch.float64)
+    u, v = math.exp(0.7), math.exp(-0.7)
+    expected = 2 / (u**2 + v**2) ** 1.5  # of (u, v) with uv = 1
+    assert orbit_curvature(GeneralLinear(), one, (one, one), t).item() == pytest.approx(expected, rel=1e-12)
+
+
+W = torch.ones(2, 3).double(), torch.ones(4, 2).double()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: curve(GeneralLinear(), torch.eye(2).double(), W, torch.ones(2, 2)), r"t has shape \(2, 2\)"),
+        (lambda: curve(GeneralLinear(), torch.eye(3).double(), W, T), r"g has shape \(11, 3, 3\)"),
+        (lambda: curve(GeneralLinear(), torch.diag(torch.tensor([0.0, -50.0])).double(), W, T), "singular to rounding"),
+        (lambda: derivatives(PseudoInverse(torch.tanh, torch.ones(3, 2).double()), torch.eye(2), W), "PseudoInverse"),
+        (lambda: length(Rescaling(), torch.ones(2).double(), W, nodes=0), "nodes = 0; allowed"),
+        (lambda: orbit_curvature(GeneralLinear(), torch.zeros(2, 2).double(), W, T), "a velocity is 0"),
+        (lambda: two_factor_curve(W, torch.diag(torch.tensor([1.0, -1.0])).double(), T), "det g = -1"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,92 @@
+"""Sampled minima: they compute the teacher's function, and their types and entries follow the stated laws."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from lmc_helpers.teacher_student.minima import sample_minima, sample_types
+
+LAWS = ["exponential", "equal", ("dirichlet", 0.5), ("dirichlet", 1e-3), ("dirichlet", 50)]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("m", "M", "d", "n"), [(1, 1, 1, 1), (5, 5, 5, 3), (7, 1, 4, 2), (30, 6, 8, 20)])
+def test_they_are_the_teacher(m, M, d, n, law):
+    W = sample_minima(m, M, d, n, seed=1, law=law)
+    assert W.shape == (n, m, d) and W.dtype == torch.float64
+    assert (W >= 0).all() and ((W > 0).sum(dim=-1) <= 1).all()
+    x = torch.randn(100, d, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    student = torch.relu(x @ W.mT).sum(dim=-1)  # (n, 100)
+    torch.testing.assert_close(student, torch.relu(x[:, :M]).sum(dim=-1).expand(n, -1), rtol=1e-12, atol=1e-12)
+
+
+def test_a_matrix_off_the_manifold_is_not_the_teacher():
+    W = sample_minima(9, 3, 4, 1, seed=1)[0]
+    W[:, [0, 1]] = W[:, [1, 0]] * torch.tensor([1.0, 1.001])
+    x = torch.randn(100, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert (torch.relu(x @ W.T).sum(-1) - torch.relu(x[:, :3]).sum(-1)).abs().max() > 1e-5
+
+
+def test_type_counts_are_multinomial():
+    m, M, n = 8, 3, 40_000
+    W = sample_minima(m, M, M, n, seed=5, law="equal")
+    seen = Counter(map(tuple, ((W > 0).sum(dim=1) - 1).tolist()))
+    law = stats.multinomial(m - M, [1 / M] * M)
+    cells = [(i, j, m - M - i - j) for i in range(m - M + 1) for j in range(m - M - i + 1)]
+    assert set(seen) <= set(cells)
+    assert stats.chisquare([seen[c] for c in cells], [n * law.pmf(c) for c in cells]).pvalue > 1e-3
+
+
+def test_rows_stand_in_random_order():
+    types = sample_types(6, 2, 20_000, np.random.default_rng(0))  # (n, m)
+    first = types[:, 0].mean()  # by symmetry ½ in every place
+    assert abs(first - 0.5) < 4 * 0.5 / np.sqrt(len(types))
+    assert abs(np.corrcoef(types[:, 0], types[:, 5])[0, 1] - np.corrcoef(types[:, 0], types[:, 1])[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize(("law", "a"), [("exponential", 1.0), (("dirichlet", 0.3), 0.3), (("dirichlet", 4), 4.0)])
+def test_entries_of_a_type_are_dirichlet(law, a):
+    m = 5  # one teacher: all five entries lie on one simplex, each Beta(a, 4a)
+    W = sample_minima(m, 1, 1, 5000, seed=2, law=law)[..., 0]  # (n, m)
+    for column in (0, 4):
+        assert stats.kstest(W[:, column].numpy(), stats.beta(a, (m - 1) * a).cdf).pvalue > 1e-3
+
+
+def test_equal_entries():
+    W = sample_minima(9, 2, 3, 50, seed=1, law="equal")
+    counts = (W > 0).sum(dim=1, keepdim=True)  # (n, 1, d)
+    torch.testing.assert_close(W.sum(dim=1, keepdim=True)[..., :2], torch.ones(50, 1, 2, dtype=torch.float64))
+    assert torch.equal(W > 0, (W * counts - 1).abs() < 1e-12)
+
+
+def test_same_seed_same_minima_and_no_global_state():
+    torch.manual_seed(3)
+    np.random.seed(3)  # noqa: NPY002
+    before = torch.rand(1), np.random.rand()  # noqa: NPY002
+    torch.manual_seed(3)
+    np.random.seed(3)  # noqa: NPY002
+    a = sample_minima(9, 3, 4, 5, seed=7)
+    after = torch.rand(1), np.random.rand()  # noqa: NPY002
+    assert before == after
+    assert a.equal(sample_minima(9, 3, 4, 5, seed=7)) and not a.equal(sample_minima(9, 3, 4, 5, seed=8))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (dict(m=4, M=5, d=5, n=1), "m = 4 student neurons for M = 5"),
+        (dict(m=6, M=5, d=4, n=1), "M = 5 teacher neurons in dimension d = 4; allowed: M <= d"),
+        (dict(m=6, M=0, d=4, n=1), "M = 0 teacher neurons; allowed: M >= 1"),
+        (dict(m=6, M=5, d=5, n=0), "n = 0 minima; allowed: n >= 1"),
+        (dict(m=6, M=5, d=5, n=1, law="gamma"), "law = 'gamma' is unknown; allowed: 'exponential'"),
+        (dict(m=6, M=5, d=5, n=1, law=("dirichlet", -1)), "with a > 0"),
+        (dict(m=6, M=5, d=5, n=1, seed=-1), "seed = -1 is not allowed"),
+        (dict(m=6, M=5, d=5, n=1, seed=1.5), "seed = 1.5 is not allowed"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        sample_minima(**{"seed": 1} | arguments)

@@ -1,0 +1,150 @@
+"""The exact overlap against enumeration, rational arithmetic, scipy's laws and the theorems of the chapter."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lmc_helpers.teacher_student import overlap
+
+
+def enumerated(m: int, M: int) -> Fraction:
+    """T(m, M) over all pairs of assignments of the m − M surplus rows; rational."""
+    n = m - M
+    counts = [tuple(row.count(j) for j in range(M)) for row in product(range(M), repeat=n)]
+    total = sum(sum(map(min, a, b)) + M for a in counts for b in counts)
+    return Fraction(total, m * len(counts) ** 2)
+
+
+def rational(m: int, M: int) -> Fraction:
+    """T(m, M) from the binomial law in rational arithmetic."""
+    n, p = m - M, Fraction(1, M)
+    pmf = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    mean_min = sum(min(i, j) * pmf[i] * pmf[j] for i in range(n + 1) for j in range(n + 1))
+    return Fraction(M, m) * (mean_min + 1)
+
+
+@pytest.mark.parametrize(("m", "M"), [(1, 1), (5, 1), (2, 2), (3, 2), (7, 2), (8, 3), (9, 4), (8, 5)])
+def test_overlap_is_the_enumerated_mean(m, M):
+    assert overlap.expected_overlap(m, M) == pytest.approx(float(enumerated(m, M)), abs=1e-15)
+
+
+@pytest.mark.parametrize(("m", "M"), [(20, 2), (61, 3), (40, 20), (100, 30)])
+def test_overlap_is_the_rational_value(m, M):
+    assert overlap.expected_overlap(m, M) == pytest.approx(float(rational(m, M)), abs=2e-15)
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (2, 0.3), (3, 0.0), (4, 1.0), (57, 0.01), (1000, 0.5), (1001, 0.999)])
+def test_moments_against_the_double_sum(n, p):
+    k, pmf = np.arange(n + 1), stats.binom.pmf(np.arange(n + 1), n, p)
+    assert overlap.mean_absolute_difference(n, p) == pytest.approx(
+        pmf @ np.abs(k[:, None] - k) @ pmf, rel=1e-12, abs=1e-14
+    )
+    assert overlap.tie_probability(n, p) == pytest.approx(pmf @ pmf, rel=1e-12)
+
+
+def test_large_sizes_against_the_skellam_law():
+    m, M = 10**5, 10**4  # X − Y is within O(1/M) of Skellam(ν, ν)
+    nu = m / M - 1
+    k = np.arange(-200, 201)
+    spread = np.abs(k) @ stats.skellam.pmf(k, nu, nu)
+    assert overlap.expected_overlap(m, M) == pytest.approx(1 - M / (2 * m) * spread, abs=1e-4)
+    assert overlap.overlap_limit(m / M) == pytest.approx(1 - M / (2 * m) * spread, abs=1e-12)
+
+
+def test_two_teachers_in_closed_form():
+    m = 10**5 + 2  # E|X − Y| = n C(2n, n)/4^n at p = 1/2
+    n = m - 2
+    spread = math.exp(math.log(n) + math.lgamma(2 * n + 1) - 2 * math.lgamma(n + 1) - 2 * n * math.log(2))
+    assert overlap.expected_overlap(m, 2) == pytest.approx(1 - spread / m, rel=1e-10)
+
+
+@pytest.mark.parametrize("M", range(2, 26))
+def test_minimiser_in_rational_arithmetic(M):
+    values = {}
+    p = Fraction(1, M)
+    spread, row = Fraction(0), {0: Fraction(1)}  # E|D| and the law of D
+    for n in range(4 * M):
+        values[M + n] = 1 - Fraction(M, 2 * (M + n)) * spread
+        step = p * (1 - p)
+        spread += 2 * step * row[0]
+        row = {
+            k: (1 - 2 * step) * row.get(k, 0) + step * (row.get(k - 1, 0) + row.get(k + 1, 0))
+            for k in range(-n - 1, n + 2)
+        }
+    assert overlap.minimiser(M) == min(values, key=lambda m: (values[m], m))
+
+
+def test_tie_at_two_teachers():
+    assert rational(4, 2) == rational(5, 2) < rational(3, 2)
+    assert overlap.minimiser(2) == 4
+
+
+def test_minimiser_follows_its_expansion():
+    r, c = overlap.minimiser_limit(), overlap.minimiser_shift()
+    sizes = np.unique(np.geomspace(2, 5000, 60).astype(int))
+    gaps = np.array([overlap.minimiser(int(M)) - (r * M + c) for M in sizes])
+    assert gaps.min() > -0.01 and gaps.max() < 1.01
+    assert abs(overlap.minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
+
+
+def test_limit_is_minimal_at_the_root():
+    r = np.linspace(1, 8, 70_001)
+    values = np.array([overlap.overlap_limit(v) for v in r])
+    assert r[values.argmin()] == pytest.approx(overlap.minimiser_limit(), abs=2e-4)
+    assert (np.diff(np.sign(np.diff(values))) != 0).sum() == 1
+
+
+@pytest.mark.parametrize("M", [2, 3, 7, 30])
+def test_normal_approximation_is_a_strict_lower_bound(M):
+    for m in range(M + 1, 30 * M):
+        assert overlap.normal_overlap(m, M) < overlap.expected_overlap(m, M)
+    for t in np.linspace(0.01, 0.99, 99):
+        assert overlap.normal_limit(t) < overlap.overlap_limit(1 / t)
+
+
+def test_normal_overlap_tends_to_the_printed_limit():
+    assert overlap.normal_overlap(2 * 10**6, 10**6) == pytest.approx(overlap.normal_limit(0.5), abs=1e-6)
+    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - overlap.normal_limit(1e-6), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("m", "M", "trials"), [(6, 6, 10), (7, 1, 10), (13, 6, 40_000), (46, 20, 40_000), (30, 500, 2)]
+)
+def test_simulation(m, M, trials):
+    if m < M:
+        with pytest.raises(ValueError, match="m = 30 student neurons for M = 500"):
+            overlap.simulate_overlap(m, M, trials, 1)
+        return
+    mean, stderr = overlap.simulate_overlap(m, M, trials, 1)
+    assert abs(mean - overlap.expected_overlap(m, M)) <= 4 * stderr
+    assert (mean, stderr) == overlap.simulate_overlap(m, M, trials, 1)
+    assert stderr == 0 or mean != overlap.simulate_overlap(m, M, trials, 2)[0]
+
+
+def test_simulation_in_chunks(monkeypatch):
+    monkeypatch.setattr(overlap, "CHUNK", 100)
+    mean, stderr = overlap.simulate_overlap(12, 6, 5003, 3)
+    assert abs(mean - overlap.expected_overlap(12, 6)) <= 4 * stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: overlap.expected_overlap(3, 4), "m = 3 student neurons for M = 4 teacher neurons; allowed: m >= M"),
+        (lambda: overlap.expected_overlap(3, 0), "M = 0 teacher neurons; allowed: M >= 1"),
+        (lambda: overlap.simulate_overlap(6, 3, 1, 0), "trials = 1; allowed: trials >= 2"),
+        (lambda: overlap.minimiser(1), "allowed: M >= 2"),
+        (lambda: overlap.overlap_limit(0.9), "r = m/M = 0.9; allowed: r >= 1"),
+        (lambda: overlap.overlap_limit(math.nan), "r = m/M = nan; allowed: r >= 1"),
+        (lambda: overlap.normal_limit(0), "allowed: 0 < t <= 1"),
+        (lambda: overlap.mean_absolute_difference(3, 1.5), "p = 1.5 is no binomial law"),
+        (lambda: overlap.tie_probability(-1, 0.5), "n = -1, p = 0.5 is no binomial law"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")):
+        call()

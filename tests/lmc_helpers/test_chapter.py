@@ -1,0 +1,69 @@
+"""Parameters: what is allowed passes, everything else is one error that names it and what is allowed."""
+
+import math
+
+import pytest
+
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Choice, Flag, Integer, ListOf, ParameterError, Real, validate
+
+RULES = {
+    "M": Integer(1, 10),
+    "rate": Real(0, 1),
+    "law": Choice(("equal", "exponential")),
+    "plot": Flag(),
+    "widths": ListOf(Integer(1, 9), least=2),
+}
+GOOD = {"M": 3, "rate": 0.5, "law": "equal", "plot": True, "widths": [1, 2]}
+
+
+def test_good_parameters_pass():
+    namespace = GOOD | {"math": math, "Integer": Integer, "_hidden": 3, "In": ["code"], "Out": {}}
+    assert validate(namespace, RULES) == GOOD
+    assert validate(GOOD | {"rate": 1}, RULES)["rate"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("M", 11, "parameter M = 11 (int) is not allowed; allowed: integer in [1, 10]"),
+        ("M", 0, "parameter M = 0 (int)"),
+        ("M", 3.0, "parameter M = 3.0 (float)"),
+        ("M", "3", "parameter M = '3' (str)"),
+        ("M", True, "parameter M = True (bool)"),
+        ("M", None, "parameter M = None (NoneType)"),
+        ("rate", math.nan, "parameter rate = nan (float) is not allowed; allowed: number in [0, 1]"),
+        ("rate", math.inf, "parameter rate = inf"),
+        ("rate", False, "parameter rate = False"),
+        ("law", "normal", "allowed: one of equal, exponential"),
+        ("plot", 1, "parameter plot = 1 (int) is not allowed; allowed: true or false"),
+        ("widths", [1], "allowed: list of 2 or more, each integer in [1, 9]"),
+        ("widths", [1, 99], "parameter widths = [1, 99] (list)"),
+        ("widths", 5, "parameter widths = 5 (int)"),
+    ],
+)
+def test_bad_value_is_named(name, value, message):
+    with pytest.raises(ParameterError) as error:
+        validate(GOOD | {name: value}, RULES)
+    assert message in str(error.value)
+
+
+def test_unknown_missing_and_several_at_once():
+    given = {k: v for k, v in GOOD.items() if k != "plot"} | {"rat": 2, "M": 99}
+    with pytest.raises(ParameterError) as error:
+        validate(given, RULES)
+    text = str(error.value)
+    assert "unknown parameter 'rat' = 2 (did you mean 'rate'?); allowed: M (integer in [1, 10]), rate" in text
+    assert "parameter M = 99" in text and "parameter plot is missing; allowed: true or false" in text
+
+
+def test_begin_checks_and_may_be_run_again():
+    namespace = {"M": 3}
+    chapter.begin(namespace, M=Integer(1, 5))
+    namespace |= {"result": 7}  # a reader re-runs the cell after the whole notebook
+    chapter.begin(namespace, M=Integer(1, 5))
+    with pytest.raises(ParameterError, match="M = 9"):
+        chapter.begin(namespace | {"M": 9}, M=Integer(1, 5))
+    with pytest.raises(ParameterError, match="unknown parameter 'N'"):
+        chapter.begin({"M": 3, "N": 1}, M=Integer(1, 5))
+    assert "Python" in chapter.end()

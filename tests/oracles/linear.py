@@ -1,0 +1,75 @@
+"""Oracles of the tests of linear networks, in NumPy: determinants by permutations, losses entry by entry, minima."""
+
+import itertools
+import math
+
+import numpy as np
+import torch
+
+from lmc_helpers.seeds import torch_generator
+
+SIZES = [(2, 1), (3, 1), (2, 2), (2, 5), (3, 3), (4, 2), (5, 8)]  # layers and width
+
+
+def matrix(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"linear nets {shape}"))
+
+
+def data(h, seed=0):
+    X, Y = normal(2, h, h, seed=seed) + 2 * torch.eye(h, dtype=torch.float64)
+    return X, Y
+
+
+def minimum(layers, X, Y, seed, signs=None):
+    """W_1, …, W_{l−1} by chance or with the signs, W_l by NumPy's inverse and a correction for its rounding."""
+    h = len(X)
+    inner = [normal(h, h, seed=100 * seed + i).numpy() for i in range(layers - 1)]
+    if signs is not None:
+        for i, sign in enumerate(signs):
+            if leibniz(inner[i]) * (leibniz(X.numpy()) if i == 0 else 1) * sign < 0:
+                inner[i][0] *= -1
+    rest = X.numpy()
+    for W in inner:
+        rest = W @ rest
+    inverse = np.linalg.inv(rest)
+    last = Y.numpy() @ inverse
+    last += (Y.numpy() - last @ rest) @ inverse
+    return [torch.from_numpy(W) for W in (*inner, last)]
+
+
+def leibniz(A):
+    """The determinant of a small matrix, summed over all permutations."""
+    total = 0.0
+    for perm in itertools.permutations(range(len(A))):
+        inversions = sum(perm[i] > perm[j] for i in range(len(A)) for j in range(i + 1, len(A)))
+        total += (-1) ** inversions * math.prod(float(A[i, j]) for i, j in enumerate(perm))
+    return total
+
+
+def by_hand(weights, X, Y):
+    """The loss of one network, entry by entry."""
+    out = X.numpy()
+    for W in weights:
+        out = np.einsum("ij,jk->ik", W.numpy(), out)
+    return sum(float(d) ** 2 for d in (Y.numpy() - out).ravel())
+
+
+def at(path, *index):
+    return [W[index] for W in path]
+
+
+def rounding(path, X):
+    """(1e-14 h ‖W_l‖ … ‖X‖)², the loss that the rounding of the product explains, at its largest."""
+    norms = [torch.linalg.matrix_norm(A, ord=2) for A in path]
+    size = torch.stack(torch.broadcast_tensors(*norms)).prod(dim=0) * torch.linalg.matrix_norm(X, ord=2)
+    return (1e-14 * len(X) * size.max().item()) ** 2
+
+
+I2 = torch.eye(2, dtype=torch.float64)
+FLIP = torch.diag(matrix([1.0, -1.0]))
+FLAT = matrix([[1.0, 2.0], [2.0, 4.0]])  # singular
+ALMOST = matrix([[1.0, 1.0], [1.0, 1.0 + 2**-50]])  # singular to rounding
