@@ -14,12 +14,29 @@ GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu eval
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
 
-def _check(lambdas: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> None:
-    if lambdas.ndim != 1 or not len(lambdas):
-        raise ValueError(f"lambdas has shape {tuple(lambdas.shape)}; allowed: one or more numbers in a row")
-    outside = lambdas[~((lambdas >= 0) & (lambdas <= 1))]
+def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> torch.Tensor:
+    """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor (L,).
+
+    Raises
+    ------
+    ValueError
+        if they are no row of one or more numbers, or one lies outside [0, 1].
+
+    Examples
+    --------
+    >>> check_places((0, 0.5, 1)).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    places = torch.as_tensor(lambdas, dtype=dtype, device=device)
+    if places.ndim != 1 or not len(places):
+        raise ValueError(f"lambdas has shape {tuple(places.shape)}; allowed: one or more numbers in a row")
+    outside = places[~((places >= 0) & (places <= 1))]
     if len(outside):
         raise ValueError(f"lambda = {outside[0].item()}; allowed: 0 <= lambda <= 1")
+    return places
+
+
+def _check_ends(a: torch.Tensor, b: torch.Tensor) -> None:
     if a.shape != b.shape:
         raise ValueError(f"the ends have shapes {tuple(a.shape)} and {tuple(b.shape)}; allowed: equal shapes")
     if not (torch.isfinite(a).all() and torch.isfinite(b).all()):
@@ -48,8 +65,8 @@ def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tenso
     ValueError
         if a λ lies outside [0, 1], the shapes differ, or an end is not finite.
     """
-    lambdas = torch.as_tensor(lambdas, dtype=a.dtype, device=a.device)
-    _check(lambdas, a, b)
+    lambdas = check_places(lambdas, a.dtype, a.device)
+    _check_ends(a, b)
     at_a, at_b = loss(a), loss(b)
     return torch.stack([loss(x * a + (1 - x) * b) - x * at_a - (1 - x) * at_b for x in lambdas])
 

@@ -148,6 +148,11 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     return given
 
 
+#: What the parameters that every chapter has may be.
+COMMON = {
+    "seed": Integer(0, 2**32 - 2),
+    "profile": Choice(("smoke", "laptop", "paper", "custom")),
+}
 REPORTED = ("torch", "numpy", "scipy", "matplotlib")
 
 
@@ -157,14 +162,17 @@ _started: dict[str, float] = {}
 def begin(namespace: dict, **rules: Rule) -> None:
     """Check the parameters in ``namespace`` against ``rules``, fix the thread count and start the clock.
 
+    Every chapter has a ``seed`` and a ``profile``; :data:`COMMON` says what they may be, unless ``rules`` does.
+
     The first call looks for unknown names. A reader who runs the cell again later has many more names; then only the
     known ones are checked.
 
     Raises
     ------
-    lmc_helpers.chapter.ParameterError
+    ParameterError
         names every parameter that is unknown, missing, of the wrong type or out of range.
     """
+    rules = rules | {name: rule for name, rule in COMMON.items() if name not in rules}
     again = namespace.get("_chapter_begun", False)
     validate({k: v for k, v in namespace.items() if k in rules} if again else namespace, rules)
     namespace["_chapter_begun"] = True

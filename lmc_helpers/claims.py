@@ -26,6 +26,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 Z_TWO_SIDED = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
@@ -330,22 +331,31 @@ def contradicts(verdict: Verdict) -> bool:
     return OPEN not in (verdict.verdict, verdict.expected) and verdict.verdict != verdict.expected
 
 
-def check(id: str, value: float, *, stderr: float = 0.0, n: int, rival: float | None = None, again=None) -> None:
+def check(id: str, value, *, stderr: float = 0.0, n: int | None = None, rival: float | None = None, again=None) -> None:
     """Judge a measurement against the ledger's part ``id``, show the outcome and store it in the notebook.
 
-    Parameters are those of :func:`judge`. The record is stored in the metadata of the cell's output.
+    Parameters are those of :func:`judge`, and ``value`` may be a sequence of exact values: then its worst value for the
+    printed criterion is judged (:func:`farthest`), with n the number of values unless it is given. The record is stored
+    in the metadata of the cell's output.
 
     Raises
     ------
     Contradiction
         if the verdict contradicts the ledger's expectation, after the outcome was shown.
     LedgerError, ValueError
-        as :func:`part` and :func:`judge`.
+        as :func:`part` and :func:`judge`; a sequence must not be empty.
     """
     from IPython.display import display
 
     criteria = part(id)
-    verdict = judge(criteria, value, stderr=stderr, n=n, rival=rival, again=again)
+    values = np.asarray(value, dtype=float)
+    if values.ndim:
+        if not values.size or stderr or again:
+            raise ValueError(f"{id}: {values.size} values; allowed: a sequence of one or more exact values, no stderr")
+        value, n = farthest(values, criteria.printed), values.size if n is None else n
+    if n is None:
+        raise ValueError(f"{id}: n is missing; allowed: the samples or the size behind a single value")
+    verdict = judge(criteria, float(value), stderr=stderr, n=n, rival=rival, again=again)
     rows = _rows(criteria, verdict)
     display(
         {"text/plain": _text(rows), "text/html": _html(rows, verdict.verdict)},
@@ -354,6 +364,21 @@ def check(id: str, value: float, *, stderr: float = 0.0, n: int, rival: float | 
     )
     if contradicts(verdict):
         raise Contradiction(f"{id}: computed {verdict.verdict!r}, the ledger expects {verdict.expected!r}")
+
+
+def farthest(values, criterion: Interval) -> float:
+    """The value that meets a criterion least: farthest outside, or else nearest to its border.
+
+    Examples
+    --------
+    >>> farthest([0.9, 1.02, 1.3], Interval(0.5, 1.5, ""))
+    1.3
+    >>> farthest([-3.0, -2.0], Interval(-math.inf, -1.0, ""))
+    -2.0
+    """
+    values = np.asarray(values, dtype=float).reshape(-1)
+    excess = np.maximum(criterion.low - values, values - criterion.high)
+    return float(values[np.isnan(values).argmax() if np.isnan(values).any() else excess.argmax()])
 
 
 def worst(verdicts: list[str]) -> str:

@@ -2,10 +2,10 @@
 
 Claims are judged at ±3.29 standard errors, the normal quantile of the two-sided level 10⁻³.
 
-Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are. A
-mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1 degrees
-of freedom. The errors returned for clusters are widened, so that 3.29 of them are the half-width of the Student interval
-at the same level.
+Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are.
+A mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1
+degrees of freedom. The errors returned for clusters are widened, so that 3.29 of them are the half-width of the Student
+interval at the same level.
 """
 
 from __future__ import annotations

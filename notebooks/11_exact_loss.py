@@ -27,15 +27,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     networks=Integer(2, 100_000),
     steps=Integer(800, 10_000_000),
     samples=Integer(100, 100_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -198,20 +196,18 @@ far, near = distance[-3], distance[-1]
 slopes = np.log(near / far) / math.log(4)  # (networks,)
 cubic = np.log(losses[-1] / losses[-3]) / np.log(near / far)
 
-figure, axes = figures.panels(columns=2)
+figure, axes = figures.panels(columns=2, squeeze=False)
 left, right = axes[0]
-left.loglog(
-    stages, distance, color=figures.COLOURS["blue"], alpha=0.15, linewidth=0.8
-)
+left.loglog(stages, distance, color="book:blue", alpha=0.15, linewidth=0.8)
 left.loglog(
     stages,
     np.median(distance, axis=1),
     "o-",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="median",
 )
 guide = np.median(distance[-1]) * steps / np.array(stages)
-left.loglog(stages, guide, "--", color=figures.COLOURS["orange"], label="1/steps")
+left.loglog(stages, guide, "--", color="book:orange", label="1/steps")
 left.set(xlabel="steps", ylabel="distance to the manifold")
 left.legend()
 right.loglog(
@@ -227,7 +223,7 @@ right.loglog(
     span,
     scale * span**3,
     "--",
-    color=figures.COLOURS["orange"],
+    color="book:orange",
     label="distance³",
 )
 right.set(xlabel="distance to the manifold", ylabel="loss $L$", xlim=(1e-3, 1e-1))

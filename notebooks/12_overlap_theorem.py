@@ -33,7 +33,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -42,8 +42,6 @@ chapter.begin(
     trials=Integer(2, 10_000_000),
     points=Integer(4, 1000),
     M_max=Integer(3, 2000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -217,7 +215,7 @@ def simulate(seed: int) -> dict[int, np.ndarray]:
 
 
 simulated = simulate(seed)
-figure, axes = figures.panels(columns=2, height=4.2, sharey=True)
+figure, axes = figures.panels(columns=2, height=4.2, sharey=True, squeeze=False)
 for axis, K in zip(axes[0], teachers, strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
@@ -232,17 +230,15 @@ for axis, K in zip(axes[0], teachers, strict=True):
         axis,
         widths[K],
         *simulated[K].T,
-        color=figures.COLOURS["black"],
+        color="book:black",
         label="simulation",
     )
-    axis.axvline(
-        2 * K, color=figures.COLOURS["grey"], linestyle=":", label="$m = 2M$"
-    )
+    axis.axvline(2 * K, color="book:grey", linestyle=":", label="$m = 2M$")
     axis.plot(
         overlap.minimiser(K),
         exact.min(),
         "v",
-        color=figures.COLOURS["red"],
+        color="book:red",
         label="exact minimum",
     )
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
@@ -397,7 +393,7 @@ claims.check("Z3.turns_once", max(turns, key=lambda t: abs(t - 1)), n=M_max)
 # $X$ tends to a Poisson variable.
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2)
+figure, axes = figures.panels(columns=2, squeeze=False)
 left, right = axes[0]
 j = np.arange(8)
 left.bar(
@@ -405,21 +401,21 @@ left.bar(
     binomial.pmf(j, 1000, 1 / 1000),
     0.4,
     label="Bin(1000, 1/1000)",
-    color=figures.COLOURS["blue"],
+    color="book:blue",
 )
 left.bar(
     j + 0.2,
     poisson.pmf(j, 1),
     0.4,
     label="Poisson(1)",
-    color=figures.COLOURS["orange"],
+    color="book:orange",
 )
 z = np.linspace(-1.5, 7, 300)
 left.plot(
     z,
     np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi),
     "--",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="N(1, 1)",
 )
 left.set(
@@ -431,7 +427,7 @@ r = np.linspace(1, 6, 400)
 right.plot(
     r,
     [overlap.overlap_limit(v) for v in r],
-    color=figures.COLOURS["black"],
+    color="book:black",
     label=r"limit $M \to \infty$",
     zorder=3,
 )
@@ -439,7 +435,7 @@ right.plot(
     r,
     [overlap.normal_limit(1 / v) for v in r],
     "--",
-    color=figures.COLOURS["orange"],
+    color="book:orange",
     label="printed limit, eq. (16)",
 )
 for K, colour in zip((6, 20, 1000), ("sky", "green", "purple"), strict=True):
@@ -452,12 +448,12 @@ for K, colour in zip((6, 20, 1000), ("sky", "green", "purple"), strict=True):
         color=figures.COLOURS[colour],
         label=label,
     )
-right.plot(2, overlap.normal_limit(0.5), "v", color=figures.COLOURS["orange"])
+right.plot(2, overlap.normal_limit(0.5), "v", color="book:orange")
 right.plot(
     overlap.minimiser_limit(),
     overlap.overlap_limit(overlap.minimiser_limit()),
     "v",
-    color=figures.COLOURS["red"],
+    color="book:red",
 )
 right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
@@ -580,15 +576,11 @@ sizes = np.arange(2, 1001)
 bottoms = np.array([overlap.minimiser(int(K)) for K in sizes])
 predicted = np.ceil(overlap.minimiser_limit() * sizes + overlap.minimiser_shift())
 
-figure, axes = figures.panels(columns=2)
+figure, axes = figures.panels(columns=2, squeeze=False)
 left, right = axes[0]
 left.semilogx(sizes, bottoms / sizes, ".", markersize=3, label="exact minimum")
-left.axhline(
-    2, color=figures.COLOURS["orange"], linestyle="--", label="Theorem 5"
-)
-left.axhline(
-    overlap.minimiser_limit(), color=figures.COLOURS["black"], label=r"$r^*$"
-)
+left.axhline(2, color="book:orange", linestyle="--", label="Theorem 5")
+left.axhline(overlap.minimiser_limit(), color="book:black", label=r"$r^*$")
 left.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$")
 left.legend()
 ms = np.arange(20, 101)

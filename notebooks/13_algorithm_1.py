@@ -29,7 +29,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -37,8 +37,6 @@ chapter.begin(
     pairs_wide=Integer(2, 100_000),
     trained=Integer(2, 100_000),
     steps=Integer(0, 10_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -197,7 +195,7 @@ claims.check(
 # %% tags=["hide-input"]
 names = [name for name in found[6] if name not in ("best of m!", "types")]
 palette = ("blue", "grey", "purple", "sky", "orange", "green", "red")
-figure, axes = figures.panels(columns=2, height=4.6)
+figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
 left, right = axes[0]
 for k, m in enumerate(sizes):
     shares = [misses(found[m], name).mean() for name in names]

@@ -27,15 +27,9 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
-chapter.begin(
-    globals(),
-    pairs=Integer(4, 100_000),
-    doublings=Integer(2, 8),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
-)
+chapter.begin(globals(), pairs=Integer(4, 100000), doublings=Integer(2, 8))
 
 # %% tags=["hide-input"]
 import math
@@ -164,7 +158,7 @@ def exponent(values: np.ndarray) -> tuple[float, float]:
 measured = {case: barriers(case, seed) for case in CASES}
 slopes = {case: exponent(values) for case, values in measured.items()}
 
-figure, axes = figures.panels(columns=1, width=7, height=4.4)
+figure, axes = figures.panels(height=4.4, squeeze=False)
 axis = axes[0, 0]
 for (case, values), colour in zip(
     measured.items(), ("blue", "orange", "green"), strict=True
@@ -190,7 +184,7 @@ axis.plot(
     m,
     printed,
     "--",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="$m^{-1/2}$, the printed bound's rate",
 )
 axis.set(
@@ -293,32 +287,32 @@ def example(gamma: float, M: int) -> tuple[torch.Tensor, torch.Tensor]:
 # %% tags=["hide-input"]
 gammas = 1 - np.geomspace(1e-3, 0.5, 40)
 true_loss = np.array([minima_barrier(*example(g, 6), M=6) for g in gammas])
-figure, axes = figures.panels(columns=1, width=7, height=4.2)
+figure, axes = figures.panels(height=4.2, squeeze=False)
 axis = axes[0, 0]
 axis.plot(
     1 - gammas,
     true_loss,
     ".",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="barrier of an example",
 )
 axis.plot(
     1 - gammas,
     36 * (1 - gammas) ** 2 / 24,
-    color=figures.COLOURS["green"],
+    color="book:green",
     label="$M^2(1-\\gamma)^2/(4d)$",
 )
 axis.plot(
     1 - gammas,
     mended_bound(gammas, 6, 6),
-    color=figures.COLOURS["blue"],
+    color="book:blue",
     label="A.2, mended",
 )
 axis.plot(
     1 - gammas,
     printed_bound(gammas, 6, 6),
     "--",
-    color=figures.COLOURS["orange"],
+    color="book:orange",
     label="A.2, printed",
 )
 axis.set(

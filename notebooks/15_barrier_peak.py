@@ -31,7 +31,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -41,7 +41,6 @@ chapter.begin(
     M=Integer(2, 500),
     M_large=Integer(2, 500),
     seed=Integer(0, 2**31),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -230,7 +229,7 @@ def finite(K: int, seed: int) -> np.ndarray:
 at = {K: finite(K, seed) for K in sizes}
 limit = found.mean(axis=0)  # (14, 2)
 
-figure, axes = figures.panels(columns=2, height=4)
+figure, axes = figures.panels(columns=2, height=4, squeeze=False)
 left, right = axes[0]
 for K, colour in zip(sizes, ("sky", "green", "purple"), strict=False):
     mean = at[K].mean(axis=2)  # (widths, 2)
@@ -244,25 +243,23 @@ for K, colour in zip(sizes, ("sky", "green", "purple"), strict=False):
 left.plot(
     ratios,
     limit[:, 0],
-    color=figures.COLOURS["black"],
+    color="book:black",
     label=r"limit $M \to \infty$",
 )
 right.plot(
     ratios,
     limit[:, 0] / limit[:, 1],
-    color=figures.COLOURS["black"],
+    color="book:black",
     label=r"limit $M \to \infty$",
 )
 for axis, place in (
     (left, peak_of_barrier(found)[0]),
     (right, peak_of_ratio(found)[0]),
 ):
-    axis.axvline(
-        2, color=figures.COLOURS["orange"], linestyle="--", label="$m = 2M$"
-    )
+    axis.axvline(2, color="book:orange", linestyle="--", label="$m = 2M$")
     axis.axvline(
         place,
-        color=figures.COLOURS["black"],
+        color="book:black",
         linestyle=":",
         label="peak of the limit",
     )

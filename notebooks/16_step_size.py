@@ -27,15 +27,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     networks=Integer(4, 100_000),
     steps=Integer(200, 10_000_000),
     rates=Integer(8, 200),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -199,7 +197,7 @@ def with_error(statistic, values: np.ndarray) -> tuple[float, float]:
 
 trained = {setting: train(setting, seed) for setting in SETTINGS}
 
-figure, axes = figures.panels(columns=3, width=12, height=3.9)
+figure, axes = figures.panels(columns=3, height=3.9, squeeze=False)
 for setting in SETTINGS[:3]:
     m, M, d = setting
     found, colour = trained[setting], figures.COLOURS[PALETTE[setting]]
@@ -214,13 +212,13 @@ for setting in SETTINGS[:3]:
         relative_rates, mean(found["edge"]), "o-", linewidth=1, **style
     )
     axes[0, 2].plot(relative_rates, mean(found["pq"]), "o-", linewidth=1, **style)
-axes[0, 1].axhline(1, color=figures.COLOURS["black"], linestyle="--")
+axes[0, 1].axhline(1, color="book:black", linestyle="--")
 for axis, name in zip(
     axes[0],
     ("zero rows", r"$\eta \lambda_{\max} / 2$ of the rows alive", "PQ index"),
     strict=True,
 ):
-    axis.axvline(1, color=figures.COLOURS["grey"], linestyle=":")
+    axis.axvline(1, color="book:grey", linestyle=":")
     axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=name)
 axes[0, 0].legend(fontsize=9)
 figures.show("fig_step", figure)
@@ -290,7 +288,7 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 # are four, the three above and $m = 9$, $M = 6$, where the barrier is largest ([](17_trained_minima.ipynb)).
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=1, width=7.5, height=4.4)
+figure, axes = figures.panels(height=4.4, squeeze=False)
 axis = axes[0, 0]
 
 
@@ -308,7 +306,7 @@ for setting, colour in PALETTE.items():
     style = dict(color=figures.COLOURS[colour], fmt="o-", linewidth=1.2)
     label = f"$m = {m}, M = {M}, d = {d}$"
     figures.band(axis, *barrier_curve(trained[setting]), label=label, **style)
-axis.axvline(1, color=figures.COLOURS["grey"], linestyle=":")
+axis.axvline(1, color="book:grey", linestyle=":")
 axis.set(
     yscale="log",
     xlabel=r"step size $\eta / \eta_0$",

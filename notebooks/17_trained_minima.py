@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -36,8 +36,6 @@ chapter.begin(
     networks=Integer(10, 1_000_000),
     pairs=Integer(4, 100_000),
     steps=Integer(500, 10_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -192,7 +190,7 @@ def uniform_barriers(m: int) -> np.ndarray:
 trained = all_barriers(seed)
 uniform = [uniform_barriers(m) for m in widths]
 
-figure, axes = figures.panels(columns=1, width=7.5, height=4.6)
+figure, axes = figures.panels(height=4.6, squeeze=False)
 axis = axes[0, 0]
 for values, name, colour in (
     ([row[1] for row in trained], "trained, direct", "grey"),
@@ -205,9 +203,7 @@ for values, name, colour in (
     )
     figures.band(axis, widths, mean, stderr, **style)
 for multiple in (12, 18, 24, 30, 36):
-    axis.axvline(
-        multiple, color=figures.COLOURS["grey"], linestyle=":", linewidth=0.8
-    )
+    axis.axvline(multiple, color="book:grey", linestyle=":", linewidth=0.8)
 axis.set(
     yscale="log",
     xlabel="student neurons $m$ (dotted: multiples of $M$)",

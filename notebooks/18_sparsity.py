@@ -26,14 +26,10 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
-    globals(),
-    networks=Integer(4, 100_000),
-    steps=Integer(500, 10_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
+    globals(), networks=Integer(4, 100_000), steps=Integer(500, 10_000_000)
 )
 
 # %% tags=["hide-input"]
@@ -130,7 +126,7 @@ trained = {law: measure(law, seed) for law in LAWS}
 uniform = np.array([expected_pq(m, M) for m in widths])
 equal = np.array([expected_pq(m, M, math.inf) for m in widths])
 
-figure, axes = figures.panels(columns=1, width=7.5, height=4.6)
+figure, axes = figures.panels(height=4.6, squeeze=False)
 axis = axes[0, 0]
 for law, (_, label, colour) in LAWS.items():
     mean, stderr, _ = trained[law]
@@ -140,7 +136,7 @@ for values, name, line in (
     (uniform, "uniform law, exact", "--"),
     (equal, "equal entries, exact", ":"),
 ):
-    axis.plot(widths, values, line, color=figures.COLOURS["black"], label=name)
+    axis.plot(widths, values, line, color="book:black", label=name)
 axis.set(
     xlabel="student neurons $m$", ylabel="PQ index by neuron", ylim=(0, None)
 )

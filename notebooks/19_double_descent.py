@@ -27,7 +27,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -35,8 +35,6 @@ chapter.begin(
     pairs_large=Integer(0, 10_000),
     runs=Integer(20, 1_000_000),
     steps=Integer(1000, 10_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -99,7 +97,7 @@ def sorted_columns(W: torch.Tensor) -> np.ndarray:
     return W[W.argmax(dim=1).argsort()].numpy()
 
 
-figure, axes = figures.panels(columns=4, width=12, height=2.9)
+figure, axes = figures.panels(columns=4, height=2.9, squeeze=False)
 for m, axis in zip((2, 3, 4, 5), axes[0], strict=True):
     picture = axis.imshow(
         sorted_columns(under[m][0]), cmap="RdBu_r", vmin=-2.3, vmax=2.3
@@ -338,7 +336,7 @@ curve |= dict(zip(SETTINGS[6, 8][0], both_ways[6, 8], strict=True))
 uniform = {setting: uniform_curve(*setting) for setting in run}
 
 
-figure, axes = figures.panels(columns=2, width=11, height=4.6)
+figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
 left, right = axes[0]
 for row, name, colour in ((1, "direct", "grey"), (0, "permuted", "blue")):
     mean, error = mean_and_error([curve[m][row] for m in sorted(curve)])
@@ -354,7 +352,7 @@ for row, name, colour in ((1, "direct", "grey"), (0, "permuted", "blue")):
         label=name,
     )
 for x, name in ((6, "$M$"), (12, "$2M$")):
-    left.axvline(x, color=figures.COLOURS["orange"], linestyle="--", linewidth=1)
+    left.axvline(x, color="book:orange", linestyle="--", linewidth=1)
     left.annotate(name, (x, 1), xycoords=("data", "axes fraction"))
 left.set(
     yscale="log",

@@ -29,7 +29,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -38,8 +38,6 @@ chapter.begin(
     inputs=Integer(30, 1_000_000),
     steps=Integer(1, 10_000_000),
     newton_steps=Integer(1, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -150,7 +148,7 @@ exact = [
 ]
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, rows=2, width=11, height=3.7)
+figure, axes = figures.panels(columns=2, rows=2, height=3.7, squeeze=False)
 palette = [
     figures.COLOURS[c] for c in ("blue", "orange", "green", "red", "purple")
 ]
@@ -173,7 +171,7 @@ for row, (path, name) in enumerate(
 axes[1, 1].plot(
     factors,
     3 / factors,
-    color=figures.COLOURS["grey"],
+    color="book:grey",
     linestyle=":",
     label=r"$\propto 1/\delta$",
 )
@@ -319,14 +317,14 @@ drawn = [
 ]
 kinds = [kind(losses) for losses, _ in drawn]
 NAMES = ("monotone", "intermediate maximum", "minimum at the end")
-figure, axes = figures.panels(columns=3, width=11, height=3.2)
+figure, axes = figures.panels(columns=3, height=3.2, squeeze=False)
 for axis, name in zip(axes[0], NAMES, strict=True):
     axis.set(
         title=name, xscale="log", xlim=(1.2, 0.8e-4), xlabel=r"$\delta/\delta_0$"
     )
     if name in kinds:
         losses, at = drawn[kinds.index(name)]
-        axis.plot(at, losses, "o-", markersize=3, color=figures.COLOURS["blue"])
+        axis.plot(at, losses, "o-", markersize=3, color="book:blue")
     else:
         axis.text(
             0.5, 0.5, "none in this run", transform=axis.transAxes, ha="center"
@@ -394,7 +392,7 @@ losses, small, ends = merged[0]
 _, theta, _ = relu_toys[0]
 order = losses.argsort()
 shown = (order[0], order[1], order[-1])
-figure, axes = figures.panels(columns=3, rows=2, width=11, height=3.4)
+figure, axes = figures.panels(columns=3, rows=2, height=3.4, squeeze=False)
 
 
 def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
@@ -423,10 +421,10 @@ for column, k in enumerate(shown):
         ylim=(-4.3, 4.3),
     )
     axis = axes[1, column]
-    axis.plot(factors, relu_paths[0].loss[:, k], color=figures.COLOURS["black"])
+    axis.plot(factors, relu_paths[0].loss[:, k], color="book:black")
     axis.axhline(
         losses[k].item(),
-        color=figures.COLOURS["red"],
+        color="book:red",
         linestyle="--",
         linewidth=1,
     )

@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -36,8 +36,6 @@ chapter.begin(
     starts=Integer(1, 10_000),
     inputs=Integer(30, 1_000_000),
     newton_steps=Integer(10, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -262,7 +260,7 @@ zeros = [by_hessian[id(p)][1] for p in vector]
 claims.check("P3.zero", float(min(zeros)), n=len(zeros))
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=3.9)
+figure, axes = figures.panels(columns=2, height=3.9, squeeze=False)
 left, right = axes[0]
 labels = sorted(
     {(p.net.sizes[0], p.net.sizes[-1]) for p in everything if p.net.depth == 2}
@@ -321,7 +319,7 @@ for (name, H), colour, marker in zip(
         color=figures.COLOURS[colour],
         label=name,
     )
-right.axhline(0, color=figures.COLOURS["black"], linewidth=0.8)
+right.axhline(0, color="book:black", linewidth=0.8)
 right.set_yscale("symlog", linthresh=1e-6)
 right.set(xlabel="index", ylabel="eigenvalue (linear below $10^{-6}$)")
 right.legend()
@@ -458,7 +456,7 @@ for p in everything:
 claims.check("P4.exchange", max(on_path), rival=min(straight), n=len(on_path))
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4)
+figure, axes = figures.panels(columns=2, height=4, squeeze=False)
 left, right = axes[0]
 around = max(
     (p for p in scalar if by_hessian[id(p)][0] > 0),
@@ -481,12 +479,10 @@ levels = np.linspace(1 - depth, 1 + depth, 21)
 filled = left.contourf(
     differences, splits, surface, levels=levels, cmap="RdBu_r", extend="max"
 )
-left.axvline(0, color=figures.COLOURS["black"], linewidth=0.8)
+left.axvline(0, color="book:black", linewidth=0.8)
 for share in (0, 1):
-    left.axhline(
-        share, color=figures.COLOURS["black"], linestyle=":", linewidth=0.8
-    )
-left.plot(0, 0.5, "*", color=figures.COLOURS["black"], markersize=14)
+    left.axhline(share, color="book:black", linestyle=":", linewidth=0.8)
+left.plot(0, 0.5, "*", color="book:black", markersize=14)
 left.set(
     xlabel=r"difference of the parameter vectors along $e$",
     ylabel="share of the output weight",
@@ -507,10 +503,8 @@ for k, colour in ((0, "blue"), (len(curves) // 2, "orange"), (-1, "green")):
         np.linspace(0, 6, len(line)), line, "--", color=figures.COLOURS[colour]
     )
 right.set(yscale="log", xlabel="step of the exchange", ylabel="loss / its start")
-right.plot(
-    [], [], color=figures.COLOURS["black"], linewidth=2.5, label="six steps"
-)
-right.plot([], [], "--", color=figures.COLOURS["black"], label="straight line")
+right.plot([], [], color="book:black", linewidth=2.5, label="six steps")
+right.plot([], [], "--", color="book:black", label="straight line")
 right.legend()
 figures.show("fig_around", figure)
 

@@ -33,7 +33,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -42,8 +42,6 @@ chapter.begin(
     width=Integer(3, 10),
     width_next=Integer(1, 20),
     inputs=Integer(100, 100_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -122,7 +120,7 @@ claims.check("P9.six_points", int(found), n=8)
 # %% tags=["hide-input"]
 basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])  # (2, 3)
 minima = w_teacher[arrangements(3, 3)]  # (6, 3)
-figure, axes = figures.panels(columns=2, height=4.7)
+figure, axes = figures.panels(columns=2, height=4.7, squeeze=False)
 left, right = axes[0]
 for axis in axes[0]:
     axis.set_aspect("equal")
@@ -131,18 +129,18 @@ for axis in axes[0]:
 reach = 2.6
 for i, j in ((0, 1), (0, 2), (1, 2)):
     direction = basis @ np.where(np.isin(range(3), (i, j)), 1, -2) / math.sqrt(6)
-    left.plot(*np.outer(direction, [-2, 2]), color=figures.COLOURS["grey"], lw=1)
+    left.plot(*np.outer(direction, [-2, 2]), color="book:grey", lw=1)
     left.annotate(
         f"$w_{i + 1} = w_{j + 1}$",
         direction * reach * (0.9 if direction[1] == 0 else 0.86),
         ha="center",
         va="center",
-        color=figures.COLOURS["black"],
+        color="book:black",
     )
 left.plot(
     *(basis @ minima.T),
     "o",
-    color=figures.COLOURS["blue"],
+    color="book:blue",
     markersize=8,
     label="global minimum",
 )
@@ -385,7 +383,7 @@ slopes = [
 claims.check("P6.growth", max(slopes, key=lambda s: abs(s - 1)), n=large)
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 widths = np.unique(np.geomspace(2, 10_000, 60).round().astype(int))
 colours = ("blue", "orange", "green", "purple")
@@ -405,7 +403,7 @@ for K, colour in zip(range(1, 5), colours, strict=True):
     left.axhline(
         c * math.exp(-K), color=figures.COLOURS[colour], linestyle="--", lw=1.3
     )
-grey = figures.COLOURS["grey"]
+grey = "book:grey"
 left.plot([], [], ":", color=grey, label="$1/(2^K K!)$")
 left.plot([], [], "--", color=grey, label="printed, $e^{-K}/(2^K K!)$")
 left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
@@ -424,7 +422,7 @@ right.semilogy(
 mean_order = n_max - (n_max + 1) / (2 * math.log(2)) + 0.5
 right.axvline(
     mean_order,
-    color=figures.COLOURS["black"],
+    color="book:black",
     linestyle=":",
     label="mean order",
 )
@@ -571,7 +569,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(height=4.0, width=8.0)
+figure, axes = figures.panels(height=4.0, squeeze=False)
 axis = axes[0, 0]
 shades = figures.plt.colormaps["viridis"](np.linspace(0, 0.92, width))
 for copies, s in spectra.items():
@@ -588,7 +586,7 @@ for copies, s in spectra.items():
 for K in range(1, width):
     axis.axvline(
         K * width_next + 0.5,
-        color=figures.COLOURS["grey"],
+        color="book:grey",
         linestyle=":",
         lw=1,
     )

@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -37,8 +37,6 @@ chapter.begin(
     distances=Integer(3, 10_000),
     steps=Integer(1, 1_000_000),
     training=Integer(1, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -131,7 +129,7 @@ scores = {
     for H, (net, _, path) in runs.items()
 }  # (K, teachers) each
 
-figure, axes = figures.panels(columns=2, width=11, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 for H, colour in WIDTHS.items():
     _, _, path = runs[H]

@@ -28,7 +28,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
@@ -36,8 +36,6 @@ chapter.begin(
     pairs=Integer(1, 10_000),
     steps=Integer(7, 100_000),
     lines=Integer(100, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -263,7 +261,7 @@ curves = {
     "inside the component": (path_in_minimum(a, b, X, Y, 301), "blue", "-"),
 }
 figure, axes = figures.panels(
-    rows=2, width=7.5, height=2.6, sharex=True, height_ratios=(5, 2)
+    rows=2, height=2.6, sharex=True, height_ratios=(5, 2), squeeze=False
 )
 upper, lower = axes[:, 0]
 for name, (path, colour, style) in curves.items():
@@ -272,7 +270,7 @@ for name, (path, colour, style) in curves.items():
     upper.plot(fine, relative, style, color=ink, label=name, linewidth=2)
     if name == "inside the component":
         lower.semilogy(fine, relative, style, color=ink)
-upper.axhline(1, color=figures.COLOURS["black"], linestyle=":", linewidth=1)
+upper.axhline(1, color="book:black", linestyle=":", linewidth=1)
 upper.set(ylabel=r"loss / $\sigma_{\min}(Y)^2$", ylim=(-0.2, None))
 lower.set(xlabel="curve parameter $t$", ylabel="inside", ylim=(1e-33, 1e-27))
 figure.legend(
@@ -655,7 +653,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=10, height=4.4)
+figure, axes = figures.panels(columns=2, height=4.4, squeeze=False)
 left, right = axes[0]
 X, Y = DATA[2]
 graph = every_component(4, 1)
@@ -682,9 +680,7 @@ for layer, colour in enumerate(("blue", "orange", "green")):
         )
 for c, (x, y) in place.items():
     text = "".join("+" if s > 0 else "−" for s in c)
-    box = dict(
-        boxstyle="round", facecolor="white", edgecolor=figures.COLOURS["black"]
-    )
+    box = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
     left.annotate(text, (x, y), ha="center", va="center", bbox=box)
 left.set(
     xlim=(-1.9, 1.9),
@@ -705,9 +701,7 @@ for (name, (before, after)), colour in zip(
         markersize=4,
     )
 low, high = right.get_xlim()
-right.plot(
-    [low, high], [low, high], color=figures.COLOURS["black"], linewidth=0.8
-)
+right.plot([low, high], [low, high], color="book:black", linewidth=0.8)
 right.set(
     xlabel=r"barrier on the straight line / $\sigma_{\min}(Y)^2$",
     ylabel="the same, best permutation",

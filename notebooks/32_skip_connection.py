@@ -25,15 +25,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     fineness=Integer(2, 64),
     minima=Integer(20, 100_000),
     steps=Integer(3, 100_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 if fineness & (fineness - 1):
     raise ValueError(f"fineness = {fineness}; allowed: 2, 4, 8, 16, 32 or 64")
@@ -49,6 +47,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers import claims, figures
+from lmc_helpers.figures.turntable import Picture, turntable
 from lmc_helpers.general_linear import determinant_sign, divide, random_invertible
 from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction
 from lmc_helpers.linear_nets.grid_components import surface_classes, surface_cubes
@@ -60,7 +59,6 @@ from lmc_helpers.linear_nets.residual import (
     residual_path,
 )
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.turntable import Picture, turntable
 
 REACH = 4  # the grids and pictures show [−4, 4]³
 JOINED = 1e-12  # largest relative loss of a path inside the minimum
@@ -248,7 +246,7 @@ def faces(patch: np.ndarray, colour: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 figure, axes = figures.panels(
-    columns=2, width=11, height=5, subplot_kw={"projection": "3d"}
+    columns=2, height=5, subplot_kw={"projection": "3d"}, squeeze=False
 )
 for axis, (name, sheets) in zip(axes[0], surfaces.items(), strict=True):
     quads, inks = map(
@@ -432,7 +430,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=3, width=10.5, height=3.9)
+figure, axes = figures.panels(columns=3, height=3.9, squeeze=False)
 for axis, eps in zip(axes[0], (0.0, 1.0), strict=False):
     number, classes = surface_classes(grid(eps, 1.0, 1.0, REACH, fineness))
     top = classes.max(
@@ -444,8 +442,8 @@ for axis, eps in zip(axes[0], (0.0, 1.0), strict=False):
         rgb[top == k] = [int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     extent = (-REACH, REACH, -REACH, REACH)
     axis.imshow(rgb.transpose(1, 0, 2), origin="lower", extent=extent)
-    axis.axhline(0, color=figures.COLOURS["black"], linewidth=0.6)
-    axis.axvline(0, color=figures.COLOURS["black"], linewidth=0.6)
+    axis.axhline(0, color="book:black", linewidth=0.6)
+    axis.axvline(0, color="book:black", linewidth=0.6)
     axis.set(
         xlabel="$W_1$",
         ylabel="$W_2$",

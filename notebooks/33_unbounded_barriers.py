@@ -27,15 +27,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     networks=Integer(10, 10_000),
     width_max=Integer(4, 8),
     steps=Integer(100, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -379,7 +377,7 @@ for k in DEGREES:
 claims.check("G7.place", max(gaps), rival=min(halves), n=len(gaps))
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.3)
+figure, axes = figures.panels(columns=2, height=4.3, squeeze=False)
 left, right = axes[0]
 grid = torch.linspace(-0.5, 5, 221, dtype=torch.float64)
 surface = (1 - grid[:, None] * grid[None, :]).abs()
@@ -391,7 +389,7 @@ hyperbola = torch.linspace(0.2, 5, 300, dtype=torch.float64)
 left.plot(
     hyperbola,
     1 / hyperbola,
-    color=figures.COLOURS["black"],
+    color="book:black",
     linewidth=2,
     label="$W_2 W_1 = 1$",
 )
@@ -430,7 +428,7 @@ for k in (0.5, 1, 2):
     dots = measured.sqrt() / (size * height)
     right.plot(ALPHA[::5], dots, "o", color=colour, markersize=4)
     right.plot(place, 1, "*", color=colour, markersize=14)
-right.axvline(0.5, color=figures.COLOURS["grey"], linestyle=":")
+right.axvline(0.5, color="book:grey", linestyle=":")
 right.set(
     xlabel=r"place on the line $\alpha$",
     ylabel=r"$\sqrt{L}$, in units of its maximum",
@@ -546,7 +544,7 @@ slope = math.log(middle(trained, 1e4) / middle(trained, 1e3)) / math.log(10)
 claims.check("G4.network", slope, n=1)
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 shades = ("sky", "green", "orange", "red", "purple")
 dense = torch.sin(torch.linspace(0, math.pi / 2, 201).double()).square()
@@ -836,7 +834,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 span = torch.logspace(0, 5, 41, dtype=torch.float64)
 net = idle_net(1, 2, 4, 0)
@@ -874,7 +872,7 @@ left.plot(
     span[20:],
     limit * span[20:] ** 2 / net.Y.square().sum(),
     ":",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="theorem, leading term",
 )
 left.set_xscale("log")
@@ -895,7 +893,7 @@ for k in (0.5, 1, 2):
     right.plot(
         wide, values / form, color=figures.COLOURS[COLOUR[k]], label=NAME[k]
     )
-right.axhline(1, color=figures.COLOURS["black"], linestyle=":")
+right.axhline(1, color="book:black", linestyle=":")
 right.set_xscale("log")
 right.set(
     xlabel="scale $m$",
@@ -984,7 +982,7 @@ claims.check("G7.bound", max(ratios), rival=max(by_middle), n=len(ratios))
 claims.check("G7.sharp", min(near_end), rival=max(crude), n=len(near_end))
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=1, width=7.5, height=4.4)
+figure, axes = figures.panels(height=4.4, squeeze=False)
 axis = axes[0, 0]
 stretches = torch.logspace(0.02, 2, 60, dtype=torch.float64)
 for k in (0.5, 1, 2):

@@ -25,15 +25,9 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
-chapter.begin(
-    globals(),
-    factorisations=Integer(2, 10_000),
-    n_max=Integer(2, 6),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
-)
+chapter.begin(globals(), factorisations=Integer(2, 10000), n_max=Integer(2, 6))
 
 # %% tags=["hide-input"]
 import math
@@ -238,12 +232,10 @@ for n in range(1, n_max + 1):
 claims.check("G6.balanced", max(exact), rival=min(stays), n=len(exact))
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.5)
+figure, axes = figures.panels(columns=2, height=4.5, squeeze=False)
 left, right = axes[0]
 x = torch.linspace(0.12, 8, 400, dtype=torch.float64)
-left.plot(
-    x, 1 / x, color=figures.COLOURS["black"], linewidth=2, label="$W_1 W_2 = 1$"
-)
+left.plot(x, 1 / x, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
 one = torch.ones(1, 1, dtype=torch.float64)
 for beta, colour in ((2.0, "sky"), (4.0, "orange"), (7.0, "red")):
     c = (beta + 1 / beta) / 2
@@ -306,7 +298,7 @@ right.plot(
     u,
     (c.square() - 1).sqrt() * size / nuclear,
     ":",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="half of the line, balanced",
 )
 right.set_xscale("log")
@@ -336,7 +328,7 @@ figures.numbers(
 # The first-order condition is met to {glue:text}`worst` at the worst of {glue:text}`cases` midpoints of random factorisations. How close the bounds are:
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=1, width=7.5, height=4.2)
+figure, axes = figures.panels(height=4.2, squeeze=False)
 axis = axes[0, 0]
 c = torch.logspace(0.02, 1.3, 40, dtype=torch.float64)
 for number in range(min(8, factorisations)):
@@ -348,20 +340,20 @@ for number in range(min(8, factorisations)):
         c.square() * excess,
         "o-",
         markersize=3,
-        color=figures.COLOURS["orange"],
+        color="book:orange",
         label="random" if not number else None,
     )
 form = balanced_distance(c, torch.eye(2).double()).square() / 2
 axis.plot(
     c,
     c.square() * (form - c.square() + 2),
-    color=figures.COLOURS["blue"],
+    color="book:blue",
     label="balanced",
 )
 for level, name in ((0, "lower bound"), (1, "upper bound")):
     axis.axhline(
         level,
-        color=figures.COLOURS["black"],
+        color="book:black",
         linestyle=":" if level else "--",
         label=name,
     )

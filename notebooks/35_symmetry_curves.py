@@ -33,7 +33,7 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer, Real
+from lmc_helpers.chapter import Integer, Real
 
 chapter.begin(
     globals(),
@@ -47,8 +47,6 @@ chapter.begin(
     slope=Real(0.001, 0.999),
     small=Real(0.001, 10),
     large=Real(0.001, 10),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -226,13 +224,13 @@ claims.check(
 sizes = [2, 3, 4, 5, 6, 8, 10]
 sampled = {h: share_with_logarithm(seed, h) for h in sizes}
 exact_sizes = np.arange(1, 41)
-figure, axes = figures.panels(columns=1, width=7, height=3.8)
+figure, axes = figures.panels(height=3.8, squeeze=False)
 axis = axes[0, 0]
 axis.plot(
     exact_sizes,
     [probability_without_logarithm(int(h)) for h in exact_sizes],
     ".-",
-    color=figures.COLOURS["black"],
+    color="book:black",
     linewidth=1,
     label="exact",
 )
@@ -241,7 +239,7 @@ figures.band(
     sizes,
     [1 - s for s, *_ in sampled.values()],
     [e for _, e, _ in sampled.values()],
-    color=figures.COLOURS["red"],
+    color="book:red",
     markersize=6,
     markerfacecolor="none",
     label="sampled",
@@ -429,7 +427,7 @@ claims.check(
 
 # %% tags=["hide-input"]
 FLOOR = 0.1
-figure, axes = figures.panels(columns=2, width=11, height=4)
+figure, axes = figures.panels(columns=2, height=4, squeeze=False)
 left, right = axes[0]
 for group, colour, marker, label in (
     (changed, "blue", "o", "$k > h$"),
@@ -444,9 +442,7 @@ for group, colour, marker, label in (
         label=label,
     )
 span = np.array([FLOOR, 2 * max(size_before)])
-left.plot(
-    span, span, color=figures.COLOURS["black"], linewidth=1, label="$y = x$"
-)
+left.plot(span, span, color="book:black", linewidth=1, label="$y = x$")
 left.set(
     xscale="log",
     yscale="log",
@@ -461,7 +457,7 @@ right.plot(
     (h_3a / k_3a)[changed],
     ratio[changed],
     "o",
-    color=figures.COLOURS["blue"],
+    color="book:blue",
     markersize=4,
     label="network with $k > h$",
 )
@@ -469,7 +465,7 @@ x = np.linspace(0, 1, 200)
 right.plot(
     x,
     np.sqrt(1 - x),
-    color=figures.COLOURS["black"],
+    color="book:black",
     linewidth=1,
     label=r"$\sqrt{1 - h/k}$, random subspace",
 )
@@ -667,7 +663,7 @@ for k in counts:
         + [losses[:, 1].mean().item() for losses in moved]
     )
 
-figure, axes = figures.panels(columns=2, rows=2, width=10.5, height=4)
+figure, axes = figures.panels(columns=2, rows=2, height=4, squeeze=False)
 for axis, r, letter in zip(axes[0], magnitudes, "bc", strict=True):
     for k in (8, 64):
         for losses, name, style in zip(
@@ -725,7 +721,7 @@ for values, name, colour in zip(
         color=figures.COLOURS[colour],
         label=name,
     )
-right.axvline(hidden, color=figures.COLOURS["black"], linewidth=1, linestyle=":")
+right.axvline(hidden, color="book:black", linewidth=1, linestyle=":")
 right.set(xlabel="samples $k$", ylabel=r"loss / $\|Y\|$")
 right.legend(loc="lower right")
 handles, names = axes[0, 0].get_legend_handles_labels()

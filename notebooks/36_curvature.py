@@ -32,15 +32,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     orbits=Integer(10, 100_000),
     planar=Integer(10, 1_000_000),
     steps=Integer(51, 10_001),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -252,7 +250,7 @@ families = {  # label: largest curvature at each e
     "plane curve": [largest_curvature(planar_neck(phi, e)) for e in e_grid],
 }
 
-figure, axes = figures.panels(columns=2, rows=2, width=11, height=4.3)
+figure, axes = figures.panels(columns=2, rows=2, height=4.3, squeeze=False)
 colour = figures.COLOURS
 drawn, e = axes[0, 0], 0.1
 theta = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
@@ -496,7 +494,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, rows=2, width=10.5, height=4)
+figure, axes = figures.panels(columns=2, rows=2, height=4, squeeze=False)
 (left, hypotheses), (middle, right) = axes
 quantiles, conditions = [], []
 for scale in scales:

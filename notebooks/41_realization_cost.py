@@ -26,15 +26,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     layers=Integer(6, 10_000),
     neurons=Integer(20, 100_000),
     costs=Integer(6, 10_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -355,12 +353,12 @@ for number, column in np.ndindex(*found.shape):
     found[number, column] = determined(A, C).double().mean()
 shares = found.mean(axis=0)
 fine = np.arange(k_share, 16 * k_share + 1)
-figure, axes = figures.panels(columns=1, width=7.5, height=3.6)
+figure, axes = figures.panels(height=3.6, squeeze=False)
 axis = axes[0, 0]
 axis.plot(
     fine / k_share,
     binom.sf(k_share - 1, fine, 0.5),
-    color=figures.COLOURS["blue"],
+    color="book:blue",
     label="normal inputs, exact",
 )
 figures.band(
@@ -368,13 +366,11 @@ figures.band(
     ratios,
     shares,
     found.std(axis=0, ddof=1) / math.sqrt(len(found)),
-    color=figures.COLOURS["red"],
+    color="book:red",
     markersize=5,
     label="outputs of a ReLU layer",
 )
-axis.axhline(
-    1, color=figures.COLOURS["black"], linestyle=":", label="Assumption 4.1"
-)
+axis.axhline(1, color="book:black", linestyle=":", label="Assumption 4.1")
 axis.set(
     xlabel="inputs per dimension, $n/k$",
     ylabel="share of neurons\nthat are determined",
@@ -477,7 +473,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 angle = torch.linspace(0, 2 * math.pi, 241, dtype=torch.float64)
 circle = torch.stack([angle.cos(), angle.sin()])
@@ -495,11 +491,11 @@ for eps, style in ((0.7, "-"), (0.2, "--")):
 left.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal", xlim=(-1.15, 2.5))
 left.set_xticks([-1, -0.5, 0, 0.5, 1])
 left.legend(loc="center right", fontsize=9)
-right.plot(EPS, on_1, color=figures.COLOURS["blue"], label="neuron 1")
-right.plot(EPS, on_2, color=figures.COLOURS["orange"], label="neuron 2")
+right.plot(EPS, on_1, color="book:blue", label="neuron 1")
+right.plot(EPS, on_2, color="book:orange", label="neuron 2")
 right.axhline(
     0.6,
-    color=figures.COLOURS["red"],
+    color="book:red",
     linestyle=":",
     label=r"neuron 1, $\varepsilon = 0$, bare pseudo-inverse",
 )
@@ -752,7 +748,7 @@ targets = {
     "outside": (f + mask * w0 + torch.tensor([0, 0, 0, 0.15]), "red"),
 }
 betas = torch.logspace(-6, 2, 41, dtype=torch.float64)
-figure, axes = figures.panels(columns=1, width=7.5, height=4.2)
+figure, axes = figures.panels(height=4.2, squeeze=False)
 axis = axes[0, 0]
 for label, (u, colour) in targets.items():
     ends = [
@@ -788,7 +784,7 @@ for label, (u, colour) in targets.items():
 hard = ridgeless_limit(targets["in the class"][0], f, mask, Sigma).item()
 axis.axhline(
     hard,
-    color=figures.COLOURS["black"],
+    color="book:black",
     linestyle=":",
     label="squared realization cost",
 )

@@ -25,15 +25,9 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
-chapter.begin(
-    globals(),
-    layers=Integer(4, 10_000),
-    draws=Integer(1000, 10_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
-)
+chapter.begin(globals(), layers=Integer(4, 10000), draws=Integer(1000, 10000000))
 
 # %% tags=["hide-input"]
 import itertools
@@ -310,7 +304,7 @@ claims.check("I4.sharp", farthest, n=len(slopes))
 # %% tags=["hide-input"]
 p_figure, delta_figure = 0.3, 0.01
 counts = np.unique(np.round(np.geomspace(2, 400, 40)).astype(int))
-figure, axes = figures.panels(columns=1, width=7.5, height=4.4)
+figure, axes = figures.panels(height=4.4, squeeze=False)
 axis = axes[0, 0]
 for k, colour in ((2, "blue"), (32, "orange")):
     tint = figures.COLOURS[colour]
@@ -345,7 +339,7 @@ for k, colour in ((2, "blue"), (32, "orange")):
         color=tint,
         label=f"root mean square, exact, $k = {k}$",
     )
-axis.axhline(1 - p_figure, color=figures.COLOURS["black"], linewidth=1)
+axis.axhline(1 - p_figure, color="book:black", linewidth=1)
 axis.text(0.0027, 0.75, r"$\mu$: full rank below", fontsize=10)
 axis.set_xscale("log")
 axis.set_yscale("log")
@@ -614,7 +608,7 @@ claims.check(
 
 # %% tags=["hide-input"]
 sigmas = torch.logspace(-1, 2, 30, dtype=torch.float64)
-figure, axes = figures.panels(columns=2, width=11, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 m, d, k = 32, 128, 8
 U = subspace("figure", d, k)
@@ -637,7 +631,7 @@ for fixed, colour in ((16, "blue"), (64, "orange"), (96, "red")):
     left.plot(sigmas, middle, color=tint, label=f"{fixed} of {d} fixed")
     center = swap_terms(F, D, W, U)[0][upper[0], upper[1]]
     left.axhline((mu * center / shift).median(), color=tint, linestyle=":")
-left.axhline(1, color=figures.COLOURS["black"], linewidth=1)
+left.axhline(1, color="book:black", linewidth=1)
 left.set_xscale("log")
 left.set(
     xlabel=r"$\sigma_F$",

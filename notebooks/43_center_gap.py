@@ -26,15 +26,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     draws=Integer(20, 1_000_000),
-    widest=Integer(1024, 65536),
+    widest=Integer(1024, 65_536),
     layers=Integer(4, 10_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -335,7 +333,7 @@ def proven_error(k: int) -> float:
 
 
 masked = {k: masked_slope(k) for k in (8, 32)}
-figure, axes = figures.panels(columns=2, width=11, height=4.6)
+figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
 left, right = axes[0]
 widths = [2**j for j in range(3, int(math.log2(widest)) + 1)]
 far = np.geomspace(8, 1e10, 60)
@@ -389,7 +387,7 @@ left.set(
     xscale="log", yscale="log",
 )  # fmt: skip
 left.legend(loc="lower left")
-right.axhline(1, color=figures.COLOURS["black"], linewidth=1, linestyle=":")
+right.axhline(1, color="book:black", linewidth=1, linestyle=":")
 right.set(xlabel="width $m$", ylabel="exponent, in units of $-2/k$", xscale="log")
 right.legend(loc="upper right")
 figures.show("fig_gap", figure)
@@ -625,7 +623,7 @@ def cheaper(m: int) -> tuple[float, float]:
     return share, math.sqrt(share * (1 - share) / number)
 
 
-figure, axes = figures.panels(columns=2, width=11, height=4.2)
+figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
 left, right = axes[0]
 heights = [2**j for j in range(1, 12)]
 means, errors = [], []
@@ -638,16 +636,14 @@ figures.band(
     heights,
     means,
     errors,
-    color=figures.COLOURS["blue"],
+    color="book:blue",
     label=r"$\gamma_{\mathrm{in}}$, mean",
 )
 one_pair = [expected_column_distance(m) / math.sqrt(m) for m in heights]
-left.plot(
-    heights, one_pair, color=figures.COLOURS["orange"], label="one pair, exact"
-)
+left.plot(heights, one_pair, color="book:orange", label="one pair, exact")
 for level in (1, math.sqrt(3)):
     left.axhline(
-        level, color=figures.COLOURS["black"], linewidth=1, linestyle=":",
+        level, color="book:black", linewidth=1, linestyle=":",
         label="interval of eq. (170)" if level == 1 else None,
     )  # fmt: skip
 left.set(
@@ -664,7 +660,7 @@ figures.band(
     numbers_of_neurons,
     shares,
     errors,
-    color=figures.COLOURS["green"],
+    color="book:green",
     fmt="o-",
     linewidth=1.2,
 )

@@ -48,9 +48,7 @@ chapter.begin(
     ridge_clusters=Integer(2, 1000),
     ridge_pairs=Integer(2, 32),
     ridge_inputs=Integer(50, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
     precision=Choice(("float32", "float64")),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -242,7 +240,7 @@ ROWS = (
     (1.0, "before", r"$\sigma_F = 1$, before training"),
     (1.0, "after", r"$\sigma_F = 1$, trained"),
 )
-figure, axes = figures.panels(columns=3, rows=3, width=9.5, height=3.0)
+figure, axes = figures.panels(columns=3, rows=3, height=3.0, squeeze=False)
 for row, (sigma, when, name) in enumerate(ROWS):
     pictures = [matrix(k, sigma, when) for k in DIMENSIONS]
     top = max(np.abs(p).max() for p in pictures)
@@ -585,7 +583,7 @@ for name, change in OTHERS.items():
         table[name, k] = pairs.drops()
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=3, width=9.8, height=5.6, sharey=True)
+figure, axes = figures.panels(columns=3, height=5.6, sharey=True, squeeze=False)
 TOGETHER = "4 fixed, batch norm, thin"
 table |= {(TOGETHER, k): lost[k] for k in DIMENSIONS}
 names = [*FACTORS, *OTHERS, TOGETHER]
@@ -600,13 +598,13 @@ for axis, k, colour in zip(
             values,
             [place] * len(values),
             ".",
-            color=figures.COLOURS["grey"],
+            color="book:grey",
             markersize=4,
         )
         axis.plot(
             values.mean(), place, "o", color=figures.COLOURS[colour], markersize=7
         )
-    axis.axvline(PRINTED[k], linestyle="--", color=figures.COLOURS["black"])
+    axis.axvline(PRINTED[k], linestyle="--", color="book:black")
     axis.set_title(f"$k = {k}$")
     axis.set_xlabel("drop (points)")
 axes[0, 0].set_yticks(range(len(names)), names)
@@ -798,7 +796,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=3, rows=2, width=9.8, height=3.2)
+figure, axes = figures.panels(columns=3, rows=2, height=3.2, squeeze=False)
 for row, sigma in enumerate((0.0, 1.0)):
     for layer in range(3):
         axis = axes[row, layer]
@@ -810,13 +808,13 @@ for row, sigma in enumerate((0.0, 1.0)):
             widths=0.6,
             patch_artist=True,
             flierprops={"markersize": 3},
-            medianprops={"color": figures.COLOURS["black"]},
+            medianprops={"color": "book:black"},
         )
         for box, colour in zip(
             boxes["boxes"], ("blue", "sky", "orange", "purple"), strict=True
         ):
             box.set_facecolor(figures.COLOURS[colour])
-        axis.axhline(0, color=figures.COLOURS["black"], linewidth=0.8)
+        axis.axhline(0, color="book:black", linewidth=0.8)
         axis.set_xticks([])
         if row == 0:
             axis.set_title(f"layer {layer + 1}")

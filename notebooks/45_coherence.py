@@ -36,9 +36,7 @@ chapter.begin(
     outer=Integer(2, 1000),
     pairs=Integer(1, 1000),
     controls=Integer(2, 1000),
-    seed=Integer(0, 2**32 - 2),
     precision=Choice(("float32", "float64")),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -188,7 +186,7 @@ copy, rotated = found[:10], found[10:]
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.4)
+figure, axes = figures.panels(columns=2, height=4.4, squeeze=False)
 left, right = axes[0]
 for points, name, colour, shift in (
     (copy, "exact copy", "blue", -0.06),
@@ -430,7 +428,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.6)
+figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
 left, right = axes[0]
 styles = dict(zip(LEVELS, ("sky", "green", "red"), strict=True))
 for v, colour in styles.items():
@@ -448,7 +446,7 @@ left.plot(
     KS,
     [point.barrier().mean() for point in copy],
     "--",
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="$p = 0.15$ (Fig. 6)",
 )
 left.set(xlabel=r"copies $k = 1/\nu$", ylabel="midpoint barrier", xticks=KS)
@@ -586,7 +584,7 @@ value, error = over_clusters(sharp - even)
 claims.check("I13.two_masks", value, stderr=error, n=controls, rival=-even.mean())
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.4)
+figure, axes = figures.panels(columns=2, height=4.4, squeeze=False)
 other, axis = axes[0]
 x = 1 - np.array(NUS)
 x[-1] = 2e-4
@@ -624,7 +622,7 @@ figures.band(
     *zip(*stats, strict=True),
     fmt="o-",
     linewidth=1.2,
-    color=figures.COLOURS["red"],
+    color="book:red",
     label="midpoint barrier",
 )
 axis.plot(
@@ -632,7 +630,7 @@ axis.plot(
     [halves[e].ends() for e in EPSILONS],
     "s--",
     markersize=4,
-    color=figures.COLOURS["black"],
+    color="book:black",
     label="loss of the ends",
 )
 axis.set_xscale("log")

@@ -26,15 +26,13 @@ profile: str = "laptop"  # name of these settings, shown in captions
 
 # %% tags=["hide-input"]
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Integer
+from lmc_helpers.chapter import Integer
 
 chapter.begin(
     globals(),
     pairs=Integer(4, 100_000),
     networks=Integer(1, 1000),
     steps=Integer(20, 1_000_000),
-    seed=Integer(0, 2**32 - 2),
-    profile=Choice(("smoke", "laptop", "paper", "custom")),
 )
 
 # %% tags=["hide-input"]
@@ -299,26 +297,26 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.6)
+figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
 left, right = axes[0]
 grid = np.geomspace(0.01, 2, 40)
 left.plot(
     grid,
     [printed_relu_bound(b) / b**1.5 for b in grid],
     "--",
-    color=figures.COLOURS["red"],
+    color="book:red",
 )
 left.plot(
     grid,
     [relu_bound(b) / b**1.5 for b in grid],
-    color=figures.COLOURS["black"],
+    color="book:black",
 )
 left.plot(
     grid,
     [largest_deviation(b) / b**1.5 for b in grid],
     ":",
     linewidth=3,
-    color=figures.COLOURS["orange"],
+    color="book:orange",
 )
 generator = torch_generator(seed, "directions")
 for dimension, colour, marker in ((2, "green", "s"), (64, "blue", "o")):
@@ -366,7 +364,7 @@ for name, colour in zip(
         bound = smooth_bound(beta, f.norm()[None], name)[0]
         values.append(value.item() / bound)
     right.plot(sizes, values, color=figures.COLOURS[colour], label=name)
-right.axhline(1, color=figures.COLOURS["black"], linestyle=":", linewidth=1)
+right.axhline(1, color="book:black", linestyle=":", linewidth=1)
 right.set(
     xlabel=r"$\|f\|_\Sigma$",
     ylabel="deviation / bound (244)",
@@ -507,7 +505,7 @@ claims.check(
 )
 
 # %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, width=11, height=4.8)
+figure, axes = figures.panels(columns=2, height=4.8, squeeze=False)
 left, right = axes[0]
 colours = ["black", "sky", "blue", "orange", "red"]
 half = INNER.index(0.5)
@@ -531,7 +529,7 @@ for i, (scale, colour) in enumerate(zip(SCALES, colours, strict=True)):
             )  # fmt: skip
             right.plot(beta, x["xi_data"][of], "x", markersize=5, color=shown)
 left.axhline(
-    math.log(10), color=figures.COLOURS["grey"], linewidth=1.5, linestyle=":",
+    math.log(10), color="book:grey", linewidth=1.5, linestyle=":",
     label=r"$\ln 10$",
 )  # fmt: skip
 left.set_xscale("log")
@@ -540,9 +538,9 @@ left.set(xlabel="training steps", ylabel="barrier (solid), bound (dashed)")
 spread = torch.cat([x["beta"][networks:] for x in runs])
 line = np.geomspace(spread.min().item() * 0.8, spread.max().item() * 1.2, 30)
 right.plot(
-    line, [relu_bound(b) for b in line], color=figures.COLOURS["black"]
+    line, [relu_bound(b) for b in line], color="book:black"
 )  # fmt: skip
-right.axvline(1, color=figures.COLOURS["grey"], linestyle=":", linewidth=1.5)
+right.axvline(1, color="book:grey", linestyle=":", linewidth=1.5)
 right.set(
     xlabel=r"largest $\beta_i$ of the layer",
     ylabel=r"$\|\xi_H\| \,/\, \|F \Sigma^{1/2}\|_F$",

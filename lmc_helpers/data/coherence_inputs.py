@@ -123,7 +123,7 @@ def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
 
     Examples
     --------
-    >>> leverages(unequal_copy(3, 0.5, d=7)).tolist()
+    >>> unequal_copy(3, 0.5, d=7).square().sum(dim=-1).tolist()
     [0.5000000000000001, 0.5000000000000001, 0.25, 0.25, 0.25, 0.25, 0.0]
     """
     _check_k(k, d)
@@ -179,7 +179,7 @@ def random_frame(k: int, frame: Frame) -> torch.Tensor:
     Examples
     --------
     >>> U = random_frame(2, sample_frame(1))
-    >>> round(leverages(U).max().item(), 12), check_orthonormal(U)
+    >>> round(U.square().sum(dim=-1).max().item(), 12), check_orthonormal(U)
     (0.5, None)
     """
     d = len(frame.permutation)

@@ -224,6 +224,7 @@ def leverages(U: torch.Tensor) -> torch.Tensor:
 
     Examples
     --------
+    >>> from lmc_helpers.data.coherence_inputs import exact_copy
     >>> leverages(exact_copy(4, d=9)).tolist()
     [0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.0]
     """

@@ -76,7 +76,8 @@ def path_over_obstruction(
     3. τ goes from 0 to −1, the loss (1 + τ)² σ_min² falls to 0, because D(−1) D(τ) = D(−τ).
 
     Of the signs of :func:`~lmc_helpers.linear_nets.minimum.component`, those at k and k + 1 change for k < l − 1, and
-    only the last for k = l − 1. These changes compose to every one, so σ_min(Y)² is the barrier between any two components.
+    only the last for k = l − 1. These changes compose to every one, so σ_min(Y)² is the barrier between any two
+    components.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ def along_lines(
     architecture : Architecture
         of all networks.
     a, b : (dict, dict)
-        P networks each, as :func:`pick` returns them; λ = 0 is a.
+        P networks each, as :func:`~lmc_helpers.training.ensemble.pick` returns them; λ = 0 is a.
     x, y : torch.Tensor
         examples (n, …) of all pairs, or (P, n, …).
     lambdas : sequence of float
@@ -127,6 +127,7 @@ def along_lines(
     Examples
     --------
     >>> net = Architecture((1, 2, 2))
+    >>> from lmc_helpers.training.ensemble import Trained, pick
     >>> done = Trained(net.initial([1, 2, 3]), {}, torch.zeros(0, 3))
     >>> pairs = all_pairs(3)
     >>> a, b = (pick(net, done, pairs[:, end]) for end in (0, 1))

@@ -93,6 +93,7 @@ def merge_neurons(
 
     Examples
     --------
+    >>> from lmc_helpers.permutation_points.mlp import MLP
     >>> net = MLP((1, 2, 1), "tanh")
     >>> x = torch.linspace(-2, 2, 40, dtype=torch.float64)[:, None]
     >>> theta = net.initial(1, seed=3)[0]

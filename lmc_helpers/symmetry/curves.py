@@ -7,7 +7,8 @@ An action that keeps the loss keeps it along γ. If it is linear, with generator
 for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives length and curvature.
 
 Actions are the objects of :mod:`lmc_helpers.symmetry.group_actions`; M is (..., h, h), or (..., h) for
-rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows of W_1, then of W_2.
+rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows
+of W_1, then of W_2.
 """
 
 from __future__ import annotations

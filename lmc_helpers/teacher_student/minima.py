@@ -1,7 +1,7 @@
 """Minima of the two-layer teacher–student loss: distance to them, and samples by Assumption 3 (Zhan, Li & Wu, B.1).
 
-For m >= M the global minima are the matrices whose rows are each 0 or a positive multiple of one e_j, j <= M, with column
-sums 1 for j <= M (Lemma 2).
+For m >= M the global minima are the matrices whose rows are each 0 or a positive multiple of one e_j, j <= M, with
+column sums 1 for j <= M (Lemma 2).
 """
 
 from __future__ import annotations

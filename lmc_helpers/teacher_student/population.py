@@ -141,6 +141,7 @@ def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
     --------
     At a minimum it vanishes:
 
+    >>> from lmc_helpers.teacher_student.minima import sample_minima
     >>> population_gradient(sample_minima(5, 2, 3, 1, seed=1), M=2).abs().max().item() < 1e-15
     True
     """

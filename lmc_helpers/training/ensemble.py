@@ -1,10 +1,10 @@
 """Many small networks trained as one batched computation.
 
 The parameters of N networks of one :class:`~lmc_helpers.networks.stacked_mlp.Architecture` are stacked, (N, …), and
-the sum of the N losses is differentiated, so that each network receives its own gradient and nothing else. AdamW acts entry by
-entry, and one ``torch.optim.AdamW`` on the stacked tensors does to each network what it would do to it alone. What a
-network sees depends on its own seed only: its initial weights on (seed, "initial weights"), the order of its examples
-on (seed, epoch). So a network of an ensemble is the network that a plain loop trains, up to rounding.
+the sum of the N losses is differentiated, so that each network receives its own gradient and nothing else. AdamW acts
+entry by entry, and one ``torch.optim.AdamW`` on the stacked tensors does to each network what it would do to it alone.
+What a network sees depends on its own seed only: its initial weights on (seed, "initial weights"), the order of its
+examples on (seed, epoch). So a network of an ensemble is the network that a plain loop trains, up to rounding.
 
 Networks are trained in float32, as is usual: the noise of the order of the examples is many orders above its rounding.
 Pass ``dtype=torch.float64`` where rounding matters.

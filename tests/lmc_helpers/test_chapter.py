@@ -58,12 +58,30 @@ def test_unknown_missing_and_several_at_once():
 
 
 def test_begin_checks_and_may_be_run_again():
-    namespace = {"M": 3}
+    namespace = {"M": 3, "seed": 1, "profile": "smoke"}
     chapter.begin(namespace, M=Integer(1, 5))
     namespace |= {"result": 7}  # a reader re-runs the cell after the whole notebook
     chapter.begin(namespace, M=Integer(1, 5))
     with pytest.raises(ParameterError, match="M = 9"):
         chapter.begin(namespace | {"M": 9}, M=Integer(1, 5))
     with pytest.raises(ParameterError, match="unknown parameter 'N'"):
-        chapter.begin({"M": 3, "N": 1}, M=Integer(1, 5))
+        chapter.begin({"M": 3, "N": 1, "seed": 1, "profile": "smoke"}, M=Integer(1, 5))
     assert "Python" in chapter.end()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"seed": 1}, "parameter profile is missing"),
+        ({"seed": 2**32 - 1, "profile": "smoke"}, "parameter seed = 4294967295"),
+        ({"seed": 1, "profile": "quick"}, "one of smoke, laptop, paper, custom"),
+    ],
+)
+def test_every_chapter_has_a_seed_and_a_profile(given, message):
+    with pytest.raises(ParameterError, match=message):
+        chapter.begin(given)
+
+
+def test_a_chapter_may_narrow_the_seed():
+    with pytest.raises(ParameterError, match=r"seed = 8 .* integer in \[0, 7\]"):
+        chapter.begin({"seed": 8, "profile": "smoke"}, seed=Integer(0, 7))

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import yaml
 from scipy import stats
@@ -182,3 +183,45 @@ def test_the_ledger_has_every_claim():
     assert counted == {"Z": 19, "P": 9, "G": 11, "I": 19, "X": 4}
     for claim in claims.ledger().values():
         assert claim.id[0] == claim.paper and claim.says and claim.where
+
+
+@pytest.fixture
+def ledger_of_one(tmp_path, monkeypatch):
+    """A ledger with the one part T1.a; what `check` displays is returned in a list."""
+    path, shown = tmp_path / "claims.yml", []
+    path.write_text(yaml.safe_dump({"T1": {"paper": "Z", "where": "", "says": "", "parts": {"a": BASE}}}))
+    monkeypatch.setattr(claims, "part", lambda id: claims.ledger(path)["T1"].parts[id])
+    monkeypatch.setattr("IPython.display.display", lambda data, metadata, raw: shown.append(metadata[claims.MIME]))
+    return shown
+
+
+def test_a_sequence_is_judged_by_its_worst_value(ledger_of_one):
+    claims.check("T1.a", [1.95, 2.08, 2.0])
+    claims.check("T1.a", np.array([[1.91], [2.0]]), n=7)
+    with pytest.raises(Contradiction):
+        claims.check("T1.a", [2.0, 1.0])
+    assert [(record["value"], record["n"]) for record in ledger_of_one] == [(2.08, 3), (1.91, 7), (1.0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "values", "worst"),
+    [
+        ({"at_most": 0.5}, [-9, 0.1, 0.4], 0.4),
+        ({"at_least": 0.5}, [0.9, 0.6, 7], 0.6),
+        ({"equals": 1}, [0.9, 1.0, 1.05], 0.9),
+        ({"between": [0, 4]}, [1.5, 2.0, 3.5], 3.5),
+    ],
+)
+def test_the_worst_value_is_farthest_outside(criterion, values, worst):
+    assert claims.farthest(values, Interval.parse(criterion)) == worst
+
+
+def test_a_sequence_must_hold_exact_values(ledger_of_one):
+    for values, more in (([], {}), ([2.0], {"stderr": 0.1}), ([2.0], {"again": lambda: (2.0, 0.1)})):
+        with pytest.raises(ValueError, match=r"allowed: a sequence of one or more exact values"):
+            claims.check("T1.a", values, **more)
+    with pytest.raises(ValueError, match="n is missing"):
+        claims.check("T1.a", 2.0)
+    with pytest.raises(ValueError, match="finite"):
+        claims.check("T1.a", [2.0, float("nan"), 9.0])
+    assert not ledger_of_one

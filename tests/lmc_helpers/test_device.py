@@ -23,8 +23,8 @@ def test_streams_are_keyed_by_seed_and_purpose():
 
 def test_streams_do_not_depend_on_hash_randomisation_or_threads():
     code = (
-        "import torch; from lmc_helpers import device as d;"
-        "print(d.numpy_generator(1, 't').random(), torch.rand(1, generator=d.torch_generator(1, 'w')).item())"
+        "import torch; from lmc_helpers import seeds;"
+        "print(seeds.numpy_generator(1, 't').random(), torch.rand(1, generator=seeds.torch_generator(1, 'w')).item())"
     )
     seen = {
         subprocess.run(

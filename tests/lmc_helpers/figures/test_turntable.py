@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from lmc_helpers.turntable import Picture, turntable
+from lmc_helpers.figures.turntable import Picture, turntable
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXES = ("x", "y", "z")

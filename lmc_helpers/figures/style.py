@@ -1,0 +1,126 @@
+"""One look for every figure: two widths, colours that colour-blind readers can tell apart, error bands, phones.
+
+The colours are named Matplotlib colours, ``color="book:blue"``; :data:`COLOURS` lists them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib import colors
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+
+__all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show", "stack"]
+
+#: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
+COLOURS = {
+    "blue": "#0072B2",
+    "orange": "#E69F00",
+    "green": "#009E73",
+    "red": "#D55E00",
+    "purple": "#CC79A7",
+    "sky": "#56B4E9",
+    "black": "#222222",
+    "grey": "#888888",
+}
+colors.get_named_colors_mapping().update({f"book:{name}": code for name, code in COLOURS.items()})
+
+BAND = 3.29  # half-width of an error band in standard errors: two-sided 10⁻³
+WIDE, SINGLE, PHONE = 10.5, 7.0, 4.6  # inches: several panels side by side, one panel, one panel on a phone
+ROW = 4.2  # inches of a row of panels
+STYLE = Path(__file__).with_name("book.mplstyle")
+
+
+def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tuple[Figure, Axes | np.ndarray]:
+    """A figure with ``rows × columns`` panels in the book's style, 10.5 inches wide, or 7 with one column.
+
+    Parameters
+    ----------
+    columns, rows : int
+        panels side by side and one above the other.
+    height : float
+        inches of one row.
+    **kwargs
+        passed to ``matplotlib.pyplot.subplots``.
+
+    Returns
+    -------
+    (Figure, Axes or numpy.ndarray)
+        as ``matplotlib.pyplot.subplots``: one panel, a row or a column of them, or an array (rows, columns).
+
+    Examples
+    --------
+    >>> figure, (left, right) = panels(2)
+    >>> figure.get_size_inches().tolist()
+    [10.5, 4.2]
+    >>> plt.close(figure)
+    """
+    plt.style.use(STYLE)
+    return plt.subplots(rows, columns, figsize=(WIDE if columns > 1 else SINGLE, rows * height), **kwargs)
+
+
+def band(axes: Axes, x, mean, stderr, **kwargs):
+    """Points with bars of ±3.29 standard errors (two-sided 10⁻³), the level at which claims are rejected."""
+    style = {"fmt": "o", "markersize": 3, "linewidth": 0, "elinewidth": 1, "capsize": 0} | kwargs
+    return axes.errorbar(x, mean, yerr=BAND * np.asarray(stderr), **style)
+
+
+def legend(figure: Figure, columns: int = 3) -> None:
+    """One legend below all panels, with each label once."""
+    pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
+    entries = {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
+
+
+def show(name: str, figure: Figure) -> None:
+    """Store a figure under ``name`` for a ``{glue:figure}`` directive, and close it.
+
+    Its panels in one column are stored under ``name-phone``; the pages show them on narrow screens.
+    """
+    from myst_nb import glue
+
+    glue(name, figure, display=False)
+    stack(figure)
+    glue(f"{name}-phone", figure, display=False)
+    plt.close(figure)
+
+
+def stack(figure: Figure) -> None:
+    """Lay a figure's panels one below the other at the width of a phone; what they shared is written at each.
+
+    Examples
+    --------
+    >>> figure, axes = panels(2, sharey=True)
+    >>> stack(figure)
+    >>> figure.get_size_inches().tolist()
+    [4.6, 7.2]
+    >>> plt.close(figure)
+    """
+    grid = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
+    first = {axes.get_subplotspec().rowspan.start: axes for axes in reversed(grid)}
+    last = {axes.get_subplotspec().colspan.start: axes for axes in grid}
+    shared = [(first[s.rowspan.start], last[s.colspan.start]) for s in (axes.get_subplotspec() for axes in grid)]
+    spec = GridSpec(len(grid), 1, figure=figure)
+    for place, (axes, (left, bottom)) in enumerate(zip(grid, shared, strict=True)):
+        if not axes.get_ylabel() and axes.get_shared_y_axes().joined(axes, left):
+            axes.set_ylabel(left.get_ylabel())
+        if not axes.get_xlabel() and axes.get_shared_x_axes().joined(axes, bottom):
+            axes.set_xlabel(bottom.get_xlabel())
+        if axes.axison:
+            axes.tick_params(labelleft=True, labelbottom=True)
+        axes.set_subplotspec(spec[place])
+    for below in figure.legends:
+        below.set_ncols(1)
+    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(below.get_texts()) for below in figure.legends))
+
+
+def numbers(**values) -> None:
+    """Store numbers and words for ``{glue:text}`` roles, so that prose holds no typed-in result."""
+    from myst_nb import glue
+
+    for name, value in values.items():
+        glue(name, value.item() if isinstance(value, np.generic) else value, display=False)

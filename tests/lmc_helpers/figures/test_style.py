@@ -1,0 +1,76 @@
+"""Figures: shapes, colours that stay apart for colour-blind readers, error bars at the stated level."""
+
+import itertools
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import stats
+
+from lmc_helpers import figures
+from lmc_helpers.figures.style import stack
+
+
+def test_panels_have_one_of_two_widths():
+    for rows, columns, width in ((1, 1, 7.0), (1, 3, 10.5), (2, 2, 10.5)):
+        figure, axes = figures.panels(columns, rows, height=4.0)
+        assert np.size(axes) == rows * columns
+        assert figure.get_size_inches().tolist() == [width, 4.0 * rows]
+        plt.close(figure)
+
+
+def test_panels_stack_for_phones_and_keep_what_they_shared():
+    figure, axes = figures.panels(2, 2, sharex=True, sharey=True)
+    axes[0, 0].set_ylabel("above")
+    axes[1, 1].set_xlabel("right")
+    axes[0, 1].plot([0, 1], label="one")
+    axes[1, 0].plot([0, 1], label="one")
+    figures.legend(figure)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one"]
+    stack(figure)
+    figure.canvas.draw()
+    boxes = [axis.get_position() for axis in axes.flat]
+    assert all(below.y1 < above.y0 for above, below in itertools.pairwise(boxes))
+    assert np.ptp([box.x0 for box in boxes]) < 0.05
+    assert axes[0, 1].get_ylabel() == "above" and axes[0, 1].get_xlabel() == "right"
+    assert axes[0, 1].yaxis.get_ticklabels()[0].get_visible()
+    plt.close(figure)
+
+
+def test_colours_are_named_for_matplotlib_and_its_cycle_is_the_palette():
+    assert all(matplotlib.colors.to_hex(f"book:{name}") == code.lower() for name, code in figures.COLOURS.items())
+    figure, _ = figures.panels()
+    cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert ["#" + code.removeprefix("#") for code in cycle] == [
+        c for n, c in figures.COLOURS.items() if n not in ("black", "grey")
+    ]
+    plt.close(figure)
+
+
+def test_bars_are_at_the_claims_level():
+    figure, axes = figures.panels()
+    bars = figures.band(axes, [0.0, 1.0], [0.0, 0.0], [1.0, 2.0])
+    heights = [np.ptp(path[:, 1]) / 2 for path in bars[2][0].get_segments()]
+    assert heights == pytest.approx([stats.norm.isf(0.0005), 2 * stats.norm.isf(0.0005)], rel=1e-3)
+    plt.close(figure)
+
+
+def test_colours_differ_for_readers_without_red_or_green_receptors():
+    deuteranopia = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+    protanopia = np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]])
+    main = [matplotlib.colors.to_rgb(figures.COLOURS[name]) for name in ("blue", "orange", "green", "red", "black")]
+    for seen in (np.eye(3), deuteranopia, protanopia):
+        points = np.array(main) @ seen.T
+        distances = np.linalg.norm(points[:, None] - points, axis=-1) + 9 * np.eye(len(main))
+        assert distances.min() > 0.15
+
+
+def test_numbers_are_stored_as_plain_python(monkeypatch):
+    stored = {}
+    monkeypatch.setattr("myst_nb.glue", lambda name, value, display: stored.update({name: value}))
+    figures.numbers(a=np.float64(0.5), b=np.int64(3), c="word", d=2)
+    assert {name: repr(value) for name, value in stored.items()} == {"a": "0.5", "b": "3", "c": "'word'", "d": "2"}
