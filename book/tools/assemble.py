@@ -39,7 +39,7 @@ def stage(profile: str, where: Path) -> None:
         text = json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
-    pages.write(records.Run(chapters.executed(profile)), where / "book" / "generated", extra)
+    pages.write(records.Run(chapters.executed(profile)), where / "book")
 
 
 def build(profile: str, out: Path) -> None:

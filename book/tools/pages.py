@@ -10,13 +10,14 @@ from pathlib import Path
 
 import jinja2
 
+from book.tools import api
 from book.tools.chapters import ROOT
 from book.tools.records import ABSENT, Run, recorded
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim, Part
 
 TEMPLATES = ROOT / "book" / "templates"
-PAGES = ("summary.md", "scoreboard.md", "errata.md", "statistics.md")
+PAGES = ("summary.md", "scoreboard.md", "errata.md", "statistics.md", "rooms.md")
 PAPERS = {
     "Z": "Zhan, Li & Wu: permutations in two-layer networks",
     "P": "Brea, Şimşek, Illing & Gerstner: permutation saddles",
@@ -96,20 +97,27 @@ def content(run: Run) -> dict:
         "counts": {v: n for v in claims.VERDICTS if (n := Counter(r["verdict"] for r in run.records.values())[v])},
         "done": sum(verdict != ABSENT for verdict in run.verdicts.values()),
         "wrong": {id for id, record in run.records.items() if record["verdict"] in wrong},
+        "rooms": api.rooms(),
         "runs": run.statistics,
         "versions": sorted({v for r in run.statistics for v in ({"Python": r["python"]} | r["versions"]).items()}),
         "seconds": sum(r["seconds"] for r in run.statistics),
     }
 
 
-def write(run: Run, pages: Path, extra: Path) -> None:
-    """Write the generated pages to ``pages`` and ``claims.json`` to ``extra``."""
+def api_pages() -> dict[str, str]:
+    """The API's pages, one a room: file name → text."""
+    template = environment().get_template("room.md")
+    return {f"{room.name}.md": template.render(room=room) for room in api.rooms()}
+
+
+def write(run: Run, book: Path) -> None:
+    """Write what is generated to a staged book: parts of pages, the API's pages, and ``claims.json``."""
     known, templates = content(run), environment()
-    pages.mkdir(parents=True, exist_ok=True)
-    for name in PAGES:
-        (pages / name).write_text(templates.get_template(name).render(known), encoding="utf-8")
-    extra.mkdir(parents=True, exist_ok=True)
+    texts = {book / "generated" / name: templates.get_template(name).render(known) for name in PAGES}
+    texts |= {book / "api" / name: text for name, text in api_pages().items()}
     listing = [{"id": id.partition(".")[0]} | record for id, record in run.records.items()]
     published = {"verdicts": run.verdicts, "parts": listing, "recorded": list(known["recorded"].values())}
-    text = json.dumps(published, indent=1, ensure_ascii=False) + "\n"
-    (extra / "claims.json").write_text(text, encoding="utf-8")
+    texts[book / "extra" / "claims.json"] = json.dumps(published, indent=1, ensure_ascii=False) + "\n"
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -44,7 +44,7 @@ def in_words(seconds: float) -> str:
     >>> in_words(3), in_words(44), in_words(100), in_words(7000)
     ('about 10 s to go', 'about 50 s to go', 'about 2 min to go', 'about 1.9 h to go')
     """
-    if seconds < 55:
+    if seconds < 50:
         return f"about {10 * max(1, -int(-seconds // 10))} s to go"
     if seconds < 5400:
         return f"about {max(1, round(seconds / 60))} min to go"
@@ -89,8 +89,7 @@ class Progress:
             self.taken += seconds
             self._remember(chapter, seconds)
             finished = self.total - len(self.waiting) - len(self.running)
-            width = len(str(self.total))
-            text = f"[{finished:>{width}}/{self.total}] {chapter}: done in {seconds:.0f} s"
+            text = f"[{finished}/{self.total}] {chapter}: done in {seconds:.0f} s"
             left = self.left()
             text += f", {in_words(left)}" if left else ""
         return text

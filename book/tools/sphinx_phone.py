@@ -1,8 +1,8 @@
 """Sphinx extension: on narrow screens a figure's panels stand one below the other.
 
 The executed chapters hold each figure twice (``book/tools/staging.py``). myst-nb calls the file of an image by the
-SHA-256 of its bytes; the picture for phones lies under the same name in ``phone/``, from where the browser takes it when
-the screen is narrow. Alternative text, caption and size stay those of the image.
+SHA-256 of its bytes; the picture for phones lies under the same name in ``phone/``, from where the browser takes it
+when the screen is narrow. Alternative text, caption and size stay those of the image.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """An executed chapter as its page shows it: without what only repeats, with pictures for phones beside the wide ones.
 
 ``figures.show`` stores every figure twice, the second time with its panels in one column under the name ``…-phone``.
-Here that one becomes a file of its own, named by the SHA-256 of the wide picture, which is also what the page's image is
-called; ``sphinx_phone`` finds it by that name.
+Here that one becomes a file of its own, named by the SHA-256 of the wide picture, which is also what the page's image
+is called; ``sphinx_phone`` finds it by that name.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ def values(source: str) -> dict[str, object]:
     """The names that a cell of parameters sets, each with its value, or with its text where that is no literal."""
     found: dict[str, object] = {}
     for node in ast.parse(source).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        value = getattr(node, "value", None)
-        if value is not None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             try:
-                read: object = ast.literal_eval(value)
+                read: object = ast.literal_eval(node.value)
             except ValueError:
-                read = ast.unparse(value)
+                read = ast.unparse(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             found |= {target.id: read for target in targets if isinstance(target, ast.Name)}
     return found
 

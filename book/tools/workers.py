@@ -31,6 +31,7 @@ import threading
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any, cast
 
 ADDRESS = "LMC_STEM"
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -222,7 +223,7 @@ def provide() -> None:
             environment = dict(kwargs.get("env") or os.environ) | {"JPY_PARENT_PID": str(os.getpid())}
             arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
             prepared.launch(arguments, environment, kwargs.get("cwd") or os.getcwd())
-            self.process = prepared
+            self.process = cast(Any, prepared)
             self.pid = self.pgid = prepared.pid
             return self.connection_info
 
