@@ -220,9 +220,9 @@ def provide() -> None:
             prepared, Prepared.current = Prepared.current, None
             if prepared is None or cmd[0] != sys.executable or "ipykernel_launcher" not in cmd:
                 return await super().launch_kernel(cmd, **kwargs)
-            environment = dict(kwargs.get("env") or os.environ) | {"JPY_PARENT_PID": str(os.getpid())}
-            arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
-            prepared.launch(arguments, environment, kwargs.get("cwd") or os.getcwd())
+            # A kernel ends with its parent; it has read JPY_PARENT_PID already, when it was not yet known.
+            arguments = [*cmd[cmd.index("ipykernel_launcher") + 1 :], f"--IPKernelApp.parent_handle={os.getpid()}"]
+            prepared.launch(arguments, dict(kwargs.get("env") or os.environ), kwargs.get("cwd") or os.getcwd())
             self.process = cast(Any, prepared)
             self.pid = self.pgid = prepared.pid
             return self.connection_info
