@@ -6,6 +6,7 @@ The colours are named Matplotlib colours, ``color="book:blue"``; :data:`COLOURS`
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -65,7 +66,7 @@ def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tu
 
 def band(axes: Axes, x, mean, stderr, **kwargs):
     """Points with bars of ±3.29 standard errors (two-sided 10⁻³), the level at which claims are rejected."""
-    style = {"fmt": "o", "markersize": 3, "linewidth": 0, "elinewidth": 1, "capsize": 0} | kwargs
+    style: dict[str, Any] = {"fmt": "o", "markersize": 3, "linewidth": 0, "elinewidth": 1, "capsize": 0} | kwargs
     return axes.errorbar(x, mean, yerr=BAND * np.asarray(stderr), **style)
 
 
@@ -100,19 +101,19 @@ def stack(figure: Figure) -> None:
     [4.6, 7.2]
     >>> plt.close(figure)
     """
-    grid = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
-    first = {axes.get_subplotspec().rowspan.start: axes for axes in reversed(grid)}
-    last = {axes.get_subplotspec().colspan.start: axes for axes in grid}
-    shared = [(first[s.rowspan.start], last[s.colspan.start]) for s in (axes.get_subplotspec() for axes in grid)]
-    spec = GridSpec(len(grid), 1, figure=figure)
-    for place, (axes, (left, bottom)) in enumerate(zip(grid, shared, strict=True)):
+    grid = [(axes, place) for axes in figure.axes if (place := axes.get_subplotspec()) is not None]
+    first = {place.rowspan.start: axes for axes, place in reversed(grid)}  # row → its leftmost panel
+    last = {place.colspan.start: axes for axes, place in grid}  # column → its lowest panel
+    column = GridSpec(len(grid), 1, figure=figure)
+    for number, (axes, place) in enumerate(grid):
+        left, bottom = first[place.rowspan.start], last[place.colspan.start]
         if not axes.get_ylabel() and axes.get_shared_y_axes().joined(axes, left):
             axes.set_ylabel(left.get_ylabel())
         if not axes.get_xlabel() and axes.get_shared_x_axes().joined(axes, bottom):
             axes.set_xlabel(bottom.get_xlabel())
         if axes.axison:
             axes.tick_params(labelleft=True, labelbottom=True)
-        axes.set_subplotspec(spec[place])
+        axes.set_subplotspec(column[number])
     for below in figure.legends:
         below.set_ncols(1)
     figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(below.get_texts()) for below in figure.legends))
