@@ -114,9 +114,12 @@ def stack(figure: Figure) -> None:
         if axes.axison:
             axes.tick_params(labelleft=True, labelbottom=True)
         axes.set_subplotspec(column[number])
-    for below in figure.legends:
-        below.set_ncols(1)
-    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(below.get_texts()) for below in figure.legends))
+    entries = [(box.legend_handles, [text.get_text() for text in box.get_texts()]) for box in figure.legends]
+    for box in list(figure.legends):
+        box.remove()
+    for handles, labels in entries:
+        figure.legend(handles, labels, loc="outside lower center")
+    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(labels) for _, labels in entries))
 
 
 def numbers(**values) -> None:
