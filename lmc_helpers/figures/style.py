@@ -114,7 +114,10 @@ def stack(figure: Figure) -> None:
         if axes.axison:
             axes.tick_params(labelleft=True, labelbottom=True)
         axes.set_subplotspec(column[number])
-    entries = [(box.legend_handles, [text.get_text() for text in box.get_texts()]) for box in figure.legends]
+    entries = [
+        ([h for h in box.legend_handles if h is not None], [text.get_text() for text in box.get_texts()])
+        for box in figure.legends
+    ]
     for box in list(figure.legends):
         box.remove()
     for handles, labels in entries:
