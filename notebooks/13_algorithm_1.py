@@ -165,7 +165,7 @@ left.set(
     xlabel="share of pairs that miss the best permutation",
 )
 left.invert_yaxis()
-left.legend()
+left.legend(loc="lower right")
 best = found[6].barriers[BEST]
 for name, colour in zip(names, palette, strict=True):
     ratio = np.sort(found[6].barriers[name][best > FLOOR] / best[best > FLOOR])
