@@ -269,7 +269,7 @@ figures.show("fig_bound", figure)
 # %% [markdown]
 # ```{glue:figure} fig_bound
 # :name: fig-bound
-# :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one half; the mended bound and the quadratic one lie above the barrier of an example, the quadratic one with the same slope.
+# :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barrier of an example, the quadratic one with the same slope.
 #
 # The printed bound of A.2, the mended one, the quadratic one and the exact barrier of a pair in which every type has the matched share
 # $\gamma$; $M = d = 6$. The vertical axis is linear between $\pm 10^{-5}$. Nothing here is sampled.
