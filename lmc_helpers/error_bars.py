@@ -24,6 +24,7 @@ __all__ = [
     "mean_and_error",
     "over_clusters",
     "place_of_peak",
+    "power_law",
     "ratio_of_means",
     "slope_and_error",
     "widening",
@@ -128,6 +129,45 @@ def slope_and_error(x, y, stderr) -> tuple[float, float]:
         raise ValueError(f"shapes {shapes}; allowed: three vectors of one length, at least two different places")
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     return float(weights @ y), float(np.sqrt(weights**2 @ stderr**2))
+
+
+def power_law(x, samples: np.ndarray) -> tuple[float, float]:
+    """Exponent of a power law through means: the slope of log(mean) against log(x), each point weighed by its error.
+
+    Parameters
+    ----------
+    x : array
+        positive places (k,), k >= 2, not all equal.
+    samples : numpy.ndarray
+        (k, n), n >= 2 positive values at each place.
+
+    Returns
+    -------
+    (float, float)
+        exponent and its standard error; errors of log(mean) to first order.
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not match, or there are too few places or values.
+
+    Examples
+    --------
+    >>> exponent, error = power_law([1.0, 2.0, 4.0], [[0.9, 1.1], [0.225, 0.275], [0.05625, 0.06875]])
+    >>> round(exponent, 12), round(error, 3)
+    (-2.0, 0.102)
+    """
+    x, samples = np.asarray(x, dtype=float), np.asarray(samples, dtype=float)
+    if samples.ndim != 2 or samples.shape[1] < 2 or x.shape != samples.shape[:1] or len(np.unique(x)) < 2:
+        raise ValueError(
+            f"places {x.shape}, samples {samples.shape}; allowed: (k,) and (k, n >= 2), two or more different places"
+        )
+    mean = samples.mean(axis=1)
+    error = samples.std(axis=1, ddof=1) / math.sqrt(samples.shape[1]) / mean  # of log(mean)
+    log_x = np.log(x)
+    w = 1 / error**2
+    centred = log_x - (w @ log_x) / w.sum()
+    return float((w * centred) @ np.log(mean) / (w @ centred**2)), float((w @ centred**2) ** -0.5)
 
 
 def place_of_peak(x, samples: np.ndarray, seed: int) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lmc_helpers.error_bars import mean_and_error, place_of_peak, ratio_of_means, slope_and_error
+from lmc_helpers.error_bars import mean_and_error, place_of_peak, power_law, ratio_of_means, slope_and_error
 
 
 def test_two_places_with_equal_laws_are_chosen_equally_often():
@@ -53,9 +53,27 @@ def test_a_slope_agrees_with_scipy_and_its_error_with_repetition():
     assert found[0, 1] == pytest.approx(found[:, 0].std(), rel=0.03)
 
 
+def test_a_power_law_is_found_with_its_error():
+    rng = np.random.default_rng(4)
+    x, n = np.array([10.0, 20.0, 80.0]), 400
+    spread = np.array([0.1, 0.5, 0.3])[:, None]
+    found = np.array(
+        [power_law(x, 3 * x[:, None] ** -1.5 * (1 + spread * rng.normal(size=(3, n)))) for _ in range(2000)]
+    )
+    assert found[:, 0].mean() == pytest.approx(-1.5, abs=4 * found[:, 0].std() / np.sqrt(2000) + 1e-3)
+    assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.06)
+    y = rng.uniform(1, 2, size=(3, 5))  # numpy's weighted fit, which takes 1/σ
+    weights = y.mean(axis=1) * np.sqrt(5) / y.std(axis=1, ddof=1)
+    fit, covariance = np.polyfit(np.log(x), np.log(y.mean(axis=1)), 1, w=weights, cov="unscaled")
+    assert power_law(x, y) == pytest.approx((fit[0], np.sqrt(covariance[0, 0])))
+
+
 @pytest.mark.parametrize(
     "call",
     [
+        lambda: power_law([1.0, 2.0], [[1.0], [2.0]]),
+        lambda: power_law([1.0, 1.0], [[1.0, 2.0], [1.0, 2.0]]),
+        lambda: power_law([1.0, 2.0, 3.0], [[1.0, 2.0], [1.0, 2.0]]),
         lambda: mean_and_error([[1.0, 2.0], [1.0]]),
         lambda: ratio_of_means([1.0], [1.0, 2.0]),
         lambda: ratio_of_means([1.0, 2.0, 3.0], [1.0, 2.0], paired=True),
