@@ -49,7 +49,7 @@ from scipy.sparse.csgraph import connected_components
 from lmc_helpers import claims, figures
 from lmc_helpers.general_linear import (
     determinant_sign,
-    divide,
+    times_inverse,
     path_in_group,
     random_invertible,
 )
@@ -194,7 +194,7 @@ for layers, h in CASES:
     for layer in range(1, layers):
         path = path_over_obstruction(a, X, Y, layer, steps)
         over.append(loss(path, X, Y).amax(dim=-1) / obstruction(Y))
-    heights.append(obstruction(divide(Y, X)) / obstruction(Y))
+    heights.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
 on_path, straight, between, over = map(
     torch.cat, (on_path, straight, between, over)
 )
@@ -334,7 +334,7 @@ def wide_minima(n: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     W1 = torch.randn(count, n + 1, n, dtype=torch.float64, generator=generator)
     Z = torch.randn(count, n, n + 1, dtype=torch.float64, generator=generator)
     back = torch.linalg.pinv(W1)
-    return W1, divide(Y, X) @ back + Z - Z @ W1 @ back
+    return W1, times_inverse(Y, X) @ back + Z - Z @ W1 @ back
 
 
 def wide_path(
@@ -345,7 +345,7 @@ def wide_path(
     T = torch.cat([W1, kernel], dim=-1)
     T[..., -1] *= determinant_sign(T)[:, None]
     eye = torch.eye(T.shape[-1], dtype=torch.float64).expand_as(T[1:])
-    g = path_in_group(eye, divide(T[1:], T[:-1]), steps)
+    g = path_in_group(eye, times_inverse(T[1:], T[:-1]), steps)
     before = W2[:-1, None].expand(-1, steps, -1, -1)
     return g @ W1[:-1, None], torch.linalg.solve(g, before, left=False)
 
@@ -404,7 +404,7 @@ def share_joined(sign: int) -> float:
             (len(signs),), h, torch_generator(seed, f"lemma g {h}")
         )
         g[..., 0, :] *= (sign * determinant_sign(g))[:, None]
-        moved = [g @ a[0], divide(a[1], g)]
+        moved = [g @ a[0], times_inverse(a[1], g)]
         same = (components(moved, X) == components(b, X)).all(dim=-1)
         if same.any():
             ends = ([W[same] for W in net] for net in (moved, b))
@@ -614,13 +614,13 @@ copies = shuffle @ torch.linalg.matrix_exp(0.1 * noise)
 
 def coefficient(g: torch.Tensor, power: int = 2) -> torch.Tensor:
     """The last factor of the proposition, (…)."""
-    bend = divide(torch.linalg.matrix_power(g - eye, power), g)
+    bend = times_inverse(torch.linalg.matrix_power(g - eye, power), g)
     return (a[1] @ bend @ a[0] @ X).square().sum(dim=(-2, -1))
 
 
 def measured_line(g: torch.Tensor) -> torch.Tensor:
     """The loss on the straight lines, (lines, steps)."""
-    return loss(on_line(a, [g @ a[0], divide(a[1], g)], alphas), X, Y)
+    return loss(on_line(a, [g @ a[0], times_inverse(a[1], g)], alphas), X, Y)
 
 
 shape = (alphas * (1 - alphas)) ** 2

@@ -48,11 +48,11 @@ from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers import claims, figures
 from lmc_helpers.figures.turntable import Picture, turntable
-from lmc_helpers.general_linear import determinant_sign, divide, random_invertible
+from lmc_helpers.general_linear import determinant_sign, times_inverse, random_invertible
 from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction
 from lmc_helpers.linear_nets.grid_components import surface_classes, surface_cubes
 from lmc_helpers.linear_nets.residual import (
-    middle,
+    residual_map,
     residual_components,
     residual_loss,
     residual_minimum,
@@ -341,7 +341,7 @@ def random_minima(
     X, Y = random_invertible((2,), n, generator)
     W1, W2 = random_invertible((2, count), n, generator)
     W1[::5, :, 0] = 0
-    order = determinant_sign(middle(W1, W2, eps)).argsort(stable=True)
+    order = determinant_sign(residual_map(W1, W2, eps)).argsort(stable=True)
     return residual_minimum(W1[order], W2[order], X, Y, eps), X, Y
 
 
@@ -406,13 +406,13 @@ def over_the_obstruction(n: int, eps: float) -> tuple[torch.Tensor, float]:
     generator = torch_generator(seed, f"obstruction {n} {eps}")
     X, Y, W1, W2 = random_invertible((4, 20), n, generator)
     X, Y = X[0], Y[0]
-    M, W3 = middle(W1, W2, eps), residual_minimum(W1, W2, X, Y, eps)[2]
+    M, W3 = residual_map(W1, W2, eps), residual_minimum(W1, W2, X, Y, eps)[2]
     M, W3 = path_over_obstruction([M, W3], X, Y, 1, steps)
     W1 = W1[:, None].expand(M.shape)
-    W2 = divide(M - eps * torch.eye(n, dtype=torch.float64), W1)
+    W2 = times_inverse(M - eps * torch.eye(n, dtype=torch.float64), W1)
     crossed = determinant_sign(M[:, 0]) * determinant_sign(M[:, -1]) < 0
     height = residual_loss([W1, W2, W3], X, Y, eps).amax(dim=-1) / obstruction(Y)
-    return height[crossed], obstruction(divide(Y, X)) / obstruction(Y)
+    return height[crossed], obstruction(times_inverse(Y, X)) / obstruction(Y)
 
 
 passes = [
@@ -463,7 +463,7 @@ path = residual_path(a, b, X, Y, 1.0, 60)
 t = np.linspace(0, 1, len(path[0]))
 curves = {
     r"$\det W_1$": (torch.linalg.det(path[0]), "blue"),
-    r"$\det (W_2 W_1 + I)$": (torch.linalg.det(middle(*path[:2], 1.0)), "red"),
+    r"$\det (W_2 W_1 + I)$": (torch.linalg.det(residual_map(*path[:2], 1.0)), "red"),
     "loss": (residual_loss(path, X, Y, 1.0), "green"),
 }
 for name, (values, colour) in curves.items():
@@ -480,7 +480,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_skip_components
 # :name: fig-skip-components
-# :alt: Left and middle, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
+# :alt: Left and residual_map, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
 # Left and middle: the classes of cubes for $n = 1$, $X = Y = 1$, seen along $W_3$; white: no minimum in the box. Right: a path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for
 # $n = 3$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).

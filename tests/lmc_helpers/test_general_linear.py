@@ -9,7 +9,7 @@ from oracles.linear import ALMOST, FLAT, FLIP, I2, normal
 
 from lmc_helpers.general_linear import (
     determinant_sign,
-    divide,
+    times_inverse,
     random_invertible,
     require_finite,
     require_invertible,
@@ -23,10 +23,10 @@ def test_signs_and_quotients():
     assert determinant_sign(A).tolist()[:2] == [1, -1]
     a, b = normal(2, 3, 4, 4, seed=1) + 4 * torch.eye(4, dtype=torch.float64)
     for k in range(3):
-        np.testing.assert_allclose(divide(b, a)[k].numpy(), b[k].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10)
-        np.testing.assert_allclose(divide(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10)
+        np.testing.assert_allclose(times_inverse(b, a)[k].numpy(), b[k].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10)
+        np.testing.assert_allclose(times_inverse(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10)
     cube = normal(4, 4, 4, seed=2)  # a batch as long as the matrices
-    torch.testing.assert_close(divide(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(times_inverse(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
 
 
 def test_what_is_allowed_passes():
