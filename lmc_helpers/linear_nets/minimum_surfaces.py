@@ -2,12 +2,10 @@
 
 It is the graph of W_3 = 1 / (W_2 W_1 + ε) over the plane without the curve W_2 W_1 = −ε, four sheets for ε = 0 and
 three for ε ≠ 0 (Prop. 4.3 and Fig. 1 of Zhao, Dehmamy, Walters & Yu). In the cube [−r, r]³ it lies over
-|W_2 W_1 + ε| >= 1/r, which cuts no sheet in two if r is large enough.
+``|W_2 W_1 + ε|`` >= 1/r, which cuts no sheet in two if r is large enough.
 """
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 
@@ -22,7 +20,7 @@ def minimum_sheets(eps: float, reach: float) -> list[np.ndarray]:
     eps : float
         ε, the factor of the skip connection.
     reach : float
-        r. For ε = 0, r³ > 1; else 1/r < \\|ε\\| and \\|ε\\| + 1/r < r², so that the cube shows every component in one
+        r. For ε = 0, r³ > 1; else 1/r < ``|ε|`` and ``|ε|`` + 1/r < r², so that the cube shows every component in one
         piece.
 
     Returns
@@ -51,7 +49,7 @@ def minimum_sheets(eps: float, reach: float) -> list[np.ndarray]:
     if eps < 0:  # (W_1, W_3) → (−W_1, −W_3) turns round the sign of ε
         return [patch * [-1, 1, -1] for patch in minimum_sheets(-eps, reach)]
     if eps == 0:
-        return [_beyond(1 / reach, signs, eps, reach) for signs in itertools.product((1, -1), repeat=2)]
+        return [_beyond(1 / reach, signs, eps, reach) for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
     beyond = [_beyond(eps + 1 / reach, signs, eps, reach) for signs in ((1, -1), (-1, 1))]
     return [_between(eps, reach), *beyond]
 
@@ -62,7 +60,7 @@ def _graph(W1: np.ndarray, W2: np.ndarray, eps: float) -> np.ndarray:
 
 
 def _beyond(product: float, signs: tuple[int, int], eps: float, reach: float) -> np.ndarray:
-    """The sheet over the quadrant of the given signs with |W_1 W_2| >= product."""
+    """The sheet over the quadrant of the given signs with ``|W_1 W_2|`` >= product."""
     W1 = np.geomspace(product / reach, reach, 22)[:, None]
     share = np.linspace(0, 1, 16)[None, :]
     W2 = (product / W1) ** (1 - share) * reach**share
