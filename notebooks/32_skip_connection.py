@@ -48,7 +48,11 @@ from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers import claims, figures
 from lmc_helpers.figures.turntable import Picture, turntable
-from lmc_helpers.general_linear import determinant_sign, times_inverse, random_invertible
+from lmc_helpers.general_linear import (
+    determinant_sign,
+    times_inverse,
+    random_invertible,
+)
 from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction
 from lmc_helpers.linear_nets.grid_components import surface_classes, surface_cubes
 from lmc_helpers.linear_nets.residual import (
@@ -463,7 +467,10 @@ path = residual_path(a, b, X, Y, 1.0, 60)
 t = np.linspace(0, 1, len(path[0]))
 curves = {
     r"$\det W_1$": (torch.linalg.det(path[0]), "blue"),
-    r"$\det (W_2 W_1 + I)$": (torch.linalg.det(residual_map(*path[:2], 1.0)), "red"),
+    r"$\det (W_2 W_1 + I)$": (
+        torch.linalg.det(residual_map(*path[:2], 1.0)),
+        "red",
+    ),
     "loss": (residual_loss(path, X, Y, 1.0), "green"),
 }
 for name, (values, colour) in curves.items():

@@ -208,8 +208,8 @@ def _require_full_rank(name: str, M: torch.Tensor) -> None:
 class Foot(NamedTuple):
     """The nearest point of an orbit that was found, the foot of a perpendicular.
 
-    X (..., m, h) and Z (..., h, n) are the point, ``distance`` (...) is its distance from (U, V), and ``residual`` (...)
-    its :func:`stationarity`, 0 but for rounding.
+    X (..., m, h) and Z (..., h, n) are the point, ``distance`` (...) is its distance from (U, V), and ``residual``
+    (...) its :func:`stationarity`, 0 but for rounding.
     """
 
     X: torch.Tensor
