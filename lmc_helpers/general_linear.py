@@ -271,9 +271,8 @@ def random_invertible(
     if signs is not None:
         wanted = torch.as_tensor(signs, dtype=torch.float64)
         if wanted.shape not in (torch.Size(batch), torch.Size(())) or not (wanted.abs() == 1).all():
-            raise ValueError(
-                f"signs {tuple(wanted.shape)} hold {wanted.unique().tolist()}; allowed: ±1, {tuple(batch)}"
-            )
+            found = f"shape {tuple(wanted.shape)} and values {wanted.unique().tolist()}"
+            raise ValueError(f"signs have {found}; allowed: {tuple(batch)} or one sign, 1 or -1")
         g[..., 0, :] *= (wanted * determinant_sign(g))[..., None]
     return g
 

@@ -1,4 +1,4 @@
-"""The group GL_h: inverses and singular values by NumPy, logarithms by SciPy's exponential, determinants by permutations."""
+"""The group GL_h: inverses and singular values by NumPy, exponentials by SciPy, determinants by permutations."""
 
 import math
 

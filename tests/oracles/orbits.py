@@ -28,8 +28,8 @@ def scalar_distance(u, v, a):
 def lower_bound(U, V, A):
     """The larger of two lower bounds on the distance r of (U, V) from {X Z = A}, in NumPy.
 
-    The first is r² >= d_0² − 2 ‖A‖_*, with d_0 the distance from {X Z = 0}. The second: X Z − U V = U F + E V + E F with
-    E = X − U and F = Z − V, so ‖UV − A‖ <= ω r + r²/2 with ω² = ‖U‖₂² + ‖V‖₂² (spectral norms).
+    The first is r² >= d_0² − 2 ‖A‖_*, with d_0 the distance from {X Z = 0}. The second: X Z − U V = U F + E V + E F
+    with E = X − U and F = Z − V, so ‖UV − A‖ <= ω r + r²/2 with ω² = ‖U‖₂² + ‖V‖₂² (spectral norms).
     """
     U, V, A = (np.asarray(M) for M in (U, V, A))
     miss = np.linalg.norm(U @ V - A)

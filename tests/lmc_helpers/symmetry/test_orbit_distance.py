@@ -1,4 +1,4 @@
-"""Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, automatic derivatives."""
+"""Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, autograd."""
 
 import itertools
 import math
