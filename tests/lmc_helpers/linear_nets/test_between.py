@@ -1,4 +1,4 @@
-"""Between two minima: least squares and eigenvalues in NumPy, products with permutation matrices, lines point by point."""
+"""Between two minima: least squares and eigenvalues in NumPy, products with permutation matrices, points of lines."""
 
 import itertools
 
