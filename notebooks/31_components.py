@@ -120,7 +120,7 @@ DATA = {
 
 
 def random_minima(layers, h, count, purpose, signs=None):
-    """W_1, …, W_l, each (count, h, h), of given signs (count, l − 1) or of any."""
+    """W_1, …, W_l, each (count, h, h), of given signs (count, l − 1) or any."""
     generator = torch_generator(seed, f"{purpose} {layers} {h}")
     wanted = None if signs is None else signs.T
     g = random_invertible((layers - 1, count), h, generator, wanted)
@@ -335,7 +335,7 @@ figures.numbers(
 
 # %%
 def random_wide_minima(n, count):
-    """W_1 (count, n + 1, n), and W_2 (count, n, n + 1), a random one of all that fit."""
+    """W_1 (count, n + 1, n), and W_2 (count, n, n + 1), a random one that fits."""
     X, Y = DATA[n]
     generator = torch_generator(seed, f"wide {n}")
     W1 = torch.randn(count, n + 1, n, dtype=torch.float64, generator=generator)
