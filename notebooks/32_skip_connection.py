@@ -255,15 +255,15 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 
 # %%
 n, eps = 3, 1.0
-t = torch.linspace(-1, 1, 5, dtype=torch.float64)
-rest = torch.ones(5, n - 1, dtype=torch.float64)
-W1 = torch.diag_embed(torch.cat([t[:, None], rest], dim=-1))  # diag(t, 1, …, 1)
+eye = torch.eye(n, dtype=torch.float64)
+W1 = eye.repeat(5, 1, 1)
+W1[:, 0, 0] = torch.linspace(-1, 1, 5)  # diag(t, 1, …, 1)
 for b in (0.0, -2.0):
-    W2 = eps * torch.diag(
-        torch.tensor([0.0] * (n - 1) + [b], dtype=torch.float64)
-    )
-    M = W2 @ W1 + eps * torch.eye(n, dtype=torch.float64)
-    print(torch.linalg.det(W1).tolist(), torch.linalg.det(M).tolist())
+    W2 = torch.zeros_like(eye)
+    W2[-1, -1] = eps * b  # ε diag(0, …, 0, b)
+    M = W2 @ W1 + eps * eye
+    for name, A in (("det W_1", W1), ("det M", M)):
+        print(f"b = {b:2g}, {name}:", torch.linalg.det(A).tolist())
 
 # %% [markdown]
 # The proof is turned into explicit paths by {py:func}`~lmc_helpers.linear_nets.residual.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
@@ -297,9 +297,8 @@ for n, eps in CASES:
     for found, curve in ((on_path, path), (on_line, line)):
         highest = residual_loss(curve, X, Y, eps).amax(dim=-1)
         found.append(highest / Y.square().sum())
-    numbers.append(
-        minima - int((on_path[-1] < JOINED).sum())
-    )  # each path joins two
+    joining = int((on_path[-1] < JOINED).sum())  # each joins two neighbours
+    numbers.append(minima - joining)
 on_path, on_line = torch.cat(on_path), torch.cat(on_line)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components"}
