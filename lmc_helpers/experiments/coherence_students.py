@@ -109,8 +109,7 @@ def train_students(
 
     Examples
     --------
-    >>> from lmc_helpers.barrier import check_places
-    from lmc_helpers.data.coherence_inputs import exact_copy, latents
+    >>> from lmc_helpers.data.coherence_inputs import exact_copy, latents
     >>> U, D = exact_copy(2, d=4)[None], torch.ones(1, 8, 4)
     >>> train_students(U, D, latents(64, seed=1), [[1, 2]], Recipe(epochs=2, batch=32)).A.shape
     torch.Size([1, 2, 8, 2])
@@ -230,8 +229,7 @@ def line_losses(
 
     Examples
     --------
-    >>> from lmc_helpers.barrier import check_places
-    from lmc_helpers.data.coherence_inputs import latents
+    >>> from lmc_helpers.data.coherence_inputs import latents
     >>> z, A = latents(50, seed=1), torch.tensor([[[[1.0, 1.0]], [[0.0, 0.0]]]], dtype=torch.float64)
     >>> students = Students(A, torch.zeros(1, 2, 1, dtype=torch.float64), A)
     >>> losses = line_losses(students, torch.tensor([[0, 1]]), z, [1, 0.5, 0])
