@@ -308,7 +308,7 @@ SETTINGS = {  # (M, d): widths, budget, pairs
 
 
 def trained_curve(M: int, d: int, seed: int) -> list[np.ndarray]:
-    """Permuted and direct barriers (2, n) of pairs that arrive, at every width."""
+    """Permuted and direct barriers (2, n) at every width, of pairs that arrive."""
     widths, budget, n = SETTINGS[M, d]
     found = []
     for m in widths:
@@ -398,7 +398,7 @@ def peak_at_12(samples: list[np.ndarray]) -> tuple[float, float]:
 
 
 def lower(M: int, d: int) -> tuple[float, float]:
-    """Trained over uniform barrier, geometric mean over widths, and its error."""
+    """Trained over uniform barrier, geometric mean over widths, with error."""
     both = zip(trained[M, d], uniform[M, d], strict=True)
     found = [ratio_of_means(x, y) for x, y in both]
     value = math.exp(np.mean([math.log(r) for r, _ in found]))
