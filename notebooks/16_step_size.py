@@ -128,7 +128,7 @@ relative_rates = np.concatenate(  # in units of η₀
 
 
 def train(setting: tuple[int, int, int], seed: int) -> dict[str, np.ndarray]:
-    """Statistics of the networks that arrive, (rates, networks) or (rates, pairs)."""
+    """Statistics of the networks that arrive, (rates, networks or pairs)."""
     m, M, d = setting
     n = MORE * networks if setting == SETTINGS[0] else networks
     rows = []

@@ -123,7 +123,7 @@ claims.check(
 
 # %%
 def entry_variance(seed: int) -> tuple[float, float]:
-    """Variance of the entries of one type over the uniform law's, and its error."""
+    """Variance of the entries of a type over the uniform one, with error."""
     entries = snap(train(10, 1, 10, networks, seed), 1)[..., 0]  # (n, m)
     entries = entries / entries.sum(dim=1, keepdim=True)
     uniform = stats.beta(

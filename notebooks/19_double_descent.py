@@ -308,7 +308,7 @@ SETTINGS = {  # (M, d): widths, budget, pairs
 
 
 def trained_curve(M: int, d: int, seed: int) -> list[np.ndarray]:
-    """Permuted and direct barriers (2, n) at every width, of pairs that arrive."""
+    """Permuted and direct barriers (2, n) of arrived pairs, at every width."""
     widths, budget, n = SETTINGS[M, d]
     found = []
     for m in widths:

@@ -372,7 +372,7 @@ LEVELS = [1 - (1 - p0) ** j for j in GRID]
 
 
 def grid(places: list[tuple[int, float]], seed: int) -> dict:
-    """Exact copies at (k, v): coherence 1/k, a latent is seen with probability v."""
+    """Exact copies of coherence 1/k, each latent seen with probability v."""
     cells = []
     for k, v in places:
         p = mask_probability(k, v)  # 1 − (1 − v)^(1/k)
