@@ -76,6 +76,7 @@ from lmc_helpers.experiments.visibility import (
     relative_anisotropy,
     same_counts,
 )
+from lmc_helpers.identifiability.input_subspace import leverages
 from lmc_helpers.networks.lines import barriers
 
 # %% [markdown]
@@ -106,7 +107,7 @@ gaps = []
 for embeddings in EMBEDDINGS.values():
     for k, U in zip(KS, embeddings, strict=True):  # U (d, 2)
         check_orthonormal(U)  # UᵀU = I
-        nu = (U @ U.T).diagonal().max().item()  # eq. (11)
+        nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², eq. (11)
         gaps.append(abs(k * nu - 1))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.nu"}
