@@ -228,6 +228,16 @@ def bootstrap(
 def widening(G: int) -> float:
     """The factor from a standard error over G clusters to one that may be used with the normal quantile.
 
+    Parameters
+    ----------
+    G : int
+        clusters, at least 2.
+
+    Returns
+    -------
+    float
+        Student's quantile with G − 1 degrees of freedom over :data:`QUANTILE`, above 1.
+
     Raises
     ------
     ValueError
@@ -250,6 +260,11 @@ def over_clusters(values: ArrayLike) -> tuple[float, float]:
     ----------
     values : array
         (G, …): the first dimension counts clusters.
+
+    Returns
+    -------
+    (float, float)
+        mean of the cluster means and its widened standard error.
 
     Raises
     ------
@@ -277,6 +292,11 @@ def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[flo
         of one mean for each sample.
     *samples : array
         (G, …) each; clusters of one number belong together in all of them.
+
+    Returns
+    -------
+    (float, float)
+        the statistic of the means over all clusters and its widened standard error.
 
     Raises
     ------

@@ -68,7 +68,17 @@ def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
 
 
 def target(z: torch.Tensor) -> torch.Tensor:
-    """ReLU(a + b) of latents (..., 2); its mean square is 1.
+    """ReLU(a + b); its mean square over normal latents is 1.
+
+    Parameters
+    ----------
+    z : torch.Tensor
+        latents (..., 2).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
 
     Examples
     --------
