@@ -15,6 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 
+from lmc_helpers.error_bars import QUANTILE
+
 __all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show", "stack"]
 
 #: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
@@ -30,7 +32,7 @@ COLOURS = {
 }
 colors.get_named_colors_mapping().update({f"book:{name}": code for name, code in COLOURS.items()})
 
-BAND = 3.29  # half-width of an error band in standard errors: two-sided 10⁻³
+BAND = QUANTILE  # half-width of an error band in standard errors
 WIDE, SINGLE, PHONE = 10.5, 7.0, 4.6  # inches: several panels side by side, one panel, one panel on a phone
 ROW = 4.2  # inches of a row of panels
 STYLE = Path(__file__).with_name("book.mplstyle")

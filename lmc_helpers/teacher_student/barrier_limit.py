@@ -13,14 +13,10 @@ The place of the peak is that of a fitted polynomial, :func:`fitted_maximum`, av
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy.stats import t
 
+from lmc_helpers.error_bars import over_clusters
 from lmc_helpers.seeds import numpy_generator
-
-BAND = 3.29  # errors are drawn and judged at so many of them: two-sided 10⁻³
 
 
 def _entries(counts: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -183,7 +179,4 @@ def peak_over_batches(x: np.ndarray, curves: np.ndarray) -> tuple[float, float]:
     """
     if len(curves) < 2:
         raise ValueError(f"{len(curves)} batches; allowed: at least 2")
-    places = [fitted_maximum(x, curve) for curve in curves]
-    widening = t.ppf(1 - 5e-4, len(places) - 1) / BAND
-    error = np.std(places, ddof=1) / math.sqrt(len(places))
-    return float(np.mean(places)), float(widening * error)
+    return over_clusters([fitted_maximum(x, curve) for curve in curves])
