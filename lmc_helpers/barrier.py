@@ -14,13 +14,15 @@ GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu eval
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
 
-def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> torch.Tensor:
-    """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor (L,).
+def check_places(
+    lambdas, dtype: torch.dtype = torch.float64, device: torch.device | str | None = None, row: bool = True
+) -> torch.Tensor:
+    """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor (L,), or of any shape if they need be no row.
 
     Raises
     ------
     ValueError
-        if they are no row of one or more numbers, or one lies outside [0, 1].
+        if they are no row of one or more numbers and ``row`` is true, or one lies outside [0, 1].
 
     Examples
     --------
@@ -28,7 +30,7 @@ def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> to
     [0.0, 0.5, 1.0]
     """
     places = torch.as_tensor(lambdas, dtype=dtype, device=device)
-    if places.ndim != 1 or not len(places):
+    if row and (places.ndim != 1 or not len(places)):
         raise ValueError(f"lambdas has shape {tuple(places.shape)}; allowed: one or more numbers in a row")
     outside = places[~((places >= 0) & (places <= 1))]
     if len(outside):
