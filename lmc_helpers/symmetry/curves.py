@@ -20,7 +20,7 @@ from lmc_helpers.symmetry.chord_bound import curvature
 from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling, Weights
 from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
 
-__all__ = ["curve", "derivatives", "flatten", "length", "orbit_curvature", "segment", "two_factor_curve"]
+__all__ = ["chord", "curve", "derivatives", "flatten", "length", "orbit_curvature", "two_factor_curve"]
 
 Action = GeneralLinear | Rescaling | PseudoInverse
 LinearAction = GeneralLinear | Rescaling
@@ -73,23 +73,37 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     return action.act(action.exp(M, t), tuple(W.unsqueeze(-3) for W in w))
 
 
-def segment(a: Weights, b: Weights, t: torch.Tensor) -> Weights:
-    """(1 − t) a + t b.
+def chord(path: Weights, t: torch.Tensor) -> Weights:
+    """The straight line between a curve's ends, (1 − t) γ(0) + t γ(1), at the same t as the curve.
 
     Parameters
     ----------
-    a, b : tuple of torch.Tensor
-        (W_1, W_2) each.
+    path : tuple of torch.Tensor
+        points (W_1, W_2) of a curve, (..., steps, h, n) and (..., steps, m, h); its first and last are the ends.
     t : torch.Tensor
-        (steps,).
+        (q,).
 
     Returns
     -------
     tuple of torch.Tensor
-        (..., steps, h, n) and (..., steps, m, h).
+        (..., q, h, n) and (..., q, m, h).
+
+    Raises
+    ------
+    ValueError
+        if t is no grid.
+
+    Examples
+    --------
+    >>> W_1 = torch.tensor([1.0, 5.0, 3.0]).reshape(3, 1, 1)
+    >>> chord((W_1, 1 / W_1), torch.tensor([0.0, 0.5, 1.0]))[0].flatten().tolist()
+    [1.0, 2.0, 3.0]
     """
+    if t.ndim != 1:
+        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (q,)")
     t = t[:, None, None]
-    return tuple((1 - t) * A.unsqueeze(-3) + t * B.unsqueeze(-3) for A, B in zip(a, b, strict=True))
+    first, second = ((1 - t) * W[..., :1, :, :] + t * W[..., -1:, :, :] for W in path)
+    return first, second
 
 
 def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
