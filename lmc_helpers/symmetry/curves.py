@@ -4,7 +4,8 @@ An action that keeps the loss keeps it along γ. If it is linear, with generator
 
     γ'(t) = ρ(M) γ(t),    γ''(t) = ρ(M)² γ(t)    at every t,
 
-for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives length and curvature.
+for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives the length and, by
+:func:`lmc_helpers.symmetry.chord_bound.curvature`, the curvature.
 
 Actions are the objects of :mod:`lmc_helpers.symmetry.group_actions`; M is (..., h, h), or (..., h) for
 rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows
@@ -16,11 +17,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lmc_helpers.symmetry.chord_bound import curvature
 from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling, Weights
 from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
 
-__all__ = ["chord", "curve", "derivatives", "flatten", "length", "orbit_curvature", "two_factor_curve"]
+__all__ = ["chord", "curve", "derivatives", "flatten", "length", "two_factor_curve"]
 
 Action = GeneralLinear | Rescaling | PseudoInverse
 LinearAction = GeneralLinear | Rescaling
@@ -174,38 +174,6 @@ def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torc
         )
     velocity = action.generator(M, w)
     return flatten(velocity), flatten(action.generator(M, velocity))
-
-
-def orbit_curvature(action: LinearAction, M: torch.Tensor, w: Weights, t: torch.Tensor) -> torch.Tensor:
-    """Curvature of γ(t) = exp(tM)·w, in closed form.
-
-    Parameters
-    ----------
-    action, M, w
-        as for :func:`derivatives`.
-    t : torch.Tensor
-        (steps,).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., steps).
-
-    Raises
-    ------
-    ValueError
-        as :func:`derivatives`, or if w is a fixed point, γ' = 0.
-
-    Examples
-    --------
-    The hyperbola (eᵗ, e⁻ᵗ) has the curvature 1/√2 at (1, 1):
-
-    >>> one = torch.ones(1, 1, dtype=torch.float64)
-    >>> round(orbit_curvature(GeneralLinear(), one, (one, one), torch.zeros(1)).item() * 2**0.5, 12)
-    1.0
-    """
-    dims = 1 if isinstance(action, Rescaling) else 2
-    return curvature(*derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, t)))
 
 
 def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -> torch.Tensor:
