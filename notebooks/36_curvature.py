@@ -305,14 +305,8 @@ x = np.linspace(0.02, 1.98, 400)
 of_arc = np.sin(math.pi * x / 2) / (1 - np.abs(np.cos(math.pi * x / 2)))
 of_arc = np.where(x <= 1, 1, of_arc)
 many.plot(x, of_arc, color="book:black", linewidth=1, label="circular arcs")
-many.plot(
-    lengths[real] / math.pi,
-    wander_ratio,
-    ".",
-    markersize=3,
-    color="book:purple",
-    label="random plane curves",
-)
+dots = lengths[real] / math.pi, wander_ratio
+many.plot(*dots, "C4.", markersize=3, label="random plane curves")
 many.axvline(1, color="book:grey", linewidth=1, linestyle="--")
 many.set(
     xlabel=r"length $\cdot\, \kappa_{\max} / \pi$",

@@ -154,31 +154,34 @@ by_mean = [
 ]
 claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Losses for the figure"}
+span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
+wide = torch.logspace(0, 8, 81, dtype=torch.float64)
+idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
+full = idle_one.filled()
+curves = {
+    "all neurons, assumption holds": [least(generic, m) for m in span],
+    "all neurons, assumption fails": [least(idle_one, m) for m in span],
+    "one neuron, idle ones filled": [
+        least(full, one_neuron(full, m)) for m in span
+    ],
+}
+of_Y = [net.Y.square().sum() for net in (generic, idle_one, idle_one)]
+ratios = {}  # least loss over permutations by its leading term
+for k in (1, 0.5, 2):
+    net = idle_net(seed, k, 2, 5).filled()
+    values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
+    ratios[k] = values / leading_term(net, wide)
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
 figure, (left, right) = figures.panels(2)
-span = torch.logspace(0, 5, 41, dtype=torch.float64)
-net, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
-full = net.filled()
-one = [least(full, one_neuron(full, m)) for m in span.tolist()]
-for values, size, colour, label in (
-    (
-        [least(generic, m) for m in span],
-        generic.Y,
-        "blue",
-        "all neurons, assumption holds",
-    ),
-    (
-        [least(net, m) for m in span],
-        net.Y,
-        "orange",
-        "all neurons, assumption fails",
-    ),
-    (one, net.Y, "red", "one neuron, idle ones filled"),
+for (label, values), size, colour in zip(
+    curves.items(), of_Y, ("blue", "orange", "red"), strict=True
 ):
-    values = torch.tensor(values) / size.square().sum()
+    values = torch.tensor(values) / size
     left.plot(span, values, color=f"book:{colour}", label=label)
-form = leading_term(full, span[20:]) / net.Y.square().sum()
-left.plot(span[20:], form, ":", color="book:black", label="theorem, leading term")
+form = leading_term(full, span[20:]) / of_Y[1]
+left.plot(span[20:], form, "k:", label="theorem, leading term")
 left.set(
     xlabel="scale $m$",
     ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$",
@@ -187,15 +190,12 @@ left.set(
     ylim=(1e-4, None),
 )
 left.legend()
-wide = torch.logspace(0, 8, 81, dtype=torch.float64)
-names = {0.5: r"$k = \frac{1}{2}$", 1: "$k = 1$", 2: "$k = 2$"}
-for (k, name), colour in zip(
-    names.items(), ("orange", "blue", "red"), strict=True
+for k, name, colour in (
+    (0.5, r"$k = \frac{1}{2}$", "book:orange"),
+    (1, "$k = 1$", "book:blue"),
+    (2, "$k = 2$", "book:red"),
 ):
-    full = idle_net(seed, k, 2, 5).filled()
-    values = [least(full, one_neuron(full, m)) for m in wide.tolist()]
-    ratio = torch.tensor(values) / leading_term(full, wide)
-    right.plot(wide, ratio, color=f"book:{colour}", label=name)
+    right.plot(wide, ratios[k], color=colour, label=name)
 right.axhline(1, color="book:black", linestyle=":")
 right.set(
     xlabel="scale $m$",
