@@ -114,12 +114,12 @@ def arc_height(kappa: Number, chord: Number) -> torch.Tensor:
     >>> arc_height(0.5, 4.0).item(), round(arc_height(1.0, 1e-4).item() * 8e8, 6)
     (2.0, 1.0)
     """
-    kappa, chord = _tensors(kappa=kappa, chord=chord)
-    x = kappa * chord / 2
+    k, D = _tensors(kappa=kappa, chord=chord)
+    x = k * D / 2
     if (x > 1).any():
-        k, D = (y[x > 1][0].item() for y in torch.broadcast_tensors(kappa, chord))
-        raise ValueError(f"D = {D:.6g} > 2/κ = {2 / k:.6g}, so that d_max is no real number; allowed: D <= 2/κ")
-    return kappa * (chord / 2).square() / (1 + (1 - x.square()).sqrt())
+        bad_k, bad_D = (y[x > 1][0].item() for y in torch.broadcast_tensors(k, D))
+        raise ValueError(f"D = {bad_D:.6g} > 2/κ = {2 / bad_k:.6g}, so that d_max is no real number; allowed: D <= 2/κ")
+    return k * (D / 2).square() / (1 + (1 - x.square()).sqrt())
 
 
 def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
@@ -151,12 +151,12 @@ def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
     >>> chord_bound(1.0, 2 * math.sin(1.0), 2 * math.pi - 2).item() == math.sin(1.0)
     True
     """
-    kappa, chord, length = torch.broadcast_tensors(*_tensors(kappa=kappa, chord=chord, length=length))
-    if (length < chord * (1 - 1e-12)).any():
+    k, D, ell = torch.broadcast_tensors(*_tensors(kappa=kappa, chord=chord, length=length))
+    if (ell < D * (1 - 1e-12)).any():
         raise ValueError("a length is smaller than the distance of the ends; allowed: length >= chord")
-    bound = torch.minimum(chord, (length.square() - chord.square()).clamp(min=0).sqrt()) / 2
-    valid = (kappa * length <= math.pi) & (kappa * chord <= 2)
-    arc = arc_height(kappa, torch.where(valid, chord, 0.0))
+    bound = torch.minimum(D, (ell.square() - D.square()).clamp(min=0).sqrt()) / 2
+    valid = (k * ell <= math.pi) & (k * D <= 2)
+    arc = arc_height(k, torch.where(valid, D, 0.0))
     return torch.where(valid, torch.minimum(arc, bound), bound)
 
 
@@ -302,7 +302,7 @@ def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
     point = [r * c, r * s - a * s2 / 2, r * c + a * s**2, r * s]
     velocity = [-r * s, r * c - a * c2, -r * s + a * s2, r * c]
     acceleration = [-r * c, -r * s + 2 * a * s2, -r * c + 2 * a * c2, -r * s]
-    return tuple(torch.stack(x, dim=-1) for x in (point, velocity, acceleration))
+    return torch.stack(point, dim=-1), torch.stack(velocity, dim=-1), torch.stack(acceleration, dim=-1)
 
 
 def curvature_bound(delta: float, size: float = 1.0) -> float:
@@ -388,7 +388,7 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
     p = e + s**2
     p1, p2 = 2 * s * c, 2 * (c**2 - s**2)
     y, y1, y2 = p * c, p1 * c - p * s, p2 * c - 2 * p1 * s - p * c
-    return tuple(torch.stack(x, dim=-1) for x in ((s, y), (c, y1), (-s, y2)))
+    return torch.stack((s, y), dim=-1), torch.stack((c, y1), dim=-1), torch.stack((-s, y2), dim=-1)
 
 
 def _check_positive(**values: float) -> None:

@@ -70,7 +70,7 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     """
     if t.ndim != 1:
         raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (steps,)")
-    return action.act(action.exp(M, t), tuple(W.unsqueeze(-3) for W in w))
+    return action.act(action.exp(M, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
 def chord(path: Weights, t: torch.Tensor) -> Weights:
@@ -137,7 +137,7 @@ def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
     """
     action = GeneralLinear()
     A, B = two_exponentials(g)
-    return action.act(action.exp(A, t) @ action.exp(B, t), tuple(W.unsqueeze(-3) for W in w))
+    return action.act(action.exp(A, t) @ action.exp(B, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
 def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,9 +1,9 @@
 """Networks on which the rescaling barrier is measured (Zhao, Dehmamy, Walters & Yu, 5.2 and 5.3; chapters 33 and 37).
 
 All that the loss L = ``‖Y − W_l σ(W_{l−1} F)‖²`` sees of a deep network are its last two layers W_l (o, h) and
-W_{l−1} (h, d), the features F (d, N), which the layers below make of the inputs, the targets Y (o, N) and the homogeneous
-activation σ. :class:`HomogeneousNet` holds them; forward passes on lines between two points are measurements against
-which the closed forms of :mod:`lmc_helpers.symmetry.rescaling` are checked.
+W_{l−1} (h, d), the features F (d, N), which the layers below make of the inputs, the targets Y (o, N) and the
+homogeneous activation σ. :class:`HomogeneousNet` holds them; forward passes on lines between two points are
+measurements against which the closed forms of :mod:`lmc_helpers.symmetry.rescaling` are checked.
 
 Networks with loss 0 come at random, the targets being their own outputs, or by training: :func:`five_layer_minimum`
 descends to a minimum of the paper's Fig. 4. Numbers are float64 and keyed by (seed, purpose).
@@ -311,9 +311,7 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
     def residual(*weights: torch.Tensor) -> torch.Tensor:
         return (weights[-1] @ sigma(weights[-2] @ features(weights)) - Y).flatten()
 
-    weights = [
-        normal(f"layer {i} of Fig. 4", b, a) * math.sqrt(2 / a) for i, (a, b) in enumerate(pairwise(WIDTHS))
-    ]
+    weights = [normal(f"layer {i} of Fig. 4", b, a) * math.sqrt(2 / a) for i, (a, b) in enumerate(pairwise(WIDTHS))]
     for _ in range(steps):
         weights = [W.requires_grad_() for W in weights]
         half = residual(*weights).square().sum() / 2

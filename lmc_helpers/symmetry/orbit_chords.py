@@ -1,8 +1,8 @@
 """Chords of curves exp(tM)·w in one orbit of GL_h, measured (Zhao, Dehmamy, Walters & Yu, Theorem 6.2; chapter 36).
 
-The points of γ(t) = exp(tM)·(W_1, W_2) = (e^{tM} W_1, W_2 e^{−tM}), 0 <= t <= 1, compute one linear function. The theorem
-bounds how far its chord is from γ, and with a Lipschitz constant the loss ``‖W_2 W_1 X − Y‖``, Y = W_2 W_1 X at the ends,
-on the chord. Here is all that it speaks of, for many curves at a time.
+The points of γ(t) = exp(tM)·(W_1, W_2) = (e^{tM} W_1, W_2 e^{−tM}), 0 <= t <= 1, compute one linear function. The
+theorem bounds how far its chord is from γ, and with a Lipschitz constant the loss ``‖W_2 W_1 X − Y‖`` on the chord,
+Y = W_2 W_1 X at the ends. Here is all that it speaks of, for many curves at a time.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def orbit_chords(
 ) -> OrbitChords:
     """Curves exp(tM)·w, their chords, lengths, curvatures and Lipschitz constants.
 
-    C_L = (max over the ends of ``‖W_1 X‖₂²`` + max over γ of ``‖W_2‖₂² ‖X‖₂²``)^{1/2} bounds the difference quotients of the
-    loss between a point of the chord and one of γ:
+    C_L = (max over the ends of ``‖W_1 X‖₂²`` + max over γ of ``‖W_2‖₂² ‖X‖₂²``)^{1/2} bounds the difference quotients
+    of the loss between a point of the chord and one of γ:
 
         V_2 V_1 X − U_2 U_1 X = (V_2 − U_2) V_1 X + U_2 (V_1 − U_1) X,      V on the chord, U on γ.
 

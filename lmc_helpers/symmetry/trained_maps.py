@@ -1,8 +1,8 @@
 """Two-layer networks trained for the map (6) of Zhao, Dehmamy, Walters & Yu: those of their Fig. 3 (chapter 35).
 
-Each is a :class:`lmc_helpers.symmetry.group_actions.PseudoInverse`, the map with the network's activation and inputs, and
-weights (W_1, W_2) after full-batch gradient descent on the squared error ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k samples with
-normal data. Random numbers come one after the other from the stream ``normal(*shape)``, such as
+Each is a :class:`lmc_helpers.symmetry.group_actions.PseudoInverse`, the map with the network's activation and inputs,
+and weights (W_1, W_2) after full-batch gradient descent on the squared error ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k samples
+with normal data. Random numbers come one after the other from the stream ``normal(*shape)``, such as
 :func:`lmc_helpers.seeds.normal_stream`.
 """
 

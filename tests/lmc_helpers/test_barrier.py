@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from lmc_helpers.barrier import GRID, excess, loss_barrier, refined_barrier
+from lmc_helpers.barrier import GRID, check_places, excess, loss_barrier, refined_barrier
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.teacher_student.between_minima import losses_between, minima_barrier, pair_matching
 from lmc_helpers.teacher_student.minima import sample_minima
@@ -37,6 +37,16 @@ def test_the_chord_is_subtracted_and_the_order_of_the_ends_is_fixed():
     bump = lambda w: (w[..., 0, 0] - a[0, 0]).abs() < 0.2 * (a - b).abs()[0, 0]  # noqa: E731  close to a: λ near 1
     values = excess(lambda w: bump(w).double(), a, b, [0.1, 0.9])
     assert values[1] == pytest.approx(0.1) and values[0] == pytest.approx(-0.1)
+
+
+def test_places_of_any_shape_are_checked_as_a_row_is():
+    assert check_places(0.5, row=False).shape == () and check_places([[0.0, 1.0]], row=False).shape == (1, 2)
+    for bad in (0.5, [[0.0]], []):
+        with pytest.raises(ValueError, match="allowed: one or more numbers in a row"):
+            check_places(bad)
+    for bad in (1.5, [[0.0, -0.1]], math.nan):
+        with pytest.raises(ValueError, match="allowed: 0 <= lambda <= 1"):
+            check_places(bad, row=False)
 
 
 def test_refinement_finds_the_supremum():
