@@ -161,7 +161,17 @@ def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
 
 
 def distance_between_ends(path: torch.Tensor) -> torch.Tensor:
-    """D = ``‖γ(1) − γ(0)‖`` of curves (..., steps, p), (...).
+    """D = ``‖γ(1) − γ(0)‖``.
+
+    Parameters
+    ----------
+    path : torch.Tensor
+        curves (..., steps, p).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
 
     Examples
     --------
@@ -309,6 +319,23 @@ def curvature_bound(delta: float, size: float = 1.0) -> float:
     """(2a + e)/(a − e)² with e = √(2δ), which no curvature of :func:`network_neck` exceeds.
 
     ``‖γ''‖ <= 2a + e``, ``‖γ'‖ >= a − e`` and ``κ <= ‖γ''‖/‖γ'‖²``.
+
+    Parameters
+    ----------
+    delta : float
+        δ > 0, the target, with √(2δ) < a.
+    size : float
+        a > 0.
+
+    Returns
+    -------
+    float
+        the bound.
+
+    Raises
+    ------
+    ValueError
+        if δ or a is not allowed.
 
     Examples
     --------

@@ -27,7 +27,17 @@ LinearAction = GeneralLinear | Rescaling
 
 
 def flatten(w: Weights) -> torch.Tensor:
-    """One vector for each (W_1, W_2): (..., h n + m h).
+    """One vector for each (W_1, W_2): the rows of W_1, then those of W_2.
+
+    Parameters
+    ----------
+    w : tuple of torch.Tensor
+        (..., h, n) and (..., m, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., h n + m h).
 
     Examples
     --------

@@ -25,6 +25,16 @@ Normal = Callable[..., torch.Tensor]
 def leaky_relu(slope: float) -> Callable[[torch.Tensor], torch.Tensor]:
     """Leaky ReLU, z for z > 0 and slope · z elsewhere.
 
+    Parameters
+    ----------
+    slope : float
+        slope on the negative side.
+
+    Returns
+    -------
+    callable
+        σ, entry by entry.
+
     Examples
     --------
     >>> leaky_relu(0.5)(torch.tensor([-2.0, 3.0]))
@@ -126,9 +136,19 @@ def leaky_minimum(
 
 
 def least_singular_value(s: torch.Tensor) -> torch.Tensor:
-    """The least of the min(h, k) singular values of matrices (..., h, k), from the smaller Gram matrix; (...).
+    """The least of the min(h, k) singular values, from the smaller Gram matrix.
 
     Values below about 10⁻⁸ of the largest one are rounding errors.
+
+    Parameters
+    ----------
+    s : torch.Tensor
+        matrices (..., h, k).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
 
     Examples
     --------
