@@ -5,6 +5,8 @@ Two purposes never share a stream, and nothing depends on global state, on the o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
@@ -46,3 +48,16 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     """
     word = int(seed_sequence(seed, purpose).generate_state(1, np.uint64)[0])
     return torch.Generator().manual_seed(word >> 1)  # manual_seed takes 63 bits
+
+
+def normal_stream(seed: int, purpose: str) -> Callable[..., torch.Tensor]:
+    """Independent N(0, 1) numbers, float64, of one shape after the other from the stream of ``(seed, purpose)``.
+
+    Examples
+    --------
+    >>> normal = normal_stream(1, "weights")
+    >>> normal(2, 3).shape, normal(4).shape
+    (torch.Size([2, 3]), torch.Size([4]))
+    """
+    generator = torch_generator(seed, purpose)
+    return lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator)
