@@ -50,13 +50,13 @@ from lmc_helpers.identifiability.asymmetric import (
     WAsymmetric,
     WBernoulli,
     asymmetrise,
-    maps,
+    linear_maps,
 )
 from lmc_helpers.identifiability.costs import (
     determined,
-    largest_change,
     least_norm_weight,
     realization_cost,
+    twin_distance,
 )
 from lmc_helpers.identifiability.gram_concentration import exact_copies
 from lmc_helpers.identifiability.input_subspace import (
@@ -141,7 +141,7 @@ for scheme in SCHEMES.values():
             module = asymmetrise(build().double(), scheme, seed)
         x = normal(f"input {kind}", *SHAPE[kind])
         raw, effective, multiplier = {}, {}, {}
-        for weight, (owner, attribute) in maps(module).items():
+        for weight, (owner, attribute) in linear_maps(module).items():
             plan = owner.parametrizations[attribute]
             raw[weight] = plan.original
             multiplier[weight] = plan[0].D
@@ -329,7 +329,7 @@ for k, n in ((2, 4), (3, 6), (4, 10), (5, 15)):
     C = after_relu(f"hidden {k}", n, k)
     A = normal(f"neurons {k}", neurons // 4, k)
     for a, unique in zip(A, determined(A, C).tolist(), strict=True):
-        twin = largest_change(a, C) > 1e-9
+        twin = twin_distance(a, C) > 1e-9
         disagree += int(twin == unique)
         as_injective += int(twin == (torch.linalg.matrix_rank(C) == k))
         tested += 1

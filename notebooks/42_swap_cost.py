@@ -53,7 +53,7 @@ from lmc_helpers.identifiability.gram_concentration import (
 )
 from lmc_helpers.identifiability.input_subspace import coherence, grams
 from lmc_helpers.identifiability.swaps import (
-    center_shift,
+    centre_shift,
     cheapest,
     cheapest_other,
     swap_terms,
@@ -468,7 +468,7 @@ for number in range(layers):
     for m, k in ((3, 1), (4, 2), (6, 3)):
         F, U = normal(f"gap {number} {m}", m, 5), subspace(f"gap {number}", 5, k)
         orders = torch.tensor(list(itertools.permutations(range(m))))[1:]
-        sizes = torch.stack([center_shift(F, U, p).norm() for p in orders])
+        sizes = torch.stack([centre_shift(F, U, p).norm() for p in orders])
         gap = center_gap(F @ U).item()
         differences.append(abs(sizes.min().item() / gap - 1))
         moved = (orders != torch.arange(m)).sum(dim=1)
@@ -547,7 +547,7 @@ claims.check(
 
 def limit_ratio(F, D, U, p, mu: float) -> float:
     """λ_π of the theorem."""
-    shift = center_shift(F, U, p)
+    shift = centre_shift(F, U, p)
     weighted = torch.linalg.solve(grams(D, U), shift[..., None])[..., 0]
     return float(mu * (shift * weighted).sum() / shift.square().sum())
 
@@ -563,7 +563,7 @@ for number in range(layers):
             )
             if p.equal(torch.arange(5)):
                 continue
-            shift = 1e7 * center_shift(F, U, p).norm().item()
+            shift = 1e7 * centre_shift(F, U, p).norm().item()
             ratio = output_sensitivity(table, p).item() / shift**2  # μ = 1
             limit = limit_ratio(F, D, U, p, 1.0)
             far.append(abs(ratio - limit))

@@ -45,15 +45,15 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers.data.digits import digits
 from lmc_helpers.identifiability.chord_deviation import (
-    ACTIVATIONS,
+    SMOOTH_ACTIVATIONS,
     chord_deviation,
+    circular_segment,
     in_standard_coordinates,
-    largest_deviation,
     printed_relu_bound,
     relu_bound,
-    segment,
     smooth_bound,
     smooth_deviation,
+    worst_chord_deviation,
 )
 from lmc_helpers.seeds import torch_generator
 
@@ -119,7 +119,7 @@ for _, apart in product(range(pairs), (0.03, 0.3, 3.0)):
     off.append(abs(chord_deviation(u, v, lam).item() / exact - 1))
     theta = torch.acos(torch.cosine_similarity(u, v, dim=0))
     sizes = (1 - lam) ** 2 * u.square().sum() + lam**2 * v.square().sum()
-    slack.append((sizes * segment(theta) / math.pi).item() / exact - 1)
+    slack.append((sizes * circular_segment(theta) / math.pi).item() / exact - 1)
 
 # %% tags=["nbval-check-output"]
 claims.check("I9.formula", max(off), rival=min(slack), n=len(off))
@@ -211,14 +211,14 @@ def search(beta: float, rounds: int = 120) -> float:
     return value(z).max().sqrt().item()
 
 
-tiny = largest_deviation(1e-4), largest_deviation(1e-2)
+tiny = worst_chord_deviation(1e-4), worst_chord_deviation(1e-2)
 
 # %% tags=["nbval-check-output"]
 claims.check("I9.exponent", math.log(tiny[1] / tiny[0]) / math.log(100), n=1)
 
 # %% tags=["nbval-check-output"]
 betas = np.geomspace(1e-4, 1, 41).tolist()
-printed = max(largest_deviation(b) / printed_relu_bound(b) for b in betas)
+printed = max(worst_chord_deviation(b) / printed_relu_bound(b) for b in betas)
 claims.check("I9.printed_bound", printed, rival=8 * printed, n=len(betas))
 
 # %% tags=["nbval-check-output"]
@@ -230,7 +230,7 @@ claims.check("I9.sharp_bound", ratio, rival=ratio / 0.99, n=len(searched))
 gaps, upright = [], []
 for b, value in searched.items():
     if 0.05 <= b < 2:  # at 2 the supremum is taken at w = 0, a kink
-        S = largest_deviation(b)
+        S = worst_chord_deviation(b)
         J = ((1 + b * b) * math.atan(b) - b) / (2 * math.pi)
         gaps.append(abs(value / S - 1))
         upright.append(1 - math.sqrt(J) / S)
@@ -271,13 +271,16 @@ def smooth_cases(size: float, beta: float, number: int):
 ratios, slopes = [], []
 lams = torch.tensor([0.25, 0.5, 0.7], dtype=torch.float64)[:, None]
 for name, size, beta, number in product(
-    ACTIVATIONS, (0.01, 0.3, 1.0), (0.05, 0.4, 0.9), range(max(1, pairs // 30))
+    SMOOTH_ACTIVATIONS,
+    (0.01, 0.3, 1.0),
+    (0.05, 0.4, 0.9),
+    range(max(1, pairs // 30)),
 ):
     for u, v, sizes in smooth_cases(size, beta, number):
         value = smooth_deviation(u, v, lams, name, nodes=40).sum(-1).max()
         bound, _ = smooth_bound(beta, sizes, name)
         ratios.append(value.sqrt().item() / bound)
-for name in ACTIVATIONS:
+for name in SMOOTH_ACTIVATIONS:
     f = torch.tensor([1.0, 0.0], dtype=torch.float64)
     a = torch.tensor([0.6, 0.8], dtype=torch.float64)
     low, high = (
@@ -313,7 +316,7 @@ left.plot(
 )
 left.plot(
     grid,
-    [largest_deviation(b) / b**1.5 for b in grid],
+    [worst_chord_deviation(b) / b**1.5 for b in grid],
     ":",
     linewidth=3,
     color="book:orange",
@@ -354,7 +357,7 @@ for words, height, colour in (
 sizes = np.geomspace(0.02, 8, 25)
 beta = 0.3
 for name, colour in zip(
-    ACTIVATIONS, ("sky", "orange", "purple", "green"), strict=True
+    SMOOTH_ACTIVATIONS, ("sky", "orange", "purple", "green"), strict=True
 ):
     values = []
     for size in sizes:
@@ -375,7 +378,7 @@ right.set(
 right.legend(loc="lower left")
 figures.show("fig_chord", figure)
 least = min(
-    largest_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
+    worst_chord_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
 )
 figures.numbers(
     profile=profile,
