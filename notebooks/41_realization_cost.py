@@ -451,7 +451,7 @@ for eps, style in ((0.7, "-"), (0.2, "--")):
         x, y = torch.linalg.cholesky(S[i]) @ circle
         label = rf"neuron {i + 1}, $\varepsilon = {eps}$"
         left.plot(x, y, style, color=f"C{i}", label=label)
-left.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal", xlim=(-1.15, 2.5))
+left.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal", xlim=(-1.15, 2.8))
 left.set_xticks([-1, -0.5, 0, 0.5, 1])
 left.legend(loc="center right", fontsize=9)
 right.plot(EPS, on_1, label="neuron 1")
@@ -462,7 +462,7 @@ right.set(
     xlabel=r"$\varepsilon$", xscale="log", xlim=(1e-4, 1),
     ylabel="realization cost", yscale="log", ylim=(0.3, 3e4),
 )  # fmt: skip
-right.legend(loc="upper right")
+right.legend(loc="upper right", fontsize=9)
 figures.show("fig_example", figure)
 
 # %% [markdown]

@@ -32,6 +32,7 @@ chapter.begin(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
+from itertools import product
 
 import torch
 from torch import nn
@@ -47,24 +48,12 @@ from lmc_helpers.identifiability.relaxed_costs import (
     ridgeless_limit,
     tail_energy,
 )
-from lmc_helpers.seeds import torch_generator
-
-
-def normal(purpose: str, *shape: int) -> torch.Tensor:
-    """Standard normal numbers, keyed by the seed and the purpose."""
-    generator = torch_generator(seed, purpose)
-    return torch.randn(*shape, dtype=torch.float64, generator=generator)
-
-
-def relative(x: torch.Tensor, y: torch.Tensor) -> float:
-    """Norm of the difference of x and y, relative to that of y."""
-    return float((x - y).detach().norm() / y.detach().norm())
-
+from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
 # ## Inputs that are only nearly in a subspace
 #
-# Appendix E allows an error. With $\Sigma = \mathbb E\, x x^\top$, eigenvalues $\lambda_1 \ge \lambda_2 \ge \dots$, and $P_k$ the projector on the first $k$ eigenvectors, the residual is $\mathbb E \lVert x - P_k x \rVert^2 = \tau_k = \sum_{j > k} \lambda_j$ (Lemma E.1), and
+# With $\Sigma = \mathbb E\, x x^\top$, eigenvalues $\lambda_1 \ge \lambda_2 \ge \dots$, and $P_k$ the projector on the first $k$ eigenvectors, the residual is $\mathbb E \lVert x - P_k x \rVert^2 = \tau_k = \sum_{j > k} \lambda_j$ (Lemma E.1), and
 # functions with Lipschitz constants $L_1$, $L_2$ that coincide on the projected inputs satisfy
 #
 # $$
@@ -74,51 +63,48 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 # The paper prints the second bound (Prop. E.2). The first holds because $|h_1(x) - h_2(x)| \le (L_1 + L_2) \lVert x - P_k x \rVert$, and it is attained: take $h_1 = L_1 n^\top x$ and $h_2 = -L_2 n^\top x$ with $n$ the only direction of the tail. For neurons
 # $\eta(u_i^\top x)$ that coincide because $P_k(u_1 - u_2) = 0$, $L^2 \lambda_{k+1} \lVert u_1 - u_2 \rVert^2$ is a much smaller bound, with the next eigenvalue instead of the tail and the difference instead of the sizes.
 
-# %% tags=["hide-input"]
 
-
+# %%
 def distribution(number: int, d: int, symmetric: bool) -> torch.Tensor:
     """Equally likely inputs (n, d) with a mean and a decaying spectrum."""
     scales = 2.0 ** -torch.arange(d, dtype=torch.float64)
-    turn = torch.linalg.qr(normal(f"turn {number} {d}", d, d))[0]
-    X = (normal(f"x {number} {d}", 40, d) * scales + 0.5 * scales[0]) @ turn
+    turn = torch.linalg.qr(normal((d, d), seed, f"turn {number} {d}"))[0]
+    x = normal((40, d), seed, f"x {number} {d}")
+    X = (x * scales + 0.5 * scales[0]) @ turn
     return torch.cat([X, -X]) if symmetric else X
 
 
-tails, centred, coincide, without_2 = [], [], [], []
-for number in range(distributions):
-    for d in (3, 5, 8):
-        X = distribution(number, d, symmetric=False)
-        Sigma = X.T @ X / len(X)
-        lam, vectors = torch.linalg.eigh(Sigma)
-        energy = tail_energy(Sigma)
-        covariance = tail_energy(torch.cov(X.T, correction=0))
-        for k in (1, d - 1):
-            top = vectors[:, -k:]
-            left_over = X - X @ top @ top.T
-            residual = left_over.square().sum(dim=1).mean()
-            tails.append(abs(float(energy[k] / residual) - 1))
-            centred.append(abs(float(covariance[k] / residual) - 1))
-            L1, L2 = 1.0, (1.0, 0.5)[number % 2]
-            n = vectors[:, 0]  # the only direction of the tail if k + 1 is d
-            gap = ((L1 + L2) * X @ n).square().mean()
-            ratio = float(gap / (2 * (L1**2 + L2**2) * energy[k]))
-            u1, shift = normal(f"u {number} {d}", 2, d)
-            u2 = u1 + shift - top @ (top.T @ shift)
-            gap = ((X @ u1).relu() - (X @ u2).relu()).square().mean()
-            bound = 2 * (u1.square().sum() + u2.square().sum()) * energy[k]
-            coincide += [ratio, float(gap / bound)]
-            without_2 += [2 * ratio, 2 * float(gap / bound)]
+tails, centred, coincide = [], [], []
+sizes = [(d, k) for d in (3, 5, 8) for k in (1, d - 1)]
+for number, (d, k) in product(range(distributions), sizes):
+    X = distribution(number, d, symmetric=False)
+    Sigma = X.T @ X / len(X)
+    vectors = torch.linalg.eigh(Sigma).eigenvectors
+    top = vectors[:, -k:]  # P_k = top topᵀ
+    residual = (X - X @ top @ top.T).square().sum(dim=1).mean()
+    tau = tail_energy(Sigma)[k]
+    tails.append(abs(float(tau / residual) - 1))  # Lemma E.1
+    covariance = torch.cov(X.T, correction=0)
+    centred.append(abs(float(tail_energy(covariance)[k] / residual) - 1))
 
-# %% tags=["nbval-check-output"]
-claims.check("I19.tail", max(tails), rival=min(centred), n=len(tails))
+    L1, L2 = 1.0, (1.0, 0.5)[number % 2]  # Prop. E.2: h₁ = L₁nᵀx, h₂ = −L₂nᵀx
+    n = vectors[:, 0]  # the only direction of the tail if k + 1 is d
+    gap = ((L1 + L2) * X @ n).square().mean()
+    coincide.append(float(gap / (2 * (L1**2 + L2**2) * tau)))
+    u1, shift = normal((2, d), seed, f"u {number} {d}")  # and two ReLU neurons
+    u2 = u1 + shift - top @ (top.T @ shift)
+    gap = ((X @ u1).relu() - (X @ u2).relu()).square().mean()
+    bound = 2 * (u1.square().sum() + u2.square().sum()) * tau
+    coincide.append(float(gap / bound))
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I19.coincidence", max(coincide), rival=max(without_2), n=len(coincide)
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.tail and I19.coincidence"}
+claims.check("I19.tail", tails, rival=min(centred))
+ratio = max(coincide)
+claims.check("I19.coincidence", ratio, rival=2 * ratio, n=len(coincide))
 
 # %% [markdown]
+# ## The relaxed cost
+#
 # The *relaxed* cost of $h$ for a neuron with rows $f$, $d$ and $D = \operatorname{diag}(d)$ is
 #
 # $$
@@ -153,165 +139,142 @@ claims.check(
 #
 # So for ReLU the surrogate with $L = 1$ is too large by a factor between 1 and 4, and for small $\beta$ the limit of Theorem E.5 comes with a rate: both bounds are explicit.
 
-# %% tags=["hide-input"]
-GELU_SLOPE = 0.5 + 0.5 * math.erf(1) + math.exp(-1) / math.sqrt(math.pi)
-form, printed_power = [], []
-upper, quarter, between, above_low = [], [], [], []
-limits, coarse, corollary, first_term = [], [], [], []
-for number in range(costs):
-    d = (3, 4, 6)[number % 3]
-    X = distribution(number, d, symmetric=True)
-    Sigma = X.T @ X / len(X)
-    lam, vectors = torch.linalg.eigh(Sigma)
-    f, w0 = normal(f"neuron {number}", 2, d)
-    mask = 0.5 + torch.rand(
-        d, dtype=torch.float64, generator=torch_generator(seed, f"d {number}")
-    )
-    mask[number % d] = 0.0 if number % 4 else mask[number % d]
-    u = f + normal(f"target {number}", d)
-    beta = (0.01, 0.1, 1.0)[(number // 3) % 3] * lam[-1].item()
 
-    # Theorem E.4: printed closed form against ridge regression
-    L = 1.5
-    alpha, D, r = L**2 / beta, torch.diag(mask), u - f
-    middle = torch.linalg.inv(torch.eye(d).double() + alpha * D @ Sigma @ D)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Random neurons, targets and prices"}
+def problem(number: int) -> tuple:
+    """Symmetric inputs X, a neuron's rows f, d and a weight w, a target u, β."""
+    size = (3, 4, 6)[number % 3]
+    X = distribution(number, size, symmetric=True)
+    f, w = normal((2, size), seed, f"neuron {number}")
+    generator = torch_generator(seed, f"d {number}")
+    d = 0.5 + torch.rand(size, dtype=torch.float64, generator=generator)
+    d[number % size] = 0.0 if number % 4 else d[number % size]
+    u = f + normal((size,), seed, f"target {number}")
+    largest = torch.linalg.eigh(X.T @ X / len(X)).eigenvalues[-1].item()
+    return X, f, d, w, u, (0.01, 0.1, 1.0)[(number // 3) % 3] * largest
+
+
+PROBLEMS = [problem(number) for number in range(costs)]
+
+# %% [markdown]
+# First the closed form of Theorem E.4, as printed in eqs. (256) and (257) and as computed here, against ridge regression.
+
+# %%
+form, printed_power, L = [], [], 1.5
+for X, f, d, _, u, beta in PROBLEMS:
+    Sigma, eye = X.T @ X / len(X), torch.eye(len(d)).double()
+    alpha, D, r = L**2 / beta, torch.diag(d), u - f
+    middle = torch.linalg.inv(eye + alpha * D @ Sigma @ D)
     second = r @ Sigma @ D @ middle @ D @ Sigma @ r
-    rows = math.sqrt(alpha / len(X)) * X
-    stacked = torch.cat([rows * mask, torch.eye(d).double()])
-    goal = torch.cat([rows @ r, torch.zeros(d).double()])
-    ridge = torch.linalg.lstsq(stacked, goal[:, None]).solution[:, 0]
-    least = (stacked @ ridge - goal).square().sum()
-    closed = quadratic_surrogate(u, f, mask, Sigma, beta, L)
+    rows = math.sqrt(alpha / len(X)) * X  # ridge regression of r on the inputs
+    stacked, goal = torch.cat([rows * d, eye]), torch.cat([rows @ r, 0 * r])
+    w = torch.linalg.lstsq(stacked, goal[:, None]).solution[:, 0]
+    least = (stacked @ w - goal).square().sum()
     for power, store in ((alpha**2, form), (alpha**2 / L**2, printed_power)):
-        value = alpha * r @ Sigma @ r - power * second
+        value = alpha * r @ Sigma @ r - power * second  # eq. (257)
         store.append(abs(float(value / least) - 1))
-    form[-1] = max(form[-1], relative(closed.w, ridge))
+    off = quadratic_surrogate(u, f, d, Sigma, beta, L).w - w
+    form[-1] = max(form[-1], float(off.norm() / w.norm()))
 
-    # direct minimisation, ReLU, between the two surrogates
-    low, high = (
-        quadratic_surrogate(u, f, mask, Sigma, beta, math.sqrt(L2))
-        for L2 in (0.25, 0.5)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.closed_form"}
+claims.check("I19.closed_form", form, rival=min(printed_power))
+
+# %% [markdown]
+# Then the relaxed cost itself, by direct minimisation of eq. {eq}`eq-relaxed`, between the surrogates of {prf:ref}`thm-relaxed-symmetric`.
+
+# %%
+between, to_low, to_one = [], [], []  # ratios of the relaxed cost
+for X, f, d, _, u, beta in PROBLEMS:
+    Sigma = X.T @ X / len(X)
+    low, high, one = (
+        quadratic_surrogate(u, f, d, Sigma, beta, math.sqrt(L2))
+        for L2 in (0.25, 0.5, 1.0)
     )
-    one = quadratic_surrogate(u, f, mask, Sigma, beta, 1.0)
     starts = torch.stack([one.w, low.w])
-    direct = relaxed_cost(
-        (X @ u).relu(), X, f, mask, beta, torch.relu, starts
-    ).value
-    upper.append(float(direct / one.value))
-    quarter.append(float(direct / low.value))
-    between += [float(low.value / direct), float(direct / high.value)]
-    above_low.append(float(direct / low.value))
-    if number % 3 == 0:  # GELU, inputs that are not symmetric
-        half = X[: len(X) // 2]
-        second_moment = half.T @ half / len(half)
-        one = quadratic_surrogate(u, f, mask, second_moment, beta, GELU_SLOPE)
-        gelu = nn.functional.gelu
-        value = relaxed_cost(
-            gelu(half @ u), half, f, mask, beta, gelu, one.w[None]
-        ).value
-        upper.append(float(value / one.value))
+    goal = (X @ u).relu()
+    cost = relaxed_cost(goal, X, f, d, beta, torch.relu, starts).value
+    between += [float(low.value / cost), float(cost / high.value)]
+    to_low.append(float(cost / low.value))
+    to_one.append(float(cost / one.value))
 
-    # Theorem E.5: a function of the class
-    inside_class = f + mask * w0
-    hard = ridgeless_limit(inside_class, f, mask, Sigma)
-    for share, store in ((1e-9, limits), (0.1, coarse)):
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.surrogate and I19.between"}
+GELU_SLOPE = 0.5 + 0.5 * math.erf(1) + math.exp(-1) / math.sqrt(math.pi)
+gelu, upper = nn.functional.gelu, list(to_one)
+for X, f, d, _, u, beta in PROBLEMS[::3]:  # inputs that are not symmetric
+    X = X[: len(X) // 2]
+    Sigma = X.T @ X / len(X)
+    one = quadratic_surrogate(u, f, d, Sigma, beta, GELU_SLOPE)
+    cost = relaxed_cost(gelu(X @ u), X, f, d, beta, gelu, one.w[None]).value
+    upper.append(float(cost / one.value))
+claims.check("I19.surrogate", upper, rival=max(to_low))
+claims.check("I19.between", between, rival=max(to_low), n=len(to_low))
+
+# %% [markdown]
+# Last the limit $\beta \to 0$ for functions of the class (Theorem E.5), and functions that only their projection on the first $k$ eigenvectors puts into the class (Corollary E.6): their relaxed cost is at most
+# $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realizes the projected function, eq. (273).
+
+# %%
+limits, coarse = [], []
+for X, f, d, w, _, _ in PROBLEMS:
+    Sigma = X.T @ X / len(X)
+    u, largest = f + d * w, torch.linalg.eigh(Sigma).eigenvalues[-1].item()
+    hard = ridgeless_limit(u, f, d, Sigma)  # the squared realization cost
+    for beta, store in ((1e-9 * largest, limits), (0.1 * largest, coarse)):
         ends = [
-            quadratic_surrogate(
-                inside_class,
-                f,
-                mask,
-                Sigma,
-                share * lam[-1].item(),
-                math.sqrt(L2),
-            ).value
+            quadratic_surrogate(u, f, d, Sigma, beta, math.sqrt(L2)).value
             for L2 in (0.25, 0.5)
         ]
         store.append(max(abs(float(end / hard) - 1) for end in ends))
 
-    # Corollary E.6: realizable on the top k directions only
-    k = d - 2
-    top = vectors[:, -k:]
-    cost = realization_cost(u @ top, f, mask, top)
+# %%
+corollary, first_term = [], []
+for X, f, d, _, u, beta in PROBLEMS:
+    Sigma, k = X.T @ X / len(X), len(d) - 2
+    top = torch.linalg.eigh(Sigma).eigenvectors[:, -k:]
+    cost = realization_cost(u @ top, f, d, top)
     if cost.isfinite():
-        best = f + mask * least_norm_weight(u @ top, f, mask, top)
-        tail = tail_energy(Sigma)[k] / beta
+        best = f + d * least_norm_weight(u @ top, f, d, top)
         slope = u.square().sum() + best.square().sum()
-        one = quadratic_surrogate(u, f, mask, Sigma, beta).value
+        tail = tail_energy(Sigma)[k] / beta
+        one = quadratic_surrogate(u, f, d, Sigma, beta).value
         corollary.append(float(one / (cost.square() + 2 * slope * tail)))
-        small = quadratic_surrogate(u, f, mask, Sigma, beta, 0.5).value
+        small = quadratic_surrogate(u, f, d, Sigma, beta, 0.5).value
         first_term.append(float(small / cost.square()))
 
-# %% tags=["nbval-check-output"]
-claims.check("I19.closed_form", max(form), rival=min(printed_power), n=len(form))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I19.ridgeless and I19.corollary"}
+claims.check("I19.ridgeless", limits, rival=min(coarse))
+claims.check("I19.corollary", corollary, rival=max(first_term))
 
-# %% tags=["nbval-check-output"]
-claims.check("I19.surrogate", max(upper), rival=max(quarter), n=len(upper))
-
-# %% tags=["nbval-check-output"]
-claims.check("I19.between", max(between), rival=max(above_low), n=len(above_low))
-
-# %% tags=["nbval-check-output"]
-claims.check("I19.ridgeless", max(limits), rival=min(coarse), n=len(limits))
-
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I19.corollary", max(corollary), rival=max(first_term), n=len(corollary)
-)
-
-# %% tags=["hide-input"]
-d = 4
-X = distribution(0, d, symmetric=True)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the relaxed cost against beta"}
+X = distribution(0, 4, symmetric=True)
 Sigma = X.T @ X / len(X)
-f, w0 = normal("figure", 2, d)
-mask = torch.tensor([1.0, 1.0, 0.7, 0.0], dtype=torch.float64)
-targets = {
-    "in the class": (f + mask * w0, "blue"),
-    "outside": (f + mask * w0 + torch.tensor([0, 0, 0, 0.15]), "red"),
-}
-betas = torch.logspace(-6, 2, 41, dtype=torch.float64)
-figure, axes = figures.panels(height=4.2, squeeze=False)
-axis = axes[0, 0]
-for label, (u, colour) in targets.items():
-    ends = [
-        [
-            quadratic_surrogate(
-                u, f, mask, Sigma, b.item(), math.sqrt(L2)
-            ).value.item()
-            for b in betas
-        ]
+f, w = normal((2, 4), seed, "figure")
+d = torch.tensor([1.0, 1.0, 0.7, 0.0], dtype=torch.float64)
+inside = f + d * w
+outside = inside + torch.tensor([0, 0, 0, 0.15])
+betas = torch.logspace(-6, 2, 41, dtype=torch.float64).tolist()
+figure, axis = figures.panels()
+for label, u, colour in (
+    ("in the class", inside, "book:blue"),
+    ("outside", outside, "book:red"),
+):
+    low, high, one = (
+        [quadratic_surrogate(u, f, d, Sigma, b, math.sqrt(L2)) for b in betas]
         for L2 in (0.25, 0.5, 1.0)
+    )
+    ends = [[x.value for x in end] for end in (low, high, one)]
+    axis.fill_between(betas, *ends[:2], color=colour, alpha=0.3, lw=0)
+    axis.plot(betas, ends[2], "--", color=colour, linewidth=1.2)
+    goal = (X @ u).relu()
+    values = [
+        relaxed_cost(goal, X, f, d, b, torch.relu, torch.stack([x.w, y.w])).value
+        for b, x, y in list(zip(betas, low, high, strict=True))[::4]
     ]
-    tint = figures.COLOURS[colour]
-    axis.fill_between(betas, ends[0], ends[1], color=tint, alpha=0.3, lw=0)
-    axis.plot(betas, ends[2], "--", color=tint, linewidth=1.2)
-    values = []
-    for b in betas[::4]:
-        guess = [
-            quadratic_surrogate(u, f, mask, Sigma, b.item(), math.sqrt(L2)).w
-            for L2 in (0.25, 0.5)
-        ]
-        values.append(
-            relaxed_cost(
-                (X @ u).relu(),
-                X,
-                f,
-                mask,
-                b.item(),
-                torch.relu,
-                torch.stack(guess),
-            ).value.item()
-        )
-    axis.plot(betas[::4], values, "o", color=tint, label=label)
-hard = ridgeless_limit(targets["in the class"][0], f, mask, Sigma).item()
-axis.axhline(
-    hard,
-    color="book:black",
-    linestyle=":",
-    label="squared realization cost",
-)
-axis.set_xscale("log")
-axis.set_yscale("log")
-axis.set(xlabel=r"$\beta$", ylabel=r"relaxed cost")
+    axis.plot(betas[::4], values, "o", color=colour, label=label)
+hard = ridgeless_limit(inside, f, d, Sigma).item()
+style = {"color": "book:black", "linestyle": ":"}
+axis.axhline(hard, label="squared realization cost", **style)
+axis.set(xlabel=r"$\beta$", ylabel="relaxed cost", xscale="log", yscale="log")
 axis.legend()
 figures.show("fig_relaxed", figure)
 figures.numbers(profile=profile)
