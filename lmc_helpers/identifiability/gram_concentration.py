@@ -27,7 +27,6 @@ __all__ = [
     "copies_law",
     "copies_mean_square",
     "exact_copies",
-    "frobenius_moment",
     "mask_moments",
     "mask_probabilities",
     "variance_parameter",
@@ -153,48 +152,6 @@ def variance_parameter(U: torch.Tensor) -> torch.Tensor:
     check_basis(U)
     leverage = U.square().sum(dim=-1, keepdim=True)
     return torch.linalg.matrix_norm(U.mT @ (leverage * U), 2)
-
-
-def frobenius_moment(U: torch.Tensor, variance: float, fixed_number: bool = False) -> torch.Tensor:
-    """E ``‖S − μI‖_F²`` exactly: σ² Σ_l ``‖u_l‖⁴`` for independent entries.
-
-    Parameters
-    ----------
-    U : torch.Tensor
-        orthonormal basis (..., d, k).
-    variance : float
-        σ², of one squared entry of d.
-    fixed_number : bool
-        True for masks with a fixed number of zeros in uniform places, d >= 2, whose entries have the covariance
-        −σ²/(d − 1): σ² (d Σ_l ``‖u_l‖⁴`` − k)/(d − 1).
-
-    Returns
-    -------
-    torch.Tensor
-        (...).
-
-    Raises
-    ------
-    ValueError
-        if U is not orthonormal, or d = 1 with a fixed number of zeros.
-
-    Examples
-    --------
-    One entry of two is fixed, inputs on the diagonal: S is ½ whatever the place.
-
-    >>> half = torch.full((2, 1), 0.5, dtype=torch.float64).sqrt()
-    >>> [round(frobenius_moment(half, 0.25, fixed).item(), 12) for fixed in (False, True)]
-    [0.125, 0.0]
-    """
-    U = U.double()
-    check_basis(U)
-    d, k = U.shape[-2:]
-    fourth = U.square().sum(dim=-1).square().sum(dim=-1)
-    if not fixed_number:
-        return variance * fourth
-    if d < 2:
-        raise ValueError(f"d = {d}; allowed for a fixed number of zeros: d >= 2")
-    return variance * (d * fourth - k) / (d - 1)
 
 
 def bernstein_bound(U: torch.Tensor, moments: Moments, delta: float, refined: bool = False) -> torch.Tensor:

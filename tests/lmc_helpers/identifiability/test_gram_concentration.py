@@ -13,7 +13,6 @@ from lmc_helpers.identifiability.gram_concentration import (
     copies_law,
     copies_mean_square,
     exact_copies,
-    frobenius_moment,
     mask_moments,
     mask_probabilities,
     variance_parameter,
@@ -36,20 +35,9 @@ def test_moment_over_all_masks(d, k, p):
     weights = torch.where(all_masks == 0, p, 1 - p).double().prod(dim=1)
     S = torch.einsum("lk,ml,lj->mkj", U, all_masks, U)
     gap = S - (1 - p) * torch.eye(k)
-    assert frobenius_moment(U, p * (1 - p)).item() == pytest.approx((weights @ gap.square().sum(dim=(1, 2))).item())
     second = torch.einsum("m,mij,mjk->ik", weights, gap, gap)
     norm = np.linalg.norm(second.numpy(), 2)
     assert p * (1 - p) * variance_parameter(U).item() == pytest.approx(norm)
-
-
-@pytest.mark.parametrize(("d", "k", "fixed"), [(2, 1, 1), (5, 5, 2), (7, 3, 4), (6, 2, 6)])
-def test_moment_with_a_fixed_number(d, k, fixed):
-    U = basis(d, k)
-    chosen = [x for x in masks(d) if (x == 0).sum() == fixed]
-    gaps = [U.T @ (x[:, None] * U) - (1 - fixed / d) * torch.eye(k) for x in chosen]
-    mean = torch.stack(gaps).square().sum(dim=(1, 2)).mean()
-    p = fixed / d
-    assert frobenius_moment(U, p * (1 - p), fixed_number=True).item() == pytest.approx(mean.item(), abs=1e-12)
 
 
 def test_mask_moments():
@@ -128,7 +116,6 @@ def test_bound_over_all_masks(d, k, refined):
         (lambda: copies_law(1, 1, 2.0), "p = 2.0"),
         (lambda: bernstein_bound(basis(3, 1), mask_moments(0.5), 1.0), "delta = 1.0"),
         (lambda: exact_copies(5, 2, 3), "copies = 3"),
-        (lambda: frobenius_moment(torch.ones(1, 1), 1.0, fixed_number=True), "d = 1"),
         (lambda: variance_parameter(torch.ones(3, 2)), "orthonormal"),
         (lambda: bernstein_bound(torch.ones(2, 3), mask_moments(0.5), 0.1), "k <= d"),
     ],
