@@ -14,7 +14,7 @@
 # # What a function costs a neuron
 #
 # Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` ask when a neuron's place in a layer tells it apart from the others. Their layers have fixed parts, so that one neuron may need a
-# much larger weight than another for the same function on the same inputs. This chapter checks the frame: one layer type for all schemes, the functions that a neuron can compute, the least
+# much larger weight than another for the same function on the same inputs. This chapter checks the frame: one layer type for all schemes, the functions that a neuron can compute, and the least
 # weight that they cost. What remains of that when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb). One assumption does not survive a ReLU in front of the layer; we prove what takes its place.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}

@@ -116,7 +116,8 @@ w = (1 - lam) * u + lam * v
 a, b = (1 - lam) ** 2 * (u @ u), lam**2 * (v @ v)
 closed = ((a * g(angle(u, w)) + b * g(angle(w, v))) / math.pi).item()
 direct = deviation_by_quadrature(u, v, lam)
-print(f"{closed:.6f} {second_form(u, v, lam):.6f} {direct:.6f}")
+print(f"closed form {closed:.6f}, integral over s {second_form(u, v, lam):.6f}")
+print(f"integral over directions {direct:.6f}")
 
 # %% [markdown]
 # The program takes the angles from the part of $v - u$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. It is compared with an integral over directions, and the bound of eq. (211) with it too.
@@ -202,9 +203,10 @@ def on_the_circle(beta: float) -> float:
     return math.sqrt(max(map(J, a.tolist(), D.tolist())))
 
 
-for beta in (0.01, 0.1, 1.0):  # S, its bound by the theorem, the printed one
-    found = on_the_circle(beta), relu_bound(beta), printed_relu_bound(beta)
-    print(beta, *(f"{x:.3g}" for x in found))
+print("beta       S   bound  printed")
+for b in (0.01, 0.1, 1.0):
+    bound, printed = relu_bound(b), printed_relu_bound(b)
+    print(f"{b:4} {on_the_circle(b):8.3g} {bound:7.3g} {printed:8.3g}")
 
 # %% [markdown]
 # The maximum over the circle is refined to all digits ({py:func}`~lmc_helpers.identifiability.chord_deviation.worst_chord_deviation`) and compared with a search over $\lambda$ and all admissible pairs in three dimensions, which knows nothing of symmetric pairs.
@@ -323,10 +325,9 @@ for function, style in (
     ),
 ):
     left.plot(grid, [function(b) / b**1.5 for b in grid], **style)
-for dimension, marker in ((2, "gs"), (64, "bo")):
-    colour = {"g": "book:green", "b": "book:blue"}[marker[0]]
-    values = medians[dimension]
-    left.plot(grid[::4], values, marker[1], markersize=4, color=colour)
+for dimension, marker, colour in ((2, "s", "green"), (64, "o", "blue")):
+    style = {"markersize": 4, "color": f"book:{colour}"}
+    left.plot(grid[::4], medians[dimension], marker, **style)
 left.set(
     xlabel=r"$\beta$", ylabel=r"$\|\xi\| \,/\, (\beta^{3/2} \|f\|)$",
     xscale="log", yscale="log", ylim=(0.03, 12),

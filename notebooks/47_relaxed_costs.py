@@ -74,24 +74,29 @@ def distribution(number: int, d: int, symmetric: bool) -> torch.Tensor:
     return torch.cat([X, -X]) if symmetric else X
 
 
-tails, centred, coincide = [], [], []
-sizes = [(d, k) for d in (3, 5, 8) for k in (1, d - 1)]
-for number, (d, k) in product(range(distributions), sizes):
+SIZES = [(d, k) for d in (3, 5, 8) for k in (1, d - 1)]
+tails, centred = [], []
+for number, (d, k) in product(range(distributions), SIZES):
     X = distribution(number, d, symmetric=False)
     Sigma = X.T @ X / len(X)
-    vectors = torch.linalg.eigh(Sigma).eigenvectors
-    top = vectors[:, -k:]  # P_k = top topᵀ
+    top = torch.linalg.eigh(Sigma).eigenvectors[:, -k:]  # P_k = top topᵀ
     residual = (X - X @ top @ top.T).square().sum(dim=1).mean()
-    tau = tail_energy(Sigma)[k]
-    tails.append(abs(float(tau / residual) - 1))  # Lemma E.1
+    tails.append(abs(float(tail_energy(Sigma)[k] / residual) - 1))  # Lemma E.1
     covariance = torch.cov(X.T, correction=0)
     centred.append(abs(float(tail_energy(covariance)[k] / residual) - 1))
 
-    L1, L2 = 1.0, (1.0, 0.5)[number % 2]  # Prop. E.2: h₁ = L₁nᵀx, h₂ = −L₂nᵀx
+# %%
+coincide = []  # ratios to the bound of Prop. E.2
+for number, (d, k) in product(range(distributions), SIZES):
+    X = distribution(number, d, symmetric=False)
+    Sigma = X.T @ X / len(X)
+    vectors, tau = torch.linalg.eigh(Sigma).eigenvectors, tail_energy(Sigma)[k]
+    L1, L2 = 1.0, (1.0, 0.5)[number % 2]  # h₁ = L₁ nᵀx, h₂ = −L₂ nᵀx
     n = vectors[:, 0]  # the only direction of the tail if k + 1 is d
     gap = ((L1 + L2) * X @ n).square().mean()
     coincide.append(float(gap / (2 * (L1**2 + L2**2) * tau)))
-    u1, shift = normal((2, d), seed, f"u {number} {d}")  # and two ReLU neurons
+    top = vectors[:, -k:]  # and two ReLU neurons with P_k(u₁ − u₂) = 0
+    u1, shift = normal((2, d), seed, f"u {number} {d}")
     u2 = u1 + shift - top @ (top.T @ shift)
     gap = ((X @ u1).relu() - (X @ u2).relu()).square().mean()
     bound = 2 * (u1.square().sum() + u2.square().sum()) * tau
