@@ -19,7 +19,7 @@ from itertools import pairwise
 import torch
 
 from lmc_helpers.barrier import check_places
-from lmc_helpers.seeds import normal_stream
+from lmc_helpers.seeds import normal
 from lmc_helpers.symmetry.rescaling import activation, check_layers, fill_outputs, rescale
 
 __all__ = ["HomogeneousNet", "five_layer_minimum", "idle_net", "place_of_largest_loss", "random_net"]
@@ -171,7 +171,7 @@ def random_net(
     """
     name, negative = f"{purpose} {k} {number}", SLOPES[number % len(SLOPES)]
     shapes = {"last": (o, h), "before": (h, FEATURES), "F": (FEATURES, N)}
-    last, before, F = (normal_stream(seed, f"{name} {part} {shape}")(*shape) for part, shape in shapes.items())
+    last, before, F = (normal(shape, seed, f"{name} {part} {shape}") for part, shape in shapes.items())
     before = before * (before @ F).sum(dim=1, keepdim=True).sign()
     return HomogeneousNet(last, before, F, last @ activation(before @ F, k, negative=negative), k, negative)
 
@@ -295,7 +295,7 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
         raise ValueError(f"steps = {steps}; allowed: steps >= 1")
 
     def normal(purpose: str, *shape: int) -> torch.Tensor:
-        return normal_stream(seed, f"{purpose} {shape}")(*shape)
+        return normal(shape, seed, f"{purpose} {shape}")
 
     X, Y = normal("X of Fig. 4", WIDTHS[0], SAMPLES), normal("Y of Fig. 4", WIDTHS[-1], SAMPLES)
 
