@@ -294,10 +294,10 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
     if steps < 1:
         raise ValueError(f"steps = {steps}; allowed: steps >= 1")
 
-    def normal(purpose: str, *shape: int) -> torch.Tensor:
+    def drawn(purpose: str, *shape: int) -> torch.Tensor:
         return normal(shape, seed, f"{purpose} {shape}")
 
-    X, Y = normal("X of Fig. 4", WIDTHS[0], SAMPLES), normal("Y of Fig. 4", WIDTHS[-1], SAMPLES)
+    X, Y = drawn("X of Fig. 4", WIDTHS[0], SAMPLES), drawn("Y of Fig. 4", WIDTHS[-1], SAMPLES)
 
     def sigma(z: torch.Tensor) -> torch.Tensor:
         return activation(z, 1, negative=-SLOPE)
@@ -311,7 +311,7 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
     def residual(*weights: torch.Tensor) -> torch.Tensor:
         return (weights[-1] @ sigma(weights[-2] @ features(weights)) - Y).flatten()
 
-    weights = [normal(f"layer {i} of Fig. 4", b, a) * math.sqrt(2 / a) for i, (a, b) in enumerate(pairwise(WIDTHS))]
+    weights = [drawn(f"layer {i} of Fig. 4", b, a) * math.sqrt(2 / a) for i, (a, b) in enumerate(pairwise(WIDTHS))]
     for _ in range(steps):
         weights = [W.requires_grad_() for W in weights]
         half = residual(*weights).square().sum() / 2
