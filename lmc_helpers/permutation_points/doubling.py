@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PermutationPoint:
     """A permutation point of the squared loss, with the smaller network that it doubles a neuron of.
 
@@ -69,6 +69,10 @@ class PermutationPoint:
     def column(self) -> torch.Tensor:
         """The outgoing column c of the neuron before it was doubled, (n_{k+1},)."""
         return self.small.split(self.small_theta)[self.layer][0][:, self.neuron]
+
+    def small_loss(self, theta: torch.Tensor) -> torch.Tensor:
+        """The loss (...) of the smaller network with parameters (..., p')."""
+        return self.loss(embed(self.small, theta, self.layer, self.neuron)[1])
 
     def shared(self, first: torch.Tensor) -> torch.Tensor:
         """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,)."""
