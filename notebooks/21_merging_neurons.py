@@ -148,6 +148,7 @@ def toy(net: MLP, number: int, scale: float):
     return squared_loss(net, x, net.forward(theta, x)), theta, x
 
 
+# %%
 # section 4.1: at every δ minimise L over all θ with ‖ϑ_1 − ϑ_0‖ = δ
 paper, centred = PairChart(TANH, 1, "paper"), PairChart(TANH, 1, "centred")
 budget = descent_minimiser(steps, rate=0.05)
