@@ -26,7 +26,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.seeds import normal, torch_generator
 
 __all__ = [
     "Asymmetric",
@@ -244,7 +244,7 @@ class FiGLU(nn.Module):
         super().__init__()
         if m < 1:
             raise ValueError(f"m = {m}; allowed: m >= 1")
-        F = torch.randn(m, m, dtype=torch.float64, generator=torch_generator(seed, f"FiGLU {name}"))
+        F = normal((m, m), seed, f"FiGLU {name}")
         self.register_buffer("F", F.to(torch.get_default_dtype()))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
