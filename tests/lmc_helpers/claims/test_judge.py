@@ -9,6 +9,7 @@ from scipy import stats
 from lmc_helpers.claims.criteria import LedgerError, Part
 from lmc_helpers.claims.judge import Z_TWO_SIDED, contradicts, farthest, judge
 from lmc_helpers.claims.reading import parse_part
+from lmc_helpers.error_bars import QUANTILE
 
 
 def part(entry=BASE, **changes) -> Part:
@@ -16,7 +17,7 @@ def part(entry=BASE, **changes) -> Part:
 
 
 def test_the_level_is_two_sided_one_in_a_thousand():
-    assert pytest.approx(stats.norm.isf(0.0005), abs=1e-12) == Z_TWO_SIDED
+    assert pytest.approx(stats.norm.isf(0.0005), abs=1e-12) == Z_TWO_SIDED == QUANTILE
 
 
 @pytest.mark.parametrize(
