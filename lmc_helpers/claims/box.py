@@ -17,16 +17,17 @@ MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's outpu
 def check(id: str, value, *, stderr: float = 0.0, n: int | None = None, rival: float | None = None, again=None) -> None:
     """Judge a measurement against the ledger's part ``id``, show the outcome and store it in the notebook.
 
-    Parameters are those of :func:`judge`, and ``value`` may be a sequence of exact values: then its worst value for the
-    printed criterion is judged (:func:`farthest`), with n the number of values unless it is given. The record is stored
-    in the metadata of the cell's output.
+    Parameters are those of :func:`~lmc_helpers.claims.judge.judge`, and ``value`` may be a sequence of exact values:
+    then its worst value for the printed criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
+    number of values unless it is given. The record is stored in the metadata of the cell's output.
 
     Raises
     ------
     Contradiction
         if the verdict contradicts the ledger's expectation, after the outcome was shown.
     LedgerError, ValueError
-        as :func:`~lmc_helpers.claims.reading.part` and :func:`judge`; a sequence must not be empty.
+        as :func:`~lmc_helpers.claims.reading.part` and :func:`~lmc_helpers.claims.judge.judge`; a sequence must not be
+        empty.
     """
     from IPython.display import display
 
