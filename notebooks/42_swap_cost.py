@@ -39,7 +39,7 @@ from scipy.stats import binom
 
 from lmc_helpers import claims, figures
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.centre_gap import center_gap
+from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import (
     cost_table,
     output_sensitivity,
@@ -444,7 +444,7 @@ for number in range(layers):
                 e = error(scale * pairwise, eps, mu)
                 if e <= 1:
                     _, least = cheapest_other(cost_table(F, D, scale * W, U))
-                    gap = center_gap(F @ U).item()
+                    gap = centre_gap(F @ U).item()
                     off_least = abs(mu * least / gap**2 - 1)
                     corollary.append(off_least / e)
                     corollary_half.append(2 * off_least / e)
@@ -469,7 +469,7 @@ for number in range(layers):
         F, U = normal(f"gap {number} {m}", m, 5), subspace(f"gap {number}", 5, k)
         orders = torch.tensor(list(itertools.permutations(range(m))))[1:]
         sizes = torch.stack([center_shift(F, U, p).norm() for p in orders])
-        gap = center_gap(F @ U).item()
+        gap = centre_gap(F @ U).item()
         differences.append(abs(sizes.min().item() / gap - 1))
         moved = (orders != torch.arange(m)).sum(dim=1)
         more_than_two.append(abs(sizes[moved > 2].min().item() / gap - 1))
@@ -492,7 +492,7 @@ def least_ratio(m: int, rho: float) -> float:
     """μ min Δ_π/γ² over all permutations but the identity."""
     F, D, W, U = pairs(m, rho)
     _, least = cheapest_other(cost_table(F, D, W, U))
-    return least / center_gap(F @ U).item() ** 2
+    return least / centre_gap(F @ U).item() ** 2
 
 
 widths = np.array([4, 8, 16, 32, 64])

@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 import torch
 
-from lmc_helpers.identifiability.centre_gap import center_gap
+from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import (
     cost_table,
     least_norm_weight,
@@ -182,7 +182,7 @@ def test_sensitivity_of_every_permutation(m):
         torch.testing.assert_close(shift, (P - torch.eye(m).double()) @ F @ U)
     if m == 5:
         gaps = torch.stack([center_shift(F, U, q).norm() for q in p[1:]])
-        assert center_gap(F @ U).item() == pytest.approx(gaps.min().item())
+        assert centre_gap(F @ U).item() == pytest.approx(gaps.min().item())
 
 
 def test_sensitivity_refuses_what_is_no_permutation():
