@@ -169,7 +169,7 @@ claims.check("I8.hardness", guaranteed, rival=min(by_size))
 figure, axis = figures.panels(height=3.6)
 axis.plot(dimensions, guaranteed, label="guaranteed")
 axis.plot(dimensions, [limit] * len(dimensions), ":", label="printed")
-axis.set(xscale="log", yscale="log", xlabel="dimension $d$")
+axis.set(yscale="log", xlabel="dimension $d$")
 axis.set_ylabel("lower bound on the error")
 axis.legend(loc="center right")
 figures.show("fig_hardness", figure)
@@ -182,7 +182,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_hardness
 # :name: fig-hardness
-# :alt: Lower bound on the error against the dimension on logarithmic axes. The guaranteed error is a rising straight line, far above the constant printed one.
+# :alt: Lower bound on the error against the dimension, on a logarithmic axis. The guaranteed error rises and lies far above the constant printed one.
 #
 # The error that {prf:ref}`thm-after` guarantees for a target of norm $d^2$ and weights at the limits of Thm C.10, and the printed bound $1/(10 \sqrt 2)$.
 # ```
