@@ -10,6 +10,7 @@ from scipy.stats import chi, kstest
 
 from lmc_helpers.identifiability import centre_gap as module
 from lmc_helpers.identifiability.centre_gap import (
+    asymptotic_width,
     centre_gap,
     close_probability,
     coincidence_probability,
@@ -24,7 +25,6 @@ from lmc_helpers.identifiability.centre_gap import (
     sample_gaps,
     sample_masked_gaps,
     separation_bound,
-    asymptotic_width,
     weibull_scale,
 )
 
