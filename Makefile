@@ -1,4 +1,4 @@
-# make book | test | chapter | serve | clean; every target sets up what it needs.
+# make book | test | lint | chapter | serve | clean; every target sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it pip takes its default, which on Linux
@@ -42,8 +42,9 @@ record: setup
 bench: setup
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
 
+# Style, docstrings and types.
 lint: setup
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/mypy
 
 setup: .venv/.installed
 

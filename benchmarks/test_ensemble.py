@@ -11,7 +11,7 @@ from torch import nn
 from lmc_helpers.data.coherence_inputs import exact_copy, latents, target
 from lmc_helpers.data.digits import digits
 from lmc_helpers.device import device, fix_threads
-from lmc_helpers.experiments.coherence_students import F5, initial_weights, train_students
+from lmc_helpers.experiments.coherence_students import F5, raw_weights, train_students
 from lmc_helpers.experiments.visibility import bernoulli_masks
 from lmc_helpers.networks.stacked_mlp import Architecture
 from lmc_helpers.training.ensemble import Recipe, epoch_order, train
@@ -69,7 +69,7 @@ def students_together(k, recipe, dtype):
 def students_one_by_one(k, recipe, dtype):
     z, U, mask = coherence_problem(k)
     x, y, zero = (z @ U.T).to(dtype), target(z).to(dtype), torch.zeros(M, dtype=dtype)
-    W = initial_weights(range(STUDENTS), M, D).to(dtype)
+    W = raw_weights(range(STUDENTS), M, D).to(dtype)
     models = [Student(w.clone(), zero.clone(), torch.zeros_like(w), mask.to(dtype)) for w in W]
     loop(models, x, y, range(STUDENTS), recipe, nn.functional.mse_loss)
     return torch.stack([model.W.detach() for model in models]).double()

@@ -1,7 +1,9 @@
 """Loss barriers along a straight line between two networks.
 
 The word *barrier* has several meanings in the literature; each has its own name here. :func:`loss_barrier` is the
-maximum of the loss above the chord (Frankle et al.; Zhan, Li & Wu, section 2).
+maximum of the loss above the chord (Frankle et al.; Zhan, Li & Wu, section 2, eq. 9), :func:`refined_barrier` its
+supremum. Everywhere in the book λ = 1 is the first end a, λ = 0 the second end b, and :func:`check_places` is the one
+check of the range of λ.
 """
 
 from __future__ import annotations
@@ -15,7 +17,19 @@ Loss = Callable[[torch.Tensor], torch.Tensor]
 
 
 def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> torch.Tensor:
-    """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor (L,).
+    """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor.
+
+    Parameters
+    ----------
+    lambdas : sequence of float
+        one or more numbers in [0, 1].
+    dtype, device
+        of the tensor.
+
+    Returns
+    -------
+    torch.Tensor
+        (L,).
 
     Raises
     ------
@@ -44,7 +58,9 @@ def _check_ends(a: torch.Tensor, b: torch.Tensor) -> None:
 
 
 def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tensor:
-    """Loss above the chord, loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b), at each λ.
+    """Loss above the chord at each λ.
+
+        loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
 
     Parameters
     ----------
@@ -64,6 +80,14 @@ def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tenso
     ------
     ValueError
         if a λ lies outside [0, 1], the shapes differ, or an end is not finite.
+
+    Examples
+    --------
+    For −x² it is λ(1 − λ)(a − b)²:
+
+    >>> a, b = torch.tensor([[2.0]]), torch.tensor([[0.0]])
+    >>> excess(lambda w: -w.square().sum(dim=(-2, -1)), a, b, [0, 0.5, 1]).tolist()
+    [0.0, 1.0, 0.0]
     """
     lambdas = check_places(lambdas, a.dtype, a.device)
     _check_ends(a, b)
@@ -74,12 +98,26 @@ def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tenso
 def loss_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas=GRID) -> torch.Tensor:
     """The barrier: the largest loss above the chord over the given λ.
 
-    Parameters and errors are those of :func:`excess`.
+        max_λ loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
+
+    Parameters
+    ----------
+    loss : callable
+        maps weights (..., m, d) to losses (...).
+    a, b : torch.Tensor
+        ends (..., m, d) of equal shape; λ = 1 is a.
+    lambdas : sequence of float
+        points of [0, 1]; the paper's grid 0, 0.1, …, 1 unless given.
 
     Returns
     -------
     torch.Tensor
         (...). It is at least 0 when 0 or 1 is among the λ.
+
+    Raises
+    ------
+    ValueError
+        if a λ lies outside [0, 1], the shapes differ, or an end is not finite.
 
     Examples
     --------
@@ -108,6 +146,11 @@ def refined_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, coarse: int = 
     -------
     torch.Tensor
         (...), never below the barrier on the coarse grid.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ or an end is not finite.
 
     Examples
     --------

@@ -37,6 +37,7 @@ class Integer:
         return f"integer in [{self.low}, {self.high}]"
 
     def allows(self, value) -> bool:
+        """Whether a parameter may have this value."""
         return isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high
 
 
@@ -51,6 +52,7 @@ class Real:
         return f"number in [{self.low}, {self.high}]"
 
     def allows(self, value) -> bool:
+        """Whether a parameter may have this value."""
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and math.isfinite(value) and self.low <= value <= self.high
 
@@ -63,6 +65,7 @@ class Flag:
         return "true or false"
 
     def allows(self, value) -> bool:
+        """Whether a parameter may have this value."""
         return isinstance(value, bool)
 
 
@@ -76,6 +79,7 @@ class Choice:
         return "one of " + ", ".join(self.options)
 
     def allows(self, value) -> bool:
+        """Whether a parameter may have this value."""
         return isinstance(value, str) and value in self.options
 
 
@@ -90,6 +94,7 @@ class ListOf:
         return f"list of {self.least} or more, each {self.item}"
 
     def allows(self, value) -> bool:
+        """Whether a parameter may have this value."""
         return isinstance(value, (list, tuple)) and len(value) >= self.least and all(map(self.item.allows, value))
 
 
@@ -149,7 +154,7 @@ def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
 
 
 #: What the parameters that every chapter has may be.
-COMMON = {
+COMMON: dict[str, Rule] = {
     "seed": Integer(0, 2**32 - 2),
     "profile": Choice(("smoke", "laptop", "paper", "custom")),
 }

@@ -1,38 +1,52 @@
-"""Statistics of samples with their standard errors: means, ratios of means, slopes, places of a peak, clusters.
+"""Statistics of samples with their standard errors: means, ratios, slopes, peaks, resampling, clusters.
 
-Claims are judged at ±3.29 standard errors, the normal quantile of the two-sided level 10⁻³.
+Claims are judged at ±3.29 standard errors, the normal quantile of the two-sided level 10⁻³ (:data:`QUANTILE`).
+
+Where samples are independent, :func:`mean_and_error`, :func:`ratio_of_means` and :func:`slope_and_error` have closed
+errors; :func:`place_of_peak` and :func:`bootstrap` resample.
 
 Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are.
 A mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1
-degrees of freedom. The errors returned for clusters are widened, so that 3.29 of them are the half-width of the Student
-interval at the same level.
+degrees of freedom. The errors returned for clusters (:func:`over_clusters`, :func:`jackknife`) are widened, so that
+3.29 of them are the half-width of the Student interval at the same level.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import t
 
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = [
-    "Z",
+    "QUANTILE",
+    "bootstrap",
     "jackknife",
     "mean_and_error",
     "over_clusters",
     "place_of_peak",
+    "power_law",
     "ratio_of_means",
     "slope_and_error",
     "widening",
 ]
 
-RESAMPLES = 2000
+QUANTILE = 3.2905267314919255  # Φ⁻¹(1 − 0.0005): half-width of an interval in standard errors
+RESAMPLES = 2000  # for the place of a peak
 
 
-def mean_and_error(samples) -> tuple[np.ndarray, np.ndarray]:
+def _at_least_two(*samples: np.ndarray) -> None:
+    """Refuse samples that have no standard deviation."""
+    for sample in samples:
+        if len(sample) < 2:
+            raise ValueError(f"a sample of {len(sample)} values; allowed: at least 2")
+
+
+def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
     """Means of several samples and their standard errors.
 
     Parameters
@@ -56,13 +70,13 @@ def mean_and_error(samples) -> tuple[np.ndarray, np.ndarray]:
     >>> mean.tolist(), error.tolist()
     ([2.0, 2.0], [1.0, 0.0])
     """
-    samples = [np.asarray(sample, dtype=float) for sample in samples]
-    _at_least_two(*samples)
-    mean = np.array([sample.mean() for sample in samples])
-    return mean, np.array([sample.std(ddof=1) / math.sqrt(len(sample)) for sample in samples])
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    _at_least_two(*arrays)
+    mean = np.array([sample.mean() for sample in arrays])
+    return mean, np.array([sample.std(ddof=1) / math.sqrt(len(sample)) for sample in arrays])
 
 
-def ratio_of_means(x: np.ndarray, y: np.ndarray, paired: bool = False) -> tuple[float, float]:
+def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[float, float]:
     """Mean of x over mean of y and its standard error by the delta method.
 
     Parameters
@@ -99,7 +113,7 @@ def ratio_of_means(x: np.ndarray, y: np.ndarray, paired: bool = False) -> tuple[
     return float(ratio), float(math.sqrt(variance) / abs(y.mean()))
 
 
-def slope_and_error(x, y, stderr) -> tuple[float, float]:
+def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[float, float]:
     """Slope of the least-squares line through points with independent errors.
 
     Parameters
@@ -130,7 +144,46 @@ def slope_and_error(x, y, stderr) -> tuple[float, float]:
     return float(weights @ y), float(np.sqrt(weights**2 @ stderr**2))
 
 
-def place_of_peak(x, samples: np.ndarray, seed: int) -> tuple[float, float]:
+def power_law(x, samples: np.ndarray) -> tuple[float, float]:
+    """Exponent of a power law through means: the slope of log(mean) against log(x), each point weighed by its error.
+
+    Parameters
+    ----------
+    x : array
+        positive places (k,), k >= 2, not all equal.
+    samples : numpy.ndarray
+        (k, n), n >= 2 positive values at each place.
+
+    Returns
+    -------
+    (float, float)
+        exponent and its standard error; errors of log(mean) to first order.
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not match, or there are too few places or values.
+
+    Examples
+    --------
+    >>> exponent, error = power_law([1.0, 2.0, 4.0], [[0.9, 1.1], [0.225, 0.275], [0.05625, 0.06875]])
+    >>> round(exponent, 12), round(error, 3)
+    (-2.0, 0.102)
+    """
+    x, samples = np.asarray(x, dtype=float), np.asarray(samples, dtype=float)
+    if samples.ndim != 2 or samples.shape[1] < 2 or x.shape != samples.shape[:1] or len(np.unique(x)) < 2:
+        raise ValueError(
+            f"places {x.shape}, samples {samples.shape}; allowed: (k,) and (k, n >= 2), two or more different places"
+        )
+    mean = samples.mean(axis=1)
+    error = samples.std(axis=1, ddof=1) / math.sqrt(samples.shape[1]) / mean  # of log(mean)
+    log_x = np.log(x)
+    w = 1 / error**2
+    centred = log_x - (w @ log_x) / w.sum()
+    return float((w * centred) @ np.log(mean) / (w @ centred**2)), float((w @ centred**2) ** -0.5)
+
+
+def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tuple[float, float]:
     """The x at which the mean of its sample is largest, and the standard deviation of that place under resampling.
 
     Each sample is resampled with replacement 2000 times, independently at every x.
@@ -160,27 +213,70 @@ def place_of_peak(x, samples: np.ndarray, seed: int) -> tuple[float, float]:
     (2.0, 0.0)
     """
     x = np.asarray(x, dtype=float)
-    samples = [np.asarray(sample, dtype=float) for sample in samples]
-    if len(x) != len(samples) or not all(len(sample) for sample in samples):
-        raise ValueError(f"{len(x)} places and {len(samples)} samples; allowed: one non-empty sample a place")
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    if len(x) != len(arrays) or not all(len(sample) for sample in arrays):
+        raise ValueError(f"{len(x)} places and {len(arrays)} samples; allowed: one non-empty sample a place")
     rng = numpy_generator(seed, "bootstrap of the place of a peak")
-    means = np.stack([s[rng.integers(len(s), size=(RESAMPLES, len(s)))].mean(axis=1) for s in samples])  # (k, 2000)
-    place = x[int(np.argmax([sample.mean() for sample in samples]))]
+    means = np.stack([s[rng.integers(len(s), size=(RESAMPLES, len(s)))].mean(axis=1) for s in arrays])  # (k, 2000)
+    place = x[int(np.argmax([sample.mean() for sample in arrays]))]
     return float(place), float(x[means.argmax(axis=0)].std())
 
 
-def _at_least_two(*samples: np.ndarray) -> None:
-    """Refuse samples that have no standard deviation."""
-    for sample in samples:
-        if len(sample) < 2:
-            raise ValueError(f"a sample of {len(sample)} values; allowed: at least 2")
+def bootstrap(
+    statistic: Callable[[np.ndarray], float], values: ArrayLike, seed: int, resamples: int = 500
+) -> tuple[float, float]:
+    """A statistic of n objects and its standard error, by resampling the objects with replacement.
 
+    An object keeps all its values: the networks that start from the same weights at every step size are one.
 
-Z = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
+    Parameters
+    ----------
+    statistic : callable
+        of an array (..., n).
+    values : array
+        (..., n), the last dimension counts independent objects.
+    seed : int
+        seed of the resampling.
+    resamples : int
+        samples that are drawn, at least 2.
+
+    Returns
+    -------
+    (float, float)
+        the statistic of ``values`` and its standard deviation over the drawn samples.
+
+    Raises
+    ------
+    ValueError
+        if there is no object or fewer than two samples are drawn.
+
+    Examples
+    --------
+    >>> value, error = bootstrap(np.mean, np.arange(100.0), seed=1)
+    >>> value, bool(abs(error - np.arange(100.0).std() / 10) < 0.3)
+    (49.5, True)
+    """
+    values = np.asarray(values, dtype=float)
+    n = values.shape[-1] if values.ndim else 0
+    if not n or resamples < 2:
+        raise ValueError(f"{n} objects, {resamples} resamples; allowed: at least 1 and at least 2")
+    rng = numpy_generator(seed, "bootstrap")
+    again = [statistic(values[..., rng.integers(n, size=n)]) for _ in range(resamples)]
+    return float(statistic(values)), float(np.std(again))
 
 
 def widening(G: int) -> float:
     """The factor from a standard error over G clusters to one that may be used with the normal quantile.
+
+    Parameters
+    ----------
+    G : int
+        clusters, at least 2.
+
+    Returns
+    -------
+    float
+        Student's quantile with G − 1 degrees of freedom over :data:`QUANTILE`, above 1.
 
     Raises
     ------
@@ -194,16 +290,21 @@ def widening(G: int) -> float:
     """
     if G < 2:
         raise ValueError(f"{G} clusters; allowed: at least 2")
-    return float(t.ppf(1 - 0.0005, G - 1)) / Z
+    return float(t.ppf(1 - 0.0005, G - 1)) / QUANTILE
 
 
-def over_clusters(values) -> tuple[float, float]:
+def over_clusters(values: ArrayLike) -> tuple[float, float]:
     """Mean and widened standard error of clustered values.
 
     Parameters
     ----------
     values : array
         (G, …): the first dimension counts clusters.
+
+    Returns
+    -------
+    (float, float)
+        mean of the cluster means and its widened standard error.
 
     Raises
     ------
@@ -216,12 +317,13 @@ def over_clusters(values) -> tuple[float, float]:
     >>> mean, round(error / widening(2), 12)
     (2.0, 1.0)
     """
-    means = np.asarray(values, dtype=float).reshape(len(values), -1).mean(axis=1)
+    array = np.asarray(values, dtype=float)
+    means = array.reshape(len(array), -1).mean(axis=1)
     wide = widening(len(means))
     return float(means.mean()), wide * float(means.std(ddof=1)) / math.sqrt(len(means))
 
 
-def jackknife(statistic: Callable[..., float], *samples) -> tuple[float, float]:
+def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[float, float]:
     """A function of cluster means and its widened standard error, by leaving out one cluster after another.
 
     Parameters
@@ -230,6 +332,11 @@ def jackknife(statistic: Callable[..., float], *samples) -> tuple[float, float]:
         of one mean for each sample.
     *samples : array
         (G, …) each; clusters of one number belong together in all of them.
+
+    Returns
+    -------
+    (float, float)
+        the statistic of the means over all clusters and its widened standard error.
 
     Raises
     ------
@@ -243,7 +350,8 @@ def jackknife(statistic: Callable[..., float], *samples) -> tuple[float, float]:
     >>> abs(value - mean) < 1e-12, abs(error - same) < 1e-12
     (True, True)
     """
-    means = [np.asarray(sample, dtype=float).reshape(len(sample), -1).mean(axis=1) for sample in samples]
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    means = [array.reshape(len(array), -1).mean(axis=1) for array in arrays]
     G = len(means[0])
     if any(len(mean) != G for mean in means):
         raise ValueError(f"samples of {[len(mean) for mean in means]} clusters; allowed: equal numbers")

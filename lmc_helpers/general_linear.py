@@ -1,8 +1,13 @@
-"""Invertible matrices, the group GL_h: checks that know about rounding, random elements, and paths.
+"""The group GL_h of invertible h × h matrices: checks that know about rounding, random elements, and paths.
 
 GL_h has two components, det > 0 and det < 0. Let g = Q S be the polar decomposition, Q orthogonal and S symmetric
-positive definite. Two matrices of one sign are joined by rotating Q and moving S on a straight line, as the positive
-definite matrices are convex.
+positive definite. Two matrices a = Q_a S_a and b = Q_b S_b of one sign are joined by rotating Q and moving S on a
+straight line, as the positive definite matrices are convex,
+
+    g(t) = Q_a exp(t K) [(1 − t) S_a + t S_b],    exp K = Q_aᵀ Q_b,  K skew.
+
+A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign of its
+determinant.
 
 Matrices are float64 tensors (..., h, h), h >= 1.
 """
@@ -17,24 +22,35 @@ import torch
 
 __all__ = [
     "determinant_sign",
-    "divide",
     "haar",
     "path_in_group",
+    "polar",
     "random_invertible",
+    "rank_tolerance",
     "require_finite",
     "require_invertible",
     "require_square",
     "rotation_logarithm",
-    "rounding",
+    "times_inverse",
 ]
 
 
-def rounding(h: int) -> float:
+def rank_tolerance(h: int) -> float:
     """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error.
+
+    Parameters
+    ----------
+    h : int
+        the larger size of the matrix.
+
+    Returns
+    -------
+    float
+        the tolerance, without unit.
 
     Examples
     --------
-    >>> rounding(2) == 2.0**-47
+    >>> rank_tolerance(2) == 2.0**-47
     True
     """
     return 16 * h * torch.finfo(torch.float64).eps
@@ -76,6 +92,11 @@ def require_square(matrices: dict[str, torch.Tensor], **data: torch.Tensor) -> N
 def require_finite(matrices: dict[str, torch.Tensor]) -> None:
     """Raise unless all entries are finite numbers.
 
+    Parameters
+    ----------
+    matrices : dict of torch.Tensor
+        name → matrix of any shape.
+
     Raises
     ------
     ValueError
@@ -96,6 +117,11 @@ def require_finite(matrices: dict[str, torch.Tensor]) -> None:
 def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
     """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
 
+    Parameters
+    ----------
+    matrices : dict of torch.Tensor
+        name → matrix (..., h, h).
+
     Raises
     ------
     ValueError
@@ -111,7 +137,7 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
     require_finite(matrices)
     for name, A in matrices.items():
         sigma = torch.linalg.svdvals(A)  # (..., h)
-        least = rounding(A.shape[-1])
+        least = rank_tolerance(A.shape[-1])
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
         if singular.any():
             low, high = sigma[singular][0, [-1, 0]].tolist()
@@ -122,7 +148,17 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
 
 
 def determinant_sign(A: torch.Tensor) -> torch.Tensor:
-    """The sign of det A, (...), without forming the determinant, which could under- or overflow.
+    """The sign of det A, without forming the determinant, which could under- or overflow.
+
+    Parameters
+    ----------
+    A : torch.Tensor
+        (..., h, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (...), of the dtype of A: 1, −1, or 0 where a pivot is exactly 0.
 
     Examples
     --------
@@ -132,23 +168,71 @@ def determinant_sign(A: torch.Tensor) -> torch.Tensor:
     return torch.linalg.slogdet(A).sign
 
 
-def divide(B: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
-    """B A⁻¹ by a solve, batches broadcast.
+def times_inverse(B: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
+    """B A⁻¹, by a solve.
+
+    Parameters
+    ----------
+    B, A : torch.Tensor
+        (..., m, h) and (..., h, h); the batches broadcast.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, h).
 
     Examples
     --------
-    >>> divide(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
+    >>> times_inverse(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
     1.5
     """
-    A, B = torch.broadcast_tensors(A, B)  # or torch would take a (h, h) matrix B for vectors where A is (h, h, h)
-    return torch.linalg.solve(A, B, left=False)
+    # with equal batches, or torch would take a matrix B (h, h) for vectors where A is (h, h, h)
+    batch = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
 
 
-def random_invertible(batch: tuple[int, ...], h: int, generator: torch.Generator) -> torch.Tensor:
+def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    """Matrices with orthonormal columns, uniformly distributed, (..., d, k) with k <= d; square ones are orthogonal.
+
+    The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
+    without them the law would not be uniform (Mezzadri, 2007).
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (..., d, k), k <= d.
+    generator : torch.Generator
+        as from :func:`lmc_helpers.seeds.torch_generator`.
+
+    Returns
+    -------
+    torch.Tensor
+        of that shape, float64.
+
+    Raises
+    ------
+    ValueError
+        if k > d.
+
+    Examples
+    --------
+    >>> Q = haar((7, 3, 2), torch.Generator().manual_seed(1))
+    >>> bool(torch.allclose(Q.mT @ Q, torch.eye(2, dtype=torch.float64).expand(7, 2, 2)))
+    True
+    """
+    if len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
+        raise ValueError(f"shape = {tuple(shape)}; allowed: (..., d, k) with 1 <= k <= d")
+    Q, R = torch.linalg.qr(torch.randn(shape, dtype=torch.float64, generator=generator))
+    return Q * R.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]
+
+
+def random_invertible(
+    batch: tuple[int, ...], h: int, generator: torch.Generator, signs: torch.Tensor | int | None = None
+) -> torch.Tensor:
     """Random elements U diag(e^ξ) V of GL_h: U and V uniform on the orthogonal group, ξ normal with deviation ½.
 
     The law has a positive density on all of GL_h, either sign of the determinant is equally likely, and the condition
-    is moderate.
+    is moderate. Where the determinant has not the wanted sign, the first row changes its own.
 
     Parameters
     ----------
@@ -158,6 +242,8 @@ def random_invertible(batch: tuple[int, ...], h: int, generator: torch.Generator
         size of the matrices, at least 1.
     generator : torch.Generator
         as from :func:`lmc_helpers.seeds.torch_generator`.
+    signs : torch.Tensor or int, optional
+        wanted signs of the determinants, 1 or −1, of shape ``batch`` or one for all.
 
     Returns
     -------
@@ -167,21 +253,52 @@ def random_invertible(batch: tuple[int, ...], h: int, generator: torch.Generator
     Raises
     ------
     ValueError
-        if h < 1.
+        if h < 1, or the signs have another shape or are not 1 and −1.
 
     Examples
     --------
     >>> g = random_invertible((1000,), 3, torch.Generator().manual_seed(0))
     >>> g.shape, bool(0.4 < (determinant_sign(g) > 0).double().mean() < 0.6)
     (torch.Size([1000, 3, 3]), True)
+    >>> determinant_sign(random_invertible((3,), 2, torch.Generator().manual_seed(0), torch.tensor([1, -1, 1])))
+    tensor([ 1., -1.,  1.], dtype=torch.float64)
     """
     if h < 1:
         raise ValueError(f"h = {h}; allowed: h >= 1")
-    normal = torch.randn(2, *batch, h, h, dtype=torch.float64, generator=generator)
-    Q, R = torch.linalg.qr(normal)
-    U, V = Q * R.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]  # uniform only with the signs of R's diagonal
+    U, V = haar((2, *batch, h, h), generator)
     xi = torch.randn(*batch, h, dtype=torch.float64, generator=generator) / 2
-    return U @ (xi.exp()[..., None] * V)
+    g = U @ (xi.exp()[..., None] * V)
+    if signs is not None:
+        wanted = torch.as_tensor(signs, dtype=torch.float64)
+        if wanted.shape not in (torch.Size(batch), torch.Size(())) or not (wanted.abs() == 1).all():
+            found = f"shape {tuple(wanted.shape)} and values {wanted.unique().tolist()}"
+            raise ValueError(f"signs have {found}; allowed: {tuple(batch)} or one sign, 1 or -1")
+        g[..., 0, :] *= (wanted * determinant_sign(g))[..., None]
+    return g
+
+
+def polar(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite.
+
+    Parameters
+    ----------
+    g : torch.Tensor
+        invertible matrices (..., h, h).
+
+    Returns
+    -------
+    (torch.Tensor, torch.Tensor)
+        Q and S, each (..., h, h).
+
+    Examples
+    --------
+    >>> Q, S = polar(torch.tensor([[0.0, -2.0], [3.0, 0.0]], dtype=torch.float64))
+    >>> Q.round(decimals=9).abs().tolist(), S.diagonal().round(decimals=9).tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0])
+    """
+    U, sigma, Vh = torch.linalg.svd(g)
+    S = Vh.mT @ (sigma[..., None] * Vh)
+    return U @ Vh, (S + S.mT) / 2
 
 
 def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
@@ -262,16 +379,9 @@ def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
     differ = determinant_sign(a) != determinant_sign(b)
     if differ.any():
         raise ValueError("det a and det b have different signs; allowed: two matrices of one component of GL_h")
-    (Qa, Sa), (Qb, Sb) = ([part[..., None, :, :] for part in _polar(end)] for end in (a, b))
+    (Qa, Sa), (Qb, Sb) = ([part[..., None, :, :] for part in polar(end)] for end in (a, b))
     t = torch.linspace(0, 1, steps, dtype=a.dtype, device=a.device)[:, None, None]
     return Qa @ torch.linalg.matrix_exp(t * rotation_logarithm(Qa.mT @ Qb)) @ ((1 - t) * Sa + t * Sb)
-
-
-def _polar(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """g = Q S, Q orthogonal, S symmetric positive definite."""
-    U, sigma, Vh = torch.linalg.svd(g)
-    S = Vh.mT @ (sigma[..., None] * Vh)
-    return U @ Vh, (S + S.mT) / 2
 
 
 def _logarithm(R: np.ndarray) -> np.ndarray:
@@ -285,18 +395,3 @@ def _logarithm(R: np.ndarray) -> np.ndarray:
     for i, j, angle in angles:
         J[j, i], J[i, j] = angle, -angle
     return Z @ J @ Z.T
-
-
-def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
-    """Matrices with orthonormal columns, uniformly distributed, (..., d, k) with k <= d; square ones are orthogonal.
-
-    QR of Gaussian matrices, with the signs that make the diagonal of R positive.
-
-    Examples
-    --------
-    >>> Q = haar((7, 3, 2), torch.Generator().manual_seed(1))
-    >>> bool(torch.allclose(Q.mT @ Q, torch.eye(2, dtype=torch.float64).expand(7, 2, 2)))
-    True
-    """
-    Q, R = torch.linalg.qr(torch.randn(shape, dtype=torch.float64, generator=generator))
-    return Q * R.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]

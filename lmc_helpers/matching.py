@@ -19,17 +19,12 @@ from scipy.optimize import linear_sum_assignment
 
 Objective = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (m, d), (B, m, d) -> (B,)
 
-
 LARGEST = 9  # most rows that brute force takes: 9! = 362 880 permutations
-
-
 CHUNK = 5040  # most permutations that an objective sees at once
-
-
 SLACK = 1e-12  # relative: values closer than this are rounding, hence tied
 
 
-def _check(W: torch.Tensor, name: str) -> None:
+def _check_weights(W: torch.Tensor, name: str) -> None:
     if W.ndim < 2 or min(W.shape[-2:]) < 1:
         raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 rows and d >= 1")
     if not W.is_floating_point():
@@ -42,8 +37,8 @@ def _check(W: torch.Tensor, name: str) -> None:
 def _check_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
     if W1.shape != W2.shape:
         raise ValueError(f"W1 has shape {tuple(W1.shape)} and W2 {tuple(W2.shape)}; allowed: equal shapes (..., m, d)")
-    _check(W1, "W1")
-    _check(W2, "W2")
+    _check_weights(W1, "W1")
+    _check_weights(W2, "W2")
 
 
 def _check_single_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
@@ -113,13 +108,18 @@ def permute(W: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     return torch.take_along_dim(W, p[..., None], dim=-2)
 
 
-def _decompose(W: torch.Tensor, tol: float, name: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Type, entry (the largest of the row) and norm of each row; each (..., m)."""
+def _nearest_ray(W: torch.Tensor, tol: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Type, entry (the largest of the row) and distance from the nearest ray of each row; each (..., m)."""
     if not tol >= 0:
         raise ValueError(f"tol = {tol}; allowed: tol >= 0")
     entry, types = W.max(dim=-1)
     rest = W.scatter(-1, types[..., None], entry.clamp(max=0)[..., None])  # W minus its nearest point of a ray
-    distance = torch.linalg.vector_norm(rest, dim=-1)
+    return types, entry, torch.linalg.vector_norm(rest, dim=-1)
+
+
+def _decompose(W: torch.Tensor, tol: float, name: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Type, entry and norm of each row; each (..., m)."""
+    types, entry, distance = _nearest_ray(W, tol)
     norm = torch.hypot(distance, entry.clamp(min=0))
     wrong = distance > tol  # then it is as far from zero: distance <= norm
     if wrong.any():
@@ -159,8 +159,37 @@ def row_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
     >>> row_types(torch.tensor([[0.0, 0.5], [0.0, 0.0], [2.0, 0.0]]))
     tensor([ 1, -1,  0])
     """
-    _check(W, "W")
+    _check_weights(W, "W")
     return _decompose(W, tol, "W")[0]
+
+
+def has_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
+    """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d).
+    tol : float
+        largest Euclidean distance from a ray ``{a e_j: a > 0}`` or from zero.
+
+    Returns
+    -------
+    torch.Tensor
+        (...), bool.
+
+    Raises
+    ------
+    ValueError
+        if W is not finite or ``tol`` < 0.
+
+    Examples
+    --------
+    >>> has_types(torch.tensor([[[0.0, 0.5], [2.0, 0.01]], [[0.0, 0.5], [2.0, 0.5]]]), tol=0.02)
+    tensor([ True, False])
+    """
+    _check_weights(W, "W")
+    return (_nearest_ray(W, tol)[2] <= tol).all(dim=-1)
 
 
 def _lexsort(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -238,7 +267,9 @@ def algorithm_1(
 
 
 def weight_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
-    """The permutation that maximises Σ_i ⟨W1_i, W2_p(i)⟩, equivalently minimises ``‖W1 − permute(W2, p)‖``.
+    """The permutation that maximises the sum of inner products, equivalently minimises ``‖W1 − permute(W2, p)‖``.
+
+        max_p Σ_i ⟨W1_i, W2_p(i)⟩.
 
     Solved exactly, as a linear assignment problem for each pair.
 
@@ -316,6 +347,7 @@ def _values(objective: Objective, W1: torch.Tensor, W2: torch.Tensor, P: torch.T
 
 
 def _first_minimiser(values: torch.Tensor) -> int:
+    """Index of the first value that is tied with the least one."""
     least = values.min()
     return int((values <= least + SLACK * least.abs()).nonzero()[0])
 
@@ -415,7 +447,17 @@ def swap_search(
 
 
 def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Pearson correlations (…, m, m') between columns of a (…, n, m) and of b (…, n, m'); 0 for constant columns.
+    """Pearson correlations between the activations of the neurons of two networks.
+
+    Parameters
+    ----------
+    a, b : torch.Tensor
+        activations (..., n, m) and (..., n, m') on the same inputs.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, m'), float64; 0 for neurons whose activation is constant.
 
     Examples
     --------
@@ -434,7 +476,7 @@ def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def match_activations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """The permutations with the largest sum of correlations between a and the permuted b.
+    """The permutations with the largest sum of correlations between a and the permuted b, max_p Σ_i S_ip(i).
 
     Parameters
     ----------

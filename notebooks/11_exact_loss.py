@@ -18,14 +18,14 @@
 # this paper needs a data set, and its minima are known (Lemma 2). This chapter checks both, and asks how gradient
 # descent approaches the minima. It arrives slowly: the loss around a minimum grows like the *cube* of the distance.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 100  # networks trained by gradient descent
 steps: int = 16_000  # their budget of steps
 samples: int = 200_000  # inputs of the Monte Carlo check
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -36,7 +36,7 @@ chapter.begin(
     samples=Integer(100, 100_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -81,41 +81,43 @@ from lmc_helpers.teacher_student.population import (
 # its third line is right.) In code:
 
 # %%
-x = torch.randn(
-    samples, 8, generator=seeds.torch_generator(seed, "x"), dtype=torch.float64
-)
-x = x / x.norm(dim=-1, keepdim=True)  # (samples, d), uniform on the sphere
-W = torch.randn(
-    20, 12, 8, generator=seeds.torch_generator(seed, "W"), dtype=torch.float64
-)  # (20, m, d)
-W = W / 4
-exact = population_loss(W, M=6)  # (20,)
-print(f"first network: L = {exact[0]:.6f}")
+m, M, d = 12, 6, 8
+generator = seeds.torch_generator(seed, "W")
+W = torch.randn(20, m, d, generator=generator, dtype=torch.float64) / 4
+
+norms = W.norm(dim=-1)  # (20, m)
+units = W / norms[..., None]  # (20, m, d)
+cosines = units @ units.mT  # (20, m, m)
+k_students = norms[:, :, None] * norms[:, None, :] * kappa(cosines, d)
+k_teacher = norms[:, :, None] * kappa(units[..., :M], d)  # (20, m, M)
+constant = M * kappa(1.0, d) + M * (M - 1) * kappa(0.0, d)
+L = k_students.sum(dim=(1, 2)) - 2 * k_teacher.sum(dim=(1, 2)) + constant  # (20,)
+
+exact = population_loss(W, M)  # the same, also at rows that are 0
+print(f"first network: L = {L[0]:.6f}, population_loss {exact[0]:.6f}")
 
 # %% [markdown]
 # An average over inputs must agree within its error, and must exclude the loss with the misplaced square.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def monte_carlo(seed: int) -> tuple[float, float]:
-    """Mean relative deviation of sampled losses from the exact ones, with its error."""
+    """Mean relative deviation of sampled from exact losses, with its error."""
     generator = seeds.torch_generator(seed, "monte carlo")
-    inputs = torch.randn(samples, 8, generator=generator, dtype=torch.float64)
-    inputs = inputs / inputs.norm(dim=-1, keepdim=True)
-    teacher = torch.relu(inputs[:, :6]).sum(dim=-1)
+    x = torch.randn(samples, d, generator=generator, dtype=torch.float64)
+    x = x / x.norm(dim=-1, keepdim=True)  # (samples, d), uniform on the sphere
+    teacher = torch.relu(x[:, :M]).sum(dim=-1)  # (samples,), f*
     relative = torch.zeros(samples, dtype=torch.float64)
-    for w, loss in zip(
-        W, exact, strict=True
-    ):  # one input sample for all networks
-        residual = torch.relu(inputs @ w.T).sum(dim=-1) - teacher
+    for w, loss in zip(W, exact, strict=True):  # the same inputs for all networks
+        residual = torch.relu(x @ w.T).sum(dim=-1) - teacher  # f_W − f*
         relative += (residual.square() / loss - 1) / len(W)
     return relative.mean().item(), relative.std().item() / math.sqrt(samples)
 
 
-misplaced = exact - 6 * 5 * kappa(
-    0.0, d=8
-)  # Σ_j σ(x_j)² in place of (Σ_j σ(x_j))²
 value, stderr = monte_carlo(seed)
+misplaced = exact - M * (M - 1) * kappa(0.0, d)  # Σ_j σ(x_j)², not (Σ_j σ(x_j))²
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z2.monte_carlo"}
 claims.check(
     "Z2.monte_carlo",
     value,
@@ -134,20 +136,28 @@ claims.check(
 # \frac{\partial L}{\partial w_i} = 2 \sum_{i'} \frac{\partial k}{\partial u}(w_i, w_{i'}) - 2 \sum_j \frac{\partial k}{\partial u}(w_i, e_j).
 # $$
 #
-# It stays finite where automatic differentiation of $\arccos$ does not, at parallel rows. Central differences of the
+# It stays finite where automatic differentiation of $\arccos$ does not, at parallel rows. The formula and central differences of the
 # loss, at random networks:
 
-# %% tags=["nbval-check-output"]
+# %%
+teacher = torch.eye(M, d, dtype=torch.float64).expand(len(W), M, d)
+V = torch.cat([W, teacher], dim=1)  # (20, m + M, d), students and teachers
+sign = torch.cat([torch.ones(m), -torch.ones(M)]).double()  # (m + M,)
+size = V.norm(dim=-1)  # (20, m + M)
+theta = torch.arccos((units @ (V / size[..., None]).mT).clamp(-1, 1))
+along = ((math.pi - theta) * sign) @ V  # (20, m, d), Σ ± (π − θ) v
+radial = (theta.sin() * sign) @ size[..., None] * units  # Σ ± ‖v‖ sin θ û
+by_formula = (along + radial) / (math.pi * d)  # (20, m, d)
+closed = population_gradient(W, M)
+print("equal to population_gradient:", torch.allclose(by_formula, closed))
+
 h = 1e-5
-directions = torch.eye(12 * 8, dtype=torch.float64).reshape(
-    -1, 1, 12, 8
-)  # (m d, 1, m, d)
-numeric = (
-    population_loss(W + h * directions, 6)
-    - population_loss(W - h * directions, 6)
-) / (2 * h)
-closed = population_gradient(W, 6).flatten(start_dim=1).T  # (m d, 20)
+step = h * torch.eye(m * d, dtype=torch.float64).reshape(-1, 1, m, d)
+numeric = (population_loss(W + step, M) - population_loss(W - step, M)) / (2 * h)
+closed = closed.flatten(start_dim=1).T  # (m d, 20), as the central differences
 gradient_error = ((numeric - closed).norm() / closed.norm()).item()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z2.gradient"}
 claims.check("Z2.gradient", gradient_error, n=len(W))
 
 # %% [markdown]
@@ -180,59 +190,41 @@ claims.check("Z2.gradient", gradient_error, n=len(W))
 # $N(0, 1/(md)^2)$, by exact gradient descent with step size ½, and measure how far they are from the manifold: the distance of every row to
 # its nearest ray, and of the column sums to 1.
 
-# %% tags=["hide-input"]
-minima = sample_minima(30, 6, 8, 1000, seed)
-sampled_loss = population_loss(minima, 6).abs().max().item()
+# %%
+minima = sample_minima(30, M, d, 1000, seed)  # (1000, 30, d)
+sampled_loss = population_loss(minima, M).abs().max().item()
+
 stages = [steps // 2**k for k in (4, 3, 2, 1, 0)]
-W_t = initial_weights(12, 8, networks, seed)
-done, distance, losses = 0, [], []
-for stage in stages:  # (networks,) at each stage
-    W_t = gradient_descent(W_t, M=6, rate=0.5, steps=stage - done, tol=0.0).W
-    done = stage
-    distance.append(distance_to_minima(W_t, 6).numpy())
-    losses.append(population_loss(W_t, 6).numpy())
+W_t = initial_weights(m, d, networks, seed)
+distance, losses = [], []  # (networks,) at each stage
+for more in np.diff([0, *stages]).tolist():
+    W_t = gradient_descent(W_t, M, rate=0.5, steps=more, tol=0.0).W
+    distance.append(distance_to_minima(W_t, M).numpy())
+    losses.append(population_loss(W_t, M).numpy())
 distance, losses = np.array(distance), np.array(losses)  # (stages, networks)
-far, near = distance[-3], distance[-1]
+
+far, near = distance[-3], distance[-1]  # over the last factor 4 of the steps
 slopes = np.log(near / far) / math.log(4)  # (networks,)
 cubic = np.log(losses[-1] / losses[-3]) / np.log(near / far)
 
-figure, axes = figures.panels(columns=2, squeeze=False)
-left, right = axes[0]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distance and the loss on the way"}
+figure, (left, right) = figures.panels(2)
 left.loglog(stages, distance, color="book:blue", alpha=0.15, linewidth=0.8)
-left.loglog(
-    stages,
-    np.median(distance, axis=1),
-    "o-",
-    color="book:black",
-    label="median",
-)
-guide = np.median(distance[-1]) * steps / np.array(stages)
+median = np.median(distance, axis=1)  # (stages,)
+left.loglog(stages, median, "o-", color="book:black", label="median")
+guide = median[-1] * steps / np.array(stages)
 left.loglog(stages, guide, "--", color="book:orange", label="1/steps")
 left.set(xlabel="steps", ylabel="distance to the manifold")
 left.legend()
-right.loglog(
-    distance[1:].ravel(),
-    losses[1:].ravel(),
-    ".",
-    markersize=3,
-    label="networks on their way",
-)
+
+way = dict(markersize=3, label="networks on their way")
+right.loglog(distance[1:].ravel(), losses[1:].ravel(), ".", **way)
 span = np.array([near.min(), distance[1].max()])
-scale = np.median(losses[-1] / near**3)
-right.loglog(
-    span,
-    scale * span**3,
-    "--",
-    color="book:orange",
-    label="distance³",
-)
+cube = np.median(losses[-1] / near**3) * span**3
+right.loglog(span, cube, "--", color="book:orange", label="distance³")
 right.set(xlabel="distance to the manifold", ylabel="loss $L$", xlim=(1e-3, 1e-1))
 right.legend()
 figures.show("fig_descent", figure)
-
-at_minimum = torch.linalg.eigvalsh(
-    population_hessian(minima[:100, :, :], 6)
-)  # (100, m d)
 figures.numbers(
     networks=networks,
     steps=steps,
@@ -241,8 +233,6 @@ figures.numbers(
     farthest=f"{near.max():.1e}",
     largest_loss=f"{losses[-1].max():.1e}",
     cubic=float(np.median(cubic)),
-    zero_modes=int((at_minimum[0].abs() < 1e-12).sum()),
-    dimension=30 * 8,
 )
 
 # %% [markdown]
@@ -254,7 +244,7 @@ figures.numbers(
 # against that distance. Profile {glue:text}`profile`.
 # ```
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z1.converged"}
 claims.check(
     "Z1.converged",
     float(slopes.mean()),
@@ -290,7 +280,24 @@ claims.check(
 # $O(\varepsilon^2) \cdot O(\varepsilon)$; it is not smaller, since two rows of one type that tilt differently differ by order $\varepsilon$ on a
 # part of the strip of proportional size.
 # ```
-#
+
+# %%
+types = minima[0].argmax(dim=1)  # (30,), j of each row
+e = torch.eye(d, dtype=torch.float64)[types]  # (30, d), e_j
+outer = e[:, None, :, None] * e[None, :, None, :]  # (30, 30, d, d), e_j e_j'ᵀ
+eye = torch.eye(d, dtype=torch.float64)
+same = (types[:, None] == types)[..., None, None]
+blocks = torch.where(same, eye, eye / 2 + (outer + outer.mT) / math.pi) / d
+by_types = blocks.transpose(1, 2).reshape(30 * d, 30 * d)
+hessian = population_hessian(minima[0], M)  # (30 d, 30 d)
+print("equal to population_hessian:", torch.allclose(by_types, hessian))
+zero_modes = int((torch.linalg.eigvalsh(hessian).abs() < 1e-12).sum())
+print(f"{zero_modes} zero eigenvalues, (m - M) d = {(30 - M) * d}")
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(zero_modes=zero_modes, dimension=30 * d)
+
+# %% [markdown]
 # On such a valley floor gradient descent moves like $\dot s = -s^2$, which gives $s \sim 1/\text{steps}$. Measured: the loss
 # scales with the distance to the power {glue:text}`cubic:.2f`. At a minimum with $m = 30$, $M = 6$, $d = 8$ the
 # Hessian has {glue:text}`zero_modes` zero eigenvalues of {glue:text}`dimension`, as the proposition says.
@@ -309,5 +316,5 @@ claims.check(
 #     make chapter NAME=exact_loss ARGS="-p steps 64000 -p networks 20"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -22,7 +22,7 @@
 # the second half a central limit theorem is applied where a Poisson limit holds: the valley's bottom is at
 # $m \approx$ {glue:text}`r_star:.4f` $M$.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 M: int = 6  # teacher neurons, left panel of Fig. 1
 M_right: int = 20  # teacher neurons, right panel
 trials: int = 10_000  # simulated pairs of minima per point, as in the paper
@@ -31,7 +31,7 @@ M_max: int = 100  # exhaustive checks run over all teachers up to this size
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -44,18 +44,22 @@ chapter.begin(
     M_max=Integer(3, 2000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
 import torch
-from scipy.special import binom
+from scipy.optimize import brentq
+from scipy.special import i0e, i1e
 from scipy.stats import binom as binomial
 from scipy.stats import poisson
 
 from lmc_helpers import claims, figures, seeds
 from lmc_helpers.teacher_student import overlap
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.minima import (
+    free_choice_variance,
+    sample_minima,
+)
 from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overlap
 
 # %% [markdown]
@@ -88,48 +92,41 @@ print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 # $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is not small there, it is zero, for every input
 # distribution. We check the sampled matrices as functions; that there are no *other* minima is the content of Lemma 2.
 
-# %% tags=["nbval-check-output"]
+# %%
 minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
-x = torch.randn(
-    500, 8, generator=seeds.torch_generator(seed, "inputs"), dtype=torch.float64
-)
+generator = seeds.torch_generator(seed, "inputs")
+x = torch.randn(500, 8, generator=generator, dtype=torch.float64)
 x = x / x.norm(dim=-1, keepdim=True)  # (500, d), uniform on the sphere
-students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500)
-teacher = torch.relu(x[:, :6]).sum(dim=-1)  # (500,)
+students = torch.relu(x @ minima.mT).sum(dim=-1)  # (n, 500), f_W
+teacher = torch.relu(x[:, :6]).sum(dim=-1)  # (500,), f*
 deviation = ((students - teacher).abs().amax() / teacher.abs().amax()).item()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z1.sampled"}
 claims.check("Z1.sampled", deviation, n=len(minima))
 
 # %% [markdown]
 # The words before the formula of Assumption 3 say something else: "each neuron is equally likely to be assigned to each
 # type". If all $m$ rows chose freely, and choices that leave a type empty were rejected, the type counts would vary
-# less than multinomially. The book follows the formula, as the paper's proofs and its appendix B.1 do, and measures
+# more than the formula says. The book follows the formula, as the paper's proofs and its appendix B.1 do, and measures
 # that its sampler does.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def variance_ratio(
     seed: int, n: int = 20_000, m: int = 10, M: int = 5
 ) -> tuple[float, float]:
-    """Variance of the type counts over that of Bin(m − M, 1/M), with its standard error."""
+    """Variance of the type counts over that of Bin(m − M, 1/M), and its error."""
     rows = sample_minima(m, M, M, n, seed, law="equal") > 0  # (n, m, M)
     spread = (rows.sum(dim=1).double() - m / M).square().mean(dim=-1)  # (n,)
     ratio = spread / ((m - M) / M * (1 - 1 / M))
     return ratio.mean().item(), ratio.std().item() / math.sqrt(n)
 
 
-def onto(rows: int, types: int) -> float:
-    """Ways to give each of some rows a type so that no type stays empty."""
-    return sum(
-        (-1) ** i * binom(types, i) * (types - i) ** rows
-        for i in range(types + 1)
-    )
-
-
-k = np.arange(1, 7)  # a type's count: m = 10 rows choose freely among M = 5 types
-weight = binom(10, k) * np.array([onto(10 - j, 4) for j in k])
-weight /= weight.sum()
-free = (weight @ k**2 - (weight @ k) ** 2) / (5 / 5 * (1 - 1 / 5))
 ratio, ratio_stderr = variance_ratio(seed)
+free = free_choice_variance(10, 5) / (5 / 5 * (1 - 1 / 5))  # the words
+print(f"sampler {ratio:.3f} ± {ratio_stderr:.3f}, formula 1, words {free:.3f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.sampler"}
 claims.check(
     "Z13.sampler",
     ratio,
@@ -144,8 +141,16 @@ claims.check(
 # granted; [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
 #
 # The *overlap* of two minima is the number of rows that can be paired with a row of the same type,
-# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$.
-#
+# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$. For pairs of minima with $m = 3M$:
+
+# %%
+rng = seeds.numpy_generator(seed, "pairs of minima")
+alpha = rng.multinomial(2 * M, np.full(M, 1 / M), size=(2, trials))
+C = np.minimum(*alpha).sum(axis=1) + M  # (trials,), eq. (5)
+error = C.std(ddof=1) / math.sqrt(trials) / (3 * M)
+print(f"T({3 * M}, {M}) = {C.mean() / (3 * M):.4f} ± {error:.4f} simulated")
+
+# %% [markdown]
 # ## The exact value
 #
 # The coordinates of $\alpha$ are dependent, but expectations add up. With $X, Y \sim \operatorname{Bin}(n, p)$
@@ -196,16 +201,15 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # %% [markdown]
 # ## Figure 1 of the paper
 
-# %% tags=["hide-input"]
-teachers = (M, M_right)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Simulate Fig. 1"}
 widths = {
     K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
-    for K in teachers
+    for K in (M, M_right)
 }
 
 
 def simulate(seed: int) -> dict[int, np.ndarray]:
-    """Mean and standard error at every width of both panels, M → (points, 2)."""
+    """Mean and error at every width of both panels, M → (points, 2)."""
     return {
         K: np.array(
             [simulate_overlap(int(m), K, trials, seed) for m in widths[K]]
@@ -215,37 +219,23 @@ def simulate(seed: int) -> dict[int, np.ndarray]:
 
 
 simulated = simulate(seed)
-figure, axes = figures.panels(columns=2, height=4.2, sharey=True, squeeze=False)
-for axis, K in zip(axes[0], teachers, strict=True):
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Fig. 1"}
+figure, axes = figures.panels(2, sharey=True)
+for axis, K in zip(axes, widths, strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
+    normal = [overlap.normal_overlap(int(m), K) for m in ms]
     axis.plot(ms, exact, label="exact, eq. (13)")
-    axis.plot(
-        ms,
-        [overlap.normal_overlap(int(m), K) for m in ms],
-        "--",
-        label="normal approximation, eq. (15)",
-    )
-    figures.band(
-        axis,
-        widths[K],
-        *simulated[K].T,
-        color="book:black",
-        label="simulation",
-    )
+    axis.plot(ms, normal, "--", label="normal approximation, eq. (15)")
+    points_style = dict(color="book:black", label="simulation")
+    figures.band(axis, widths[K], *simulated[K].T, **points_style)
     axis.axvline(2 * K, color="book:grey", linestyle=":", label="$m = 2M$")
-    axis.plot(
-        overlap.minimiser(K),
-        exact.min(),
-        "v",
-        color="book:red",
-        label="exact minimum",
-    )
+    bottom = (overlap.minimiser(K), exact.min())
+    axis.plot(*bottom, "v", color="book:red", label="exact minimum")
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
-axes[0, 0].set_ylabel("expected overlap proportion $T(m, M)$")
-figure.legend(
-    *axes[0, 1].get_legend_handles_labels(), loc="outside lower center", ncols=3
-)
+axes[0].set_ylabel("expected overlap proportion $T(m, M)$")
+figures.legend(figure)
 figures.show("fig_simulation", figure)
 figures.numbers(
     profile=profile,
@@ -267,28 +257,25 @@ figures.numbers(
 # %% [markdown]
 # The simulation agrees with the exact curve and excludes the normal approximation:
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.exact"}
+surplus = [(int(m), K) for K in widths for m in widths[K][1:]]  # at m = M, 0 = 0
+deficit = np.array([1 - expected_overlap(m, K) for m, K in surplus])
+normal = np.array([1 - overlap.normal_overlap(m, K) for m, K in surplus])
 
-# %% tags=["nbval-check-output"]
+
 def deviation_from_exact(simulated: dict[int, np.ndarray]) -> tuple[float, float]:
-    """Mean relative deviation of the simulated 1 − T from the exact one, and its error."""
-    mean, stderr = np.concatenate(
-        [simulated[K][1:] for K in widths]
-    ).T  # at m = M, 0 = 0
-    value = (1 - mean) / deficit - 1
-    return float(value.mean()), float(
-        np.linalg.norm(stderr / deficit) / len(deficit)
-    )
+    """Mean relative deviation of the simulated 1 − T, and its error."""
+    mean, stderr = np.concatenate([simulated[K][1:] for K in widths]).T
+    error = np.linalg.norm(stderr / deficit) / len(deficit)
+    return float(((1 - mean) / deficit - 1).mean()), float(error)
 
 
-pairs = [(int(m), K) for K in widths for m in widths[K][1:]]
-deficit = np.array([1 - expected_overlap(m, K) for m, K in pairs])
-normal = np.array([1 - overlap.normal_overlap(m, K) for m, K in pairs])
 value, stderr = deviation_from_exact(simulated)
 claims.check(
     "Z3.exact",
     value,
     stderr=stderr,
-    n=trials * len(pairs),
+    n=trials * len(surplus),
     rival=float((normal / deficit - 1).mean()),
     again=lambda: deviation_from_exact(simulate(seed + 1)),
 )
@@ -327,27 +314,25 @@ claims.check(
 # moments $a_n/\sqrt n \to 2\sqrt{pq/\pi}$. So $a_n < 2\sqrt{npq/\pi}$; insert $pq = (M - 1)/M^2$ into (13).
 # ```
 
-# %% tags=["nbval-check-output"]
-slopes = {}
-for K in (2, 6, 20, 100):
-    low, high = (
-        1 - expected_overlap(500 * K, K),
-        1 - expected_overlap(1000 * K, K),
-    )
-    slopes[K] = math.log(high / low) / math.log(2)
-worst_slope = max(slopes.values(), key=lambda s: abs(s + 0.5))
-claims.check("Z3.tends_to_one", worst_slope, n=1000)
-
-# %% tags=["nbval-check-output"]
-curves = {
+# %%
+curves = {  # T(m, K) for m = K, …, 20 K
     K: np.array([expected_overlap(m, K) for m in range(K, 20 * K + 1)])
     for K in range(2, M_max + 1)
 }
-ratios = {}
+ratios = {}  # 1 − T over the paper's bound
 for K, T in curves.items():
     m = np.arange(K + 1, 20 * K + 1)
     ratios[K] = (1 - T[1:]) / (np.sqrt(2 * (m - K) * (K - 1)) / (2 * m))
 sharpest = max(float(r.max()) for r in ratios.values())
+print(f"largest ratio {sharpest:.6f}, √(2/π) = {math.sqrt(2 / math.pi):.6f}")
+
+slopes = []  # of log(1 − T) against log m
+for K in (2, 6, 20, 100):
+    low, high = (1 - expected_overlap(k * K, K) for k in (500, 1000))
+    slopes.append(math.log(high / low) / math.log(2))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.tends_to_one and Z3.variance_bound"}
+claims.check("Z3.tends_to_one", slopes, n=1000)
 claims.check("Z3.variance_bound", sharpest, n=M_max)
 
 # %% [markdown]
@@ -372,17 +357,21 @@ claims.check("Z3.variance_bound", sharpest, n=M_max)
 # Appendix A.1 announces that $T$ "initially increases monotonically and then decreases"; the two words are exchanged. The
 # tie occurs at $M = 2$, where $T(4, 2) = T(5, 2)$.
 
-# %% tags=["nbval-check-output"]
-first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
-claims.check("Z3.falls_first", max(first_steps), n=M_max)
+# %%
+n, p = np.arange(4 * M), 1 / M
+a = [overlap.mean_absolute_difference(int(k), p) for k in n]  # E|X − Y|
+ties = [overlap.tie_probability(int(k), p) for k in n]  # P(X = Y)
+h = 2 * p * (1 - p) * (n + M) * np.array(ties) - a
+print(f"h decreases: {(np.diff(h) < 0).all()}")
+print(f"m*({M}) = {M + int((h <= 1e-12).argmax())}")
 
-# %% tags=["nbval-check-output"]
-turns = [
-    int((np.diff(np.sign(np.diff(T))) != 0).sum())
-    for K, T in curves.items()
-    if K > 2
-]
-claims.check("Z3.turns_once", max(turns, key=lambda t: abs(t - 1)), n=M_max)
+first_steps = [K * float(T[1] - T[0]) for K, T in curves.items()]
+signs = {K: np.sign(np.diff(T)) for K, T in curves.items() if K > 2}
+turns = [int((np.diff(sign) != 0).sum()) for sign in signs.values()]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.falls_first and Z3.turns_once"}
+claims.check("Z3.falls_first", max(first_steps), n=M_max)
+claims.check("Z3.turns_once", turns, n=M_max)
 
 # %% [markdown]
 # ## Many teachers
@@ -392,69 +381,33 @@ claims.check("Z3.turns_once", max(turns, key=lambda t: abs(t - 1)), n=M_max)
 # $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu = (1 - t)/t$ stays bounded, and
 # $X$ tends to a Poisson variable.
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, squeeze=False)
-left, right = axes[0]
-j = np.arange(8)
-left.bar(
-    j - 0.2,
-    binomial.pmf(j, 1000, 1 / 1000),
-    0.4,
-    label="Bin(1000, 1/1000)",
-    color="book:blue",
-)
-left.bar(
-    j + 0.2,
-    poisson.pmf(j, 1),
-    0.4,
-    label="Poisson(1)",
-    color="book:orange",
-)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws of one count and the limits"}
+figure, (left, right) = figures.panels(2)
+k = np.arange(8)
+left.bar(k - 0.2, binomial.pmf(k, 1000, 1 / 1000), 0.4, label="Bin(1000, 1/1000)")
+left.bar(k + 0.2, poisson.pmf(k, 1), 0.4, label="Poisson(1)")
 z = np.linspace(-1.5, 7, 300)
-left.plot(
-    z,
-    np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi),
-    "--",
-    color="book:black",
-    label="N(1, 1)",
-)
+density = np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi)
+left.plot(z, density, "--", color="book:black", label="N(1, 1)")
 left.set(
     xlabel="surplus rows of one type, $m = 2M$, $M = 1000$", ylabel="probability"
 )
 left.legend()
 
 r = np.linspace(1, 6, 400)
-right.plot(
-    r,
-    [overlap.overlap_limit(v) for v in r],
-    color="book:black",
-    label=r"limit $M \to \infty$",
-    zorder=3,
-)
-right.plot(
-    r,
-    [overlap.normal_limit(1 / v) for v in r],
-    "--",
-    color="book:orange",
-    label="printed limit, eq. (16)",
-)
-for K, colour in zip((6, 20, 1000), ("sky", "green", "purple"), strict=True):
+r_star = overlap.minimiser_limit()
+limit = [overlap.overlap_limit(v) for v in r]
+printed = [overlap.normal_limit(1 / v) for v in r]
+style = dict(label=r"limit $M \to \infty$", zorder=3)
+right.plot(r, limit, color="book:black", **style)
+style = dict(color="book:orange", label="printed limit, eq. (16)")
+right.plot(r, printed, "--", **style)
+for K, colour in ((6, "book:sky"), (20, "book:green"), (1000, "book:purple")):
     ms = np.unique(np.linspace(K, 6 * K, 60).astype(int))
-    label = f"exact, $M = {K}$"
-    right.plot(
-        ms / K,
-        [expected_overlap(int(m), K) for m in ms],
-        ".",
-        color=figures.COLOURS[colour],
-        label=label,
-    )
+    exact = [expected_overlap(int(m), K) for m in ms]
+    right.plot(ms / K, exact, ".", color=colour, label=f"exact, $M = {K}$")
 right.plot(2, overlap.normal_limit(0.5), "v", color="book:orange")
-right.plot(
-    overlap.minimiser_limit(),
-    overlap.overlap_limit(overlap.minimiser_limit()),
-    "v",
-    color="book:red",
-)
+right.plot(r_star, overlap.overlap_limit(r_star), "v", color="book:red")
 right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
 figures.show("fig_limit", figure)
@@ -497,11 +450,20 @@ figures.show("fig_limit", figure)
 # Eq. (16) survives as a lower bound, and as the leading term when the student is much wider than the teacher. At the
 # other end it has the wrong order: just above $m = M$ the deficit $1 - T$ grows like $\nu$, not like $\sqrt\nu$.
 
-# %% tags=["nbval-check-output"]
+# %%
+nu = 1.0  # m = 2M, t = 1/2
+limit_2 = 1 - nu / (1 + nu) * (i0e(2 * nu) + i1e(2 * nu))  # i0e(x) = e^(−x) I₀(x)
+printed_2 = 1 - math.sqrt(0.5 * (1 - 0.5) / math.pi)  # eq. (16)
+for K in (10, 100, 1000, 10_000):
+    at_2 = expected_overlap(2 * K, K)
+    print(f"T({2 * K}, {K}) = {at_2:.6f}")
+print(f"limit {limit_2:.6f}, printed limit {printed_2:.6f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.limit"}
 large = 10_000
 claims.check("Z3.limit", expected_overlap(2 * large, large), n=large)
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 gaps = {
     K: max(
         abs(
@@ -510,14 +472,12 @@ gaps = {
         )
         for v in r[::20]
     )
-    for K in (10, 100, 1000)
+    for K in (100, 1000)
 }
 figures.numbers(
     gap_100=gaps[100],
     gap_1000=gaps[1000],
-    printed_gap=max(
-        overlap.overlap_limit(v) - overlap.normal_limit(1 / v) for v in r
-    ),
+    printed_gap=float(np.max(np.subtract(limit, printed))),
     sharp=math.sqrt(2 / math.pi),
 )
 
@@ -562,41 +522,46 @@ figures.numbers(
 # $\nu^* > 1$. So $h$ changes sign at $n = \nu^* M + c + O(1/M)$.
 # ```
 
-# %% tags=["nbval-check-output"]
+# %%
+nu = brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)  # ν*
+theta = (np.arange(200) + 0.5) * np.pi / 200
+u = 1 - np.cos(theta)
+weight = np.exp(-2 * nu * u)  # ⟨f⟩ is the mean of f · weight
+one, mean_u, mean_u2 = (np.mean(f * weight) for f in (1, u, u**2))
+G = 2 * nu * (i0e(2 * nu) + i1e(2 * nu))
+H_1 = 2 * nu * (1 + nu) * (mean_u - mean_u2) - G / 2 + nu * (one - mean_u)
+c = -H_1 / (2 * i1e(2 * nu) * (1 - nu**2))
+
+sizes = np.arange(2, 1001)
+bottoms = np.array([overlap.minimiser(int(K)) for K in sizes])  # exact m*(M)
+predicted = np.ceil((1 + nu) * sizes + c)
+for K in (6, 20, 1000):
+    print(f"M = {K}: m* = {bottoms[K - 2]}, ⌈r* M + c⌉ = {predicted[K - 2]:.0f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z3.minimum, Z3.minimum_at_6 and Z3.minimum_at_20"}
 claims.check("Z3.minimum", overlap.minimiser(large) / large, n=large)
-
-# %% tags=["nbval-check-output"]
 claims.check("Z3.minimum_at_6", overlap.minimiser(6), n=6)
-
-# %% tags=["nbval-check-output"]
 claims.check("Z3.minimum_at_20", overlap.minimiser(20), n=20)
 
-# %% tags=["hide-input"]
-sizes = np.arange(2, 1001)
-bottoms = np.array([overlap.minimiser(int(K)) for K in sizes])
-predicted = np.ceil(overlap.minimiser_limit() * sizes + overlap.minimiser_shift())
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the place of the minimum"}
+spread = {}  # standard deviation of one pair's overlap at the minimum
+for K in (6, 20):
+    at_bottom = simulate_overlap(overlap.minimiser(K), K, trials, seed)
+    spread[K] = at_bottom[1] * math.sqrt(trials)
 
-figure, axes = figures.panels(columns=2, squeeze=False)
-left, right = axes[0]
+figure, (left, right) = figures.panels(2)
 left.semilogx(sizes, bottoms / sizes, ".", markersize=3, label="exact minimum")
 left.axhline(2, color="book:orange", linestyle="--", label="Theorem 5")
-left.axhline(overlap.minimiser_limit(), color="book:black", label=r"$r^*$")
+left.axhline(r_star, color="book:black", label=r"$r^*$")
 left.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$")
 left.legend()
 ms = np.arange(20, 101)
 depth = np.array([expected_overlap(int(m), 20) for m in ms])
 right.plot(ms, depth - depth.min(), ".-", markersize=3)
-spread = simulate_overlap(46, 20, trials, seed)[1] * math.sqrt(trials)
-for pairs, colour in ((10_000, "orange"), (1_000_000, "green")):
-    height = figures.BAND * spread * math.sqrt(2 / pairs)
-    power = f"10^{{{round(math.log10(pairs))}}}"
-    right.axhspan(
-        0,
-        height,
-        color=figures.COLOURS[colour],
-        alpha=0.3,
-        label=f"${power}$ pairs",
-    )
+for power, colour in ((4, "book:orange"), (6, "book:green")):
+    height = figures.BAND * spread[20] * math.sqrt(2 / 10**power)
+    label = f"$10^{power}$ pairs"
+    right.axhspan(0, height, color=colour, alpha=0.3, label=label)
 right.set(
     xlabel="student neurons $m$",
     ylabel="$T(m, 20) - \\min_m T(m, 20)$",
@@ -607,27 +572,19 @@ right.legend(loc="center right", title="not told apart by")
 figures.show("fig_minimum", figure)
 
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 def pairs_needed(m: int, K: int) -> float:
     """Pairs a point that tell T(m, K) from its minimum at two-sided 10⁻³."""
-    best = overlap.minimiser(K)
-    spread = simulate_overlap(best, K, trials, seed)[1] * math.sqrt(trials)
-    return (
-        2
-        * (
-            figures.BAND
-            * spread
-            / (expected_overlap(m, K) - expected_overlap(best, K))
-        )
-        ** 2
-    )
+    gap = expected_overlap(m, K) - expected_overlap(overlap.minimiser(K), K)
+    return 2 * (figures.BAND * spread[K] / gap) ** 2
 
 
 figures.numbers(
     hits=int((bottoms == predicted).sum()),
     total=len(sizes),
-    nu_star=overlap.minimiser_limit() - 1,
+    nu_star=r_star - 1,
     shift=overlap.minimiser_shift(),
-    bottom=overlap.overlap_limit(overlap.minimiser_limit()),
+    bottom=overlap.overlap_limit(r_star),
     bottom_printed=overlap.normal_limit(0.5),
     pairs_6=f"{pairs_needed(12, 6):,.0f}",
     pairs_20=f"{pairs_needed(45, 20):,.0f}",
@@ -668,5 +625,5 @@ figures.numbers(
 #     make chapter NAME=overlap_theorem ARGS="-p M 9 -p trials 5000"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -19,7 +19,7 @@
 # leftover neurons are paired blindly. A linear assignment problem does better, and solves a neighbouring problem
 # exactly.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 400  # pairs of minima with 5 rows and with 6 rows
 pairs_wide: int = 60  # pairs with 7 rows, 5040 permutations each
 trained: int = 150  # pairs of networks trained by gradient descent
@@ -27,7 +27,7 @@ steps: int = 8000  # steps of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -39,27 +39,29 @@ chapter.begin(
     steps=Integer(0, 10_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import numpy as np
 import torch
+from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers import claims, figures
-from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers.barrier import GRID
 from lmc_helpers.matching import (
     algorithm_1,
-    best_permutation,
+    all_permutations,
+    has_types,
     permute,
-    row_types,
-    swap_search,
-    weight_matching,
 )
-from lmc_helpers.teacher_student.between_minima import (
-    minima_barrier,
-    pair_matching,
-)
+from lmc_helpers.teacher_student.between_minima import minima_barrier
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
+)
+from lmc_helpers.teacher_student.matchings import (
+    BEST,
+    FLOOR,
+    Comparison,
+    compare_matchings,
 )
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_loss
@@ -90,9 +92,8 @@ print(np.hstack([W1, permute(W2, p)]))
 # %%
 relabelled = W2[[0, 1, 2, 4, 3]]  # the same network, two neurons exchanged
 for name, W in (("as given", W2), ("relabelled", relabelled)):
-    print(
-        f"{name:<11} barrier {minima_barrier(W1, permute(W, algorithm_1(W1, W)), M=2):.3e}"
-    )
+    height = minima_barrier(W1, permute(W, algorithm_1(W1, W)), M=2)
+    print(f"{name:<11} barrier {height:.3e}")
 
 # %% [markdown]
 # ```{prf:proposition} Algorithm 1 is not optimal
@@ -106,125 +107,70 @@ for name, W in (("as given", W2), ("relabelled", relabelled)):
 # large ones" fixes the answer to the worse of the two.
 # ```
 #
+# All $5!$ permutations, with the barrier $\max_\lambda L(\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p)$ on the paper's grid of $\lambda$;
+# the two minima themselves have the loss 0:
+
+# %%
+P = all_permutations(5)  # (5!, 5)
+lines = torch.stack([x * W1 + (1 - x) * W2[P] for x in GRID])  # (11, 5!, 5, 2)
+heights = population_loss(lines, M=2).amax(dim=0)  # (5!,)
+print(f"smallest barrier {heights.min():.3e}, p = {P[heights.argmin()].tolist()}")
+print(f"{int((heights > heights.min() + FLOOR).sum())} of {len(P)} are worse")
+
+# %% [markdown]
 # ## How often, and by how much
 #
 # For $M = 3$ and small $m$ we compute the barrier, on the paper's grid of $\lambda$, for all $m!$ permutations.
 
 
-# %% tags=["hide-input"]
-def barrier_of(M: int):
-    """The barrier as a function of one network and a batch of permuted ones."""
-
-    def objective(W1: torch.Tensor, permuted: torch.Tensor) -> torch.Tensor:
-        ends = W1.expand_as(permuted)  # (B, m, d)
-        return loss_barrier(lambda W: population_loss(W, M), ends, permuted, GRID)
-
-    return objective
+# %%
+def compare(m: int, n: int, seed: int) -> Comparison:
+    """Every matching, and the best of all m!, on n pairs of uniform minima."""
+    W1, W2 = sample_minima(m, 3, 3, 2 * n, seed).split(n)  # (n, m, 3)
+    return compare_matchings(W1, W2, M=3)
 
 
-FLOOR = 1e-13  # barriers below it are rounding
-
-
-def compare(
-    first: torch.Tensor, second: torch.Tensor, M: int, tol: float = 1e-9
-) -> dict[str, np.ndarray]:
-    """Barrier of every matching for each pair, name → (pairs,), and the rows of equal type."""
-    objective = barrier_of(M)
-    found: dict[str, list[float]] = {}
-    for W1, W2 in zip(first, second, strict=True):
-        ours = {
-            "best of m!": best_permutation(W1, W2, objective),
-            "Algorithm 1": algorithm_1(W1, W2, tol),
-            "without sorting": algorithm_1(W1, W2, tol, sort=False),
-            "leftovers large with large": algorithm_1(
-                W1, W2, tol, leftovers="sorted"
-            ),
-            "leftovers large with small": algorithm_1(
-                W1, W2, tol, leftovers="opposed"
-            ),
-            "weight matching": weight_matching(W1, W2),
-            "pair matching": pair_matching(W1, W2),
-        }
-        ours["pair matching + swaps"] = swap_search(
-            W1, W2, objective, ours["pair matching"]
-        )
-        heights = objective(
-            W1, torch.stack([W2[p] for p in ours.values()])
-        ).tolist()
-        for name, height in zip(ours, heights, strict=True):
-            found.setdefault(name, []).append(max(height, 0.0))
-        same = {
-            k: int((row_types(W1, tol) == row_types(W2[p], tol)).sum())
-            for k, p in ours.items()
-        }
-        found.setdefault("types", []).append(
-            same["best of m!"] - same["Algorithm 1"]
-        )
-    return {name: np.array(values) for name, values in found.items()}
-
-
-def misses(found: dict[str, np.ndarray], name: str) -> np.ndarray:
-    """Whether a matching's barrier exceeds the best one by more than rounding."""
-    return found[name] > found["best of m!"] * (1 + 1e-9) + FLOOR
-
-
-def uniform(m: int, n: int, seed: int) -> dict[str, np.ndarray]:
-    """All matchings on n pairs of uniform minima, M = d = 3."""
-    both = sample_minima(m, 3, 3, 2 * n, seed)
-    return compare(both[:n], both[n:], M=3)
-
-
-sizes = {5: pairs, 6: pairs, 7: pairs_wide}
-found = {m: uniform(m, n, seed) for m, n in sizes.items()}
-
-# %% tags=["nbval-check-output"]
-
-
-def share_missed(seed: int, found=None) -> tuple[float, float]:
-    """Share of pairs with m = 6 for which Algorithm 1 misses the best permutation."""
-    missed = misses(found or uniform(6, pairs, seed), "Algorithm 1")
+def share_missed(found: Comparison) -> tuple[float, float]:
+    """Share of pairs for which Algorithm 1 misses the best, and its error."""
+    missed = found.misses("Algorithm 1")  # (n,)
     share = missed.mean()
     return float(share), float(np.sqrt(share * (1 - share) / len(missed)))
 
 
-share, stderr = share_missed(seed, found[6])
+sizes = {5: pairs, 6: pairs, 7: pairs_wide}
+found = {m: compare(m, n, seed) for m, n in sizes.items()}
+share, stderr = share_missed(found[6])
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.best"}
 claims.check(
-    "Z4.best", share, stderr=stderr, n=pairs, again=lambda: share_missed(seed + 1)
+    "Z4.best",
+    share,
+    stderr=stderr,
+    n=pairs,
+    again=lambda: share_missed(compare(6, pairs, seed + 1)),
 )
 
-# %% tags=["hide-input"]
-names = [name for name in found[6] if name not in ("best of m!", "types")]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot how often the matchings miss the best permutation"}
+names = [name for name in found[6].barriers if name != BEST]
 palette = ("blue", "grey", "purple", "sky", "orange", "green", "red")
-figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
-left, right = axes[0]
+figure, (left, right) = figures.panels(2, height=4.6)
 for k, m in enumerate(sizes):
-    shares = [misses(found[m], name).mean() for name in names]
-    errors = [np.sqrt(s * (1 - s) / sizes[m]) for s in shares]
+    shares = np.array([found[m].misses(name).mean() for name in names])
+    errors = np.sqrt(shares * (1 - shares) / sizes[m])
     place = np.arange(len(names)) + 0.26 * (k - 1)
-    left.barh(
-        place,
-        shares,
-        0.24,
-        xerr=errors,
-        label=f"$m = {m}$",
-        color=list(figures.COLOURS.values())[k],
-    )
+    left.barh(place, shares, 0.24, xerr=errors, label=f"$m = {m}$")
 left.set(
     yticks=np.arange(len(names)),
     yticklabels=names,
     xlabel="share of pairs that miss the best permutation",
 )
 left.invert_yaxis()
-left.legend()
+left.legend(loc="lower right")
+best = found[6].barriers[BEST]
 for name, colour in zip(names, palette, strict=True):
-    positive = found[6]["best of m!"] > FLOOR
-    ratio = np.sort(found[6][name][positive] / found[6]["best of m!"][positive])
-    right.semilogx(
-        ratio,
-        np.arange(1, len(ratio) + 1) / len(ratio),
-        color=figures.COLOURS[colour],
-        label=name,
-    )
+    ratio = np.sort(found[6].barriers[name][best > FLOOR] / best[best > FLOOR])
+    part = np.arange(1, len(ratio) + 1) / len(ratio)
+    right.semilogx(ratio, part, color=f"book:{colour}", label=name)
 right.set(
     xlabel="barrier / best barrier, $m = 6$",
     ylabel="share of pairs",
@@ -233,22 +179,23 @@ right.set(
 right.legend(loc="lower right", fontsize=9)
 figures.show("fig_matchings", figure)
 
-mean = {
-    name: found[6][name].mean() / found[6]["best of m!"].mean() for name in names
-}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+opposed = "leftovers large with small"
+types = found[6].same_types
+fewer = types[BEST] < types["Algorithm 1"]  # (pairs,)
 figures.numbers(
     profile=profile,
     pairs=pairs,
     pairs_wide=pairs_wide,
     missed=f"{100 * share:.0f} ± {100 * stderr:.0f}",
-    opposed_missed=f"{100 * misses(found[6], 'leftovers large with small').mean():.0f}",
-    unsorted=mean["without sorting"],
-    algorithm=mean["Algorithm 1"],
-    opposed=mean["leftovers large with small"],
-    weight=mean["weight matching"],
-    pair=mean["pair matching"],
-    swaps=mean["pair matching + swaps"],
-    fewer=f"{100 * (found[6]['types'] < 0).mean():.0f}",
+    opposed_missed=f"{100 * found[6].misses(opposed).mean():.0f}",
+    unsorted=found[6].factor("without sorting"),
+    algorithm=found[6].factor("Algorithm 1"),
+    opposed=found[6].factor(opposed),
+    weight=found[6].factor("weight matching"),
+    pair=found[6].factor("pair matching"),
+    swaps=found[6].factor("pair matching + swaps"),
+    fewer=f"{100 * fewer.mean():.0f}",
 )
 
 # %% [markdown]
@@ -287,6 +234,15 @@ figures.numbers(
 # subadditive. All terms have one sign, so $|f - f^*| = \sum_i |\Delta_i|$; and $\mathbb E\, \sigma(w \cdot x) = c_d \|w\|$.
 # ```
 #
+# For the two minima from above:
+
+# %%
+together = (W1[:, None] + W2).norm(dim=-1)  # (m, m), ‖w⁽¹⁾_i + w⁽²⁾_j‖
+cost = W1.norm(dim=-1)[:, None] + W2.norm(dim=-1) - together  # (m, m)
+p = torch.from_numpy(linear_sum_assignment(cost.numpy())[1])
+print(f"p = {p.tolist()}, barrier {minima_barrier(W1, W2[p], M=2):.3e}")
+
+# %% [markdown]
 # The loss is the mean of the *square* of the same sum of non-positive terms. Its cross terms make it a quadratic
 # assignment problem, but the two criteria nearly agree: *pair matching* has a mean barrier {glue:text}`pair:.3f` times the
 # best one, and {glue:text}`swaps:.3f` times after improving it by exchanges of two rows.
@@ -296,40 +252,26 @@ figures.numbers(
 # Rows of trained networks lie close to rays, not on them. They are typed by the nearest ray within 0.02, or as zero; pairs in
 # which a row is farther away are left out.
 
-# %% tags=["hide-input"]
+# %%
+start = initial_weights(6, 3, 2 * trained, seed)
+done = gradient_descent(start, M=3, rate=0.5, steps=steps)
+W1, W2 = done.W.split(trained)  # (trained, 6, 3)
+typed = has_types(W1, tol=0.02) & has_types(W2, tol=0.02)  # (trained,)
+by_descent = compare_matchings(W1[typed], W2[typed], M=3, tol=0.02)
+missed = by_descent.misses("Algorithm 1", slack=0.01)  # by over a hundredth
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.trained"}
+claims.check("Z4.trained", float(missed.mean()), n=len(missed))
 
-def descended(seed: int) -> tuple[dict[str, np.ndarray], float]:
-    """All matchings on the pairs of trained networks that can be typed, and the largest loss."""
-    start = initial_weights(6, 3, 2 * trained, seed)
-    done = gradient_descent(start, M=3, rate=0.5, steps=steps)
-    kept = []
-    for W1, W2 in zip(done.W[:trained], done.W[trained:], strict=True):
-        try:
-            row_types(torch.stack([W1, W2]), tol=0.02)
-        except ValueError:
-            continue
-        kept.append((W1, W2))
-    W1, W2 = (torch.stack(side) for side in zip(*kept, strict=True))
-    return compare(W1, W2, M=3, tol=0.02), done.loss.max().item()
-
-
-by_descent, worst_loss = descended(seed)
-kept = len(by_descent["best of m!"])
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    kept=kept,
+    kept=len(missed),
     trained=trained,
     steps=steps,
-    worst_loss=f"{worst_loss:.0e}",
-    descent_algorithm=by_descent["Algorithm 1"].mean()
-    / by_descent["best of m!"].mean(),
-    descent_pair=by_descent["pair matching"].mean()
-    / by_descent["best of m!"].mean(),
+    worst_loss=f"{done.loss.max().item():.0e}",
+    descent_algorithm=by_descent.factor("Algorithm 1"),
+    descent_pair=by_descent.factor("pair matching"),
 )
-
-# %% tags=["nbval-check-output"]
-missed = by_descent["Algorithm 1"] > 1.01 * by_descent["best of m!"] + FLOOR
-claims.check("Z4.trained", float(missed.mean()), n=kept)
 
 # %% [markdown]
 # Of {glue:text}`trained` pairs ($m = 6$, $M = d = 3$, {glue:text}`steps` steps, largest loss {glue:text}`worst_loss`),
@@ -351,5 +293,5 @@ claims.check("Z4.trained", float(missed.mean()), n=kept)
 #     make chapter NAME=algorithm_1 ARGS="-p pairs 2000 -p pairs_wide 200"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -19,19 +19,19 @@
 # quadratic in what is left. Without sorting the rate is $m^{-1}$. This chapter proves both, and finds that the
 # printed bound of the proof is negative where it should bound a loss.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 150  # pairs of minima at each width
 doublings: int = 5  # widths 120, 240, ... after the first
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), pairs=Integer(4, 100000), doublings=Integer(2, 8))
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -39,12 +39,17 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.barrier import GRID, refined_barrier
+from lmc_helpers.error_bars import mean_and_error, power_law
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.between_minima import (
     losses_between,
     minima_barrier,
+    minima_barriers,
 )
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.minima import (
+    minima_with_matched_share,
+    sample_minima,
+)
 from lmc_helpers.teacher_student.population import kappa, population_loss
 
 # %% [markdown]
@@ -113,80 +118,46 @@ from lmc_helpers.teacher_student.population import kappa, population_loss
 # The barrier on the paper's grid of $\lambda$, exactly, for widths up to several thousand
 # ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barrier` needs only the few pairs of rows that share an axis).
 
-# %% tags=["hide-input"]
-widths = [120 * 2**k for k in range(doublings + 1)]
-CASES = {
-    "Algorithm 1": dict(law="exponential", sort=True),
-    "without sorting": dict(law="exponential", sort=False),
-    "equal entries": dict(law="equal", sort=True),
-}
+# %%
+widths = [120 * 2**k for k in range(doublings + 1)]  # m
 
 
-def barriers(case: str, seed: int) -> np.ndarray:
-    """Barriers of all pairs at all widths, (widths, pairs), M = 6 and d = 8."""
+def barriers(
+    seed: int, law: str = "exponential", sort: bool = True
+) -> np.ndarray:
+    """Barriers at all widths, (widths, pairs), M = 6 and d = 8."""
     rows = []
     for m in widths:
-        both = sample_minima(m, 6, 8, 2 * pairs, seed, CASES[case]["law"])
-        first, second = both[:pairs], both[pairs:]
-        second = permute(
-            second, algorithm_1(first, second, sort=CASES[case]["sort"])
-        )
-        rows.append(
-            [
-                minima_barrier(a, b, M=6)
-                for a, b in zip(first, second, strict=True)
-            ]
-        )
+        W1, W2 = sample_minima(m, 6, 8, 2 * pairs, seed, law).split(pairs)
+        p = algorithm_1(W1, W2, sort=sort)  # (pairs, m)
+        rows.append(minima_barriers(W1, permute(W2, p), M=6))
     return np.array(rows)
 
 
-def exponent(values: np.ndarray) -> tuple[float, float]:
-    """Slope of log(mean barrier) against log(m) over the upper widths, with its error."""
-    upper = slice(max(0, len(widths) - 4), None)
-    mean = values[upper].mean(axis=1)
-    error = (
-        values[upper].std(axis=1, ddof=1) / math.sqrt(pairs) / mean
-    )  # of log(mean)
-    x = np.log(widths[upper])
-    w = 1 / error**2
-    centred = x - (w @ x) / w.sum()
-    return float((w * centred) @ np.log(mean) / (w @ centred**2)), float(
-        (w @ centred**2) ** -0.5
-    )
+def exponent(B: np.ndarray) -> tuple[float, float]:
+    """Exponent of m over the upper widths, and its error."""
+    return power_law(widths[-4:], B[-4:])
 
 
-measured = {case: barriers(case, seed) for case in CASES}
-slopes = {case: exponent(values) for case, values in measured.items()}
+measured = {
+    "Algorithm 1": barriers(seed),
+    "without sorting": barriers(seed, sort=False),
+    "equal entries": barriers(seed, law="equal"),
+}
+rates = {case: exponent(B) for case, B in measured.items()}
+for case, (rate, error) in rates.items():
+    print(f"{case:<16} m^({rate:.2f} ± {error:.2f})")
 
-figure, axes = figures.panels(height=4.4, squeeze=False)
-axis = axes[0, 0]
-for (case, values), colour in zip(
-    measured.items(), ("blue", "orange", "green"), strict=True
-):
-    mean, stderr = (
-        values.mean(axis=1),
-        values.std(axis=1, ddof=1) / math.sqrt(pairs),
-    )
-    slope, error = slopes[case]
-    label = f"{case}: $m^{{{slope:.2f} \\pm {error:.2f}}}$"
-    figures.band(
-        axis,
-        widths,
-        mean,
-        stderr,
-        color=figures.COLOURS[colour],
-        label=label,
-        linewidth=1.4,
-    )
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width"}
+figure, axis = figures.panels(height=4.4)
+for case, B in measured.items():
+    rate, error = rates[case]
+    label = f"{case}: $m^{{{rate:.2f} \\pm {error:.2f}}}$"
+    figures.band(axis, widths, *mean_and_error(B), label=label, linewidth=1.4)
 m = np.array(widths, dtype=float)
 printed = measured["Algorithm 1"][0].mean() * (m / m[0]) ** -0.5
-axis.plot(
-    m,
-    printed,
-    "--",
-    color="book:black",
-    label="$m^{-1/2}$, the printed bound's rate",
-)
+style = dict(color="book:black", label="$m^{-1/2}$, the printed bound's rate")
+axis.plot(m, printed, "--", **style)
 axis.set(
     xscale="log",
     yscale="log",
@@ -195,7 +166,7 @@ axis.set(
 )
 axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
-figure.legend(loc="outside lower center", ncols=2)
+figures.legend(figure, columns=2)
 figures.show("fig_rate", figure)
 figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
 
@@ -208,27 +179,23 @@ figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
 # errors; exponents with standard errors (profile {glue:text}`profile`).
 # ```
 
-# %% tags=["nbval-check-output"]
-slope, error = slopes["Algorithm 1"]
-claims.check("Z5.bound_on_rate", slope, stderr=error, n=pairs)
-
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.bound_on_rate, Z5.rate and Z5.rate_unsorted"}
+rate, error = rates["Algorithm 1"]
+claims.check("Z5.bound_on_rate", rate, stderr=error, n=pairs)
 claims.check(
     "Z5.rate",
-    slope,
+    rate,
     stderr=error,
     n=pairs,
-    again=lambda: exponent(barriers("Algorithm 1", seed + 1)),
+    again=lambda: exponent(barriers(seed + 1)),
 )
-
-# %% tags=["nbval-check-output"]
-slope, error = slopes["without sorting"]
+rate, error = rates["without sorting"]
 claims.check(
     "Z5.rate_unsorted",
-    slope,
+    rate,
     stderr=error,
     n=pairs,
-    again=lambda: exponent(barriers("without sorting", seed + 1)),
+    again=lambda: exponent(barriers(seed + 1, sort=False)),
 )
 
 # %% [markdown]
@@ -257,124 +224,93 @@ claims.check(
 
 
 # %%
-def printed_bound(gamma: np.ndarray, M: int, d: int) -> np.ndarray:
+def printed_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
     """The final bound of A.2."""
     one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
-    quadratic = (M**2 + M) * one + (M**2 - M) * zero
-    return rest**2 * quadratic + rest * (
-        M * gamma * one - math.sqrt(2) * M**2 * zero
-    )
+    square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
+    return square + rest * (M * gamma * one - math.sqrt(2) * M**2 * zero)
 
 
-def mended_bound(gamma: np.ndarray, M: int, d: int) -> np.ndarray:
+def mended_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
     """The same with L₁₃ ≤ M²γ(1 − γ)κ(1), counted twice."""
     one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
-    quadratic = (M**2 + M) * one + (M**2 - M) * zero
-    return rest**2 * quadratic + rest * M**2 * (
-        2 * gamma * one - math.sqrt(2) * zero
-    )
+    square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
+    return square + rest * M**2 * (2 * gamma * one - math.sqrt(2) * zero)
 
 
-def example(gamma: float, M: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Minima in which every type has the matched mass γ, and its rest meets the next type."""
-    eye = torch.eye(M, dtype=torch.float64)
-    rest = (1 - gamma) * eye
-    return torch.cat([gamma * eye, rest]), torch.cat(
-        [gamma * eye, rest.roll(1, dims=0)]
-    )
+below = []  # printed bound less the barrier of a pair with γ = 0.99
+for K in range(3, 21):
+    height = minima_barrier(*minima_with_matched_share(0.99, K), M=K)
+    below.append(float(printed_bound(0.99, K, K) - height))
+print(f"negative for every M = 3 … 20: {max(below) < 0}")
 
-
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the bounds"}
 gammas = 1 - np.geomspace(1e-3, 0.5, 40)
-true_loss = np.array([minima_barrier(*example(g, 6), M=6) for g in gammas])
-figure, axes = figures.panels(height=4.2, squeeze=False)
-axis = axes[0, 0]
-axis.plot(
-    1 - gammas,
-    true_loss,
-    ".",
-    color="book:black",
-    label="barrier of an example",
-)
-axis.plot(
-    1 - gammas,
-    36 * (1 - gammas) ** 2 / 24,
-    color="book:green",
-    label="$M^2(1-\\gamma)^2/(4d)$",
-)
-axis.plot(
-    1 - gammas,
-    mended_bound(gammas, 6, 6),
-    color="book:blue",
-    label="A.2, mended",
-)
-axis.plot(
-    1 - gammas,
-    printed_bound(gammas, 6, 6),
-    "--",
-    color="book:orange",
-    label="A.2, printed",
-)
+rest = 1 - gammas
+examples = [minima_with_matched_share(g, 6) for g in gammas]
+true_loss = [minima_barrier(*pair, M=6) for pair in examples]
+figure, axis = figures.panels()
+for bound, line, colour, label in (
+    (true_loss, ".", "black", "barrier of an example"),
+    (36 * rest**2 / 24, "-", "green", "$M^2(1-\\gamma)^2/(4d)$"),
+    (mended_bound(gammas, 6, 6), "-", "blue", "A.2, mended"),
+    (printed_bound(gammas, 6, 6), "--", "orange", "A.2, printed"),
+):
+    axis.plot(rest, bound, line, color=f"book:{colour}", label=label)
 axis.set(
     xscale="log",
     xlabel="unmatched share $1 - \\gamma$",
     ylabel="bound of the loss",
 )
 axis.set_yscale("symlog", linthresh=1e-5)
-figure.legend(loc="outside lower center", ncols=2)
+figures.legend(figure, columns=2)
 figures.show("fig_bound", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_bound
 # :name: fig-bound
-# :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one half; the mended bound and the quadratic one lie above the barrier of an example, the quadratic one with the same slope.
+# :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barrier of an example, the quadratic one with the same slope.
 #
 # The printed bound of A.2, the mended one, the quadratic one and the exact barrier of a pair in which every type has the matched share
 # $\gamma$; $M = d = 6$. The vertical axis is linear between $\pm 10^{-5}$. Nothing here is sampled.
 # ```
 
-# %% tags=["nbval-check-output"]
-smallest = min(
-    float(
-        printed_bound(np.array(0.99), K, K)
-        - minima_barrier(*example(0.99, K), M=K)
-    )
-    for K in range(3, 21)
-)
-claims.check("Z5.printed_bound", smallest, n=18)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.printed_bound"}
+claims.check("Z5.printed_bound", below)
 
 # %% [markdown]
-# How tight the quadratic bound is, and what the grid of $\lambda$ misses, on one hundred pairs:
+# How tight the two bounds of {prf:ref}`prop-mass` are, on one hundred pairs:
 
-# %% tags=["hide-input"]
-both = sample_minima(240, 6, 8, 200, seed)
-first, second = both[:100], both[100:]
-second = permute(second, algorithm_1(first, second))
-off = (first > 0) != (second > 0)  # entries of unmatched places
-A = (first * off).sum(dim=(1, 2)).numpy()
-A_other = (second * off).sum(dim=(1, 2)).numpy()
-heights = np.array(
-    [minima_barrier(a, b, M=6) for a, b in zip(first, second, strict=True)]
-)
-tightness = heights / ((A * A_other / (A + A_other)) ** 2 / 8)
-fine = refined_barrier(
-    lambda W: population_loss(W, 6), first[:20], second[:20]
-).numpy()
-coarse = np.array(
-    [
-        losses_between(a, b, 6, GRID).max()
-        for a, b in zip(first[:20], second[:20], strict=True)
-    ]
-)
+# %%
+W1, W2 = sample_minima(240, 6, 8, 200, seed).split(100)  # (100, m, d)
+W2 = permute(W2, algorithm_1(W1, W2))
+off = (W1 > 0) != (W2 > 0)  # entries of unmatched places
+A, A_other = ((W * off).sum(dim=(1, 2)).numpy() for W in (W1, W2))  # (100,)
+smaller = torch.minimum(W1.sum(dim=2), W2.sum(dim=2)) * off.any(dim=2)  # (100, m)
+c_d = math.gamma(8 / 2) / (2 * math.sqrt(math.pi) * math.gamma(9 / 2))  # E σ(x₁)
+lower = ((2 - math.sqrt(2)) / 2 * c_d * smaller.sum(dim=1).numpy()) ** 2
+upper = (A * A_other / (A + A_other)) ** 2 / 8
+heights = minima_barriers(W1, W2, M=6)
+tightness = heights / upper
+print(f"barrier / upper bound: {tightness.min():.2f} … {tightness.max():.2f}")
+print(f"lower bound / barrier: at most {(lower / heights).max():.2f}")
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text, and what the grid of λ misses"}
+W1, W2 = W1[:20], W2[:20]
+fine = refined_barrier(lambda W: population_loss(W, 6), W1, W2).numpy()
+coarse = [
+    losses_between(a, b, 6, GRID).max() for a, b in zip(W1, W2, strict=True)
+]
+missed = 100 * (fine / np.array(coarse) - 1)  # (20,), %
 figures.numbers(
     tightest=tightness.max(),
     loosest=tightness.min(),
-    grid_loss=f"{100 * (fine / coarse - 1).mean():.2f}",
-    grid_worst=f"{100 * (fine / coarse - 1).max():.2f}",
+    grid_loss=f"{missed.mean():.2f}",
+    grid_worst=f"{missed.max():.2f}",
 )
 
 # %% [markdown]
-# At $m = 240$ the barrier is between {glue:text}`loosest:.2f` and {glue:text}`tightest:.2f` times the bound of
+# At $m = 240$ the barrier is between {glue:text}`loosest:.2f` and {glue:text}`tightest:.2f` times the upper bound of
 # {prf:ref}`prop-mass`. The grid $\lambda = 0, 0.1, \dots, 1$ misses the supremum by {glue:text}`grid_loss` % on average and
 # {glue:text}`grid_worst` % at worst.
 #
@@ -393,5 +329,5 @@ figures.numbers(
 #     make chapter NAME=barrier_rate ARGS="-p doublings 7 -p pairs 400"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

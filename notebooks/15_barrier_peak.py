@@ -20,7 +20,7 @@
 # {glue:text}`peak_ratio:.2f` $M$. Neither is $2M$, nor the minimum of the overlap at {glue:text}`overlap_minimum:.2f` $M$.
 # How the barrier depends on the input dimension is a one-line theorem.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 batches: int = 10  # independent repetitions of the limit, for error bars
 types: int = 100_000  # sampled types in each
 pairs: int = 400  # pairs of minima per width at finite M
@@ -29,7 +29,7 @@ M_large: int = 100  # more teachers, fewer pairs; 500 in the paper
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -43,24 +43,24 @@ chapter.begin(
     seed=Integer(0, 2**31),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
-from scipy import stats
 
-from lmc_helpers import claims, figures
-from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers import claims, figures, seeds
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, slope_and_error
-from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student import overlap
-from lmc_helpers.teacher_student.barrier_limit import barrier_limits, peak
+from lmc_helpers.teacher_student.barrier_limit import (
+    barrier_limits,
+    limit_curves,
+    peak_over_batches,
+)
 from lmc_helpers.teacher_student.between_minima import (
-    minima_barrier,
     permuted_and_direct,
+    uniform_barriers,
 )
 from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_loss
 
 # %% [markdown]
 # ## The input dimension only scales
@@ -80,18 +80,17 @@ from lmc_helpers.teacher_student.population import population_loss
 # barrier and the direct barrier remains almost the same" on a logarithmic scale. (The caption of Fig. 12 says "increasing when $d$
 # is going up" where $M$ is meant: $d$ is fixed there.)
 
-# %% tags=["nbval-check-output"]
+# %%
 dims = [2**k for k in range(2, 8)]
-heights = []
-for (
-    d
-) in dims:  # the same minima in every dimension: the seed does not depend on d
-    a, b = sample_minima(8, 4, d, 2 * 20, seed).split(20)
-    b = permute(b, algorithm_1(a, b))
-    heights.append(
-        loss_barrier(lambda W: population_loss(W, 4), a, b, GRID).mean().item()
-    )
+heights = []  # mean barrier after Algorithm 1, M = 4 and m = 8
+for d in dims:  # the same minima in every dimension: the seed ignores d
+    W1, W2 = sample_minima(8, 4, d, 2 * 20, seed).split(20)  # (20, m, d)
+    permuted, direct = permuted_and_direct(W1, W2, M=4)  # (20,) each
+    heights.append(permuted.mean().item())
+    print(f"d = {d:>3}, d B = {d * heights[-1]:.8f}")
 slope = np.polyfit(np.log(dims), np.log(heights), 1)[0]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z15.dimension"}
 claims.check("Z15.dimension", float(slope), n=len(dims))
 
 # %% [markdown]
@@ -122,42 +121,62 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # $1 + \operatorname{Poisson}(r - 1)$ ([the overlap theorem](12_overlap_theorem.ipynb)).
 # ```
 #
+# One sample of the limit, at $m = 2M$:
+
+# %%
+r, rng = 2.0, seeds.numpy_generator(seed, "one sample of the limit")
+counts = 1 + rng.poisson(r - 1, size=(2, types))  # rows of each type
+left = []
+for mine, other in (counts, counts[::-1]):
+    kind = np.repeat(np.arange(types), mine)  # type of each row
+    x = rng.exponential(size=len(kind))
+    x /= np.bincount(kind, x)[kind]  # uniform on the simplex of its type
+    x = x[np.lexsort((-x, kind))]  # type by type, in descending order
+    rank = np.arange(len(kind)) - (np.cumsum(mine) - mine)[kind]
+    left.append(rng.permutation(x[rank >= other[kind]]))  # no partner
+u = min(map(len, left))
+a, b = (x[:u] for x in left)  # entries that meet at the unmatched places
+g = (a + b - np.hypot(a, b)).sum() / types
+print(f"d B/M² → {g**2 / (8 * np.pi):.6f} at m = 2M")
+
+# %% [markdown]
 # The limit is a mean over independent types, so it can be sampled with as many types as one likes
 # ({py:func}`~lmc_helpers.teacher_student.barrier_limit.barrier_limits`). The place of its peak comes from a polynomial of
 # degree 4 in $\log r$, fitted to the logarithm of the curve in each of {glue:text}`batches` independent batches.
 
-# %% tags=["hide-input"]
+# %%
 ratios = np.geomspace(1.5, 3.4, 14)  # m/M
 
 
-def limits(seed: int) -> np.ndarray:
-    """Permuted and direct limit in every batch at every r, (batches, 14, 2)."""
-    return np.array(
-        [
-            [barrier_limits(float(r), types, seed + 1000 * k) for r in ratios]
-            for k in range(batches)
-        ]
-    )
+def peaks(seed: int) -> tuple:
+    """Limits, place of the peak of the barrier and of permuted/direct."""
+    found = limit_curves(ratios, types, batches, seed)  # (batches, 14, 2)
+    permuted, direct = found[..., 0], found[..., 1]
+    of_barrier = peak_over_batches(ratios, permuted)
+    return found, of_barrier, peak_over_batches(ratios, permuted / direct)
 
 
-def centre(places: list[float]) -> tuple[float, float]:
-    """Mean over batches and its error, widened so that 3.29 of them are Student's 10⁻³ bounds for few batches."""
-    widen = stats.t.ppf(1 - 5e-4, len(places) - 1) / figures.BAND
-    error = np.std(places, ddof=1) / math.sqrt(len(places))
-    return float(np.mean(places)), float(widen * error)
+found, of_barrier, of_ratio = peaks(seed)
+print("peak of the barrier at m = {:.3f} ± {:.3f} M".format(*of_barrier))
+print("peak of permuted/direct at m = {:.3f} ± {:.3f} M".format(*of_ratio))
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.peak_of_barrier and Z7.peak_of_ratio"}
+claims.check(
+    "Z7.peak_of_barrier",
+    of_barrier[0],
+    stderr=of_barrier[1],
+    n=batches * types,
+    again=lambda: peaks(seed + 500)[1],
+)
+claims.check(
+    "Z7.peak_of_ratio",
+    of_ratio[0],
+    stderr=of_ratio[1],
+    n=batches * types,
+    again=lambda: peaks(seed + 500)[2],
+)
 
-def peak_of_barrier(found: np.ndarray) -> tuple[float, float]:
-    """Place of the largest permuted barrier and its error over batches."""
-    return centre([peak(ratios, batch[:, 0]) for batch in found])
-
-
-def peak_of_ratio(found: np.ndarray) -> tuple[float, float]:
-    """Place of the largest ratio permuted/direct and its error over batches."""
-    return centre([peak(ratios, batch[:, 0] / batch[:, 1]) for batch in found])
-
-
-found = limits(seed)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     batches=batches,
     types=f"{types:,}",
@@ -166,30 +185,10 @@ figures.numbers(
     M_large=M_large,
     pairs_large=max(3, pairs // 20),
     profile=profile,
-    peak_barrier=peak_of_barrier(found)[0],
-    peak_ratio=peak_of_ratio(found)[0],
+    peak_barrier=of_barrier[0],
+    peak_ratio=of_ratio[0],
     overlap_minimum=overlap.minimiser_limit(),
     gap_limit=float(np.divide(*barrier_limits(2.0, types, seed))),
-)
-
-# %% tags=["nbval-check-output"]
-place, error = peak_of_barrier(found)
-claims.check(
-    "Z7.peak_of_barrier",
-    place,
-    stderr=error,
-    n=batches * types,
-    again=lambda: peak_of_barrier(limits(seed + 500)),
-)
-
-# %% tags=["nbval-check-output"]
-place, error = peak_of_ratio(found)
-claims.check(
-    "Z7.peak_of_ratio",
-    place,
-    stderr=error,
-    n=batches * types,
-    again=lambda: peak_of_ratio(limits(seed + 500)),
 )
 
 # %% [markdown]
@@ -197,76 +196,44 @@ claims.check(
 #
 # The paper's Fig. 3 normalises the permuted barrier by the direct one. At finite $M$ the curve lies above its limit and keeps its shape.
 
-# %% tags=["hide-input"]
+# %%
 sizes = sorted({4, M, M_large})
 count = {K: max(3, pairs // 20) if K > 20 else pairs for K in sizes}
 widths = {
     K: sorted({round(r * K) for r in np.geomspace(1.2, 6, 10 if K <= 20 else 6)})
     for K in sizes
 }
+at = {}  # d B/M² of all pairs with d = M, (widths, 2, pairs)
+for K in sizes:
+    B = [uniform_barriers(m, K, K, count[K], seed) for m in widths[K]]
+    at[K] = np.array(B) / K
 
-
-def heights(m: int, K: int, d: int, n: int, seed: int) -> np.ndarray:
-    """Barriers of n pairs of uniform minima, permuted and direct, (2, n)."""
-    a, b = sample_minima(m, K, d, 2 * n, seed).split(n)
-    if K <= 20:  # small enough for one dense batch
-        return permuted_and_direct(a, b, K, chunk=100).numpy()
-    ends = (permute(b, algorithm_1(a, b)), b)
-    return np.array(
-        [
-            [minima_barrier(x, y, M=K) for x, y in zip(a, c, strict=True)]
-            for c in ends
-        ]
-    )
-
-
-def finite(K: int, seed: int) -> np.ndarray:
-    """d B/M² of all pairs at all widths, permuted and direct, (widths, 2, pairs)."""
-    rows = [heights(m, K, K, count[K], seed) for m in widths[K]]
-    return np.array(rows) / K
-
-
-at = {K: finite(K, seed) for K in sizes}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier at finite M and its limit"}
 limit = found.mean(axis=0)  # (14, 2)
-
-figure, axes = figures.panels(columns=2, height=4, squeeze=False)
-left, right = axes[0]
+figure, (left, right) = figures.panels(2, height=4.4)
 for K, colour in zip(sizes, ("sky", "green", "purple"), strict=False):
     mean = at[K].mean(axis=2)  # (widths, 2)
     stderr = at[K].std(axis=2, ddof=1) / math.sqrt(count[K])
     x = np.array(widths[K]) / K
-    style = dict(color=figures.COLOURS[colour], fmt="o-", linewidth=1)
-    figures.band(left, x, mean[:, 0], stderr[:, 0], label=f"$M = {K}$", **style)
-    ratio = mean[:, 0] / mean[:, 1]
-    relative = np.hypot(stderr[:, 0] / mean[:, 0], stderr[:, 1] / mean[:, 1])
-    figures.band(right, x, ratio, ratio * relative, label=f"$M = {K}$", **style)
-left.plot(
-    ratios,
-    limit[:, 0],
-    color="book:black",
-    label=r"limit $M \to \infty$",
-)
-right.plot(
-    ratios,
-    limit[:, 0] / limit[:, 1],
-    color="book:black",
-    label=r"limit $M \to \infty$",
-)
-for axis, place in (
-    (left, peak_of_barrier(found)[0]),
-    (right, peak_of_ratio(found)[0]),
-):
-    axis.axvline(2, color="book:orange", linestyle="--", label="$m = 2M$")
-    axis.axvline(
-        place,
-        color="book:black",
-        linestyle=":",
-        label="peak of the limit",
+    style = dict(
+        color=f"book:{colour}", fmt="o-", linewidth=1, label=f"$M = {K}$"
     )
+    figures.band(left, x, mean[:, 0], stderr[:, 0], **style)
+    ratio = mean[:, 0] / mean[:, 1]
+    relative = np.hypot(*(stderr / mean).T)
+    figures.band(right, x, ratio, ratio * relative, **style)
+for axis, curve, place in (
+    (left, limit[:, 0], of_barrier[0]),
+    (right, limit[:, 0] / limit[:, 1], of_ratio[0]),
+):
+    axis.plot(ratios, curve, color="book:black", label=r"limit $M \to \infty$")
+    axis.axvline(2, color="book:orange", linestyle="--", label="$m = 2M$")
+    style = dict(linestyle=":", label="peak of the limit")
+    axis.axvline(place, color="book:black", **style)
     axis.set(xlabel="$m/M$", yscale="log")
 left.set_ylabel("$d\\, B / M^2$ after Algorithm 1")
 right.set_ylabel("permuted barrier / direct barrier")
-right.legend(fontsize=9)
+figures.legend(figure)
 figures.show("fig_peak", figure)
 
 # %% [markdown]
@@ -281,16 +248,20 @@ figures.show("fig_peak", figure)
 #
 # The paper says that the best permutation reduces the barrier "by $10^{-2}$". At $M = 20$ and $m = 40$, near the worst width:
 
+# %%
+permuted, direct = uniform_barriers(40, 20, 20, pairs, seed)  # (pairs,) each
+ratio, error = ratio_of_means(permuted, direct, paired=True)
+print(f"permuted/direct {ratio:.5f} ± {error:.5f}")
 
-# %% tags=["nbval-check-output"]
-def gain(seed: int) -> tuple[float, float]:
-    """Mean permuted barrier over mean direct barrier at M = 20, m = 40, with its error."""
-    return ratio_of_means(*heights(40, 20, 20, pairs, seed), paired=True)
-
-
-ratio, error = gain(seed)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z7.gain"}
 claims.check(
-    "Z7.gain", ratio, stderr=error, n=pairs, again=lambda: gain(seed + 1)
+    "Z7.gain",
+    ratio,
+    stderr=error,
+    n=pairs,
+    again=lambda: ratio_of_means(
+        *uniform_barriers(40, 20, 20, pairs, seed + 1), paired=True
+    ),
 )
 
 # %% [markdown]
@@ -298,27 +269,24 @@ claims.check(
 #
 # Figure 12 of the paper has $d = 64$ and $M = 4, 8, 16$. The barrier increases with $M$, and the ratio of the permuted to the direct one falls:
 
-
-# %% tags=["nbval-check-output"]
-def over_teachers(seed: int) -> dict[int, np.ndarray]:
-    """Barriers at m = 2M, d = 64, permuted and direct, (2, pairs), for M = 4, 8, 16."""
-    return {K: heights(2 * K, K, 64, pairs, seed) for K in (4, 8, 16)}
-
-
-by_teachers = over_teachers(seed)
-after, errors = mean_and_error([values[0] for values in by_teachers.values()])
-value, error = slope_and_error(
+# %%
+by_teachers = {  # m = 2M, d = 64
+    K: uniform_barriers(2 * K, K, 64, pairs, seed) for K in (4, 8, 16)
+}
+after, errors = mean_and_error([B[0] for B in by_teachers.values()])  # (3,)
+growth, growth_error = slope_and_error(
     np.log(list(by_teachers)), np.log(after), errors / after
 )
-claims.check("Z16.increases", value, stderr=error, n=pairs)
-
-# %% tags=["nbval-check-output"]
-ratio_4, ratio_16 = (
+gap_4, gap_16 = (  # permuted/direct and its error
     ratio_of_means(*by_teachers[K], paired=True) for K in (4, 16)
 )
-value = ratio_16[0] / ratio_4[0]
-relative = math.hypot(ratio_16[1] / ratio_16[0], ratio_4[1] / ratio_4[0])
-claims.check("Z16.gap", value, stderr=value * relative, n=pairs)
+falls = gap_16[0] / gap_4[0]
+relative = math.hypot(gap_16[1] / gap_16[0], gap_4[1] / gap_4[0])
+print(f"barrier M^({growth:.2f} ± {growth_error:.2f}), ratio times {falls:.2f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z16.increases and Z16.gap"}
+claims.check("Z16.increases", growth, stderr=growth_error, n=pairs)
+claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 
 # %% [markdown]
 # The growth is that of {prf:ref}`thm-many-teachers`, $M^2/d$ for many teachers. The ratio has a limit, so the gap, on a logarithmic scale, stops
@@ -340,5 +308,5 @@ claims.check("Z16.gap", value, stderr=value * relative, n=pairs)
 #     make chapter NAME=barrier_peak ARGS="-p M 8 -p pairs 2000"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -18,14 +18,14 @@
 # *without* zero rows become too sharp to be stable. Sharpness grows with the number of rows in use, and it is known in closed
 # form, so the threshold can be computed; rows die until what remains is stable.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 40  # networks per step size
 steps: int = 3000  # budget of gradient descent
 rates: int = 16  # step sizes per setting
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -36,23 +36,24 @@ chapter.begin(
     rates=Integer(8, 200),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
 import torch
 
-from lmc_helpers import claims, figures, seeds
-from lmc_helpers.teacher_student.between_minima import permuted_and_direct
+from lmc_helpers import claims, figures
+from lmc_helpers.error_bars import bootstrap
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
 )
-from lmc_helpers.teacher_student.sparsity import (
-    even_sharpness,
-    pq_index,
-    sharpness,
-    zero_rows,
+from lmc_helpers.teacher_student.population import population_hessian
+from lmc_helpers.teacher_student.sparsity import even_sharpness
+from lmc_helpers.teacher_student.step_sizes import (
+    first_crossing,
+    mean_of_arrived,
+    statistics_of_arrived,
 )
 
 # %% [markdown]
@@ -87,155 +88,102 @@ from lmc_helpers.teacher_student.sparsity import (
 # top eigenvector has non-negative entries (Perron–Frobenius), so it can be taken invariant: $x_j = \alpha e_j + \beta \sum_{i \ne j, i \le M} e_i + \gamma \sum_{i > M} e_i$.
 # On $(\alpha, \beta)$ it acts as the matrix above, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$.
 # ```
-#
+
+# %% [markdown]
+# The four settings of this chapter. The last column is read off the full $md \times md$ Hessian at a minimum whose counts are as even
+# as they can be; where $M$ divides $m$ it is $\eta_0$.
+
+# %%
+SETTINGS = [(12, 6, 8), (16, 4, 8), (9, 3, 3), (9, 6, 8)]  # (m, M, d)
+eta_0 = {s: 2 / even_sharpness(*s) for s in SETTINGS}
+
+for m, M, d in SETTINGS:
+    matrix = [
+        [1 + (M - 1) / math.pi, (M - 1) / 2],
+        [1 / 2, M / 2 + 1 / math.pi],
+    ]
+    mu = np.linalg.eigvals(matrix).max()  # μ_M of the theorem
+    types = torch.arange(m) % M  # counts as even as they can be
+    counts = types.bincount()  # n_j (M,)
+    W = torch.eye(M, d, dtype=torch.float64)[types] / counts[types, None]
+    hessian = population_hessian(W, M)  # (m d, m d)
+    sharpest = torch.linalg.eigvalsh(hessian)[-1]
+    print(
+        f"m = {m:2}, M = {M}, d = {d}: η₀ = {eta_0[m, M, d]:.4f},",
+        f"2dM/(mμ) = {2 * d * M / (m * mu):.4f}, 2/λ_max = {2 / sharpest:.4f}",
+    )
+
+# %% [markdown]
 # ## What gradient descent does
 #
 # Four settings, {glue:text}`networks` networks each, at {glue:text}`rates` step sizes around $\eta_0$, {glue:text}`steps` steps
 # from the paper's initialisation. A row counts as zero if its norm is below $10^{-3}$. Networks that diverge or have not
 # reached a loss of $10^{-5}$ are left out.
 
-# %% tags=["hide-input"]
-PALETTE = {  # (m, M, d)
-    (12, 6, 8): "blue",
-    (16, 4, 8): "orange",
-    (9, 3, 3): "green",
-    (9, 6, 8): "purple",  # the width of the highest barrier, 1.5 M
-}
-SETTINGS = list(PALETTE)
+# %%
 MORE = 3  # times as many networks in the first setting, for its barrier
 relative_rates = np.concatenate(  # in units of η₀
     [[0.2, 0.3, 0.4], np.linspace(0.5, 1.25, rates)]
 )
 
 
-def threshold(m: int, M: int, d: int) -> float:
-    """η₀: beyond it no minimum without zero rows is stable."""
-    return 2 / even_sharpness(m, M, d)
-
-
-def barrier(W: torch.Tensor, arrived: torch.Tensor, M: int) -> np.ndarray:
-    """Permuted barriers of pairs of networks, (networks // 2,); nan if one has not arrived."""
-    n = len(W) // 2
-    both = arrived[:n] & arrived[n : 2 * n]
-    heights = np.full(n, math.nan)
-    if both.any():
-        permuted, _ = permuted_and_direct(W[:n][both], W[n : 2 * n][both], M)
-        heights[both.numpy()] = permuted.numpy()
-    return heights
-
-
 def train(setting: tuple[int, int, int], seed: int) -> dict[str, np.ndarray]:
-    """Zero rows, PQ index and η·sharpness/2, each (rates, networks), and barriers (rates, networks // 2).
-
-    A network that has not arrived is nan.
-    """
+    """Statistics of the networks that arrive, (rates, networks or pairs)."""
     m, M, d = setting
     n = MORE * networks if setting == SETTINGS[0] else networks
-    found: dict[str, list] = {"zeros": [], "pq": [], "edge": [], "barrier": []}
+    rows = []
     for x in relative_rates:
-        rate = float(x * threshold(m, M, d))
-        start = initial_weights(m, d, n, seed)
+        rate = float(x * eta_0[setting])
+        start = initial_weights(m, d, n, seed)  # the same at every step size
         done = gradient_descent(start, M, rate, steps, tol=0.0)
-        arrived = ~done.diverged & (done.loss < 1e-5)
-        W = done.W[arrived]
-        row = {name: np.full(n, math.nan) for name in ("zeros", "pq", "edge")}
-        if len(W):
-            types = torch.where(W.norm(dim=-1) < 1e-3, -1, W.argmax(dim=-1))
-            counts = torch.stack(
-                [(types == j).sum(dim=1) for j in range(M)], dim=1
-            )
-            row["zeros"][arrived] = zero_rows(W)
-            row["pq"][arrived] = pq_index(W.flatten(start_dim=1))
-            row["edge"][arrived] = rate / 2 * sharpness(counts.clamp(min=1), d)
-        for name, values in row.items():
-            found[name].append(values)
-        found["barrier"].append(barrier(done.W, arrived, M))
-    return {name: np.array(values) for name, values in found.items()}
-
-
-def mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the networks that arrive, (rates,); nan where none does."""
-    known = np.isfinite(values)
-    count = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
-    return np.where(count, total / np.maximum(count, 1), math.nan)
-
-
-def transition(zeros: np.ndarray) -> float:
-    """Step size, in units of η₀, at which half of the networks have a zero row; interpolated."""
-    shares = mean(np.where(np.isnan(zeros), math.nan, zeros > 0))
-    known = np.isfinite(shares)
-    x, y = relative_rates[known], shares[known]
-    above = np.flatnonzero(y >= 0.5)
-    if not len(above) or above[0] == 0:
-        raise ValueError(
-            f"no transition between {x[0]:.2f} and {x[-1]:.2f} η₀: shares {y}"
-        )
-    i = above[0]
-    return float(np.interp(0.5, y[i - 1 : i + 1], x[i - 1 : i + 1]))
-
-
-def jump(pq: np.ndarray) -> float:
-    """Slope of the mean PQ index above the threshold over that from half of it up to it."""
-    y = mean(pq)
-    known = np.isfinite(y)
-    below = known & (relative_rates >= 0.5) & (relative_rates < 0.95)
-    above = known & (relative_rates > 1)
-    before, after = (
-        np.polyfit(relative_rates[side], y[side], 1)[0] for side in (below, above)
-    )
-    return float(after / before)
-
-
-def with_error(statistic, values: np.ndarray) -> tuple[float, float]:
-    """A statistic and its standard error from 500 bootstrap samples of the networks."""
-    rng = seeds.numpy_generator(seed, "bootstrap")
-    n = values.shape[1]
-    again = [statistic(values[:, rng.integers(n, size=n)]) for _ in range(500)]
-    return statistic(values), float(np.std(again))
+        arrived = ~done.diverged & (done.loss < 1e-5)  # the others are nan
+        rows.append(statistics_of_arrived(done.W, arrived, M, rate))
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 trained = {setting: train(setting, seed) for setting in SETTINGS}
 
-figure, axes = figures.panels(columns=3, height=3.9, squeeze=False)
-for setting in SETTINGS[:3]:
-    m, M, d = setting
-    found, colour = trained[setting], figures.COLOURS[PALETTE[setting]]
-    style = dict(color=colour, markersize=3)
-    label = f"$m = {m}, M = {M}, d = {d}$"
-    axes[0, 0].plot(
-        relative_rates, mean(found["zeros"]), "o", label=label, **style
-    )
-    needed = np.maximum(0, m - m / relative_rates)
-    axes[0, 0].plot(relative_rates, needed, color=colour, linewidth=1)
-    axes[0, 1].plot(
-        relative_rates, mean(found["edge"]), "o-", linewidth=1, **style
-    )
-    axes[0, 2].plot(relative_rates, mean(found["pq"]), "o-", linewidth=1, **style)
-axes[0, 1].axhline(1, color="book:black", linestyle="--")
-for axis, name in zip(
-    axes[0],
-    ("zero rows", r"$\eta \lambda_{\max} / 2$ of the rows alive", "PQ index"),
-    strict=True,
-):
-    axis.axvline(1, color="book:grey", linestyle=":")
-    axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=name)
-axes[0, 0].legend(fontsize=9)
-figures.show("fig_step", figure)
-eta = {setting: threshold(*setting) for setting in SETTINGS}
-arrived = {
-    setting: np.isfinite(found["zeros"]).sum(axis=1)
-    for setting, found in trained.items()
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot zero rows, sharpness and PQ index"}
+figure, axes = figures.panels(3)
+PANELS = {
+    "zeros": "zero rows",
+    "edge": r"$\eta \lambda_{\max} / 2$ of the rows alive",
+    "pq": "PQ index",
 }
+for (m, M, d), colour in zip(
+    SETTINGS[:3], ("blue", "orange", "green"), strict=True
+):
+    style = dict(color=f"book:{colour}", markersize=3, linewidth=1)
+    for axis, name in zip(axes, PANELS, strict=True):
+        values = mean_of_arrived(trained[m, M, d][name])
+        line = "o" if name == "zeros" else "o-"
+        axis.plot(
+            relative_rates,
+            values,
+            line,
+            label=f"${m = }, {M = }, {d = }$",
+            **style,
+        )
+    needed = np.maximum(0, m - m / relative_rates)
+    axes[0].plot(relative_rates, needed, color=f"book:{colour}", linewidth=1)
+axes[1].axhline(1, color="book:black", linestyle="--")
+for axis, label in zip(axes, PANELS.values(), strict=True):
+    axis.axvline(1, color="book:grey", linestyle=":")
+    axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=label)
+figures.legend(figure)
+figures.show("fig_step", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+arrived = {s: np.isfinite(trained[s]["zeros"]).sum(axis=1) for s in SETTINGS}
 figures.numbers(
     networks=networks,
-    rates=rates + 3,
+    rates=len(relative_rates),
     steps=steps,
     profile=profile,
-    eta_12=eta[12, 6, 8],
-    eta_16=eta[16, 4, 8],
-    eta_9=eta[9, 3, 3],
-    half_12=2 * eta[12, 6, 8],
+    eta_12=eta_0[12, 6, 8],
+    eta_16=eta_0[16, 4, 8],
+    eta_9=eta_0[9, 3, 3],
+    half_12=2 * eta_0[12, 6, 8],
     fewest=min(int(n[relative_rates < 1].min()) for n in arrived.values()),
 )
 
@@ -251,33 +199,51 @@ figures.numbers(
 #
 # Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The transition sits where the theorem puts it, in all three settings:
 
-# %% tags=["nbval-check-output"]
+
+# %%
+def transition(zeros: np.ndarray) -> float:
+    """Step size η/η₀ at which half of the networks have a zero row."""
+    some = np.where(np.isnan(zeros), math.nan, zeros > 0)  # (rates, networks)
+    return first_crossing(relative_rates, mean_of_arrived(some), level=0.5)
 
 
-def farthest(found: dict[tuple, dict[str, np.ndarray]]) -> tuple[float, float]:
-    """The transition farthest from 1 in the first three settings, and its error."""
-    places = [with_error(transition, found[s]["zeros"]) for s in SETTINGS[:3]]
-    return max(places, key=lambda place: abs(place[0] - 1))
+places = {
+    s: bootstrap(transition, trained[s]["zeros"], seed) for s in SETTINGS[:3]
+}
 
-
-place, error = farthest(trained)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.place"}
+place, error = max(places.values(), key=lambda found: abs(found[0] - 1))
 claims.check("Z10.place", place, stderr=error, n=networks)
 
 # %% [markdown]
 # The paper's example of the threshold is a learning rate of 2, without the sizes $m$, $M$, $d$. At $m = 12$, $M = 6$, $d = 8$ (the
 # paper's $M$ and $d$ of Fig. 2, and $m = 2M$) the transition is at
 
-# %% tags=["nbval-check-output"]
-place, error = with_error(transition, trained[12, 6, 8]["zeros"])
-scale = eta[12, 6, 8]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.two"}
+place, error = places[12, 6, 8]
+scale = eta_0[12, 6, 8]
 claims.check("Z10.two", scale * place, stderr=scale * error, n=networks)
 
 # %% [markdown]
 # in the convention of eq. (3). With the loss halved, as is common, all thresholds double, here to
 # {glue:text}`half_12:.2f`. Last, the jump of the PQ index: its slope in $\eta$ above the threshold, over that below.
 
-# %% tags=["nbval-check-output"]
-jumps = [with_error(jump, trained[setting]["pq"]) for setting in SETTINGS[:3]]
+
+# %%
+def jump(pq: np.ndarray) -> float:
+    """Slope of the mean PQ index above η₀ over that from η₀/2 up to η₀."""
+    y = mean_of_arrived(pq)  # (rates,)
+    known, x = np.isfinite(y), relative_rates
+    below, above = known & (x >= 0.5) & (x < 0.95), known & (x > 1)
+    before, after = (
+        np.polyfit(x[side], y[side], 1)[0] for side in (below, above)
+    )
+    return float(after / before)
+
+
+jumps = [bootstrap(jump, trained[s]["pq"], seed) for s in SETTINGS[:3]]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.jump"}
 value, error = min(jumps)
 claims.check("Z10.jump", value, stderr=error, n=networks)
 
@@ -287,32 +253,25 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 # Figure 13 of the paper shows the permuted barrier between networks against the learning rate, up and then down, in a setting that is not stated. Here
 # are four, the three above and $m = 9$, $M = 6$, where the barrier is largest ([](17_trained_minima.ipynb)).
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(height=4.4, squeeze=False)
-axis = axes[0, 0]
-
-
-def barrier_curve(found: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Step sizes with at least 3 pairs, their mean barriers and standard errors."""
-    heights = found["barrier"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the step size"}
+figure, axis = figures.panels()
+colours = ("blue", "orange", "green", "purple")
+for (m, M, d), colour in zip(SETTINGS, colours, strict=True):
+    heights = trained[m, M, d]["barrier"]  # (rates, pairs)
     n = np.isfinite(heights).sum(axis=1)
     kept = n >= 3
     error = np.nanstd(heights[kept], axis=1, ddof=1) / np.sqrt(n[kept])
-    return relative_rates[kept], mean(heights[kept]), error
-
-
-for setting, colour in PALETTE.items():
-    m, M, d = setting
-    style = dict(color=figures.COLOURS[colour], fmt="o-", linewidth=1.2)
-    label = f"$m = {m}, M = {M}, d = {d}$"
-    figures.band(axis, *barrier_curve(trained[setting]), label=label, **style)
+    mean = mean_of_arrived(heights[kept])
+    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+    label = f"${m = }, {M = }, {d = }$"
+    figures.band(axis, relative_rates[kept], mean, error, label=label, **style)
 axis.axvline(1, color="book:grey", linestyle=":")
 axis.set(
     yscale="log",
     xlabel=r"step size $\eta / \eta_0$",
     ylabel="mean barrier after Algorithm 1",
 )
-figure.legend(loc="outside lower center", ncols=2)
+figures.legend(figure, columns=2)
 figures.show("fig_rate_barrier", figure)
 
 # %% [markdown]
@@ -324,19 +283,21 @@ figures.show("fig_rate_barrier", figure)
 # errors (profile {glue:text}`profile`).
 # ```
 
+# %% [markdown]
+# Two numbers describe a curve: its slope below the threshold, and how far it falls beyond it.
 
-# %% tags=["nbval-check-output"]
+
+# %%
 def slope(heights: np.ndarray) -> float:
     """Slope of ln(mean barrier) in η/η₀ from 0.2 to 0.9."""
     side = relative_rates < 0.91
     heights = np.maximum(heights, 1e-12)  # rounding; a small sample can be all 0
-    return float(
-        np.polyfit(relative_rates[side], np.log(mean(heights))[side], 1)[0]
-    )
+    mean = mean_of_arrived(heights)  # (rates,)
+    return float(np.polyfit(relative_rates[side], np.log(mean)[side], 1)[0])
 
 
 def drop(heights: np.ndarray) -> float:
-    """Mean barrier of all pairs beyond the threshold over that from half of it up to 0.9 of it."""
+    """Mean barrier of all pairs beyond η₀ over that from 0.5 η₀ to 0.9 η₀."""
     below = (relative_rates >= 0.5) & (relative_rates <= 0.9)
     above = relative_rates > 1
     return float(np.nanmean(heights[above]) / np.nanmean(heights[below]))
@@ -344,11 +305,12 @@ def drop(heights: np.ndarray) -> float:
 
 def mean_slope(found: dict) -> tuple[float, float]:
     """Mean of the slopes of the four settings, and its standard error."""
-    slopes = [with_error(slope, found[s]["barrier"]) for s in SETTINGS]
+    slopes = [bootstrap(slope, found[s]["barrier"], seed) for s in SETTINGS]
     value, error = np.mean(slopes, axis=0)[0], np.linalg.norm(slopes, axis=0)[1]
     return float(value), float(error / len(slopes))
 
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up"}
 value, error = mean_slope(trained)
 claims.check(
     "Z17.up",
@@ -358,28 +320,23 @@ claims.check(
     again=lambda: mean_slope({s: train(s, seed + 1) for s in SETTINGS}),
 )
 
-# %% tags=["nbval-check-output"]
-value, error = with_error(drop, trained[12, 6, 8]["barrier"])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.down"}
+value, error = bootstrap(drop, trained[12, 6, 8]["barrier"], seed)
 claims.check(
     "Z17.down",
     value,
     stderr=error,
     n=MORE * networks // 2,
-    again=lambda: with_error(drop, train((12, 6, 8), seed + 1)["barrier"]),
+    again=lambda: bootstrap(drop, train((12, 6, 8), seed + 1)["barrier"], seed),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(trained)))
 for m, M, d in SETTINGS:
-    heights = trained[m, M, d]["barrier"]
-    figures.numbers(
-        **{
-            f"{statistic.__name__}_{m}_{M}": "{:.2f} ± {:.2f}".format(
-                *with_error(statistic, heights)
-            )
-            for statistic in (slope, drop)
-        }
-    )
+    for statistic in (slope, drop):
+        found = bootstrap(statistic, trained[m, M, d]["barrier"], seed)
+        name = f"{statistic.__name__}_{m}_{M}"
+        figures.numbers(**{name: "{:.2f} ± {:.2f}".format(*found)})
 
 # %% [markdown]
 # In the four settings (± standard error, by resampling the pairs, which start from the same weights at every step size):
@@ -411,5 +368,5 @@ for m, M, d in SETTINGS:
 #     make chapter NAME=step_size ARGS="-p rates 31 -p networks 100"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -18,7 +18,7 @@
 # uniformity test with one surplus neuron. This chapter repeats it, shows why it cannot fail, and measures what can: trained minima
 # are far more *even* than random ones. That moves the peak of their barrier away from $m = 2M$.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 runs: int = 500  # networks of the uniformity test, as in the paper
 networks: int = 200  # networks per setting for the variances
 pairs: int = 40  # pairs of networks per width, three times as many up to m of 12
@@ -26,7 +26,7 @@ steps: int = 3000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -38,7 +38,7 @@ chapter.begin(
     steps=Integer(500, 10_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -54,6 +54,13 @@ from lmc_helpers.teacher_student.gradient_descent import (
 )
 from lmc_helpers.teacher_student.minima import sample_minima
 
+# %% [markdown]
+# ## The uniformity test
+#
+# With $m = 6$ and $M = d = 5$ there is one surplus row, so the type vector is one of five unit vectors. The paper finds all five equally
+# often in 500 runs and takes this as confirmation of the multinomial law. The counts here, and the $\chi^2$ test:
+
+# %%
 RATE = 0.5  # below the threshold of the previous chapter in every setting here
 SETTLED = 1e-5  # norm of the gradient; less of it no longer moves the barrier
 
@@ -71,16 +78,13 @@ def counts(W: torch.Tensor, M: int) -> torch.Tensor:
     return (snap(W, M) > 0).sum(dim=-2)[..., :M]
 
 
-# %% [markdown]
-# ## The uniformity test
-#
-# With $m = 6$ and $M = d = 5$ there is one surplus row, so the type vector is one of five unit vectors. The paper finds all five equally
-# often in 500 runs and takes this as confirmation of the multinomial law. The counts here, and the $\chi^2$ test:
-
-# %% tags=["nbval-check-output"]
-surplus = counts(train(6, 5, 5, runs, seed), 5).argmax(dim=1)
+surplus = counts(train(6, 5, 5, runs, seed), 5).argmax(dim=1)  # (runs,)
 tally = torch.bincount(surplus, minlength=5).numpy()
-claims.check("Z13.gradient_descent", float(stats.chisquare(tally).pvalue), n=runs)
+p_value = float(stats.chisquare(tally).pvalue)
+print(tally)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.gradient_descent"}
+claims.check("Z13.gradient_descent", p_value, n=runs)
 
 # %% [markdown]
 # It had to come out like this. The initial law and the loss are invariant under permutations of the first $M$ coordinates, so the
@@ -92,15 +96,18 @@ claims.check("Z13.gradient_descent", float(stats.chisquare(tally).pvalue), n=run
 # With $m = 12$, $M = 6$, $d = 8$ a multinomial count has the variance $(m - M)\frac1M(1 - \frac1M)$.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def count_variance(seed: int, scale: float | None = None) -> tuple[float, float]:
-    """Variance of the type counts of trained networks over the multinomial one, and its error."""
+    """Variance of the type counts over the multinomial one, and its error."""
     found = counts(train(12, 6, 8, networks, seed, scale), 6).double()  # (n, M)
     ratio = (found - 2).square().mean(dim=1) / (6 / 6 * (1 - 1 / 6))  # (n,)
     return ratio.mean().item(), ratio.std().item() / math.sqrt(networks)
 
 
-value, stderr = count_variance(seed)
+count_ratio = count_variance(seed)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.counts"}
+value, stderr = count_ratio
 claims.check(
     "Z13.counts",
     value,
@@ -114,17 +121,22 @@ claims.check(
 # teacher, $m = d = 10$ as in the paper's Fig. 9b, the variance of the entries, relative to that of the uniform law:
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def entry_variance(seed: int) -> tuple[float, float]:
-    """Variance of the entries of one type over that of the uniform law, and its error."""
+    """Variance of the entries of a type over the uniform one, with error."""
     entries = snap(train(10, 1, 10, networks, seed), 1)[..., 0]  # (n, m)
     entries = entries / entries.sum(dim=1, keepdim=True)
-    uniform = stats.beta(1, 9).var()
-    ratio = (entries - 1 / 10).square().mean(dim=1) / uniform
+    uniform = stats.beta(
+        1, 9
+    ).var()  # of one of 10 entries, uniform on the simplex
+    ratio = (entries - 1 / 10).square().mean(dim=1) / uniform  # (n,)
     return ratio.mean().item(), ratio.std().item() / math.sqrt(networks)
 
 
-value, stderr = entry_variance(seed)
+entry_ratio = entry_variance(seed)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries"}
+value, stderr = entry_ratio
 claims.check(
     "Z13.entries",
     value,
@@ -137,14 +149,11 @@ claims.check(
 # (The paper says of this picture that "this distribution pattern is not stable enough with the changes in learning rate, $m$, $M$,
 # and $d$".) A larger initialisation than the paper's $1/(md)$ does not bring the multinomial law back:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train from larger initial weights"}
 by_scale = {
-    name: count_variance(seed, scale)
-    for name, scale in (
-        ("one_md", None),
-        ("root_md", 96**-0.5),
-        ("root_d", 8**-0.5),
-    )
+    "one_md": count_ratio,
+    "root_md": count_variance(seed, 96**-0.5),
+    "root_d": count_variance(seed, 8**-0.5),
 }
 figures.numbers(
     **{f"var_{k}": f"{v:.2f} ± {e:.2f}" for k, (v, e) in by_scale.items()}
@@ -162,23 +171,18 @@ figures.numbers(
 # Figure 2 of the paper: $M = 6$, $d = 8$. If counts are nearly even, two networks match almost perfectly when $m$ is a multiple of
 # $M$, and worst in between.
 
-# %% tags=["hide-input"]
+# %%
 widths = [7, 8, 9, 10, 11, 12, 14, 16, 18, 21, 24, 30, 36]
 
 
-def all_barriers(seed: int) -> list[np.ndarray]:
-    """Permuted and direct barriers of trained pairs, (2, n) for every width; more pairs where the peak is."""
+def trained_barriers(seed: int) -> list[np.ndarray]:
+    """Permuted and direct barriers of trained pairs, (2, n) for every width."""
     found = []
     for m in widths:
-        n = 3 * pairs if m <= 12 else pairs
-        a, b = train(m, 6, 8, 2 * n, seed).split(n)
+        n = 3 * pairs if m <= 12 else pairs  # more pairs where the peak is
+        a, b = train(m, 6, 8, 2 * n, seed).split(n)  # (n, m, d) each
         found.append(permuted_and_direct(a, b, 6).numpy())
     return found
-
-
-def place(found: list[np.ndarray]) -> tuple[float, float]:
-    """Width with the largest mean permuted barrier, and its error."""
-    return place_of_peak(widths, [row[0] for row in found], seed)
 
 
 def uniform_barriers(m: int) -> np.ndarray:
@@ -187,21 +191,18 @@ def uniform_barriers(m: int) -> np.ndarray:
     return permuted_and_direct(a, b, 6)[0].numpy()
 
 
-trained = all_barriers(seed)
+trained = trained_barriers(seed)
 uniform = [uniform_barriers(m) for m in widths]
 
-figure, axes = figures.panels(height=4.6, squeeze=False)
-axis = axes[0, 0]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima"}
+figure, axis = figures.panels()
 for values, name, colour in (
     ([row[1] for row in trained], "trained, direct", "grey"),
     ([row[0] for row in trained], "trained, after Algorithm 1", "blue"),
     (uniform, "uniform minima, after Algorithm 1", "orange"),
 ):
-    mean, stderr = mean_and_error(values)
-    style = dict(
-        color=figures.COLOURS[colour], fmt="o-", linewidth=1.2, label=name
-    )
-    figures.band(axis, widths, mean, stderr, **style)
+    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+    figures.band(axis, widths, *mean_and_error(values), label=name, **style)
 for multiple in (12, 18, 24, 30, 36):
     axis.axvline(multiple, color="book:grey", linestyle=":", linewidth=0.8)
 axis.set(
@@ -209,10 +210,19 @@ axis.set(
     xlabel="student neurons $m$ (dotted: multiples of $M$)",
     ylabel="mean barrier",
 )
-figure.legend(loc="outside lower center", ncols=2)
+figures.legend(figure, columns=2)
 figures.show("fig_trained", figure)
-at_12 = widths.index(12)
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+def place(found: list[np.ndarray]) -> tuple[float, float]:
+    """Width with the largest mean permuted barrier, and its error."""
+    return place_of_peak(widths, [row[0] for row in found], seed)
+
+
 peak, peak_error = place(trained)
+height = {m: row[0].mean() for m, row in zip(widths, trained, strict=True)}
+uniform_height = {m: row.mean() for m, row in zip(widths, uniform, strict=True)}
 figures.numbers(
     pairs=pairs,
     uniform_pairs=10 * pairs,
@@ -221,11 +231,9 @@ figures.numbers(
     profile=profile,
     peak=int(peak),
     peak_ratio=peak / 6,
-    drop=float(max(row[0].mean() for row in trained) / trained[at_12][0].mean()),
-    below=float(uniform[at_12].mean() / trained[at_12][0].mean()),
-    above=float(
-        trained[widths.index(9)][0].mean() / uniform[widths.index(9)].mean()
-    ),
+    drop=float(max(height.values()) / height[12]),
+    below=float(uniform_height[12] / height[12]),
+    above=float(height[9] / uniform_height[9]),
 )
 
 # %% [markdown]
@@ -237,18 +245,19 @@ figures.numbers(
 # ({glue:text}`steps` steps, step size ½), and {glue:text}`uniform_pairs` of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak"}
 claims.check(
     "Z6.peak",
     peak,
     stderr=peak_error,
     n=3 * pairs,
-    again=lambda: place(all_barriers(seed + 1)),
+    again=lambda: place(trained_barriers(seed + 1)),
 )
 
-# %% tags=["nbval-check-output"]
-gain, gain_error = ratio_of_means(*trained[at_12], paired=True)
-claims.check("Z6.gain", gain, stderr=gain_error, n=trained[at_12].shape[1])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.gain"}
+at_12 = trained[widths.index(12)]  # permuted and direct (2, n)
+gain, gain_error = ratio_of_means(*at_12, paired=True)
+claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 
 # %% [markdown]
 # The peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$ their barrier is already
@@ -270,5 +279,5 @@ claims.check("Z6.gain", gain, stderr=gain_error, n=trained[at_12].shape[1])
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -18,13 +18,13 @@
 # every law on the simplex that the paper allows. The comparison then depends on two choices: the law, and the step size of
 # gradient descent.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 40  # networks per width and step size
 steps: int = 4000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -32,11 +32,13 @@ chapter.begin(
     globals(), networks=Integer(4, 100_000), steps=Integer(500, 10_000_000)
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import itertools
 import math
 
 import numpy as np
 import torch
+from scipy.special import poch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.error_bars import slope_and_error
@@ -49,18 +51,6 @@ from lmc_helpers.teacher_student.sparsity import (
     expected_pq,
     pq_index,
 )
-
-M, d = 6, 8
-widths = [9, 12, 18, 24, 36]
-LAWS = {  # step size in units of η₀(m), label, colour
-    "small": (lambda m: 0.2, r"$\eta = 0.2\,\eta_0(m)$", "sky"),
-    "large": (lambda m: 1.1, r"$\eta = 1.1\,\eta_0(m)$", "red"),
-    "root": (
-        lambda m: 1.1 * math.sqrt(m / 36),
-        r"$\eta \propto m^{-1/2}$",
-        "purple",
-    ),
-}
 
 # %% [markdown]
 # ## The index of random minima
@@ -84,7 +74,39 @@ LAWS = {  # step size in units of η₀(m), label, colour
 # $\mathbb E \sqrt{x_i} = c_a\, \Gamma(na)/\Gamma(na + \frac12)$. Sum over $i$ and $k$; entries of two types are independent given the counts.
 # For large $m$ all $n_j \approx m/M$, $s(n)^2 \approx n c_a^2/a$, and $S^2/(mM) \to c_a^2/a$.
 # ```
-#
+
+# %% [markdown]
+# For $m = 9$ and $M = 6$ the mean over the counts is a sum over the $6^3$ types of the surplus rows. Beyond that the sum over the pairs
+# of counts, each binomial given the other, is short ({py:func}`~lmc_helpers.teacher_student.sparsity.expected_pq`).
+
+# %%
+M, d = 6, 8
+widths = [9, 12, 18, 24, 36]
+
+
+def index_given(n: np.ndarray, a: float) -> np.ndarray:
+    """Mean PQ index given the type counts n (..., M), by the theorem."""
+    c = poch(a, 0.5)  # Γ(a + ½)/Γ(a)
+    second = 1 + (n - 1) * c**2 / a  # E[S_j² | n]
+    first = n * c / poch(n * a, 0.5)  # s(n_j)
+    mixed = first.sum(axis=-1) ** 2 - (first**2).sum(axis=-1)  # all j ≠ k
+    return 1 - (second.sum(axis=-1) + mixed) / (n.sum(axis=-1) * M)
+
+
+surplus = list(itertools.product(range(M), repeat=9 - M))  # equally likely
+counts = [1 + np.bincount(types, minlength=M) for types in surplus]
+for a in (0.5, 1, 4, 100):
+    enumerated = index_given(np.array(counts), a).mean()
+    limit = 1 - poch(a, 0.5) ** 2 / a
+    print(
+        f"a = {a}: {enumerated:.6f} by enumeration, {expected_pq(9, M, a):.6f}",
+        f"exactly; {expected_pq(3000, M, a):.4f} at m = 3000, limit {limit:.4f}",
+    )
+
+uniform = np.array([expected_pq(m, M) for m in widths])
+equal = np.array([expected_pq(m, M, math.inf) for m in widths])
+
+# %% [markdown]
 # So the index of "random minima" can be anything between 0 and 1. B.1 of the paper calls Dirichlet laws and
 # "deterministic equal components" reasonable too. Which law is the least sparse is a matter of that choice, and for equal entries and
 # even counts the index is exactly 0, the least possible.
@@ -95,7 +117,12 @@ LAWS = {  # step size in units of η₀(m), label, colour
 # $\eta_0(m) = 2dM/(m\mu_M)$ of [the chapter on the step size](16_step_size.ipynb), beyond which rows die, or decays like $m^{-1/2}$. {glue:text}`networks` networks a point;
 # those that have not reached a loss of $10^{-5}$ after {glue:text}`steps` steps, twice as many beyond the threshold, are left out.
 
-# %% tags=["hide-input"]
+# %%
+LAWS = {  # step size in units of η₀(m)
+    "small": lambda m: 0.2,
+    "large": lambda m: 1.1,
+    "root": lambda m: 1.1 * math.sqrt(m / 36),
+}
 
 
 def indices(m: int, relative_rate: float, seed: int) -> torch.Tensor:
@@ -107,40 +134,38 @@ def indices(m: int, relative_rate: float, seed: int) -> torch.Tensor:
     arrived = ~done.diverged & (done.loss < 1e-5)
     if arrived.sum() < 2:
         raise ValueError(
-            f"{arrived.sum()} of {networks} networks of width {m} arrived in {budget} steps; "
-            "allowed: at least 2, so more steps or networks"
+            f"{arrived.sum()} of {networks} networks of width {m} arrived in "
+            f"{budget} steps; allowed: at least 2, so more steps or networks"
         )
     return pq_index(torch.linalg.vector_norm(done.W[arrived], dim=-1))
 
 
 def measure(law: str, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Mean and standard error at every width, and the smallest number behind them."""
-    relative_rate = LAWS[law][0]
-    found = [indices(m, relative_rate(m), seed) for m in widths]
+    """Mean and standard error at every width, and the fewest networks."""
+    found = [indices(m, LAWS[law](m), seed) for m in widths]
     mean = np.array([x.mean().item() for x in found])
     stderr = np.array([x.std().item() / math.sqrt(len(x)) for x in found])
     return mean, stderr, min(len(x) for x in found)
 
 
 trained = {law: measure(law, seed) for law in LAWS}
-uniform = np.array([expected_pq(m, M) for m in widths])
-equal = np.array([expected_pq(m, M, math.inf) for m in widths])
 
-figure, axes = figures.panels(height=4.6, squeeze=False)
-axis = axes[0, 0]
-for law, (_, label, colour) in LAWS.items():
-    mean, stderr, _ = trained[law]
-    style = dict(color=figures.COLOURS[colour], fmt="o-", linewidth=1.2)
-    figures.band(axis, widths, mean, stderr, label=f"trained, {label}", **style)
-for values, name, line in (
-    (uniform, "uniform law, exact", "--"),
-    (equal, "equal entries, exact", ":"),
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the PQ index against the width"}
+figure, axis = figures.panels()
+for law, label, colour in (
+    ("small", r"$\eta = 0.2\,\eta_0(m)$", "sky"),
+    ("large", r"$\eta = 1.1\,\eta_0(m)$", "red"),
+    ("root", r"$\eta \propto m^{-1/2}$", "purple"),
 ):
-    axis.plot(widths, values, line, color="book:black", label=name)
+    mean, stderr, _ = trained[law]
+    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+    figures.band(axis, widths, mean, stderr, label=f"trained, {label}", **style)
+axis.plot(widths, uniform, "--", color="book:black", label="uniform law, exact")
+axis.plot(widths, equal, ":", color="book:black", label="equal entries, exact")
 axis.set(
     xlabel="student neurons $m$", ylabel="PQ index by neuron", ylim=(0, None)
 )
-figure.legend(loc="outside lower center", ncols=3)
+figures.legend(figure)
 figures.show("fig_pq", figure)
 figures.numbers(
     networks=networks,
@@ -158,19 +183,24 @@ figures.numbers(
 # {glue:text}`fewest` networks (profile {glue:text}`profile`).
 # ```
 
+# %%
+Result = tuple[np.ndarray, np.ndarray, int]  # means, standard errors, networks
 
-# %% tags=["nbval-check-output"]
-def below_uniform(
-    result: tuple[np.ndarray, np.ndarray, int],
-) -> tuple[float, float]:
-    """Mean over widths of the trained index less the uniform one, and its error."""
+
+def below_uniform(result: Result) -> tuple[float, float]:
+    """Mean over widths of the trained index less the uniform one, with error."""
     mean, stderr, _ = result
-    return (
-        float((mean - uniform).mean()),
-        float(np.sqrt((stderr**2).sum()) / len(widths)),
-    )
+    error = np.sqrt((stderr**2).sum()) / len(widths)
+    return float((mean - uniform).mean()), float(error)
 
 
+def slope_of_difference(one: Result, other: Result) -> tuple[float, float]:
+    """Slope in ln m of one law's index less that of the other, with error."""
+    error = np.hypot(one[1], other[1])
+    return slope_and_error(np.log(widths), one[0] - other[0], error)
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.uniform_least"}
 value, error = below_uniform(trained["small"])
 claims.check(
     "Z9.uniform_least",
@@ -184,7 +214,7 @@ claims.check(
 # Networks trained with small steps have *more even* entries than uniform minima ([the previous chapter](17_trained_minima.ipynb)),
 # hence a smaller index. The two statements on the step size:
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate"}
 (high, high_error, n_high), (low, low_error, n_low) = (
     trained["large"],
     trained["small"],
@@ -198,34 +228,29 @@ claims.check(
 )
 
 
-# %% tags=["nbval-check-output"]
-def slopes(
-    large: tuple[np.ndarray, np.ndarray, int],
-    small: tuple[np.ndarray, np.ndarray, int],
-) -> tuple[float, float]:
-    """Slope in ln m at the large rate less that at the small one, and its error."""
-    error = np.hypot(large[1], small[1])
-    return slope_and_error(np.log(widths), large[0] - small[0], error)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.width_inverse"}
+def slope_again(law: str) -> tuple[float, float]:
+    """The slope with a second seed."""
+    return slope_of_difference(measure(law, seed + 1), measure("small", seed + 1))
 
 
-value, error = slopes(trained["large"], trained["small"])
+value, error = slope_of_difference(trained["large"], trained["small"])
 claims.check(
     "Z9.width_inverse",
     value,
     stderr=error,
     n=min(n_high, n_low),
-    again=lambda: slopes(measure("large", seed + 1), measure("small", seed + 1)),
+    again=lambda: slope_again("large"),
 )
 
-
-# %% tags=["nbval-check-output"]
-value, error = slopes(trained["root"], trained["small"])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.width"}
+value, error = slope_of_difference(trained["root"], trained["small"])
 claims.check(
     "Z9.width",
     value,
     stderr=error,
     n=min(trained["root"][2], n_low),
-    again=lambda: slopes(measure("root", seed + 1), measure("small", seed + 1)),
+    again=lambda: slope_again("root"),
 )
 
 # %% [markdown]
@@ -245,5 +270,5 @@ claims.check(
 #     make chapter NAME=sparsity ARGS="-p networks 100 -p steps 8000"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -17,7 +17,7 @@
 # permutations. Zhan, Li and Wu {cite:p}`zhan2025` report a double descent: the barrier falls to 0 at $m = M$, rises to a peak near $2M$ and falls again. This
 # chapter repeats it with exact matchings below $M$, with the share of runs that reach loss 0, and in the settings of their Figs. 10 and 11.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 20  # pairs of networks per width, as in the paper
 pairs_large: int = 0  # pairs with 30 teachers, 20 in the paper
 runs: int = 150  # runs with 12 students of 12 teachers
@@ -25,7 +25,7 @@ steps: int = 5000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -37,7 +37,7 @@ chapter.begin(
     steps=Integer(1000, 10_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -66,6 +66,13 @@ from lmc_helpers.teacher_student.population import (
 )
 from lmc_helpers.teacher_student.sparsity import even_sharpness
 
+# %% [markdown]
+# ## Fewer students than teachers
+#
+# $M = 6$, $d = 8$, from the paper's initialisation; step size $0.8\, \eta_0(m)$. Every weight matrix below is one that gradient descent has
+# found, with its columns sorted.
+
+# %%
 ARRIVED = 1e-6  # loss of a run that has reached a global minimum
 NEARLY = 1e-5  # the same where the approach is slow, m > M
 RELATIVE_RATE = 0.8  # step size in units of the threshold η₀ of the chapter on it
@@ -74,42 +81,34 @@ RELATIVE_RATE = 0.8  # step size in units of the threshold η₀ of the chapter 
 def train(
     m: int, M: int, d: int, n: int, seed: int, budget: int | None = None
 ) -> torch.Tensor:
-    """n networks after gradient descent, (n, m, d); above M the last 1e-5 of the gradient no longer moves the barrier."""
+    """n networks after gradient descent, (n, m, d)."""
     rate = RELATIVE_RATE * 2 / even_sharpness(m, M, d)
+    tol = 1e-5 if m > M else 1e-9  # above M less no longer moves the barrier
     start = initial_weights(m, d, n, seed)
-    tol = 1e-5 if m > M else 1e-9
     return gradient_descent(start, M, rate, budget or steps, tol=tol).W
 
 
-# %% [markdown]
-# ## Fewer students than teachers
-#
-# $M = 6$, $d = 8$, from the paper's initialisation; step size $0.8\, \eta_0(m)$. Every weight matrix below is one that gradient descent has
-# found, with its columns sorted.
-
-# %% tags=["hide-input"]
 under = {m: train(m, 6, 8, 2 * pairs, seed) for m in range(2, 7)}
 
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the weights"}
 def sorted_columns(W: torch.Tensor) -> np.ndarray:
-    """W with its first 6 columns ordered by their largest entry and rows by where it is; for the eye."""
+    """Columns ordered by their largest entry, rows by its place; for the eye."""
     W = W[:, W[:, :6].max(dim=0).values.argsort(descending=True)]
     return W[W.argmax(dim=1).argsort()].numpy()
 
 
-figure, axes = figures.panels(columns=4, height=2.9, squeeze=False)
-for m, axis in zip((2, 3, 4, 5), axes[0], strict=True):
+figure, axes = figures.panels(4, height=2.9)
+for m, axis in zip((2, 3, 4, 5), axes, strict=True):
     picture = axis.imshow(
         sorted_columns(under[m][0]), cmap="RdBu_r", vmin=-2.3, vmax=2.3
     )
-    axis.set(
-        title=f"$m = {m}$", xlabel="teacher", yticks=range(m), xticks=range(6)
-    )
-    axis.set_xticklabels(range(1, 7))
-    axis.set_yticklabels(range(1, m + 1))
+    axis.set(title=f"$m = {m}$", xlabel="teacher")
+    axis.set_xticks(range(6), range(1, 7))
+    axis.set_yticks(range(m), range(1, m + 1))
     axis.grid(False)
-axes[0, 0].set_ylabel("student")
-figure.colorbar(picture, ax=axes[0], shrink=0.8, label="weight")
+axes[0].set_ylabel("student")
+figure.colorbar(picture, ax=axes, shrink=0.8, label="weight")
 figures.show("fig_under", figure)
 
 # %% [markdown]
@@ -137,9 +136,8 @@ figures.show("fig_under", figure)
 #
 # That it is also a strict local minimum is checked by the eigenvalues of the Hessian:
 
-# %% tags=["hide-input"]
 
-
+# %%
 def shared(abc: np.ndarray) -> torch.Tensor:
     """The matrix of the proposition for M = 6, d = 8; (5, 8)."""
     a, b, c = abc
@@ -156,8 +154,12 @@ best = minimize(
     method="Nelder-Mead",
     options={"xatol": 1e-11, "fatol": 1e-16, "maxiter": 4000},
 )
-ends = population_loss(under[5], 6)
+gradient = population_gradient(shared(best.x), 6)  # 0 at a critical point
 curvature = torch.linalg.eigvalsh(population_hessian(shared(best.x), 6))
+print(f"largest entry of the gradient: {gradient.abs().max().item():.0e}")
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+ends = population_loss(under[5], 6)
 figures.numbers(
     a=best.x[0],
     b=best.x[1],
@@ -172,14 +174,11 @@ figures.numbers(
 # The losses of all runs agree with this one within {glue:text}`same_loss`. Which teacher is missing is a matter of chance. It is the column
 # without a large entry:
 
+# %%
+missing = under[5][..., :6].max(dim=-2).values.argmin(dim=-1)  # (2 pairs,)
+differ = (missing[:pairs] != missing[pairs:]).double().mean()
 
-# %% tags=["nbval-check-output"]
-def missing(W: torch.Tensor) -> torch.Tensor:
-    """Teacher that no student follows, (n,)."""
-    return W[..., :6].max(dim=-2).values.argmin(dim=-1)
-
-
-differ = (missing(under[5][:pairs]) != missing(under[5][pairs:])).double().mean()
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.subsets"}
 claims.check(
     "Z8.subsets",
     differ.item(),
@@ -194,39 +193,35 @@ claims.check(
 #
 # Up to $m = 6$ the best of all $m!$ permutations is found by trying them; above, Algorithm 1.
 
-# %% tags=["hide-input"]
+
+# %%
+def loss(W: torch.Tensor) -> torch.Tensor:
+    return population_loss(W, 6)
 
 
-def best_barrier(a: torch.Tensor, b: torch.Tensor) -> float:
-    """Barrier of one pair after the best of all m! permutations."""
-
-    def height(first: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-        return loss_barrier(
-            lambda W: population_loss(W, 6), first.expand_as(others), others
-        )
-
-    p = best_permutation(a, b, height)
-    return height(a, b[p][None]).item()
+def height(a: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+    """Barriers between one network (m, d) and others (n, m, d)."""
+    return loss_barrier(loss, a.expand_as(others), others)
 
 
 def below(W: torch.Tensor) -> np.ndarray:
-    """Permuted and direct barriers, (2, pairs)."""
-    a, b = W.split(len(W) // 2)
-    direct = loss_barrier(lambda W: population_loss(W, 6), a, b).numpy()
-    best = [best_barrier(x, y) for x, y in zip(a, b, strict=True)]
-    return np.array([best, direct])
+    """Barriers after the best of all m! permutations, and direct; (2, pairs)."""
+    first, second = W.split(len(W) // 2)
+    best = [
+        height(a, b[best_permutation(a, b, height)][None]).item()
+        for a, b in zip(first, second, strict=True)
+    ]
+    return np.array([best, loss_barrier(loss, first, second).numpy()])
 
 
 curve = {m: below(W) for m, W in under.items()}
-both = (
-    (population_loss(under[6], 6) < ARRIVED).reshape(2, pairs).all(dim=0).numpy()
-)
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.first_descent"}
 value, error = ratio_of_means(curve[5][0], curve[3][0])
 claims.check("Z8.first_descent", value, stderr=error, n=pairs)
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.zero_at_M"}
+both = (loss(under[6]) < ARRIVED).reshape(2, pairs).all(dim=0).numpy()
 arrived = curve[6][0][both]
 highest = float(arrived.max(initial=0.0))
 claims.check("Z8.zero_at_M", highest, n=len(arrived))
@@ -245,7 +240,7 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # {cite:p}`safran2018` proved that local minima with positive loss exist for $6 \le m = M \le 20$. With 12 of each, $d = 20$:
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def at_equal_width(seed: int, m: int = 12) -> torch.Tensor:
     """Networks with 12 teachers, (runs, m, 20)."""
     return train(m, 12, 20, runs, seed, 2 * steps)
@@ -259,6 +254,8 @@ def share_arrived(W: torch.Tensor) -> tuple[float, float]:
 
 at_12 = at_equal_width(seed)
 share, error = share_arrived(at_12)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.at_M"}
 claims.check(
     "Z8.at_M",
     share,
@@ -267,14 +264,19 @@ claims.check(
     again=lambda: share_arrived(at_equal_width(seed + 1)),
 )
 
-# %% tags=["hide-input"]
+# %% [markdown]
+# Where the other runs stop: the gradient is 0 there, and the smallest eigenvalue of the Hessian says whether it is a minimum.
+
+# %%
 losses = population_loss(at_12, 12)
 settled = population_gradient(at_12, 12).norm(dim=(-2, -1)) < 1e-8
+stuck = at_12[settled & (losses > 1e-4)][:8]
 lowest = [
-    torch.linalg.eigvalsh(population_hessian(W, 12))[0].item()
-    for W in at_12[settled & (losses > 1e-4)][:8]
+    torch.linalg.eigvalsh(population_hessian(W, 12))[0].item() for W in stuck
 ]
 one_more = share_arrived(at_equal_width(seed, m=13))[0]
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     share=f"{100 * share:.0f} ± {100 * figures.BAND * error:.0f}",
     one_more=f"{100 * one_more:.0f}",
@@ -282,7 +284,7 @@ figures.numbers(
     stuck=len(lowest),
     stuck_curvature=f"{min(lowest):.1e}" if lowest else "none",
     stuck_loss=f"{losses.max().item():.4f}",
-    at_6=f"{100 * (population_loss(under[6], 6) < ARRIVED).double().mean().item():.0f}",
+    at_6=f"{100 * (loss(under[6]) < ARRIVED).double().mean().item():.0f}",
     pairs=pairs,
     profile=profile,
 )
@@ -297,22 +299,22 @@ figures.numbers(
 #
 # Trained networks spread their rows evenly ([the chapter on trained minima](17_trained_minima.ipynb)), so the barrier falls before $2M$. More teachers, as in Fig. 10:
 
-# %% tags=["hide-input"]
-SETTINGS = {  # (M, d): widths, budget, pairs, colour
-    (6, 8): ((7, 8, 9, 10, 12, 15, 18, 24), steps, 3 * pairs, "sky"),
-    (12, 20): ((14, 16, 18, 20, 24, 36), steps, 3 * pairs, "green"),
-    (30, 40): ((35, 45, 60, 90), 4 * steps, pairs_large, "purple"),
+# %%
+SETTINGS = {  # (M, d): widths, budget, pairs
+    (6, 8): ((7, 8, 9, 10, 12, 15, 18, 24), steps, 3 * pairs),
+    (12, 20): ((14, 16, 18, 20, 24, 36), steps, 3 * pairs),
+    (30, 40): ((35, 45, 60, 90), 4 * steps, pairs_large),
 }
 
 
 def trained_curve(M: int, d: int, seed: int) -> list[np.ndarray]:
-    """Permuted and direct barriers (2, n) of trained pairs at every width; only pairs that have arrived."""
-    widths, budget, n, _ = SETTINGS[M, d]
+    """Permuted and direct barriers (2, n) of arrived pairs, at every width."""
+    widths, budget, n = SETTINGS[M, d]
     found = []
     for m in widths:
         W = train(m, M, d, 2 * n, seed, budget)
         arrived = (population_loss(W, M) < NEARLY).reshape(2, n).all(dim=0)
-        a, b = W.split(n)
+        a, b = W.split(n)  # (n, m, d) each
         found.append(permuted_and_direct(a[arrived], b[arrived], M).numpy())
     return found
 
@@ -326,31 +328,20 @@ def uniform_curve(M: int, d: int) -> list[np.ndarray]:
     return found
 
 
-run = [setting for setting, (_, _, n, _) in SETTINGS.items() if n]
+run = [setting for setting, (*_, n) in SETTINGS.items() if n]
 both_ways = {setting: trained_curve(*setting, seed) for setting in run}
-trained = {
-    setting: [found[0] for found in curves]
-    for setting, curves in both_ways.items()
-}
-curve |= dict(zip(SETTINGS[6, 8][0], both_ways[6, 8], strict=True))
 uniform = {setting: uniform_curve(*setting) for setting in run}
+trained = {s: [found[0] for found in both_ways[s]] for s in run}
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot double descent and the settings of Fig. 10"}
+curve |= dict(zip(SETTINGS[6, 8][0], both_ways[6, 8], strict=True))
 
-figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
-left, right = axes[0]
+figure, (left, right) = figures.panels(2)
 for row, name, colour in ((1, "direct", "grey"), (0, "permuted", "blue")):
     mean, error = mean_and_error([curve[m][row] for m in sorted(curve)])
+    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
     shown = np.maximum(mean, 1e-7)
-    figures.band(
-        left,
-        sorted(curve),
-        shown,
-        error,
-        color=figures.COLOURS[colour],
-        fmt="o-",
-        linewidth=1.2,
-        label=name,
-    )
+    figures.band(left, sorted(curve), shown, error, label=name, **style)
 for x, name in ((6, "$M$"), (12, "$2M$")):
     left.axvline(x, color="book:orange", linestyle="--", linewidth=1)
     left.annotate(name, (x, 1), xycoords=("data", "axes fraction"))
@@ -360,27 +351,17 @@ left.set(
     xlabel="student neurons $m$",
     ylabel="mean barrier, $M = 6$, $d = 8$",
 )
-left.legend(loc="upper right", bbox_to_anchor=(1, 0.85))
-for (M, d), samples in trained.items():
-    widths, _, _, colour = SETTINGS[M, d]
+for (M, d), colour in zip(run, ("sky", "green", "purple"), strict=False):
+    x = np.array(SETTINGS[M, d][0]) / M
     for values, line, name in (
-        (samples, "o-", "trained"),
+        (trained[M, d], "o-", "trained"),
         (uniform[M, d], "x:", "uniform"),
     ):
-        mean, error = mean_and_error(values)
-        figures.band(
-            right,
-            np.array(widths) / M,
-            mean,
-            error,
-            color=figures.COLOURS[colour],
-            fmt=line,
-            linewidth=1.2,
-            label=f"{name}, $M = {M}$, $d = {d}$",
-        )
+        style = dict(color=f"book:{colour}", fmt=line, linewidth=1.2)
+        label = f"{name}, ${M = }$, ${d = }$"
+        figures.band(right, x, *mean_and_error(values), label=label, **style)
 right.set(yscale="log", xlabel="$m/M$", ylabel="mean barrier after Algorithm 1")
-right.legend(loc="lower left", fontsize=9)
-right.set_xlim(0.2, None)
+figures.legend(figure)
 figures.show("fig_double", figure)
 
 # %% [markdown]
@@ -392,14 +373,40 @@ figures.show("fig_double", figure)
 # Right: the paper's Fig. 10, {glue:text}`pairs_above` pairs a width. Bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
+# %% [markdown]
+# The numbers that the claims below compare: the barrier at $2M$ and at its ends relative to the peak, the place of the peak, and the ratio to
+# the barrier of uniform minima.
 
-# %% tags=["nbval-check-output"]
+
+# %%
 def second_descent(samples: list[np.ndarray]) -> tuple[float, float]:
     """Barrier at 2M over that at 1.5 M with 6 teachers, and its error."""
     at = dict(zip(SETTINGS[6, 8][0], samples, strict=True))
     return ratio_of_means(at[12], at[9])
 
 
+def peak_over_ends(samples: list[np.ndarray]) -> tuple[float, float]:
+    """Barrier at its peak over the larger one of the first and the last width."""
+    means = [x.mean() for x in samples]
+    end = max((0, -1), key=lambda k: means[k])
+    return ratio_of_means(samples[int(np.argmax(means))], samples[end])
+
+
+def peak_at_12(samples: list[np.ndarray]) -> tuple[float, float]:
+    """m/M of the peak with 12 teachers, and its error."""
+    return place_of_peak(np.array(SETTINGS[12, 20][0]) / 12, samples, seed)
+
+
+def lower(M: int, d: int) -> tuple[float, float]:
+    """Trained over uniform barrier, geometric mean over widths, with error."""
+    both = zip(trained[M, d], uniform[M, d], strict=True)
+    found = [ratio_of_means(x, y) for x, y in both]
+    value = math.exp(np.mean([math.log(r) for r, _ in found]))
+    relative = math.sqrt(sum((e / r) ** 2 for r, e in found)) / len(found)
+    return value, value * relative
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.second_descent"}
 def permuted_again(M: int, d: int) -> list[np.ndarray]:
     """Permuted barriers of trained pairs with a second seed."""
     return [found[0] for found in trained_curve(M, d, seed + 1)]
@@ -414,25 +421,11 @@ claims.check(
     again=lambda: second_descent(permuted_again(6, 8)),
 )
 
-
-# %% tags=["nbval-check-output"]
-def peak_over_ends(samples: list[np.ndarray]) -> tuple[float, float]:
-    """Barrier at its peak over the larger one of the first and the last width."""
-    means = [x.mean() for x in samples]
-    end = max((0, -1), key=lambda k: means[k])
-    return ratio_of_means(samples[int(np.argmax(means))], samples[end])
-
-
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.up_and_down"}
 value, error = min(peak_over_ends(trained[s]) for s in ((6, 8), (12, 20)))
 claims.check("Z14.up_and_down", value, stderr=error, n=3 * pairs)
 
-
-# %% tags=["nbval-check-output"]
-def peak_at_12(samples: list[np.ndarray]) -> tuple[float, float]:
-    """m/M of the peak with 12 teachers."""
-    return place_of_peak(np.array(SETTINGS[12, 20][0]) / 12, samples, seed)
-
-
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.peak"}
 value, error = peak_at_12(trained[12, 20])
 claims.check(
     "Z14.peak",
@@ -442,19 +435,7 @@ claims.check(
     again=lambda: peak_at_12(permuted_again(12, 20)),
 )
 
-
-# %% tags=["nbval-check-output"]
-def lower(M: int, d: int) -> tuple[float, float]:
-    """Trained over uniform barrier, geometric mean over the widths, and its error."""
-    found = [
-        ratio_of_means(x, y)
-        for x, y in zip(trained[M, d], uniform[M, d], strict=True)
-    ]
-    value = math.exp(np.mean([math.log(r) for r, _ in found]))
-    relative = math.sqrt(sum((e / r) ** 2 for r, e in found)) / len(found)
-    return value, value * relative
-
-
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.lower"}
 value, error = lower(12, 20)
 claims.check("Z14.lower", value, stderr=error, n=3 * pairs)
 
@@ -462,17 +443,17 @@ claims.check("Z14.lower", value, stderr=error, n=3 * pairs)
 # With 30 teachers gradient descent needs four times as many steps, {glue:text}`needed` in all; runs that large are part of the `paper` profile, and their
 # results stand on the scoreboard.
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.up_and_down_30"}
 large = (30, 40)
 value, error = peak_over_ends(trained[large]) if pairs_large else (1.0, 0.0)
 fewest = min(len(x) for x in trained[large]) if pairs_large else 0
 claims.check("Z14.up_and_down_30", value, stderr=error, n=fewest)
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.lower_30"}
 value, error = lower(*large) if pairs_large else (1.0, 0.0)
 claims.check("Z14.lower_30", value, stderr=error, n=fewest)
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     needed=4 * steps,
     pairs_above=3 * pairs,
@@ -488,17 +469,17 @@ figures.numbers(
 # For uniform minima the barrier is exactly proportional to $1/d$ ([](15_barrier_peak.ipynb)). For trained networks the law of the counts could depend on $d$
 # through the initialisation. $M = 4$, $m = 8$:
 
-# %% tags=["nbval-check-output"]
+# %%
 dims = [2**k for k in range(2, 8)]
-by_dimension = [
-    permuted_and_direct(*train(8, 4, d, 4 * pairs, seed).split(2 * pairs), 4)[
-        0
-    ].numpy()
-    for d in dims
-]
+by_dimension = []
+for d in dims:
+    a, b = train(8, 4, d, 4 * pairs, seed).split(2 * pairs)
+    by_dimension.append(permuted_and_direct(a, b, 4)[0].numpy())
 mean, error = mean_and_error(by_dimension)
-value, error = slope_and_error(np.log(dims), np.log(mean), error / mean)
-claims.check("Z15.trained", value, stderr=error, n=2 * pairs)
+slope, slope_error = slope_and_error(np.log(dims), np.log(mean), error / mean)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z15.trained"}
+claims.check("Z15.trained", slope, stderr=slope_error, n=2 * pairs)
 
 # %% [markdown]
 # ## What we found that the paper does not say
@@ -515,5 +496,5 @@ claims.check("Z15.trained", value, stderr=error, n=2 * pairs)
 #     make chapter NAME=double_descent ARGS="-p runs 1000"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

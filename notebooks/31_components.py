@@ -18,7 +18,7 @@
 # walks inside every component, proves how high the pass between two components is, and corrects the action of the permutations, which is printed in an order that leaves
 # the minimum.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 minima: int = 400  # random minima for each depth and width, for the count
 pairs: int = 3  # pairs of minima for each component, depth and width
 steps: int = 61  # points of a path
@@ -26,7 +26,7 @@ lines: int = 400  # pairs of two-layer minima for the straight lines
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -38,28 +38,29 @@ chapter.begin(
     lines=Integer(100, 1_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 
-import numpy as np
 import torch
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from lmc_helpers import claims, figures
 from lmc_helpers.general_linear import (
     determinant_sign,
-    divide,
     path_in_group,
+    polar,
     random_invertible,
+    rotation_logarithm,
+    times_inverse,
 )
 from lmc_helpers.linear_nets.between import (
-    joining_permutations,
+    highest_on_line,
     obstruction,
     path_over_obstruction,
     permute_layers,
+    straight_line,
 )
 from lmc_helpers.linear_nets.minimum import (
+    all_components,
     components,
     from_group,
     loss,
@@ -68,11 +69,6 @@ from lmc_helpers.linear_nets.minimum import (
 from lmc_helpers.seeds import torch_generator
 
 JOINED = 1e-12  # largest relative loss of a path inside the minimum
-CASES = list(itertools.product(range(2, 6), range(1, 9)))  # depth and width
-DATA = {
-    h: random_invertible((2,), h, torch_generator(seed, f"X and Y {h}"))
-    for h in range(1, 9)
-}
 
 # %% [markdown]
 # ## The minimum is a group
@@ -116,90 +112,74 @@ DATA = {
 # law that has a density everywhere on $\mathrm{GL}_h$.
 
 # %%
+CASES = list(itertools.product(range(2, 6), range(1, 9)))  # depth l and width h
+DATA = {
+    h: random_invertible((2,), h, torch_generator(seed, f"X and Y {h}"))
+    for h in range(1, 9)
+}
 
 
-def random_minima(layers: int, h: int, count: int, purpose: str, signs=None):
-    """Minima (count, h, h) per layer, of given signs (count, layers − 1) or not."""
+def random_minima(layers, h, count, purpose, signs=None):
+    """W_1, …, W_l, each (count, h, h), of given signs (count, l − 1) or any."""
     generator = torch_generator(seed, f"{purpose} {layers} {h}")
-    g = random_invertible((layers - 1, count), h, generator)
-    if signs is not None:
-        g[..., 0, :] *= (signs.T * determinant_sign(g))[..., None]
-    return from_group(list(g), *DATA[h])
+    wanted = None if signs is None else signs.T
+    g = random_invertible((layers - 1, count), h, generator, wanted)
+    X, Y = DATA[h]
+    last = Y
+    for g_i in g:
+        last = times_inverse(last, g_i)  # W_l = Y g_1⁻¹ … g_{l−1}⁻¹, eq. (10)
+    return [times_inverse(g[0], X), *g[1:], last]
 
 
-# %% tags=["nbval-check-output"]
-found = {}
+# %%
+found = {}  # components that were seen / 2^(l − 1)
 for layers, h in CASES:
     X, Y = DATA[h]
-    signs = components(random_minima(layers, h, minima, "count"), X)
-    found[layers, h] = len({tuple(c) for c in signs.tolist()}) / 2 ** (layers - 1)
-claims.check(
-    "G1.count",
-    max(found.values(), key=lambda ratio: abs(ratio - 1)),
-    n=minima * len(CASES),
+    W = random_minima(layers, h, minima, "count")
+    g = [W[0] @ X, *W[1:-1]]  # Prop. 4.1
+    signs = torch.stack([determinant_sign(g_i) for g_i in g], dim=-1)
+    found[layers, h] = len(set(map(tuple, signs.tolist()))) / 2 ** (layers - 1)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.count"}
+claims.check("G1.count", list(found.values()), n=minima * len(CASES))
+
+# %% [markdown]
+# The path of {prf:ref}`prop-path` between two minima of one component, three layers of width 4:
+
+# %%
+h = 4
+X, Y = DATA[h]
+t = torch.linspace(0, 1, 301, dtype=torch.float64)[:, None, None]
+a, b = (
+    [W[0] for W in random_minima(3, h, 1, name, torch.ones(1, 2))]
+    for name in ("example a", "example b")
 )
+g = []
+for g_a, g_b in ((a[0] @ X, b[0] @ X), (a[1], b[1])):
+    (Q_a, S_a), (Q_b, S_b) = polar(g_a), polar(g_b)
+    K = rotation_logarithm(Q_a.mT @ Q_b)  # skew, e^K = Q_aᵀ Q_b
+    g.append(Q_a @ torch.linalg.matrix_exp(t * K) @ ((1 - t) * S_a + t * S_b))
+inside = from_group(g, X, Y)  # W_1, W_2, W_3, each (301, h, h)
 
-# %% tags=["hide-input"]
+# %% [markdown]
+# Such paths in every component, for every depth and width, and the straight lines between their ends:
 
-
-def every_component(layers: int, copies: int) -> torch.Tensor:
-    """Each tuple of signs, ``copies`` times, (copies 2^(l−1), l − 1)."""
-    tuples = list(itertools.product((1, -1), repeat=layers - 1)) * copies
-    return torch.tensor(tuples, dtype=torch.float64)
-
-
-def on_line(a: list, b: list, alphas: torch.Tensor) -> list:
-    """The straight line from a to b, layers (..., alphas, h, h)."""
-    alphas = alphas[..., None, None]
-    return [
-        torch.lerp(A[..., None, :, :], B[..., None, :, :], alphas)
-        for A, B in zip(a, b, strict=True)
-    ]
-
-
-def highest(a: list, b: list, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
-    """Largest loss at equal steps and where a factor is singular."""
-    values = [
-        torch.linalg.eigvals(torch.linalg.solve(A, B - A))
-        for A, B in zip(a, b, strict=True)
-    ]
-    roots = torch.cat(
-        [-1 / v for v in values], dim=-1
-    )  # det(A + α (B − A)) vanishes there
-    real = (roots.imag.abs() < 1e-9) & (roots.real > 0) & (roots.real < 1)
-    singular = torch.where(real, roots.real, 0)
-    every = torch.cat([alphas.expand(*singular.shape[:-1], -1), singular], dim=-1)
-    return loss(on_line(a, b, every), X, Y).amax(dim=-1)
-
-
-alphas = torch.linspace(0, 1, steps, dtype=torch.float64)
-on_path, straight, between, over, heights = [], [], [], [], []
+# %%
+lambdas = torch.linspace(0, 1, steps, dtype=torch.float64)
+on_path, straight = [], []  # largest loss / ‖Y‖²
 for layers, h in CASES:
     X, Y = DATA[h]
-    size = Y.square().sum()
-    signs = every_component(layers, pairs)
-    a, b = (random_minima(layers, h, len(signs), name, signs) for name in "ab")
-    path = path_in_minimum(a, b, X, Y, steps)
-    on_path.append(loss(path, X, Y).amax(dim=-1) / size)
-    straight.append(loss(on_line(a, b, alphas), X, Y).amax(dim=-1) / size)
-    flips = every_component(layers, pairs)[
-        torch.randperm(
-            len(signs), generator=torch_generator(seed, f"flips {layers} {h}")
-        )
-    ]
-    differ = (flips < 0).any(dim=-1)
-    c = random_minima(layers, h, len(signs), "c", signs * flips)
-    ends = ([W[differ] for W in net] for net in (a, c))
-    between.append(highest(*ends, X, Y) / obstruction(Y))
-    for layer in range(1, layers):
-        path = path_over_obstruction(a, X, Y, layer, steps)
-        over.append(loss(path, X, Y).amax(dim=-1) / obstruction(Y))
-    heights.append(obstruction(divide(Y, X)) / obstruction(Y))
-on_path, straight, between, over = map(
-    torch.cat, (on_path, straight, between, over)
-)
+    signs = all_components(layers).repeat(pairs, 1)  # (pairs 2^(l−1), l − 1)
+    here, there = (
+        random_minima(layers, h, len(signs), name, signs) for name in "ab"
+    )
+    path = path_in_minimum(here, there, X, Y, steps)
+    line = straight_line(there, here, lambdas)
+    for values, curve in ((on_path, path), (straight, line)):
+        values.append(loss(curve, X, Y).amax(dim=-1) / Y.square().sum())
+on_path, straight = torch.cat(on_path), torch.cat(straight)
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.path"}
 claims.check(
     "G1.path",
     on_path.max().item(),
@@ -238,44 +218,72 @@ claims.check(
 #
 # So the height of the pass does not depend on the depth, on the layer, on the minima or on $X$, only on the least singular value of the targets. A bad fit in one direction is enough to change the component.
 
-# %% tags=["nbval-check-output"]
-claims.check("G1.between", between.min().item(), n=len(between))
-
-# %% tags=["nbval-check-output"]
-farthest = over[(over - 1).abs().argmax()].item()
-nearest = min(heights, key=lambda ratio: abs(ratio - 1))
-claims.check("G1.obstruction", farthest, rival=nearest, n=len(over))
-
-# %% tags=["hide-input"]
+# %%
 h = 4
 X, Y = DATA[h]
-signs = torch.ones(1, 2, dtype=torch.float64)
-a, b = (
-    [W[0] for W in random_minima(3, h, 1, name, signs)]
-    for name in ("example a", "example b")
-)
-fine = torch.linspace(0, 1, 301, dtype=torch.float64)
-curves = {
-    "straight line": (on_line(a, b, fine), "orange", "--"),
-    "over the obstruction": (path_over_obstruction(a, X, Y, 2, 301), "red", "-"),
-    "inside the component": (path_in_minimum(a, b, X, Y, 301), "blue", "-"),
+v = torch.linalg.svd(Y).Vh[-1]  # Y v = σ_min u
+C = a[1] @ a[0] @ X  # W_k … W_1 X with k = 2
+r, s = C @ v, torch.linalg.solve(C.mT, v)  # sᵀ r = 1
+
+
+def D(tau):
+    """I − (1 − τ) r sᵀ, which multiplies r by τ."""
+    return torch.eye(h, dtype=torch.float64) - (1 - tau) * torch.outer(r, s)
+
+
+tau = (1 - 3 * t).clamp(min=0) - (3 * t - 2).clamp(min=0)  # 1 to 0, 0, 0 to −1
+phi = 1 - 2 * (3 * t - 1).clamp(0, 1)  # 1, 1 to −1, −1
+over_the_pass = [a[0].expand(len(t), h, h), D(tau) @ a[1], a[2] @ D(phi)]
+
+# %% [markdown]
+# The same for all cases and layers ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and straight lines from one component to another, whose highest points may lie where a factor is singular
+# ({py:func}`~lmc_helpers.linear_nets.between.highest_on_line`):
+
+# %%
+between, over, rivals = [], [], []  # largest loss / σ_min(Y)²
+for layers, h in CASES:
+    X, Y = DATA[h]
+    signs = all_components(layers).repeat(pairs, 1)
+    shuffled = torch_generator(seed, f"flips {layers} {h}")
+    flips = signs[torch.randperm(len(signs), generator=shuffled)]
+    here = random_minima(layers, h, len(signs), "a", signs)
+    there = random_minima(layers, h, len(signs), "c", signs * flips)
+    differ = (flips < 0).any(dim=-1)
+    ends = ([W[differ] for W in net] for net in (there, here))
+    between.append(highest_on_line(*ends, X, Y, lambdas) / obstruction(Y))
+    for k in range(1, layers):
+        path = path_over_obstruction(here, X, Y, k, steps)
+        over.append(loss(path, X, Y).amax(dim=-1) / obstruction(Y))
+    rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
+between, over = torch.cat(between), torch.cat(over)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.between"}
+claims.check("G1.between", between)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.obstruction"}
+nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
+claims.check("G1.obstruction", over, rival=nearest)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves"}
+X, Y = DATA[4]
+curves = {  # colour, style, and the weights
+    "straight line": ("book:orange", "--", straight_line(b, a, t.flatten())),
+    "over the obstruction": ("book:red", "-", over_the_pass),
+    "inside the component": ("book:blue", "-", inside),
 }
-figure, axes = figures.panels(
-    rows=2, height=2.6, sharex=True, height_ratios=(5, 2), squeeze=False
+figure, (upper, lower) = figures.panels(
+    rows=2, height=2.6, sharex=True, height_ratios=(5, 2)
 )
-upper, lower = axes[:, 0]
-for name, (path, colour, style) in curves.items():
+for name, (colour, style, path) in curves.items():
     relative = loss(path, X, Y) / obstruction(Y)
-    ink = figures.COLOURS[colour]
-    upper.plot(fine, relative, style, color=ink, label=name, linewidth=2)
-    if name == "inside the component":
-        lower.semilogy(fine, relative, style, color=ink)
+    upper.plot(
+        t.flatten(), relative, style, color=colour, label=name, linewidth=2
+    )
+lower.semilogy(t.flatten(), relative, color=colour)  # the last one, inside
 upper.axhline(1, color="book:black", linestyle=":", linewidth=1)
 upper.set(ylabel=r"loss / $\sigma_{\min}(Y)^2$", ylim=(-0.2, None))
 lower.set(xlabel="curve parameter $t$", ylabel="inside", ylim=(1e-33, 1e-27))
-figure.legend(
-    *upper.get_legend_handles_labels(), loc="outside lower center", ncols=3
-)
+figures.legend(figure)
 figures.show("fig_linear_paths", figure)
 figures.numbers(
     profile=profile,
@@ -324,52 +332,36 @@ figures.numbers(
 #
 # The proof is a recipe for paths: choose the basis so that $\det g > 0$ and let $g$ go to $I$ in $\mathrm{GL}_h$.
 
+
 # %%
-
-
-def wide_minima(n: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """W_1 (count, n + 1, n), and a random one of all W_2 that fit it."""
+def random_wide_minima(n, count):
+    """W_1 (count, n + 1, n), and W_2 (count, n, n + 1), a random one that fits."""
     X, Y = DATA[n]
     generator = torch_generator(seed, f"wide {n}")
     W1 = torch.randn(count, n + 1, n, dtype=torch.float64, generator=generator)
     Z = torch.randn(count, n, n + 1, dtype=torch.float64, generator=generator)
     back = torch.linalg.pinv(W1)
-    return W1, divide(Y, X) @ back + Z - Z @ W1 @ back
+    return W1, times_inverse(Y, X) @ back + Z - Z @ W1 @ back
 
 
-def wide_path(
-    W1: torch.Tensor, W2: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Paths from each minimum to the next, (count − 1, steps, …)."""
-    kernel = torch.linalg.svd(W2).Vh[:, -1:].mT  # (count, n + 1, 1)
-    T = torch.cat([W1, kernel], dim=-1)
-    T[..., -1] *= determinant_sign(T)[:, None]
-    eye = torch.eye(T.shape[-1], dtype=torch.float64).expand_as(T[1:])
-    g = path_in_group(eye, divide(T[1:], T[:-1]), steps)
-    before = W2[:-1, None].expand(-1, steps, -1, -1)
-    return g @ W1[:-1, None], torch.linalg.solve(g, before, left=False)
-
-
-def classes(joined: torch.Tensor) -> int:
-    """Classes of points in a row when neighbours are joined or not."""
-    (low,) = joined.nonzero(as_tuple=True)
-    size = len(joined) + 1
-    graph = coo_array((np.ones(len(low)), (low, low + 1)), shape=(size, size))
-    return connected_components(graph, directed=False)[0]
-
-
-# %% tags=["nbval-check-output"]
 wide_components, wide_loss = [], []
 for n in range(1, 7):
     X, Y = DATA[n]
-    W1, W2 = wide_minima(n, 40)
-    A, B = wide_path(W1, W2)
-    relative = (Y - B @ A @ X).square().sum(dim=(-2, -1)).amax(
-        dim=-1
-    ) / Y.square().sum()
-    wide_components.append(classes(relative < JOINED))
+    W1, W2 = random_wide_minima(n, 40)
+    kernel = torch.linalg.svd(W2).Vh[:, -1:].mT  # of W_2, (40, n + 1, 1)
+    T = torch.cat([W1, kernel], dim=-1)  # im W_1 ⊕ ker W_2
+    T[..., -1] *= determinant_sign(T)[:, None]  # the basis of the kernel is free
+    g = times_inverse(T[1:], T[:-1])  # takes each minimum to the next, det g > 0
+    identity = torch.eye(n + 1, dtype=torch.float64).expand_as(g)
+    g = path_in_group(identity, g, steps)  # (39, steps, n + 1, n + 1)
+    path = times_inverse(W2[:-1, None], g) @ (g @ W1[:-1, None])  # W_2 g⁻¹ g W_1
+    error = (Y - path @ X).square().sum(dim=(-2, -1)).amax(dim=-1)
+    relative = error / Y.square().sum()
     wide_loss.append(relative.max().item())
-claims.check("G1.bound", max(wide_components), n=40 * len(wide_components))
+    wide_components.append(1 + int((~(relative < JOINED)).sum()))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.bound"}
+claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
 # With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of Cor. 3.7 is not attained there, and the components of
@@ -391,30 +383,28 @@ claims.check("G1.bound", max(wide_components), n=40 * len(wide_components))
 # ```
 
 
-# %% tags=["nbval-check-output"]
-def share_joined(sign: int) -> float:
-    """Share of pairs in different components that such a g joins by a path."""
-    joined = []
-    for h in range(1, 9):
-        X, Y = DATA[h]
-        signs = every_component(2, 20)
-        a = random_minima(2, h, len(signs), "lemma a", signs)
-        b = random_minima(2, h, len(signs), "lemma b", -signs)
-        g = random_invertible(
-            (len(signs),), h, torch_generator(seed, f"lemma g {h}")
-        )
-        g[..., 0, :] *= (sign * determinant_sign(g))[:, None]
-        moved = [g @ a[0], divide(a[1], g)]
-        same = (components(moved, X) == components(b, X)).all(dim=-1)
-        if same.any():
-            ends = ([W[same] for W in net] for net in (moved, b))
-            path = loss(path_in_minimum(*ends, X, Y, steps), X, Y).amax(dim=-1)
-            same[same.clone()] = path < JOINED * Y.square().sum()
-        joined.append(same)
-    return torch.cat(joined).double().mean().item()
+# %%
+joined = {
+    -1: [],
+    1: [],
+}  # by the sign of det g: whether a path leads to the other
+for h, sign in itertools.product(range(1, 9), joined):
+    X, Y = DATA[h]
+    signs = all_components(2).repeat(20, 1)
+    W = random_minima(2, h, len(signs), "lemma a", signs)
+    other = random_minima(2, h, len(signs), "lemma b", -signs)
+    generator = torch_generator(seed, f"lemma g {h}")
+    g = random_invertible((len(signs),), h, generator, sign)
+    moved = [g @ W[0], times_inverse(W[1], g)]  # g · (W_1, W_2)
+    same = (components(moved, X) == components(other, X)).all(dim=-1)
+    ends = ([V[same] for V in net] for net in (moved, other))
+    path = loss(path_in_minimum(*ends, X, Y, steps), X, Y).amax(dim=-1)
+    same[same.clone()] = path < JOINED * Y.square().sum()
+    joined[sign].append(same)
+share = {sign: torch.cat(s).double().mean().item() for sign, s in joined.items()}
 
-
-claims.check("G3.lemma", share_joined(-1), rival=share_joined(1), n=8 * 40)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.lemma"}
+claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 
 # %% [markdown]
 # Prop. 5.2 of the paper says that for $h \ge 2$ and any two minima there are permutations $P_1, \dots, P_{l-1}$ such that
@@ -460,108 +450,105 @@ claims.check("G3.lemma", share_joined(-1), rival=share_joined(1), n=8 * 40)
 #
 # A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes.
 
-# %% tags=["hide-input"]
+
+# %%
+def printed(weights, perms, inverses):
+    """W_1 P_1, P_1⁻¹ W_2 P_2, …, with the two missing inverses or without."""
+    eye = torch.eye(weights[0].shape[-1], dtype=torch.float64)
+    P = [eye, *(eye[p] for p in perms), eye]  # P_0 = I, P_1, …, P_{l−1}, P_l = I
+    before = [P_i.mT for P_i in P]
+    if not inverses:
+        before[-3:-1] = P[-3:-1]  # the last two of P_1, …, P_{l−1}
+    return [before[i] @ W @ P[i + 1] for i, W in enumerate(weights)]
+
+
+# %%
 generator = torch_generator(seed, "permutations")
 
 
-def printed(weights: list, perms: list, inverses: bool) -> list:
-    """The printed point, as it stands or with the two missing inverses."""
-    eye = torch.eye(weights[0].shape[-1], dtype=torch.float64)
-    P = [eye, *(eye[p] for p in perms), eye]
-    left = [Q.mT for Q in P]
-    if not inverses:
-        left[-2] = P[-2]
-        if len(weights) > 2:
-            left[-3] = P[-3]
-    return [left[i] @ W @ P[i + 1] for i, W in enumerate(weights)]
-
-
-def random_lists(h: int, number: int, count: int) -> list:
-    """``count`` lists of ``number`` permutations, none of them all identities."""
-    lists = []
-    while len(lists) < count:
+def random_permutations(h, number):
+    """So many permutations of h neurons, not all the identity."""
+    while True:
         perms = [torch.randperm(h, generator=generator) for _ in range(number)]
         if any(not p.equal(torch.arange(h)) for p in perms):
-            lists.append(perms)
-    return lists
+            return perms
 
 
-stays, moved_loss, corrected_loss = [], [], []
-for layers, h in CASES:
-    if h == 1:
-        continue
+printed_loss, corrected_loss = [], []  # loss / ‖Y‖²
+for layers, h in ((layers, h) for layers, h in CASES if h > 1):
     X, Y = DATA[h]
     nets = random_minima(layers, h, 12, "action")
-    for k, perms in enumerate(random_lists(h, layers - 1, 12)):
-        net = [W[k] for W in nets]
-        points = [printed(net, perms, inverses) for inverses in (True, False)]
-        relative = [
-            loss(point, X, Y).item() / Y.square().sum().item() for point in points
-        ]
-        moved_loss.append(min(relative))
-        stays.append(min(relative) < JOINED)
-        right = loss(permute_layers(net, perms), X, Y) / Y.square().sum()
-        corrected_loss.append(right.item())
+    for k in range(12):
+        W, perms = [V[k] for V in nets], random_permutations(h, layers - 1)
+        points = [printed(W, perms, inverses) for inverses in (True, False)]
+        found = [loss(point, X, Y) / Y.square().sum() for point in points]
+        printed_loss.append(min(found).item())
+        corrected = loss(permute_layers(W, perms), X, Y) / Y.square().sum()
+        corrected_loss.append(corrected.item())
 
-# %% tags=["nbval-check-output"]
-claims.check("G3.action", float(np.mean(stays)), n=len(stays))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.action"}
+stays = torch.tensor(printed_loss) < JOINED
+claims.check("G3.action", stays.double().mean().item(), n=len(stays))
 
-# %% tags=["hide-input"]
+# %% [markdown]
+# The corrected theorem on all ordered pairs of components:
 
 
-def joined_share(layers: int, h: int) -> tuple[int, int, int]:
-    """Ordered pairs of components: all, joined, joined without permutations."""
+# %%
+def exchanged(a, b, X):
+    """P · a, with an exchange of two neurons in every layer whose d_k differ."""
+    d_a, d_b = (
+        components(net, X).cumprod(dim=-1) for net in (a, b)
+    )  # (…, l − 1)
+    exchange = torch.tensor([1, 0, *range(2, len(X))])
+    perms = torch.where((d_a != d_b)[..., None], exchange, torch.arange(len(X)))
+    eye = torch.eye(len(X), dtype=torch.float64)
+    P = [eye, *eye[perms].unbind(dim=-3), eye]  # I, P_1, …, P_{l−1}, I
+    return [P[k + 1] @ W @ P[k].mT for k, W in enumerate(a)]
+
+
+all_pairs = joined_pairs = already = 0  # ordered pairs of components
+for layers, h in ((layers, h) for layers, h in CASES if h > 1):
     X, Y = DATA[h]
-    signs = every_component(layers, 1)
-    nets, goals = (
-        random_minima(layers, h, len(signs), name, signs)
-        for name in ("joined a", "joined b")
-    )
-    moved, ends, already = [], [], 0
-    for i, j in itertools.product(range(len(signs)), repeat=2):
-        a, b = ([W[k] for W in net] for net, k in ((nets, i), (goals, j)))
-        already += signs[i].equal(signs[j])
-        moved.append(permute_layers(a, joining_permutations(a, b, X)))
-        ends.append(b)
-    batch = [
-        [torch.stack(layer) for layer in zip(*some, strict=True)]
-        for some in (moved, ends)
-    ]
-    same = (components(batch[0], X) == components(batch[1], X)).all()
-    path = path_in_minimum(*batch, X, Y, 21) if same else on_line(*batch, alphas)
-    below = loss(path, X, Y).amax(dim=-1) < JOINED * Y.square().sum()
-    return len(moved), int(below.sum()), already
+    signs = all_components(layers)
+    i, j = torch.cartesian_prod(*[torch.arange(len(signs))] * 2).T
+    nets = random_minima(layers, h, len(signs), "joined a", signs)
+    goals = random_minima(layers, h, len(signs), "joined b", signs)
+    here, there = [W[i] for W in nets], [W[j] for W in goals]
+    path = path_in_minimum(exchanged(here, there, X), there, X, Y, 21)
+    highest = loss(path, X, Y).amax(dim=-1)
+    all_pairs += len(highest)
+    joined_pairs += int((highest < JOINED * Y.square().sum()).sum())
+    already += int((i == j).sum())
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined"}
+claims.check(
+    "G3.joined",
+    joined_pairs / all_pairs,
+    rival=already / all_pairs,
+    n=all_pairs,
+)
 
-shares = [joined_share(layers, h) for layers, h in CASES if h > 1]
-total, joined, already = map(sum, zip(*shares, strict=True))
-
-# %% tags=["nbval-check-output"]
-claims.check("G3.joined", joined / total, rival=already / total, n=total)
-
-
-# %% tags=["nbval-check-output"]
-def reachable(h: int) -> tuple[int, int]:
-    """Ordered pairs of different components; those that some permutations join."""
-    number = reached = 0
-    X = DATA[h][0]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.h1"}
+reached = {1: 0, 2: 0}  # ordered pairs of components that some permutations join
+pairs_that_differ = 0
+for h, layers in itertools.product(reached, range(2, 6)):
+    signs = all_components(layers)
+    nets = random_minima(layers, h, len(signs), "reachable", signs)
+    seen = [set() for _ in signs]
     orders = [torch.tensor(p) for p in itertools.permutations(range(h))]
-    for layers in range(2, 6):
-        signs = every_component(layers, 1)
-        nets = random_minima(layers, h, len(signs), "reachable", signs)
-        seen = [set() for _ in signs]
-        for perms in itertools.product(orders, repeat=layers - 1):
-            for k, c in enumerate(
-                components(permute_layers(nets, list(perms)), X).tolist()
-            ):
-                seen[k].add(tuple(c))
-        number += len(signs) * (len(signs) - 1)
-        reached += sum(len(s) - 1 for s in seen)
-    return number, reached
-
-
-(number, one), (_, two) = reachable(1), reachable(2)
-claims.check("G3.h1", one / number, rival=two / number, n=number)
+    for perms in itertools.product(orders, repeat=layers - 1):
+        after = components(permute_layers(nets, list(perms)), DATA[h][0])
+        for components_seen, c in zip(seen, after.tolist(), strict=True):
+            components_seen.add(tuple(c))
+    reached[h] += sum(len(components_seen) - 1 for components_seen in seen)
+    pairs_that_differ += len(signs) * (len(signs) - 1) if h == 1 else 0
+claims.check(
+    "G3.h1",
+    reached[1] / pairs_that_differ,
+    rival=reached[2] / pairs_that_differ,
+    n=pairs_that_differ,
+)
 
 # %% [markdown]
 # The loss of the printed points is at least {glue:text}`least_printed` $\|Y\|^2$, that of the corrected ones at most {glue:text}`most_corrected` $\|Y\|^2$, over {glue:text}`actions` minima with a random list of permutations each.
@@ -576,132 +563,95 @@ claims.check("G3.h1", one / number, rival=two / number, n=number)
 #
 # $$
 # \begin{aligned}
-# &L\bigl( (1 - \alpha) (W_1, W_2) + \alpha (g W_1, W_2 g^{-1}) \bigr) \\
-# &\qquad = \alpha^2 (1 - \alpha)^2 \, \bigl\| W_2\, (g - I)^2 g^{-1}\, W_1 X \bigr\|^2 .
+# &L\bigl( \lambda (g W_1, W_2 g^{-1}) + (1 - \lambda) (W_1, W_2) \bigr) \\
+# &\qquad = \lambda^2 (1 - \lambda)^2 \, \bigl\| W_2\, (g - I)^2 g^{-1}\, W_1 X \bigr\|^2 .
 # \end{aligned}
 # $$
 #
-# The barrier is a sixteenth of the last factor, at $\alpha = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
+# The barrier is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
 # ```
 #
 # ```{prf:proof}
-# $[(1 - \alpha) I + \alpha g^{-1}][(1 - \alpha) I + \alpha g] = I + \alpha (1 - \alpha) (g + g^{-1} - 2 I)$, and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
+# $[(1 - \lambda) I + \lambda g^{-1}][(1 - \lambda) I + \lambda g] = I + \lambda (1 - \lambda) (g + g^{-1} - 2 I)$, and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
 # ```
 #
 # A permutation of the second network's neurons replaces $g$ by $P g$, so the best of them looks for a permutation close to $g^{-1}$. If the second network is a permuted copy of the first with noise, there is one. If it is a
 # random point of the component, there is none in general, since $\mathrm{GL}_h$ is much larger than the group of permutations. Width 4, all 24 permutations:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Draw random points and noisy permuted copies"}
 h = 4
 X, Y = DATA[h]
 eye = torch.eye(h, dtype=torch.float64)
-orders = [torch.tensor(p) for p in itertools.permutations(range(h))]
-a = random_minima(2, h, lines, "line")
-spread = random_invertible((lines,), h, torch_generator(seed, "line g"))
-spread[:, 0] *= determinant_sign(spread)[:, None]  # the same component
-noise = torch.randn(
-    lines,
-    h,
-    h,
-    dtype=torch.float64,
-    generator=torch_generator(seed, "line noise"),
+W1, W2 = random_minima(2, h, lines, "line")
+spread = random_invertible((lines,), h, torch_generator(seed, "line g"), 1)
+rng = torch_generator(seed, "line noise")
+noise = torch.randn(lines, h, h, dtype=torch.float64, generator=rng)
+orders = [torch.randperm(h, generator=generator) for _ in range(lines)]
+copies = torch.stack([eye[p] for p in orders]) @ torch.linalg.matrix_exp(
+    0.1 * noise
 )
-shuffle = torch.stack(
-    [eye[torch.randperm(h, generator=generator)] for _ in range(lines)]
-)
-copies = shuffle @ torch.linalg.matrix_exp(0.1 * noise)
 
 
-def coefficient(g: torch.Tensor, power: int = 2) -> torch.Tensor:
-    """The last factor of the proposition, (…)."""
-    bend = divide(torch.linalg.matrix_power(g - eye, power), g)
-    return (a[1] @ bend @ a[0] @ X).square().sum(dim=(-2, -1))
+# %%
+def last_factor(g, power=2):
+    """‖W_2 (g − I)² g⁻¹ W_1 X‖², (…)."""
+    bend = times_inverse(torch.linalg.matrix_power(g - eye, power), g)
+    return (W2 @ bend @ W1 @ X).square().sum(dim=(-2, -1))
 
 
-def measured_line(g: torch.Tensor) -> torch.Tensor:
-    """The loss on the straight lines, (lines, steps)."""
-    return loss(on_line(a, [g @ a[0], divide(a[1], g)], alphas), X, Y)
-
-
-shape = (alphas * (1 - alphas)) ** 2
-barriers = {}
-differences, rivals = [], []
+barriers, differences, wrong_power = {}, [], []
 for name, g in (
     ("random points", spread),
     ("permuted copies with noise", copies),
 ):
-    direct = measured_line(g)
-    scale = direct.amax(dim=-1)
-    differences.append(
-        (direct - shape * coefficient(g)[:, None]).abs().amax(dim=-1) / scale
-    )
-    rivals.append(
-        (direct - shape * coefficient(g, 1)[:, None]).abs().amax(dim=-1) / scale
-    )
-    best = torch.stack([coefficient(eye[p] @ g) for p in orders]).amin(dim=0)
-    barriers[name] = (
-        coefficient(g) / 16 / obstruction(Y),
-        best / 16 / obstruction(Y),
-    )
+    line = straight_line([g @ W1, times_inverse(W2, g)], [W1, W2], lambdas)
+    direct = loss(line, X, Y)  # (lines, steps)
+    for found, power in ((differences, 2), (wrong_power, 1)):
+        formula = (lambdas * (1 - lambdas)) ** 2 * last_factor(g, power)[:, None]
+        error = (direct - formula).abs().amax(dim=-1)
+        found.append(error / direct.amax(dim=-1))
+    permuted = [
+        last_factor(eye[list(p)] @ g) for p in itertools.permutations(range(h))
+    ]
+    best = torch.stack(permuted).amin(dim=0)  # over all permutations P of P g
+    barriers[name] = [f / 16 / obstruction(Y) for f in (last_factor(g), best)]
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.straight"}
 claims.check(
     "G1.straight",
     torch.cat(differences).max().item(),
-    rival=torch.cat(rivals).median().item(),
+    rival=torch.cat(wrong_power).median().item(),
     n=2 * lines,
 )
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.4, squeeze=False)
-left, right = axes[0]
-X, Y = DATA[2]
-graph = every_component(4, 1)
-nets = random_minima(4, 2, len(graph), "graph", graph)
-place = {}
-for c in graph.tolist():
-    d = np.cumprod(c)
-    place[tuple(c)] = (d[0] + 0.45 * d[2], d[1] + 0.35 * d[2])
-for layer, colour in enumerate(("blue", "orange", "green")):
-    perms = [torch.arange(2)] * 3
-    perms[layer] = torch.tensor([1, 0])
-    after = components(permute_layers(nets, perms), X).tolist()
-    for k, (c, other) in enumerate(
-        zip(components(nets, X).tolist(), after, strict=True)
-    ):
-        ends = np.array([place[tuple(c)], place[tuple(other)]])
-        label = f"layer {layer + 1}" if k == 0 else None
-        left.plot(
-            *ends.T,
-            color=figures.COLOURS[colour],
-            linewidth=3,
-            label=label,
-            zorder=1,
-        )
-for c, (x, y) in place.items():
-    text = "".join("+" if s > 0 else "−" for s in c)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the graph of components and barriers on lines"}
+figure, (left, right) = figures.panels(2, height=4.4)
+corners = all_components(4)
+nets = random_minima(4, 2, len(corners), "graph", corners)
+d = corners.cumprod(dim=-1)
+place = d[:, :2] + d[:, 2:] * torch.tensor([0.45, 0.35])  # a cube seen from aside
+for layer in range(3):
+    perms = [torch.tensor([1, 0] if k == layer else [0, 1]) for k in range(3)]
+    after = components(permute_layers(nets, perms), DATA[2][0])
+    goal = (after[:, None] == corners).all(dim=-1).long().argmax(dim=-1)
+    edges = torch.stack([place, place[goal]])  # (2, 8, 2)
+    label = [f"layer {layer + 1}", *["_"] * 7]
+    left.plot(*edges.movedim(-1, 0), color=f"C{layer}", linewidth=3, label=label)
+for c, xy in zip(corners, place, strict=True):
+    text = "".join("+" if sign > 0 else "−" for sign in c)
     box = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
-    left.annotate(text, (x, y), ha="center", va="center", bbox=box)
-left.set(
-    xlim=(-1.9, 1.9),
-    ylim=(-1.8, 1.8),
-    title="components, $l = 4$: exchanging two neurons",
-)
+    left.annotate(text, xy.tolist(), ha="center", va="center", bbox=box)
+left.set(xlim=(-1.9, 1.9), ylim=(-1.8, 1.8))
+left.set_title("components, $l = 4$: exchanging two neurons")
 left.set_axis_off()
 left.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, -0.12))
 for (name, (before, after)), colour in zip(
     barriers.items(), ("red", "blue"), strict=True
 ):
-    right.loglog(
-        before,
-        after.clamp(min=1e-6),
-        ".",
-        color=figures.COLOURS[colour],
-        label=name,
-        markersize=4,
-    )
-low, high = right.get_xlim()
-right.plot([low, high], [low, high], color="book:black", linewidth=0.8)
+    points = before, after.clamp(min=1e-6)
+    right.loglog(*points, ".", color=f"book:{colour}", label=name, markersize=4)
+ends = right.get_xlim()
+right.plot(ends, ends, color="book:black", linewidth=0.8)
 right.set(
     xlabel=r"barrier on the straight line / $\sigma_{\min}(Y)^2$",
     ylabel="the same, best permutation",
@@ -709,17 +659,18 @@ right.set(
 )
 right.legend()
 figures.show("fig_component_graph", figure)
-gain = {
-    name: (after / before).median().item()
-    for name, (before, after) in barriers.items()
-}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+random_gain, copies_gain = (
+    (after / before).median().item() for before, after in barriers.values()
+)
 figures.numbers(
-    least_printed=f"{min(moved_loss):.0e}",
+    least_printed=f"{min(printed_loss):.0e}",
     most_corrected=f"{max(corrected_loss):.0e}",
     actions=len(stays),
     lines=lines,
-    gain_random=gain["random points"],
-    gain_copies=gain["permuted copies with noise"],
+    gain_random=random_gain,
+    gain_copies=copies_gain,
     wide_loss=f"{max(wide_loss):.0e}",
 )
 
@@ -749,5 +700,5 @@ figures.numbers(
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

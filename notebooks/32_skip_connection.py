@@ -16,14 +16,14 @@
 # A skip connection changes the number of components of the minimum. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become
 # three. This chapter counts them again without the proof, by computer but exactly, and then settles $n \times n$ weights, which the paper leaves open: for $n \ge 2$ there are two.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 fineness: int = 8  # cubes per unit length of the finest grid, a power of two
 minima: int = 60  # random minima for each n and each sign of epsilon
 steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -36,31 +36,38 @@ chapter.begin(
 if fineness & (fineness - 1):
     raise ValueError(f"fineness = {fineness}; allowed: 2, 4, 8, 16, 32 or 64")
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 
 import numpy as np
 import torch
 from IPython.display import HTML, display
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from matplotlib.colors import to_rgb
 
 from lmc_helpers import claims, figures
-from lmc_helpers.figures.turntable import Picture, turntable
-from lmc_helpers.general_linear import determinant_sign, divide, random_invertible
-from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction
+from lmc_helpers.figures.turntable import Picture, draw, turntable
+from lmc_helpers.general_linear import (
+    determinant_sign,
+    random_invertible,
+    times_inverse,
+)
+from lmc_helpers.linear_nets.between import (
+    obstruction,
+    path_over_obstruction,
+    straight_line,
+)
 from lmc_helpers.linear_nets.grid_components import surface_classes, surface_cubes
+from lmc_helpers.linear_nets.minimum_surfaces import minimum_sheets
 from lmc_helpers.linear_nets.residual import (
-    middle,
     residual_components,
     residual_loss,
+    residual_map,
     residual_minimum,
     residual_path,
 )
 from lmc_helpers.seeds import torch_generator
 
-REACH = 4  # the grids and pictures show [−4, 4]³
+REACH = 4  # the grids show [−4, 4]³
 JOINED = 1e-12  # largest relative loss of a path inside the minimum
 
 # %% [markdown]
@@ -112,8 +119,8 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 
 
 # %%
-def grid(eps: float, X: float, Y: float, reach: int, per_unit: int) -> np.ndarray:
-    """F at the vertices of a grid on [−reach, reach]³."""
+def F_on_grid(eps, X, Y, reach, per_unit):
+    """F = W_3 (W_2 W_1 + ε) X − Y at the vertices of a grid on [−reach, reach]³."""
     W = np.arange(-reach * per_unit, reach * per_unit + 1) / per_unit
     W1, W2, W3 = np.ix_(W, W, W)
     return W3 * (W2 * W1 + eps) * X - Y
@@ -126,149 +133,69 @@ GRIDS = [(REACH, 2**k) for k in range(1, fineness.bit_length())] + [
 ]
 
 
-def counts(skips: list[float]) -> list[int]:
+def counts(skips):
     """Number of components, for all data, skip connections and grids."""
     found = []
-    for (X, Y), eps, (reach, per_unit) in itertools.product(DATA, skips, GRIDS):
-        ratio = abs(Y / X)
-        fits = ratio < reach * (reach**2 - abs(eps)) and (
-            eps == 0 or ratio < reach * abs(eps)
-        )
-        if not fits:
-            raise ValueError(f"eps = {eps}, Y/X = {Y / X}: the box is too small")
-        found.append(surface_classes(grid(eps, X, Y, reach, per_unit))[0])
+    for (X, Y), eps, (b, per_unit) in itertools.product(DATA, skips, GRIDS):
+        room = b * min(abs(eps) or b**2, b**2 - abs(eps))
+        assert abs(Y / X) < room  # the box is large enough for the proposition
+        found.append(surface_classes(F_on_grid(eps, X, Y, b, per_unit))[0])
     return found
 
 
-def farthest(values: list[int], expected: int) -> float:
-    return float(max(values, key=lambda value: abs(value - expected)))
-
-
-# %% tags=["nbval-check-output"]
 plain = counts([0.0])
-claims.check("G2.n1_plain", farthest(plain, 4), n=len(plain))
-
-# %% tags=["nbval-check-output"]
 positive = counts(SKIPS)
-claims.check("G2.n1_positive", farthest(positive, 3), n=len(positive))
-
-# %% tags=["nbval-check-output"]
 negative = counts([-eps for eps in SKIPS])
-claims.check("G2.n1_negative", farthest(negative, 3), n=len(negative))
+print(set(plain), set(positive), set(negative))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_plain"}
+claims.check("G2.n1_plain", plain)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_positive"}
+claims.check("G2.n1_positive", positive)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_negative"}
+claims.check("G2.n1_negative", negative)
 
 # %% [markdown]
 # The same grids show the paper's decomposition. The plane $W_1 = 0$ cuts the box into two halves with two components each, which are the {glue:text}`of_S1:.0f` of $S_1$; in each half one of the two touches the plane, in the line $S_0$.
 
 
-# %% tags=["nbval-check-output"]
-def halves(eps: float, X: float, Y: float) -> tuple[int, int]:
-    """Components of S_1, and those whose closure meets W_1 = 0."""
-    F = grid(eps, X, Y, REACH, fineness)
-    middle_plane = len(F) // 2
-    number = touching = 0
-    for half in (F[middle_plane:], F[middle_plane::-1]):  # away from W_1 = 0
+# %%
+of_S1, touching = [], []  # components of S_1; those whose closure meets W_1 = 0
+for (X, Y), eps, sign in itertools.product(DATA, SKIPS, (1, -1)):
+    F = F_on_grid(sign * eps, X, Y, REACH, fineness)
+    zero = len(F) // 2  # W_1 = 0
+    number = meet = 0
+    for half in (F[zero:], F[zero::-1]):  # away from W_1 = 0
         here, classes = surface_classes(half)
-        plane = surface_cubes(half[0])
         number += here
-        touching += len(set(classes[0][plane].tolist()))
-    return number, touching
+        meet += len(set(classes[0][surface_cubes(half[0])].tolist()))
+    of_S1.append(number)
+    touching.append(meet)
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.decomposition"}
+claims.check("G2.decomposition", touching)
 
-found = [
-    halves(sign * eps, X, Y)
-    for (X, Y), eps, sign in itertools.product(DATA, SKIPS, (1, -1))
-]
-of_S1, touching = zip(*found, strict=True)
-claims.check("G2.decomposition", farthest(touching, 2), n=len(touching))
-
-# %% tags=["hide-input"]
-SHEETS = ("blue", "orange", "green", "red")
-
-
-def cut(W1: np.ndarray, W2: np.ndarray, eps: float) -> np.ndarray:
-    """A patch of the surface W_3 (W_2 W_1 + ε) = 1."""
-    W1, W2 = np.broadcast_arrays(W1, W2)
-    return np.stack([W1, W2, 1 / (W2 * W1 + eps)], axis=-1)
-
-
-def beyond(product: float, first: int, second: int, eps: float) -> np.ndarray:
-    """The sheet over the quadrant of the given signs with |W_1 W_2| ≥ product."""
-    W1 = np.geomspace(product / reach, reach, 22)[:, None]
-    share = np.linspace(0, 1, 16)[None, :]
-    W2 = (product / W1) ** (1 - share) * reach**share
-    return cut(first * W1, second * W2, eps)
-
-
-def between(eps: float) -> np.ndarray:
-    """The sheet over W_1 W_2 ≥ 1/reach − ε, ε > 0, in polar coordinates."""
-    kink = np.arctan((eps - 1 / reach) / reach**2)  # the curve leaves the square
-    kinks = [
-        np.pi / 2 + kink,
-        np.pi - kink,
-        3 * np.pi / 2 + kink,
-        2 * np.pi - kink,
-    ]
-    angle = np.union1d(np.linspace(0, 2 * np.pi, 97), kinks)[:, None]
-    c, s = np.cos(angle), np.sin(angle)
-    to_square = reach / np.maximum(abs(c), abs(s))
-    to_curve = np.sqrt((eps - 1 / reach) / np.maximum(-c * s, 1e-12))
-    radius = np.minimum(to_square, to_curve) * np.linspace(0, 1, 22)[None, :]
-    return cut(radius * c, radius * s, eps)
-
-
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the two surfaces"}
 reach = 3.0
-signs = list(itertools.product((1, -1), repeat=2))
-surfaces = {
-    "without: W₃W₂W₁ = 1": [
-        (beyond(1 / reach, *two, 0.0), colour)
-        for two, colour in zip(signs, SHEETS, strict=True)
-    ],
-    "with: W₃(W₂W₁ + 1) = 1": [
-        (between(1.0), "blue"),
-        (beyond(1 + 1 / reach, 1, -1, 1.0), "orange"),
-        (beyond(1 + 1 / reach, -1, 1, 1.0), "green"),
-    ],
-}
-
-
-LIGHT = np.array([0.5, 0.2, 0.84])
-
-
-def faces(patch: np.ndarray, colour: str) -> tuple[np.ndarray, np.ndarray]:
-    """Quadrilaterals (faces, 4, 3) and their colours, alike on both sides."""
-    corners = [patch[:-1, :-1], patch[:-1, 1:], patch[1:, 1:], patch[1:, :-1]]
-    quads = np.stack(corners, axis=2).reshape(-1, 4, 3)
-    normal = np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
-    length = np.linalg.norm(normal, axis=1).clip(1e-12)
-    bright = 0.55 + 0.45 * abs(normal @ LIGHT) / length
-    ink = [int(figures.COLOURS[colour][k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    return quads, bright[:, None] * np.array(ink)
-
-
-figure, axes = figures.panels(
-    columns=2, height=5, subplot_kw={"projection": "3d"}, squeeze=False
-)
-for axis, (name, sheets) in zip(axes[0], surfaces.items(), strict=True):
-    quads, inks = map(
-        np.concatenate, zip(*(faces(*sheet) for sheet in sheets), strict=True)
+colours = [figures.COLOURS[name] for name in ("blue", "orange", "green", "red")]
+pictures = [
+    Picture(title, list(zip(minimum_sheets(eps, reach), colours, strict=False)))
+    for title, eps in (
+        ("without: W₃W₂W₁ = 1", 0.0),
+        ("with: W₃(W₂W₁ + 1) = 1", 1.0),
     )
-    drawn = Poly3DCollection(
-        quads, facecolors=inks, edgecolors=inks, linewidths=0.3
-    )
-    axis.add_collection3d(drawn)
-    axis.set(xlim=(-3, 3), ylim=(-3, 3), zlim=(-3, 3))
-    axis.set_title(name, y=0.98)
-    axis.set(xlabel="$W_1$", ylabel="$W_2$")
-    axis.zaxis.set_rotate_label(False)
-    axis.set_zlabel("$W_3$", rotation=90)
-    axis.view_init(elev=30, azim=20)
-    axis.set_box_aspect((1, 1, 1), zoom=0.88)
+]
+figure, axes = figures.panels(2, height=5, subplot_kw={"projection": "3d"})
+for axis, picture in zip(axes, pictures, strict=True):
+    draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), reach)
 figures.show("fig_minimum_surfaces", figure)
 figures.numbers(
     profile=profile,
     fineness=fineness,
     cubes=f"{(2 * REACH * fineness) ** 3:,}",
-    of_S1=farthest(of_S1, 4),
+    of_S1=float(max(of_S1, key=lambda number: abs(number - 4))),
 )
 
 # %% [markdown]
@@ -281,11 +208,7 @@ figures.numbers(
 #
 # The same surfaces to turn, by dragging or with the arrow keys:
 
-# %% tags=["hide-input"]
-pictures = [
-    Picture(name, [(patch, figures.COLOURS[colour]) for patch, colour in sheets])
-    for name, sheets in surfaces.items()
-]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the surfaces to turn"}
 alt = "The two surfaces above, turned by dragging or with the arrow keys."
 display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 
@@ -328,60 +251,65 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 #
 # For $n = 1$, $M = \varepsilon$ where $W_1 = 0$. So only the sign of $\varepsilon$ can be crossed, and one pair of the four is joined: three components, again {prf:ref}`thm-skip-one`.
 #
+# The curve of the proof for $n = 3$ and $\varepsilon = 1$, with $b = 0$ and with $b = -2$: $\det W_1$ changes its sign, and $\det M$ keeps either one.
+
+# %%
+n, eps = 3, 1.0
+eye = torch.eye(n, dtype=torch.float64)
+W1 = eye.repeat(5, 1, 1)
+W1[:, 0, 0] = torch.linspace(-1, 1, 5)  # diag(t, 1, …, 1)
+for b in (0.0, -2.0):
+    W2 = torch.zeros_like(eye)
+    W2[-1, -1] = eps * b  # ε diag(0, …, 0, b)
+    M = W2 @ W1 + eps * eye
+    for name, A in (("det W_1", W1), ("det M", M)):
+        print(f"b = {b:2g}, {name}:", torch.linalg.det(A).tolist())
+
+# %% [markdown]
 # The proof is turned into explicit paths by {py:func}`~lmc_helpers.linear_nets.residual.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
 # $\mathrm{GL}_n \times \mathrm{GL}_n$, cross there if the other end has another sign of $\det W_1$, and come back. Random minima, a fifth of them with a singular $W_1$:
 
 
 # %%
-def random_minima(
-    n: int, eps: float, count: int
-) -> tuple[list, torch.Tensor, torch.Tensor]:
+CASES = list(itertools.product(range(2, 7), (1.0, -1.0)))  # n and ε
+
+
+def random_minima(n, eps, count):
     """Minima sorted by the sign of det M, every fifth one with a column 0 in W_1."""
     generator = torch_generator(seed, f"residual {n} {eps}")
     X, Y = random_invertible((2,), n, generator)
     W1, W2 = random_invertible((2, count), n, generator)
     W1[::5, :, 0] = 0
-    order = determinant_sign(middle(W1, W2, eps)).argsort(stable=True)
+    M = W2 @ W1 + eps * torch.eye(n, dtype=torch.float64)
+    order = determinant_sign(M).argsort(stable=True)
     return residual_minimum(W1[order], W2[order], X, Y, eps), X, Y
 
 
-def straight_line(a: list, b: list) -> list:
-    t = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None, None]
-    return [
-        torch.lerp(A[:, None], B[:, None], t) for A, B in zip(a, b, strict=True)
-    ]
-
-
-def components_found(n: int, eps: float) -> tuple[int, list, list]:
-    """Classes that paths join; relative losses on paths and straight lines."""
-    nets, X, Y = random_minima(n, eps, minima)
-    label = residual_components(*nets[:2], eps)
-    same = (label[1:] == label[:-1]).all(dim=-1)
-    a, b = [W[:-1][same] for W in nets], [W[1:][same] for W in nets]
+# %%
+numbers, on_path, on_line = [], [], []  # classes; largest loss / ‖Y‖²
+for n, eps in CASES:
+    W, X, Y = random_minima(n, eps, minima)
+    label = residual_components(W[0], W[1], eps)  # the sign of det M
+    same = (label[1:] == label[:-1]).all(dim=-1)  # neighbours in the row
+    a, b = [V[:-1][same] for V in W], [V[1:][same] for V in W]
     path = residual_path(a, b, X, Y, eps, steps)
-    size = Y.square().sum()
-    relative = residual_loss(path, X, Y, eps).amax(dim=-1) / size
-    straight = residual_loss(straight_line(a, b), X, Y, eps).amax(dim=-1) / size
-    low = same.nonzero()[:, 0][relative < JOINED]
-    graph = coo_array((np.ones(len(low)), (low, low + 1)), shape=(minima, minima))
-    number = connected_components(graph, directed=False)[0]
-    return number, relative.tolist(), straight.tolist()
+    line = straight_line(b, a, torch.linspace(0, 1, 21, dtype=torch.float64))
+    for found, curve in ((on_path, path), (on_line, line)):
+        highest = residual_loss(curve, X, Y, eps).amax(dim=-1)
+        found.append(highest / Y.square().sum())
+    joining = int((on_path[-1] < JOINED).sum())  # each joins two neighbours
+    numbers.append(minima - joining)
+on_path, on_line = torch.cat(on_path), torch.cat(on_line)
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components"}
+claims.check("G2.n2_components", numbers, n=minima * len(CASES))
 
-CASES = list(itertools.product(range(2, 7), (1.0, -1.0)))
-numbers, on_path, on_line = zip(
-    *(components_found(*case) for case in CASES), strict=True
-)
-on_path, on_line = (
-    [x for some in case for x in some] for case in (on_path, on_line)
-)
-
-# %% tags=["nbval-check-output"]
-claims.check("G2.n2_components", farthest(numbers, 2), n=minima * len(CASES))
-
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_path"}
 claims.check(
-    "G2.n2_path", max(on_path), rival=float(np.median(on_line)), n=len(on_path)
+    "G2.n2_path",
+    on_path.max().item(),
+    rival=float(np.median(on_line)),
+    n=len(on_path),
 )
 
 # %% [markdown]
@@ -401,86 +329,80 @@ claims.check(
 
 
 # %%
-def over_the_obstruction(n: int, eps: float) -> tuple[torch.Tensor, float]:
-    """Largest losses on paths that change the sign of det M; height of the rival."""
+height, rivals = [], []  # largest loss / σ_min(Y)²
+for n, eps in itertools.product(range(1, 7), (1.0, -1.0)):
     generator = torch_generator(seed, f"obstruction {n} {eps}")
     X, Y, W1, W2 = random_invertible((4, 20), n, generator)
     X, Y = X[0], Y[0]
-    M, W3 = middle(W1, W2, eps), residual_minimum(W1, W2, X, Y, eps)[2]
-    M, W3 = path_over_obstruction([M, W3], X, Y, 1, steps)
+    eye = torch.eye(n, dtype=torch.float64)
+    M, W3 = W2 @ W1 + eps * eye, residual_minimum(W1, W2, X, Y, eps)[2]
+    M, W3 = path_over_obstruction([M, W3], X, Y, 1, steps)  # of W_3 M X
     W1 = W1[:, None].expand(M.shape)
-    W2 = divide(M - eps * torch.eye(n, dtype=torch.float64), W1)
+    W2 = times_inverse(M - eps * eye, W1)
     crossed = determinant_sign(M[:, 0]) * determinant_sign(M[:, -1]) < 0
-    height = residual_loss([W1, W2, W3], X, Y, eps).amax(dim=-1) / obstruction(Y)
-    return height[crossed], obstruction(divide(Y, X)) / obstruction(Y)
+    highest = residual_loss([W1, W2, W3], X, Y, eps).amax(dim=-1)
+    height.append((highest / obstruction(Y))[crossed])
+    rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
+height = torch.cat(height)
 
-
-passes = [
-    over_the_obstruction(*case)
-    for case in itertools.product(range(1, 7), (1.0, -1.0))
-]
-height = torch.cat([height for height, _ in passes])
-
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.obstruction"}
 claims.check(
     "G2.obstruction",
-    height[(height - 1).abs().argmax()].item(),
-    rival=min((rival for _, rival in passes), key=lambda ratio: abs(ratio - 1)),
-    n=len(height),
+    height,
+    rival=min(rivals, key=lambda ratio: abs(ratio - 1)),
 )
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=3, height=3.9, squeeze=False)
-for axis, eps in zip(axes[0], (0.0, 1.0), strict=False):
-    number, classes = surface_classes(grid(eps, 1.0, 1.0, REACH, fineness))
-    top = classes.max(
-        axis=2
-    )  # one component above each square, −1 for none in the box
-    rgb = np.ones((*top.shape, 3))
-    for k in range(number):
-        ink = figures.COLOURS[SHEETS[k]]
-        rgb[top == k] = [int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+# %% [markdown]
+# A path between two minima with $n = 3$, $\varepsilon = 1$, $\sigma = -1$ and different signs of $\det W_1$:
+
+# %%
+W, X, Y = random_minima(3, 1.0, minima)
+below = determinant_sign(residual_map(W[0], W[1], 1.0)) == -1  # σ = −1
+start, goal = (
+    (below & (determinant_sign(W[0]) == s)).nonzero()[0, 0] for s in (1, -1)
+)
+path = residual_path([V[start] for V in W], [V[goal] for V in W], X, Y, 1.0, 60)
+curves = {
+    r"$\det W_1$": torch.linalg.det(path[0]),
+    r"$\det (W_2 W_1 + I)$": torch.linalg.det(residual_map(*path[:2], 1.0)),
+    "loss": residual_loss(path, X, Y, 1.0),
+}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the components and the path"}
+figure, axes = figures.panels(3, height=3.9)
+inks = (
+    ("red", "green", "orange", "blue"),
+    ("blue", "green", "orange"),
+)  # as above
+for axis, eps, names in zip(axes, (0.0, 1.0), inks, strict=False):
+    number, classes = surface_classes(F_on_grid(eps, 1.0, 1.0, REACH, fineness))
+    top = classes.max(axis=2)  # one above each square, −1 for none in the box
+    ink = np.array([*(to_rgb(f"book:{name}") for name in names), to_rgb("white")])
     extent = (-REACH, REACH, -REACH, REACH)
-    axis.imshow(rgb.transpose(1, 0, 2), origin="lower", extent=extent)
+    axis.imshow(ink[top].transpose(1, 0, 2), origin="lower", extent=extent)
     axis.axhline(0, color="book:black", linewidth=0.6)
     axis.axvline(0, color="book:black", linewidth=0.6)
-    axis.set(
-        xlabel="$W_1$",
-        ylabel="$W_2$",
-        title=rf"$n = 1$, $\varepsilon = {eps:g}$: {number} components",
-    )
+    axis.set(xlabel="$W_1$", ylabel="$W_2$")
+    axis.set_title(rf"$n = 1$, $\varepsilon = {eps:g}$: {number} components")
     axis.grid(False)
-axis = axes[0, 2]
-nets, X, Y = random_minima(3, 1.0, minima)
-sign = determinant_sign(nets[0])
-label = residual_components(*nets[:2], 1.0)[:, 0]
-start, goal = (
-    next(k for k in range(minima) if sign[k] == s and label[k] == -1)
-    for s in (1, -1)
-)
-a, b = ([W[k] for W in nets] for k in (start, goal))
-path = residual_path(a, b, X, Y, 1.0, 60)
-t = np.linspace(0, 1, len(path[0]))
-curves = {
-    r"$\det W_1$": (torch.linalg.det(path[0]), "blue"),
-    r"$\det (W_2 W_1 + I)$": (torch.linalg.det(middle(*path[:2], 1.0)), "red"),
-    "loss": (residual_loss(path, X, Y, 1.0), "green"),
-}
-for name, (values, colour) in curves.items():
-    axis.plot(t, values, color=figures.COLOURS[colour], label=name, linewidth=2)
-axis.set(xlabel="curve parameter", title=r"$n = 3$, $\varepsilon = 1$: a path")
-axis.legend()
+for (name, values), colour in zip(
+    curves.items(), ("black", "purple", "sky"), strict=True
+):
+    t = np.linspace(0, 1, len(values))
+    axes[2].plot(t, values, color=f"book:{colour}", label=name, linewidth=2)
+axes[2].set(xlabel="curve parameter", title=r"$n = 3$, $\varepsilon = 1$: a path")
+axes[2].legend()
 figures.show("fig_skip_components", figure)
 figures.numbers(
     paths=len(on_path),
-    worst_path=f"{max(on_path):.0e}",
-    worst_shown=f"{curves['loss'][0].max().item():.0e}",
+    worst_path=f"{on_path.max():.0e}",
+    worst_shown=f"{curves['loss'].max():.0e}",
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_skip_components
 # :name: fig-skip-components
-# :alt: Left and middle, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
+# :alt: Left and residual_map, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
 # Left and middle: the classes of cubes for $n = 1$, $X = Y = 1$, seen along $W_3$; white: no minimum in the box. Right: a path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for
 # $n = 3$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
@@ -502,5 +424,5 @@ figures.numbers(
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -17,19 +17,20 @@
 # the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The last step of their proof is missing: it says that $g$ and $g^{-1}$ cannot both approach a large multiple of the
 # identity, and concludes that the distance is unbounded. This chapter proves it, with the distance to within a fraction of a fixed number, and exactly for balanced factorisations.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 factorisations: int = 8  # random factorisations of each shape
 n_max: int = 3  # largest square matrix
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), factorisations=Integer(2, 10000), n_max=Integer(2, 6))
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import itertools
 import math
 
 import torch
@@ -37,8 +38,8 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.symmetry.orbit_distance import (
-    balanced,
     balanced_distance,
+    balanced_factorisation,
     distance_to_zero_product,
     midpoint_bounds,
     orbit_distance,
@@ -83,6 +84,26 @@ from lmc_helpers.symmetry.orbit_distance import (
 # $\lVert W_2 \rVert^2 + \operatorname{tr}(\Pi D)$, which over all orthogonal projectors is least for the one of the lemma, $\lVert W_2 \rVert^2 + \frac12 (\operatorname{tr} D - \lVert D \rVert_*)$.
 # ```
 #
+# Both forms of $d_0^2$ for a random pair, $4 \times 2$ and $2 \times 3$:
+
+
+# %%
+def random_factors(purpose, number, m, h, n):
+    """W_1 (m, h) and W_2 (h, n)."""
+    generator = torch_generator(seed, f"{purpose} {number} {m} {h} {n}")
+    W1 = torch.randn(m, h, dtype=torch.float64, generator=generator)
+    return W1, torch.randn(h, n, dtype=torch.float64, generator=generator)
+
+
+W1, W2 = random_factors("cone", 0, 4, 2, 3)
+values, Q = torch.linalg.eigh(W1.T @ W1 - W2 @ W2.T)  # of D
+Pi = Q[:, values < 0] @ Q[:, values < 0].T
+rest = torch.eye(2, dtype=torch.float64) - Pi
+closed_form = (W1.norm() ** 2 + W2.norm() ** 2 - values.abs().sum()) / 2
+projected = (W1 @ Pi).norm() ** 2 + (rest @ W2).norm() ** 2
+print(round(closed_form.item(), 6), round(projected.item(), 6))
+
+# %% [markdown]
 # ```{prf:theorem} Distance of midpoints from the orbit
 # :label: thm-orbit-distance
 # Let $W_1$ be $m \times h$, $W_2$ $h \times n$, $A = W_1 W_2 \ne 0$, $c \ge 1$. Then $0 < d_0^2 \le \lVert A \rVert_*$ and
@@ -153,163 +174,114 @@ from lmc_helpers.symmetry.orbit_distance import (
 # X^\top (U - X) = (V - Z) Z^\top .
 # $$
 
-# %% tags=["hide-input"]
-C_BALANCED = torch.tensor([1.1, 1.5, 1.9, 2.5, 5.0, 50.0]).double()
+# %%
 C_ALL = torch.tensor([1.1, 1.5, 2.5, 5.0, 20.0, 100.0, 500.0]).double()
 BETA = torch.tensor([100.0, 1000.0]).double()
 SHAPES = [(n, n, n) for n in range(1, n_max + 1)] + [(4, 2, 3)]  # m, h, n
 
 
-def factors(
-    purpose: str, number: int, m: int, h: int, n: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """A random pair (W_1, W_2)."""
-    generator = torch_generator(seed, f"{purpose} {number} {m} {h} {n}")
-    return tuple(
-        torch.randn(*shape, dtype=torch.float64, generator=generator)
-        for shape in ((m, h), (h, n))
-    )
-
-
-def feet(W1: torch.Tensor, W2: torch.Tensor, c: torch.Tensor):
-    """Nearest points of the orbit for the midpoints c (W_1, W_2)."""
+def nearest(W1, W2, c):
+    """The points of the orbit next to the midpoints (c W_1, c W_2)."""
     scale = c[:, None, None]
     return orbit_distance(scale * W1, scale * W2, W1, W2)
 
 
-everything = []  # W_1, W_2, c, distances
+measured = []  # W_1, W_2 and the distances (7,)
 slopes, residuals, at_W = [], [], []
-for shape in SHAPES:
-    for number in range(factorisations):
-        W1, W2 = factors("factors", number, *shape)
-        c = torch.cat([C_ALL, (BETA + 1 / BETA) / 2])
-        found = feet(W1, W2, c)
-        everything.append((W1, W2, C_ALL, found.distance[: len(C_ALL)]))
-        two = found.distance[len(C_ALL) :]
-        slopes.append((two[1] / two[0]).log().item() / math.log(10))
-        residuals += found.residual[: len(C_ALL)].tolist()
-        at_W.append(stationarity(2 * W1, 2 * W2, W1, W2).item())
+for shape, number in itertools.product(SHAPES, range(factorisations)):
+    W1, W2 = random_factors("factors", number, *shape)
+    found = nearest(W1, W2, torch.cat([C_ALL, (BETA + 1 / BETA) / 2]))
+    measured.append((W1, W2, found.distance[:-2]))
+    growth = found.distance[-1] / found.distance[-2]  # from β = 100 to 1000
+    slopes.append(growth.log().item() / math.log(10))
+    residuals += found.residual[:-2].tolist()  # of Xᵀ(U − X) = (V − Z) Zᵀ
+    at_W.append(stationarity(2 * W1, 2 * W2, W1, W2).item())
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "G6.stationary",
-    max(residuals),
-    rival=min(a for a in at_W if a > 0),
-    n=len(residuals),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.stationary"}
+claims.check("G6.stationary", residuals, rival=min(a for a in at_W if a > 0))
 
-# %% tags=["nbval-check-output"]
-claims.check("G6.unbounded", min(slopes), n=len(slopes))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.unbounded"}
+claims.check("G6.unbounded", slopes)
 
-# %% tags=["nbval-check-output"]
-violations, other_bound = [], []
-for W1, W2, c, distance in everything:
-    d2 = distance_to_zero_product(W1, W2).square()
-    unit = c.square() * d2
-    low, high = (x.square() for x in midpoint_bounds(W1, W2, c))
-    below = (low - distance.square()) / unit
-    above = (distance.square() - high) / unit
+# %% [markdown]
+# The bounds of {prf:ref}`thm-orbit-distance`, in units of $c^2 d_0^2$:
+
+# %%
+violations, rivals = [], []
+for W1, W2, distance in measured:
+    c, d_0 = C_ALL, distance_to_zero_product(W1, W2)
+    low = (c.square() - 2).clamp(min=0).sqrt() * d_0
+    high = (c - 1 / c) * d_0
+    unit = c.square() * d_0.square()
+    below = (low.square() - distance.square()) / unit
+    above = (distance.square() - high.square()) / unit
     violations += torch.maximum(below, above).tolist()
-    wrong = (c.square() - 1) * d2
-    other_bound += ((wrong - distance.square()) / unit).tolist()
-claims.check(
-    "G6.bounds", max(violations), rival=max(other_bound), n=len(violations)
-)
+    too_much = (c.square() - 1) * d_0.square()  # a lower bound that is wrong
+    rivals += ((too_much - distance.square()) / unit).tolist()
 
-# %% tags=["nbval-check-output"]
-exact, stays = [], []
-for n in range(1, n_max + 1):
-    for number in range(factorisations):
-        generator = torch_generator(seed, f"balanced {number} {n}")
-        A = torch.randn(n, n, dtype=torch.float64, generator=generator)
-        distance = feet(*balanced(A), C_BALANCED).distance
-        form = balanced_distance(C_BALANCED, A)
-        exact += (distance / form - 1).abs().tolist()
-        nuclear = torch.linalg.matrix_norm(A, "nuc")
-        at_home = (2 * nuclear).sqrt() * (C_BALANCED - 1)
-        beyond = C_BALANCED > 2
-        stays += (at_home / distance - 1).abs()[beyond].tolist()
-claims.check("G6.balanced", max(exact), rival=min(stays), n=len(exact))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.bounds"}
+claims.check("G6.bounds", violations, rival=max(rivals))
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.5, squeeze=False)
-left, right = axes[0]
+# %% [markdown]
+# And {prf:ref}`thm-balanced-distance`:
+
+# %%
+exact, at_home = [], []  # relative errors: of the theorem; of W as nearest point
+c = torch.tensor([1.1, 1.5, 1.9, 2.5, 5.0, 50.0]).double()
+for n, number in itertools.product(range(1, n_max + 1), range(factorisations)):
+    generator = torch_generator(seed, f"balanced {number} {n}")
+    A = torch.randn(n, n, dtype=torch.float64, generator=generator)
+    P, values, Qh = torch.linalg.svd(A)
+    W1, W2 = P * values.sqrt(), values.sqrt()[:, None] * Qh  # balanced
+    distance = nearest(W1, W2, c).distance
+    nuclear = torch.linalg.matrix_norm(A, "nuc")  # ‖A‖_*
+    square = torch.where(c < 2, 2 * (c - 1).square(), c.square() - 2) * nuclear
+    exact += (distance / square.sqrt() - 1).abs().tolist()
+    from_W = (2 * nuclear).sqrt() * (c - 1)
+    at_home += (from_W / distance - 1).abs()[c > 2].tolist()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.balanced"}
+claims.check("G6.balanced", exact, rival=min(at_home))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the nearest points and the distances"}
+figure, (left, right) = figures.panels(2, height=4.5)
 x = torch.linspace(0.12, 8, 400, dtype=torch.float64)
 left.plot(x, 1 / x, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
 one = torch.ones(1, 1, dtype=torch.float64)
-for beta, colour in ((2.0, "sky"), (4.0, "orange"), (7.0, "red")):
-    c = (beta + 1 / beta) / 2
-    left.plot(
-        [1 / beta, beta],
-        [beta, 1 / beta],
-        "o-",
-        color=figures.COLOURS[colour],
-        label=rf"$\beta = {beta:g}$",
-    )
-    foot = feet(one, one, torch.tensor([c]).double())
+for beta, name in ((2.0, "sky"), (4.0, "orange"), (7.0, "red")):
+    ends, c, ink = [beta, 1 / beta], (beta + 1 / beta) / 2, f"book:{name}"
+    left.plot(ends[::-1], ends, "o-", color=ink, label=rf"$\beta = {beta:g}$")
+    foot = nearest(one, one, torch.tensor([c], dtype=torch.float64))
     X, Z = foot.X.item(), foot.Z.item()
-    targets = {(X, Z), (Z, X)}
-    for a, b in targets:
-        left.plot(
-            [c, a], [c, b], "--", color=figures.COLOURS[colour], linewidth=1.2
-        )
-    left.plot(c, c, "s", color=figures.COLOURS[colour], markersize=6)
-left.set(
-    xlabel="$W_1$", ylabel="$W_2$", xlim=(0, 7.5), ylim=(0, 7.5), aspect="equal"
-)
+    for a, b in ((X, Z), (Z, X)):
+        left.plot([c, a], [c, b], "--", color=ink, linewidth=1.2)
+    left.plot(c, c, "s", color=ink, markersize=6)
+left.set(xlabel="$W_1$", ylabel="$W_2$", aspect="equal")
+left.set(xlim=(0, 7.5), ylim=(0, 7.5))
 left.legend(loc="upper right")
 u = torch.logspace(-2, math.log10(math.log(1000)), 29, dtype=torch.float64)
 c = torch.cosh(u)
-W1, W2 = factors("figure", 0, 3, 3, 3)
-even = balanced(W1 @ W2)
-nuclear = torch.linalg.matrix_norm(W1 @ W2, "nuc").sqrt()
-for pair, name, colour, marker in (
-    (even, "balanced", "blue", "o"),
-    ((W1, W2), "random", "orange", "s"),
+W1, W2 = random_factors("figure", 0, 3, 3, 3)
+even = balanced_factorisation(W1 @ W2)
+half = (c.square() - 1).sqrt() * math.hypot(*(W.norm().item() for W in even))
+low, high = midpoint_bounds(W1, W2, c)
+low = torch.where(low > 0, low, math.nan)
+unit = torch.linalg.matrix_norm(W1 @ W2, "nuc").sqrt()
+for values, style, ink, label in (
+    (nearest(*even, c).distance, "o", "blue", "balanced"),
+    (balanced_distance(c, W1 @ W2), "-", "blue", None),
+    (nearest(W1, W2, c).distance, "s", "orange", "random"),
+    (low, "--", "orange", "random, lower bound"),
+    (high, "-", "orange", "random, upper bound"),
+    (half, ":", "black", "half of the line, balanced"),
 ):
-    measured = feet(*pair, c).distance
-    right.plot(
-        u,
-        measured / nuclear,
-        marker,
-        color=figures.COLOURS[colour],
-        markersize=4,
-        label=name,
-    )
-    low, high = midpoint_bounds(*pair, c)
-    if name == "balanced":
-        form = balanced_distance(c, W1 @ W2)
-        right.plot(u, form / nuclear, color=figures.COLOURS[colour])
-    else:
-        for bound, style, label in (
-            (low, "--", "random, lower bound"),
-            (high, "-", "random, upper bound"),
-        ):
-            right.plot(
-                u[bound > 0],
-                bound[bound > 0] / nuclear,
-                style,
-                color=figures.COLOURS[colour],
-                linewidth=1,
-                label=label,
-            )
-size = math.hypot(even[0].norm().item(), even[1].norm().item())
-right.plot(
-    u,
-    (c.square() - 1).sqrt() * size / nuclear,
-    ":",
-    color="book:black",
-    label="half of the line, balanced",
-)
-right.set_xscale("log")
-right.set_yscale("log")
-right.set(
-    xlabel=r"$\ln \beta$",
-    ylabel=r"distance$\,/\,\|A\|_*^{1/2}$",
-    ylim=(3e-5, None),
-)
+    right.loglog(u, values / unit, style, color=f"book:{ink}", label=label, ms=4)
+right.set(xlabel=r"$\ln \beta$", ylabel=r"distance$\,/\,\|A\|_*^{1/2}$")
+right.set_ylim(3e-5, None)
 right.legend(loc="upper left")
 figures.show("fig_orbit", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     profile=profile,
     cases=len(violations),
@@ -327,44 +299,26 @@ figures.numbers(
 #
 # The first-order condition is met to {glue:text}`worst` at the worst of {glue:text}`cases` midpoints of random factorisations. How close the bounds are:
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(height=4.2, squeeze=False)
-axis = axes[0, 0]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot where the distance lies between the bounds"}
+figure, axis = figures.panels()
 c = torch.logspace(0.02, 1.3, 40, dtype=torch.float64)
 for number in range(min(8, factorisations)):
-    W1, W2 = factors("between", number, 3, 2, 3)
+    W1, W2 = random_factors("between", number, 3, 2, 3)
     d2 = distance_to_zero_product(W1, W2).square()
-    excess = feet(W1, W2, c).distance.square() / d2 - c.square() + 2
-    axis.plot(
-        c,
-        c.square() * excess,
-        "o-",
-        markersize=3,
-        color="book:orange",
-        label="random" if not number else None,
+    place = c.square() * (
+        nearest(W1, W2, c).distance.square() / d2 - c.square() + 2
     )
+    label = "random" if not number else None
+    axis.plot(c, place, "o-", markersize=3, color="book:orange", label=label)
 form = balanced_distance(c, torch.eye(2).double()).square() / 2
-axis.plot(
-    c,
-    c.square() * (form - c.square() + 2),
-    color="book:blue",
-    label="balanced",
-)
-for level, name in ((0, "lower bound"), (1, "upper bound")):
-    axis.axhline(
-        level,
-        color="book:black",
-        linestyle=":" if level else "--",
-        label=name,
-    )
-axis.set_xscale("log")
-axis.set(
-    xlabel="$c$",
-    ylabel=r"$c^2\,(\mathrm{dist}^2/d_0^2 - c^2 + 2)$",
-    ylim=(-0.1, 1.15),
-)
+place = c.square() * (form - c.square() + 2)
+axis.plot(c, place, color="book:blue", label="balanced")
+axis.axhline(0, color="book:black", linestyle="--", label="lower bound")
+axis.axhline(1, color="book:black", linestyle=":", label="upper bound")
+axis.set(xscale="log", xlabel="$c$", ylim=(-0.1, 1.15))
+axis.set_ylabel(r"$c^2\,(\mathrm{dist}^2/d_0^2 - c^2 + 2)$")
 axis.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-figure.legend(loc="outside lower center", ncols=4)
+figures.legend(figure, columns=4)
 figures.show("fig_between", figure)
 
 # %% [markdown]
@@ -388,5 +342,5 @@ figures.show("fig_between", figure)
 #     make chapter NAME=orbit_distance ARGS="-p factorisations 20 -p n_max 4"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -17,7 +17,7 @@
 # *coherent* data, and show students that can be averaged at high coherence and not at low coherence (Fig. 6, App. F.5). This chapter repeats the experiment in full and then
 # holds fixed, in turn, the coherence and the law of what neurons see.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 outer: int = 5  # masks a point in the paper's experiment
 pairs: int = 10  # pairs of students for each of these masks
 controls: int = 12  # masks a point in the controls, two pairs each
@@ -27,7 +27,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -39,12 +39,14 @@ chapter.begin(
     precision=Choice(("float32", "float64")),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
+from scipy.stats import binom
 
 from lmc_helpers import claims, figures
 from lmc_helpers.data.coherence_inputs import (
@@ -53,25 +55,29 @@ from lmc_helpers.data.coherence_inputs import (
     latents,
     random_frame,
     sample_frame,
+    target,
     unequal_copy,
 )
 from lmc_helpers.error_bars import jackknife, over_clusters
-from lmc_helpers.experiments.coherence_students import F5, lines, train_students
+from lmc_helpers.experiments.coherence_points import (
+    PLACES,
+    TEST,
+    TRAINING,
+    Point,
+    measure_points,
+    student_seeds,
+)
+from lmc_helpers.experiments.coherence_students import F5, train_students
 from lmc_helpers.experiments.visibility import (
     bernoulli_masks,
+    mask_probability,
     mean_cost,
     rank_law,
-    ranks,
     relative_anisotropy,
     same_counts,
-    thinner,
 )
 from lmc_helpers.identifiability.input_subspace import leverages
 from lmc_helpers.networks.lines import barriers
-from lmc_helpers.seeds import numpy_generator
-
-m, d, p0 = 128, 20, 0.15
-LAMBDAS = [i / 20 for i in range(21)]
 
 # %% [markdown]
 # ## The experiment
@@ -89,18 +95,23 @@ LAMBDAS = [i / 20 for i in range(21)]
 # $(U_k U_k^\top)_{\ell\ell} = \lVert u_\ell \rVert^2$ is $1/k$ on the $2k$ coordinates in use and 0 elsewhere.
 # ```
 
-# %% tags=["nbval-check-output"]
+# %%
+m, d, p0 = 128, 20, 0.15
+KS = list(range(1, 11))
 frame = sample_frame(seed, d)
 EMBEDDINGS = {
-    "exact copy": lambda k: exact_copy(k, d),
-    "random frame": lambda k: random_frame(k, frame),
+    "exact copy": [exact_copy(k, d) for k in KS],  # (276)
+    "random frame": [random_frame(k, frame) for k in KS],  # (277)
 }
 gaps = []
-for embed in EMBEDDINGS.values():
-    for k in range(1, 11):
-        check_orthonormal(embed(k))
-        gaps.append(abs(k * leverages(embed(k)).max().item() - 1))
-claims.check("I13.nu", max(gaps), n=len(gaps))
+for embeddings in EMBEDDINGS.values():
+    for k, U in zip(KS, embeddings, strict=True):  # U (d, 2)
+        check_orthonormal(U)  # UᵀU = I
+        nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², eq. (11)
+        gaps.append(abs(k * nu - 1))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.nu"}
+claims.check("I13.nu", gaps)
 
 # %% [markdown]
 # The student is $f(x) = \sum_{i \le 128} \operatorname{ReLU}((D \odot W)_i\, x + b_i)$ with a Bernoulli(0.15) mask $D$, $W \sim \mathcal N(0, 0.05^2)$, $b = 0$, trained for 100 epochs on the mean squared error of 1024 examples in batches of
@@ -115,146 +126,114 @@ claims.check("I13.nu", max(gaps), n=len(gaps))
 # with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data with every mask. Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all. Pairs that share a mask are not
 # independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
 
+# %% [markdown]
+# One pair of students at $k = 10$, written out on all 20 coordinates:
 
 # %%
-@dataclass(frozen=True)
-class Point:
-    """Students trained at one U and one law of masks; arrays (masks, pairs)."""
+masks = bernoulli_masks(outer, m, d, p0, seed)  # (outer, m, d)
+dtype = getattr(torch, precision)
+U, D = exact_copy(10, d), masks[0]
+z = latents(TRAINING, seed, "training latents")
+seeds = student_seeds(outer, pairs, seed)[0][:2]
+students = train_students(U[None], D[None], z, [seeds], F5, dtype)
+W, b = students.W[0], students.b[0]  # two students: (2, m, d), (2, m)
 
-    line: torch.Tensor  # test loss at the places (masks, pairs, places)
-    train: torch.Tensor  # training loss at 0, 1/2 and 1 (masks, pairs, 3)
-    both: float  # mean number of neurons with rank 2
-
-    def barrier(self) -> np.ndarray:
-        return self.test().middle_worse.numpy()
-
-    def test(self):
-        L = self.line.shape[-1]
-        return barriers(self.line, LAMBDAS if L > 3 else [0, 0.5, 1])
-
-    def ends(self) -> float:
-        return self.line[..., [0, -1]].mean().item()
+z = latents(TEST, seed, "test latents")
+x, y = z @ U.T, target(z)  # inputs (n, d), targets ReLU(a + b) (n,)
 
 
-def network_seeds(masks: int, each: int, seed: int) -> list[list[int]]:
-    """Seeds of 2 ``each`` students for every mask."""
-    rng = numpy_generator(seed, "seeds of students")
-    return rng.integers(2**32, size=(masks, 2 * each)).tolist()
+def loss(W: torch.Tensor, b: torch.Tensor) -> float:
+    f = torch.relu(x @ (D * W).T + b).sum(dim=-1)  # (n,)
+    return (f - y).square().mean().item()
 
 
-def run(
-    cells: list, each: int, seed: int, lambdas=(0, 0.5, 1), recipe=F5
-) -> list[Point]:
-    """Train and connect students for cells (U, D), U (masks, d, 2)."""
-    z = latents(1024, seed, "training latents")
-    unseen = latents(2048, seed, "test latents")
-    U = torch.cat([U for U, _ in cells])
-    D = torch.cat([D for _, D in cells])
-    masks = len(cells[0][1])
-    seeds = network_seeds(masks, each, seed) * len(cells)
-    dtype = getattr(torch, precision)
-    students = train_students(U, D, z, seeds, recipe, dtype)
-    two = torch.arange(2 * each).view(-1, 2)
-    shape = (len(cells), masks, each, -1)
-    test = lines(students, two, unseen, lambdas).view(shape)
-    train = lines(students, two, z, [0, 0.5, 1]).view(shape)
-    both = (ranks(U, D) == 2).sum(dim=1).double().view(len(cells), masks)
-    return [
-        Point(a, b, n)
-        for a, b, n in zip(test, train, both.mean(dim=1).tolist(), strict=True)
-    ]
+ends = [loss(W[0], b[0]), loss(W[1], b[1])]
+middle = loss(W.mean(dim=0), b.mean(dim=0))
+print(f"ends {ends[0]:.4f}, {ends[1]:.4f}; middle {middle:.4f}")
+print(f"midpoint barrier {middle - max(ends):.3f}")
 
+# %% [markdown]
+# and the whole experiment:
 
-KS = list(range(1, 11))
-masks = bernoulli_masks(outer, m, d, p0, seed)
-found = run(
-    [
-        (embed(k).expand(outer, -1, -1), masks)
-        for embed in EMBEDDINGS.values()
-        for k in KS
-    ],
-    pairs,
-    seed,
-    LAMBDAS,
+# %%
+LAMBDAS = [1 - i / 20 for i in range(21)]  # λ = 1 is the first student
+measure = partial(measure_points, dtype=dtype)
+
+copy, rotated = (
+    measure([(U, masks) for U in embeddings], pairs, seed, LAMBDAS)
+    for embeddings in EMBEDDINGS.values()
 )
-copy, rotated = found[:10], found[10:]
-(undecayed,) = run(
-    [(exact_copy(10, d).expand(outer, -1, -1), masks)],
+(undecayed,) = measure(
+    [(exact_copy(10, d), masks)],
     pairs,
     seed,
     recipe=replace(F5, decay="weights"),
 )
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.4, squeeze=False)
-left, right = axes[0]
+
+def midpoint_barrier(point: Point) -> np.ndarray:
+    """L at the middle less the larger one of the ends, (masks, pairs)."""
+    losses = point.test  # (masks, pairs, places), λ = 1 first, λ = 0 last
+    middle = losses[..., losses.shape[-1] // 2]
+    return (middle - losses[..., [0, -1]].amax(dim=-1)).numpy()
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Fig. 6 and the loss along the line"}
+def clustered(points: list[Point]) -> np.ndarray:
+    """Mean midpoint barriers and their errors, (2, points)."""
+    return np.transpose([over_clusters(midpoint_barrier(p)) for p in points])
+
+
+figure, (left, right) = figures.panels(2)
 for points, name, colour, shift in (
-    (copy, "exact copy", "blue", -0.06),
-    (rotated, "random frame", "orange", 0.06),
+    (copy, "exact copy", "book:blue", -0.06),
+    (rotated, "random frame", "book:orange", 0.06),
 ):
-    mean = np.array([point.barrier().mean() for point in points])
-    spread = np.array([point.barrier().std(ddof=1) for point in points])
-    error = [over_clusters(point.barrier())[1] for point in points]
-    x = np.array(KS) + shift
-    left.fill_between(
-        x,
-        mean - spread,
-        mean + spread,
-        color=figures.COLOURS[colour],
-        alpha=0.15,
-        linewidth=0,
-    )
-    figures.band(
-        left,
-        x,
-        mean,
-        error,
-        fmt="o-",
-        linewidth=1.2,
-        color=figures.COLOURS[colour],
-        label=name,
-    )
+    x, (mean, error) = np.array(KS) + shift, clustered(points)
+    spread = np.array([midpoint_barrier(p).std(ddof=1) for p in points])
+    style = dict(color=colour, linewidth=0, alpha=0.15)
+    left.fill_between(x, mean - spread, mean + spread, **style)
+    style = dict(color=colour, fmt="o-", linewidth=1.2)
+    figures.band(left, x, mean, error, label=name, **style)
 left.set(xlabel=r"copies $k = 1/\nu$", ylabel="midpoint barrier", xticks=KS)
 left.legend(loc="upper left")
 for k, colour in ((1, "sky"), (2, "green"), (4, "purple"), (10, "red")):
-    profile_ = copy[k - 1].line.mean(dim=(0, 1))
-    right.plot(
-        LAMBDAS,
-        profile_,
-        color=figures.COLOURS[colour],
-        label=rf"$\nu = 1/{k}$" if k > 1 else r"$\nu = 1$",
-    )
+    losses = copy[k - 1].test.mean(dim=(0, 1))
+    label = rf"$\nu = 1/{k}$" if k > 1 else r"$\nu = 1$"
+    right.plot(LAMBDAS, losses, color=f"book:{colour}", label=label)
 right.set(xlabel=r"place $\lambda$ on the line", ylabel="test loss")
 right.legend(loc="upper right")
 figures.show("fig_coherence", figure)
 
 
-def table(points: list[Point], k: int) -> dict[str, str]:
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+def loss_of_ends(point: Point) -> float:
+    return point.test[..., [0, -1]].mean().item()
+
+
+def by_definition(point: Point) -> dict[str, str]:
     """The barriers of one point under each definition."""
-    point = points[k - 1]
-    test, train = point.test(), barriers(point.train, [0, 0.5, 1])
+    test, train = barriers(point.test, LAMBDAS), barriers(point.train, PLACES)
     return {
         "worse": f"{test.middle_worse.mean():.3f}",
         "mean": f"{test.middle_mean.mean():.3f}",
         "peak": f"{test.peak_chord.mean():.3f}",
         "train": f"{train.middle_worse.mean():.3f}",
-        "ends": f"{point.ends():.4f}",
+        "ends": f"{loss_of_ends(point):.4f}",
     }
 
 
+for name, points in (("copy", copy), ("frame", rotated)):
+    for k in (1, 5, 10):
+        row = by_definition(points[k - 1]).items()
+        figures.numbers(**{f"{name}_{k}_{key}": text for key, text in row})
 figures.numbers(
     outer=outer,
     pairs=pairs,
     controls=controls,
     profile=profile,
-    trainings=2 * outer * pairs * len(found),
-    undecayed=undecayed.barrier().mean(),
-    **{
-        f"{name}_{k}_{key}": text
-        for name, points in (("copy", copy), ("frame", rotated))
-        for k in (1, 5, 10)
-        for key, text in table(points, k).items()
-    },
+    trainings=2 * outer * pairs * (len(copy) + len(rotated)),
+    undecayed=midpoint_barrier(undecayed).mean(),
 )
 
 # %% [markdown]
@@ -277,40 +256,43 @@ figures.numbers(
 #
 # With undecayed $b$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. Is it as the paper says? The criteria were written before the first run.
 
-# %% tags=["nbval-check-output"]
-value, error = over_clusters(copy[0].barrier())
+# %%
+at = {k: midpoint_barrier(copy[k - 1]) for k in (1, 2, 5, 10)}  # (masks, pairs)
+rise, late_rise = at[10] - at[1], at[10] - at[5]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.lmc_copy"}
+value, error = over_clusters(at[1])
 claims.check("I13.lmc_copy", value, stderr=error, n=outer)
 
-# %% tags=["nbval-check-output"]
-value, error = over_clusters(copy[9].barrier() - copy[0].barrier())
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.rise_copy"}
+value, error = over_clusters(rise)
 claims.check("I13.rise_copy", value, stderr=error, n=outer)
 
-# %% tags=["nbval-check-output"]
-value, error = over_clusters(copy[9].barrier() - copy[4].barrier())
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.goes_on"}
+value, error = over_clusters(late_rise)
 claims.check("I13.goes_on", value, stderr=error, n=outer)
 
-# %% tags=["nbval-check-output"]
-value, error = over_clusters(copy[0].line[..., [0, -1]])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.fit"}
+value, error = over_clusters(copy[0].test[..., [0, -1]])
 claims.check("I13.fit", value, stderr=error, n=outer)
 
 # %% [markdown]
 # The paper draws one frame and keeps it. With a new frame for each of {glue:text}`controls` masks, two pairs a mask:
 
-
-# %% tags=["nbval-check-output"]
-def frames(seed: int) -> list[Point]:
-    """Random frames at k = 1 and 10, a new one with every mask."""
-    drawn = [sample_frame((seed + 1 + g) % 2**32, d) for g in range(controls)]
-    D = bernoulli_masks(controls, m, d, p0, seed + 1)
-    return run(
-        [(torch.stack([random_frame(k, f) for f in drawn]), D) for k in (1, 10)],
+# %%
+frames = [sample_frame((seed + 1 + g) % 2**32, d) for g in range(controls)]
+D = bernoulli_masks(controls, m, d, p0, seed + 1)
+high, low = (
+    midpoint_barrier(point)
+    for point in measure(
+        [(torch.stack([random_frame(k, f) for f in frames]), D) for k in (1, 10)],
         2,
         seed,
     )
+)
 
-
-high, low = frames(seed)
-value, error = over_clusters(low.barrier() - high.barrier())
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.rise_frame"}
+value, error = over_clusters(low - high)
 claims.check("I13.rise_frame", value, stderr=error, n=controls)
 
 # %% [markdown]
@@ -334,7 +316,28 @@ claims.check("I13.rise_frame", value, stderr=error, n=controls)
 # on every input. With $\operatorname{ReLU}'(0) = 0$, as in torch, all its gradients are 0, so that $b_i$ stays 0 and $W_i$ only decays. (4) The variance of $n_a/k$ is $p(1 - p)/k$, its mean $p$. With
 # $1 - p = e^{-L/k}$, $L = \ln\frac{1}{1 - v}$, the quotient is $s/(e^{Ls} - 1)$ at $s = 1/k$, which decreases in $s$ from $1/L$ to $1/(e^L - 1)$.
 # ```
-#
+
+# %% [markdown]
+# Exact copies, by the formulas of the proposition and by counting in a hundred masks:
+
+# %%
+many = bernoulli_masks(100, m, d, p0, seed)
+for k in (1, 4, 10):
+    v = 1 - (1 - p0) ** k
+    n = np.arange(1, k + 1)
+    weight = binom.pmf(n, k, p0)  # of n copies seen
+    cost = 2 * k * (weight / n).sum() / weight.sum()  # 2k E[1/n | n ≥ 1]
+
+    DU = many[..., None] * exact_copy(k, d)  # (100, m, d, 2)
+    S = DU.mT @ DU  # S_i = Uᵀ Diag(d_i)² U, eq. (9); (100, m, 2, 2)
+    rank = (torch.linalg.eigvalsh(S) > 1e-12).sum(dim=-1)  # (100, m)
+    shares = [(rank == r).double().mean().item() for r in range(3)]
+    costs = torch.linalg.inv(S[rank == 2]).sum(dim=(-2, -1))  # (1, 1) S⁻¹ (1, 1)ᵀ
+    print(f"k = {k:2}: sees both {v * v:.3f}, {shares[2]:.3f};", end=" ")
+    print(f"one {2 * v * (1 - v):.3f}, {shares[1]:.3f};", end=" ")
+    print(f"squared cost {cost:.2f}, {costs.mean().item():.2f}")
+
+# %% [markdown]
 # So from $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`both_1:.1f` to {glue:text}`both_10:.1f` of 128 (random frame: to {glue:text}`both_frame:.1f`). At $\nu = 1$ the target is learnt by a
 # handful of neurons, and with probability {glue:text}`nobody:.3f` a mask leaves none. For those that can realize its direction, the mean squared cost *rises*, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`: what falls with the coherence is the number of neurons with infinite cost.
 #
@@ -369,43 +372,44 @@ GRID = (1, 4, 10)
 LEVELS = [1 - (1 - p0) ** j for j in GRID]
 
 
-def cell(k: int, v: float, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Exact copies at coherence 1/k, each latent seen with probability v."""
-    D = bernoulli_masks(controls, m, d, thinner(k, v), seed + 2)
-    return exact_copy(k, d).expand(controls, -1, -1), D
+def grid(places: list[tuple[int, float]], seed: int) -> dict:
+    """Exact copies of coherence 1/k, each latent seen with probability v."""
+    cells = []
+    for k, v in places:
+        p = mask_probability(k, v)  # 1 − (1 − v)^(1/k)
+        masks = bernoulli_masks(controls, m, d, p, seed + 2)
+        cells.append((exact_copy(k, d), masks))
+    return dict(zip(places, measure(cells, 2, seed), strict=True))
 
 
-def grid(seed: int, places: list) -> dict:
-    """Points at the given (k, v)."""
-    points = run([cell(k, v, seed) for k, v in places], 2, seed)
-    return dict(zip(places, points, strict=True))
-
-
-points = grid(seed, [(k, v) for v in LEVELS for k in GRID])
+points = grid([(k, v) for v in LEVELS for k in GRID], seed)
 
 # %% [markdown]
 # The rise of the paper's experiment is that from $(\nu, v) = (1, 0.15)$ to $(\frac1{10}, 1 - 0.85^{10})$. If coherence were the cause, a good part of it would remain when $v$ stays at 0.15:
 
-# %% tags=["nbval-check-output"]
+# %%
 SEEN, RARE = LEVELS[-1], LEVELS[0]
 
 
-def share(changed: tuple, points: dict) -> tuple[float, float]:
-    """The rise from (1, RARE) to one corner, relative to the rise to (10, SEEN)."""
+def share(changed: tuple[int, float], points: dict) -> tuple[float, float]:
+    """Rise from (1, RARE) to one corner, relative to the rise to (10, SEEN)."""
     corners = [changed, (10, SEEN), (1, RARE)]
     return jackknife(
         lambda corner, end, start: (corner - start) / (end - start),
-        *(points[place].barrier() for place in corners),
+        *(midpoint_barrier(points[place]) for place in corners),
     )
 
 
-def share_again(changed: tuple) -> tuple[float, float]:
+def share_again(changed: tuple[int, float]) -> tuple[float, float]:
     """The same with a second seed: other data, masks and students."""
-    corners = [changed, (10, SEEN), (1, RARE)]
-    return share(changed, grid(seed + 1, corners))
+    return share(changed, grid([changed, (10, SEEN), (1, RARE)], seed + 1))
 
 
-value, error = share((10, RARE), points)
+by_coherence = share((10, RARE), points)  # k changes, v does not
+by_visibility = share((1, SEEN), points)  # v changes, k does not
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.coherence"}
+value, error = by_coherence
 claims.check(
     "I13.coherence",
     value,
@@ -417,8 +421,8 @@ claims.check(
 # %% [markdown]
 # and at $\nu = 1$, where the coherence is the largest there is, raising $v$ would change little:
 
-# %% tags=["nbval-check-output"]
-value, error = share((1, SEEN), points)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.visibility"}
+value, error = by_visibility
 claims.check(
     "I13.visibility",
     value,
@@ -427,61 +431,40 @@ claims.check(
     again=lambda: share_again((1, SEEN)),
 )
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
-left, right = axes[0]
-styles = dict(zip(LEVELS, ("sky", "green", "red"), strict=True))
-for v, colour in styles.items():
-    stats = [over_clusters(points[k, v].barrier()) for k in GRID]
-    figures.band(
-        left,
-        GRID,
-        *zip(*stats, strict=True),
-        fmt="o-",
-        linewidth=1.2,
-        color=figures.COLOURS[colour],
-        label=f"$v = {v:.2f}$",
-    )
-left.plot(
-    KS,
-    [point.barrier().mean() for point in copy],
-    "--",
-    color="book:black",
-    label="$p = 0.15$ (Fig. 6)",
-)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier with one of the two held fixed"}
+figure, (left, right) = figures.panels(2)
+for v, colour in zip(LEVELS, ("sky", "green", "red"), strict=True):
+    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+    at_v = clustered([points[k, v] for k in GRID])
+    figures.band(left, GRID, *at_v, label=f"$v = {v:.2f}$", **style)
+style = dict(color="book:black", linestyle="--")
+left.plot(KS, clustered(copy)[0], label="$p = 0.15$ (Fig. 6)", **style)
 left.set(xlabel=r"copies $k = 1/\nu$", ylabel="midpoint barrier", xticks=KS)
 left.set_ylim(top=1.45 * left.get_ylim()[1])
 left.legend(loc="upper left", ncols=2)
-sets = [
+at_k = {k: [points[k, v] for v in LEVELS] for k in GRID}
+for some, name, colour, mark in (
     (copy, "exact copy", "blue", "o"),
     (rotated, "random frame", "orange", "s"),
-]
-sets += [
-    ([points[k, v] for v in LEVELS], rf"control, $\nu = {name}$", colour, mark)
-    for k, name, colour, mark in (
-        (1, "1", "red", "^"),
-        (4, "1/4", "green", "v"),
-        (10, "1/10", "purple", "D"),
-    )
-]
-for some, name, colour, mark in sets:
-    stats = [over_clusters(point.barrier()) for point in some]
-    figures.band(
-        right,
-        [point.both for point in some],
-        *zip(*stats, strict=True),
-        fmt=mark,
-        markersize=5,
-        color=figures.COLOURS[colour],
-        label=name,
-    )
+    (at_k[1], r"control, $\nu = 1$", "red", "^"),
+    (at_k[4], r"control, $\nu = 1/4$", "green", "v"),
+    (at_k[10], r"control, $\nu = 1/10$", "purple", "D"),
+):
+    style = dict(color=f"book:{colour}", fmt=mark, markersize=5)
+    seen = [point.both for point in some]
+    figures.band(right, seen, *clustered(some), label=name, **style)
 right.set(
-    xlabel="neurons that see both latents (rank 2)",
-    ylabel="midpoint barrier",
+    xlabel="neurons that see both latents (rank 2)", ylabel="midpoint barrier"
 )
 right.set_ylim(top=1.5 * right.get_ylim()[1])
 right.legend(loc="upper left", ncols=2)
 figures.show("fig_controls", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+for name, v in zip(("rare", "middle", "seen"), LEVELS, strict=True):
+    change = midpoint_barrier(points[10, v]) - midpoint_barrier(points[1, v])
+    text = "{:+.3f} ± {:.3f}".format(*over_clusters(change))
+    figures.numbers(**{f"change_{name}": text})
 figures.numbers(
     both_1=m * rank_law(1, p0, "exact-copy")[2],
     both_10=m * rank_law(10, p0, "exact-copy")[2],
@@ -491,14 +474,8 @@ figures.numbers(
     same_1=same_counts(1, p0),
     same_10=same_counts(10, p0),
     nobody=(1 - p0**2) ** m,
-    frame_least=high.barrier().mean(axis=1).min(),
-    frame_most=high.barrier().mean(axis=1).max(),
-    **{
-        f"change_{name}": "{:+.3f} ± {:.3f}".format(
-            *over_clusters(points[10, v].barrier() - points[1, v].barrier())
-        )
-        for name, v in zip(("rare", "middle", "seen"), LEVELS, strict=True)
-    },
+    frame_least=high.mean(axis=1).min(),
+    frame_most=high.mean(axis=1).max(),
 )
 
 # %% [markdown]
@@ -527,33 +504,21 @@ figures.numbers(
 #
 # rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$. So both the coherence and the anisotropy that Thm. 4.4 bounds change here, and the set of neurons that see both latents stays.
 
-# %% tags=["nbval-check-output"]
+# %%
 NUS = (0.1, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0)
 same = bernoulli_masks(controls, m, d, p0, seed + 2)
-sized = dict(
-    zip(
-        NUS,
-        run(
-            [
-                (unequal_copy(10, nu, d).expand(controls, -1, -1), same)
-                for nu in NUS
-            ],
-            2,
-            seed,
-        ),
-        strict=True,
-    )
+cells = [(unequal_copy(10, nu, d), same) for nu in NUS]
+sized = dict(zip(NUS, measure(cells, 2, seed), strict=True))
+kept = jackknife(  # the barrier at ν = 0.9 over that at ν = 1/10
+    lambda high, low: high / low,
+    midpoint_barrier(sized[0.9]),
+    midpoint_barrier(sized[0.1]),
 )
-value, error = jackknife(
-    lambda high, low: high / low, sized[0.9].barrier(), sized[0.1].barrier()
-)
-claims.check(
-    "I13.unequal",
-    value,
-    stderr=error,
-    n=controls,
-    rival=copy[1].barrier().mean() / copy[9].barrier().mean(),
-)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.unequal"}
+value, error = kept
+rival = at[2].mean() / at[10].mean()
+claims.check("I13.unequal", value, stderr=error, n=controls, rival=rival)
 
 # %% [markdown]
 # ## Two masks
@@ -563,97 +528,62 @@ claims.check(
 
 # %%
 EPSILONS = (0.0, 0.005, 0.02, 0.05, 0.2, 1.0)
-
-
-def example(eps: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Example 4.3 with m neurons: (U, D), repeated for every cluster of seeds."""
+two = torch.tensor([[1, 0, 0, 1], [0, 1, 1, 0]]).double()
+D = two.repeat_interleave(m // 2, dim=0)  # (m, 4)
+cells = []
+for eps in EPSILONS:
     column = torch.tensor([1.0, eps], dtype=torch.float64) / math.hypot(1, eps)
     U = torch.block_diag(column[:, None], column[:, None])  # (4, 2)
-    two = torch.tensor([[1, 0, 0, 1], [0, 1, 1, 0]]).double()
-    D = two.repeat_interleave(m // 2, dim=0)
-    return U.expand(controls, -1, -1), D.expand(controls, -1, -1)
+    cells.append((U, D.expand(controls, -1, -1)))
 
+halves = dict(zip(EPSILONS, measure(cells, 1, seed), strict=True))
+sharp, even = midpoint_barrier(halves[0.05]), midpoint_barrier(halves[1.0])
 
-halves = dict(
-    zip(EPSILONS, run([example(e) for e in EPSILONS], 1, seed), strict=True)
-)
-
-# %% tags=["nbval-check-output"]
-sharp, even = halves[0.05].barrier(), halves[1.0].barrier()
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.two_masks"}
 value, error = over_clusters(sharp - even)
 claims.check("I13.two_masks", value, stderr=error, n=controls, rival=-even.mean())
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.4, squeeze=False)
-other, axis = axes[0]
-x = 1 - np.array(NUS)
-x[-1] = 2e-4
-for values, style, colour in (
-    ([over_clusters(sized[nu].barrier()) for nu in NUS], "o-", "red"),
-    ([(sized[nu].ends(), 0) for nu in NUS], "s--", "black"),
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot copies of unequal size and two masks"}
+figure, (left, right) = figures.panels(2)
+unequal, masked = [sized[nu] for nu in NUS], [halves[e] for e in EPSILONS]
+for axis, x, some in (
+    (left, [*(1 - np.array(NUS[:-1])), 2e-4], unequal),
+    (right, [0.002, *EPSILONS[1:]], masked),
 ):
-    figures.band(
-        other,
-        x,
-        *zip(*values, strict=True),
-        fmt=style,
-        linewidth=1.2,
-        markersize=4,
-        color=figures.COLOURS[colour],
-    )
-other.set_xscale("log")
-other.set_xticks(
-    [x[-1], 1e-3, 1e-2, 1e-1, 0.9], ["1", "0.999", "0.99", "0.9", "0.1"]
+    style = dict(color="book:red", fmt="o-", linewidth=1.2, markersize=4)
+    figures.band(axis, x, *clustered(some), label="midpoint barrier", **style)
+    style = dict(color="book:black", linewidth=1.2, markersize=4)
+    ends = [loss_of_ends(point) for point in some]
+    axis.plot(x, ends, "s--", label="loss of the ends", **style)
+    axis.set(xscale="log", ylabel="test loss", ylim=(-0.02, None))
+left.set_xticks(
+    [2e-4, 1e-3, 1e-2, 1e-1, 0.9], ["1", "0.999", "0.99", "0.9", "0.1"]
 )
-other.minorticks_off()
-other.invert_xaxis()
-other.set(
+left.invert_xaxis()
+left.set(
     xlabel=r"coherence $\nu$ (axis: $1 - \nu$)",
-    ylabel="test loss",
-    ylim=(-0.02, None),
     title="ten copies, the same masks",
 )
-x = np.array(EPSILONS)
-x[0] = 0.002
-stats = [over_clusters(halves[e].barrier()) for e in EPSILONS]
-figures.band(
-    axis,
-    x,
-    *zip(*stats, strict=True),
-    fmt="o-",
-    linewidth=1.2,
-    color="book:red",
-    label="midpoint barrier",
-)
-axis.plot(
-    x,
-    [halves[e].ends() for e in EPSILONS],
-    "s--",
-    markersize=4,
-    color="book:black",
-    label="loss of the ends",
-)
-axis.set_xscale("log")
-axis.set_xticks(x, ["0", *(f"{e:g}" for e in EPSILONS[1:])])
-axis.minorticks_off()
-axis.set(
+right.set_xticks([0.002, *EPSILONS[1:]], ["0", *(f"{e:g}" for e in EPSILONS[1:])])
+right.set(
     xlabel=r"$\varepsilon$, with $\nu = 1/(1 + \varepsilon^2)$",
-    ylabel="test loss",
-    ylim=(-0.02, None),
     title="two masks (Example 4.3)",
 )
-handles, names = axis.get_legend_handles_labels()
-figure.legend(handles, names, loc="outside lower center", ncols=2)
+for axis in (left, right):
+    axis.minorticks_off()
+figures.legend(figure, columns=2)
 figures.show("fig_two_masks", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     variance_one=relative_anisotropy(1, p0),
     variance_low=relative_anisotropy(1, p0) * (0.1**2 + 0.9**2 / 9),
     variance_high=relative_anisotropy(1, p0) * (0.9**2 + 0.1**2 / 9),
-    large_copies=sized[0.9].barrier().mean(),
-    equal_copies=sized[0.1].barrier().mean(),
-    one_copy=sized[1.0].barrier().mean(),
-    zero_barrier=halves[0.0].barrier().mean(),
-    zero_ends=halves[0.0].ends(),
+    large_copies=midpoint_barrier(sized[0.9]).mean(),
+    equal_copies=midpoint_barrier(sized[0.1]).mean(),
+    one_copy=midpoint_barrier(sized[1.0]).mean(),
+    zero_barrier=midpoint_barrier(halves[0.0]).mean(),
+    zero_ends=loss_of_ends(halves[0.0]),
     sharp_barrier=sharp.mean(),
     even_barrier=even.mean(),
 )
@@ -685,5 +615,5 @@ figures.numbers(
 #     make chapter NAME=coherence ARGS="-p outer 20 -p pairs 2"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

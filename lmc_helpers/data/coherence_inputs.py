@@ -1,8 +1,13 @@
 """Inputs of a chosen coherence (Bürgin et al., App. F.5): two latent variables embedded into d coordinates.
 
-An input is x = U (a, b)ᵀ with (a, b) normal and U (d, 2) with orthonormal columns, eq. (275). Both families leave
-d − 2k rows of U at 0 and give each of the other 2k rows the squared norm 1/k, so that the coherence, the largest
-leverage max_ℓ (U Uᵀ)_ℓℓ of eq. (11), is exactly 1/k. The target is ReLU(a + b).
+An input is x = U (a, b)ᵀ with (a, b) normal and U (d, 2) with orthonormal columns, eq. (275). Both families of the
+paper, :func:`exact_copy` and :func:`random_frame`, leave d − 2k rows of U at 0 and give each of the other 2k rows the
+squared norm 1/k, so that the coherence, the largest leverage
+
+    ν = max_ℓ (U Uᵀ)_ℓℓ                                                                        (11)
+
+is exactly 1/k. :func:`unequal_copy` is this book's: it changes ν and not which coordinates hold which latent. The
+target is ReLU(a + b).
 """
 
 from __future__ import annotations
@@ -27,13 +32,25 @@ __all__ = [
 ]
 
 DIMENSION = 20  # d of App. F.5
-
-
 TOLERANCE = 1e-6  # of UᵀU = I; passes float32
 
 
 def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
-    """n standard normal pairs (a, b), (n, 2) in float64.
+    """n standard normal pairs (a, b).
+
+    Parameters
+    ----------
+    n : int
+        number of examples, n >= 1.
+    seed : int
+        seed of the numbers.
+    purpose : str
+        what they are for; another purpose has other numbers.
+
+    Returns
+    -------
+    torch.Tensor
+        (n, 2), float64.
 
     Raises
     ------
@@ -51,7 +68,17 @@ def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
 
 
 def target(z: torch.Tensor) -> torch.Tensor:
-    """ReLU(a + b) of latents (..., 2); its mean square is 1.
+    """ReLU(a + b); its mean square over normal latents is 1.
+
+    Parameters
+    ----------
+    z : torch.Tensor
+        latents (..., 2).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
 
     Examples
     --------
@@ -98,7 +125,7 @@ def exact_copy(k: int, d: int = DIMENSION) -> torch.Tensor:
 
 
 def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
-    """Copies of unequal size on the coordinates of (276): the first of each latent has leverage ν, the others 1 − ν.
+    """Copies of unequal size on the coordinates of (276): of each latent one has leverage ν, the rest share 1 − ν.
 
     The same masks see the same latents at every ν < 1; at ν = 1/k this is :func:`exact_copy`.
 
@@ -143,7 +170,19 @@ class Frame:
 
 
 def sample_frame(seed: int, d: int = DIMENSION) -> Frame:
-    """A random permutation and uniform angles.
+    """A random permutation of the coordinates and uniform angles.
+
+    Parameters
+    ----------
+    seed : int
+        seed of both.
+    d : int
+        ambient dimension.
+
+    Returns
+    -------
+    Frame
+        permutation (d,) and angles (d // 2,).
 
     Examples
     --------
@@ -192,7 +231,12 @@ def random_frame(k: int, frame: Frame) -> torch.Tensor:
 
 
 def check_orthonormal(U: torch.Tensor) -> None:
-    """Refuse U (..., d, k) unless its columns are orthonormal to 10⁻⁶.
+    """Refuse U unless its columns are orthonormal to 10⁻⁶.
+
+    Parameters
+    ----------
+    U : torch.Tensor
+        (..., d, k), d >= k.
 
     Raises
     ------

@@ -1,11 +1,15 @@
-"""Data sets."""
+"""Handwritten digits that scikit-learn ships, 8 × 8 pixels, for chapters that need a small real data set.
+
+scikit-learn is imported where the digits are read, so that the mathematics runs without it.
+"""
 
 from __future__ import annotations
 
 import torch
-from sklearn.datasets import load_digits
 
 from lmc_helpers.seeds import numpy_generator
+
+__all__ = ["DIGITS", "digits"]
 
 DIGITS = 1797  # images that scikit-learn ships
 
@@ -38,6 +42,8 @@ def digits(n: int = DIGITS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """
     if not 1 <= n <= DIGITS:
         raise ValueError(f"n = {n} images; allowed: 1 <= n <= {DIGITS}")
+    from sklearn.datasets import load_digits
+
     pixels, labels = load_digits(return_X_y=True)
     chosen = slice(None) if n == DIGITS else numpy_generator(seed, "subset of the digits").permutation(DIGITS)[:n]
     return torch.from_numpy(pixels[chosen] / 16).double(), torch.from_numpy(labels[chosen]).long()

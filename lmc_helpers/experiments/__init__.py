@@ -1,1 +1,11 @@
-"""Trained pairs of networks that several chapters share."""
+"""Trained pairs of networks that several chapters share; parameters in, arrays out.
+
+- :mod:`~lmc_helpers.experiments.coherence_points`: points of the coherence experiment, losses on the lines between
+  students (Bürgin et al., Fig. 6, App. F.5); chapter 45.
+- :mod:`~lmc_helpers.experiments.coherence_students`: the students themselves, trained in the two dimensions that they
+  see; chapter 45.
+- :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
+  section 6, Q3, and App. F); chapter 44.
+- :mod:`~lmc_helpers.experiments.visibility`: which latents a masked neuron sees, S_i = Uᵀ Diag(d_i)² U of eq. (9), and
+  the exact laws of its rank and cost (App. F.5); chapter 45.
+"""

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers.barrier import check_places
 from lmc_helpers.data.coherence_inputs import check_orthonormal, target
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.training.ensemble import Recipe, epoch_order
 
-__all__ = ["F5", "Students", "initial_weights", "lines", "train_students"]
+__all__ = ["F5", "Students", "line_losses", "raw_weights", "train_students"]
 
 F5 = Recipe(epochs=100, batch=512, rate=1e-2, weight_decay=1e-2)  # App. F.5; decay of weights and biases
 SCALE = 0.05  # standard deviation of the initial weights
@@ -44,12 +45,24 @@ class Students:
     A: torch.Tensor
 
 
-def initial_weights(seeds: Sequence[int], m: int, d: int) -> torch.Tensor:
-    """Raw weights (N, m, d) from N(0, 0.05²) in float64; they depend on the seed only.
+def raw_weights(seeds: Sequence[int], m: int, d: int) -> torch.Tensor:
+    """Raw weights W from N(0, 0.05²) before training, with no mask applied; they depend on the seed only.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        one a student.
+    m, d : int
+        neurons and coordinates.
+
+    Returns
+    -------
+    torch.Tensor
+        (N, m, d), float64.
 
     Examples
     --------
-    >>> initial_weights([1, 2], 3, 4).shape
+    >>> raw_weights([1, 2], 3, 4).shape
     torch.Size([2, 3, 4])
     """
     drawn = {
@@ -101,18 +114,19 @@ def train_students(
     >>> train_students(U, D, latents(64, seed=1), [[1, 2]], Recipe(epochs=2, batch=32)).A.shape
     torch.Size([1, 2, 8, 2])
     """
-    seeds = [list(group) for group in seeds]
-    _check(U, D, z, seeds)
+    groups = [list(group) for group in seeds]
+    _check_shapes(U, D, z, groups)
     m, n = D.shape[1], len(z)
-    flat = list(dict.fromkeys(seed for group in seeds for seed in group))
+    flat = list(dict.fromkeys(seed for group in groups for seed in group))
     place = {seed: i for i, seed in enumerate(flat)}
     kind = torch.int16 if n < 2**15 else torch.int64
     orders = torch.stack([epoch_order(flat, n, epoch).to(kind) for epoch in range(recipe.epochs)] or [torch.empty(0)])
     z3 = torch.cat([z, torch.ones(n, 1)], dim=1).to(dtype)  # (a, b, 1)
     y = target(z).to(dtype)
-    W, b = [], []
-    for u, mask, group in zip(U.double(), D.double(), seeds, strict=True):
-        start = initial_weights(group, m, D.shape[2])  # (r, m, d)
+    raws: list[torch.Tensor] = []
+    biases: list[torch.Tensor] = []
+    for u, mask, group in zip(U.double(), D.double(), groups, strict=True):
+        start = raw_weights(group, m, D.shape[2])  # (r, m, d)
         rows = (u != 0).any(dim=1)
         live = (mask[:, rows] != 0).any(dim=1)
         forgotten = (1 - recipe.rate * recipe.weight_decay) ** (recipe.epochs * -(-n // recipe.batch))
@@ -127,10 +141,10 @@ def train_students(
             neurons, columns = live.nonzero(), rows.nonzero().flatten()
             raw[part[:, None, None], neurons, columns] = P[:, :-1].mT
             bias[part[:, None], neurons.flatten()] = P[:, -1]
-        W.append(raw)
-        b.append(bias)
-    W, b = torch.stack(W), torch.stack(b)
-    _refuse_nonfinite(W, b, seeds)
+        raws.append(raw)
+        biases.append(bias)
+    W, b = torch.stack(raws), torch.stack(biases)
+    _check_finite(W, b, groups)
     return Students(W, b, (D.double()[:, None] * W) @ U.double()[:, None])
 
 
@@ -179,14 +193,14 @@ def _even(total: int, size: int) -> int:
     return -(-total // -(-total // size))
 
 
-def lines(
+def line_losses(
     students: Students,
     pairs: torch.Tensor,
     z: torch.Tensor,
     lambdas: Sequence[float],
     dtype: torch.dtype = torch.float32,
 ) -> torch.Tensor:
-    """Mean squared errors of (1 − λ) a + λ b for pairs of students of each group.
+    """Mean squared errors of λ a + (1 − λ) b for pairs (a, b) of students of each group.
 
     A is linear in W, so that the line between two W is the line between two A.
 
@@ -199,7 +213,7 @@ def lines(
     z : torch.Tensor
         latents (n, 2) of the examples.
     lambdas : sequence of float
-        L places, λ = 0 is the first student.
+        L places; λ = 1 is the first student of a pair, λ = 0 the second.
     dtype : torch.dtype
         of the computation.
 
@@ -218,26 +232,24 @@ def lines(
     >>> from lmc_helpers.data.coherence_inputs import latents
     >>> z, A = latents(50, seed=1), torch.tensor([[[[1.0, 1.0]], [[0.0, 0.0]]]], dtype=torch.float64)
     >>> students = Students(A, torch.zeros(1, 2, 1, dtype=torch.float64), A)
-    >>> losses = lines(students, torch.tensor([[0, 1]]), z, [0, 0.5, 1])
+    >>> losses = line_losses(students, torch.tensor([[0, 1]]), z, [1, 0.5, 0])
     >>> round(losses[0, 0, 0].item(), 12), round((losses[0, 0, 1] / losses[0, 0, 2]).item(), 6)
     (0.0, 0.25)
     """
-    places = torch.as_tensor(lambdas, dtype=torch.float64)
-    if places.ndim != 1 or not len(places) or not ((places >= 0) & (places <= 1)).all():
-        raise ValueError(f"lambdas = {list(lambdas)}; allowed: one or more numbers in [0, 1]")
+    places = check_places(lambdas)
     G, r, _ = students.b.shape
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < r)).all():
         raise ValueError(f"pairs = {pairs.tolist()}; allowed: (P, 2) indices from 0 to {r - 1}")
     full = torch.cat([students.A, students.b[..., None]], dim=-1)  # (G, r, m, 3)
     z3 = torch.cat([z, torch.ones(len(z), 1)], dim=1).to(dtype)
-    y, t = target(z).to(dtype), places[:, None, None]
+    y, lam = target(z).to(dtype), places[:, None, None]
     found = torch.empty(G, len(pairs), len(places), dtype=torch.float64)
     for g in range(G):
         live = (students.A[g] != 0).any(dim=0).any(dim=-1) | (students.b[g] != 0).any(dim=0)  # the others are 0
         size = max(1, CHUNK // max(1, int(live.sum())))
         for p, (i, j) in enumerate(pairs.tolist()):
             a, b = full[g, i][live], full[g, j][live]
-            nets = ((1 - t) * a + t * b).to(dtype).mT.contiguous()  # (L, 3, live)
+            nets = (lam * a + (1 - lam) * b).to(dtype).mT.contiguous()  # (L, 3, live)
             for q, net in enumerate(nets):
                 total = 0.0
                 for x, goal in zip(z3.split(size), y.split(size), strict=True):
@@ -246,7 +258,7 @@ def lines(
     return found
 
 
-def _check(U: torch.Tensor, D: torch.Tensor, z: torch.Tensor, seeds: list[list[int]]) -> None:
+def _check_shapes(U: torch.Tensor, D: torch.Tensor, z: torch.Tensor, seeds: list[list[int]]) -> None:
     G = len(seeds)
     fits = U.ndim == D.ndim == 3 and len(U) == len(D) == G > 0 and U.shape[1] == D.shape[2] and U.shape[2] == 2
     if not fits:
@@ -260,11 +272,11 @@ def _check(U: torch.Tensor, D: torch.Tensor, z: torch.Tensor, seeds: list[list[i
     check_orthonormal(U)
 
 
-def _refuse_nonfinite(W: torch.Tensor, b: torch.Tensor, seeds: list[list[int]]) -> None:
+def _check_finite(W: torch.Tensor, b: torch.Tensor, seeds: list[list[int]]) -> None:
     bad = ~(torch.isfinite(W).all(dim=-1) & torch.isfinite(b)).all(dim=-1)
-    named = [f"group {g}, network {i} (seed {seeds[g][i]})" for g, i in bad.nonzero().tolist()]
-    if named:
+    names = [f"group {g}, network {i} (seed {seeds[g][i]})" for g, i in bad.nonzero().tolist()]
+    if names:
         raise ValueError(
-            f"the weights are not finite after training for {', '.join(named[:8])}; "
+            f"the weights are not finite after training for {', '.join(names[:8])}; "
             "allowed: finite ones, so a smaller rate"
         )

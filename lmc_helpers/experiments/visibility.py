@@ -14,29 +14,51 @@ from scipy.stats import binom
 
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["bernoulli_masks", "mean_cost", "rank_law", "ranks", "relative_anisotropy", "same_counts", "thinner"]
+__all__ = [
+    "bernoulli_masks",
+    "mask_probability",
+    "mean_cost",
+    "rank_law",
+    "ranks",
+    "relative_anisotropy",
+    "same_counts",
+]
 
 FAMILIES = ("exact-copy", "random-frame")
 TOLERANCE = 1e-12  # of an eigenvalue of S_i; U has orthonormal columns
 
 
-def _check_p(p: float) -> None:
+def _check_probability(p: float) -> None:
     if not 0 <= p <= 1:
         raise ValueError(f"p = {p}; allowed: 0 <= p <= 1")
 
 
-def _check_kp(k: int, p: float, positive: bool = False) -> None:
+def _check_copies(k: int, p: float, positive: bool = False) -> None:
     if k < 1:
         raise ValueError(f"k = {k}; allowed: k >= 1")
-    _check_p(p)
+    _check_probability(p)
     if positive and not p:
         raise ValueError("p = 0; allowed: 0 < p <= 1")
 
 
 def bernoulli_masks(G: int, m: int, d: int, p: float, seed: int) -> torch.Tensor:
-    """G masks (G, m, d) of independent Bernoulli(p) entries, float64.
+    """G masks of independent Bernoulli(p) entries.
 
     An entry is 1 where its uniform number lies below p, so that with one seed a larger p only adds ones.
+
+    Parameters
+    ----------
+    G, m, d : int
+        masks, neurons, coordinates.
+    p : float
+        probability of a 1, in [0, 1].
+    seed : int
+        seed of the uniform numbers.
+
+    Returns
+    -------
+    torch.Tensor
+        (G, m, d), float64.
 
     Raises
     ------
@@ -49,25 +71,25 @@ def bernoulli_masks(G: int, m: int, d: int, p: float, seed: int) -> torch.Tensor
     >>> few.shape, bool((more >= few).all())
     (torch.Size([2, 5, 4]), True)
     """
-    _check_p(p)
+    _check_probability(p)
     uniform = torch.rand(G, m, d, generator=torch_generator(seed, "masks"), dtype=torch.float64)
     return (uniform < p).double()
 
 
 def ranks(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
-    """Rank of S_i for every neuron: how many latent directions it sees.
+    """Rank of S_i = Uᵀ Diag(d_i)² U, eq. (9), for every neuron: how many latent directions it sees.
 
     Parameters
     ----------
     U : torch.Tensor
-        (..., d, k).
+        (..., d, k), orthonormal columns.
     D : torch.Tensor
-        (..., m, d).
+        (..., m, d), masks.
 
     Returns
     -------
     torch.Tensor
-        (..., m), long.
+        (..., m), long; eigenvalues up to 10⁻¹² count as 0.
 
     Examples
     --------
@@ -95,6 +117,11 @@ def rank_law(k: int, p: float, family: str) -> tuple[float, float, float]:
     family : str
         ``"exact-copy"`` or ``"random-frame"``.
 
+    Returns
+    -------
+    (float, float, float)
+        they add up to 1.
+
     Raises
     ------
     ValueError
@@ -105,7 +132,7 @@ def rank_law(k: int, p: float, family: str) -> tuple[float, float, float]:
     >>> [round(value, 4) for value in rank_law(1, 0.15, "exact-copy")]
     [0.7225, 0.255, 0.0225]
     """
-    _check_kp(k, p)
+    _check_copies(k, p)
     if family not in FAMILIES:
         raise ValueError(f"family = {family!r} is unknown; allowed: {', '.join(FAMILIES)}")
     blind = (1 - p) ** (2 * k)
@@ -116,8 +143,20 @@ def rank_law(k: int, p: float, family: str) -> tuple[float, float, float]:
     return blind, one, 1 - blind - one
 
 
-def thinner(k: int, v: float) -> float:
-    """The p at which one of k copies is seen with probability v: 1 − (1 − v)^(1/k).
+def mask_probability(k: int, v: float) -> float:
+    """The p of a Bernoulli mask that sees at least one of k copies with probability v: 1 − (1 − v)^(1/k).
+
+    Parameters
+    ----------
+    k : int
+        copies, k >= 1.
+    v : float
+        in [0, 1].
+
+    Returns
+    -------
+    float
+        p with 1 − (1 − p)^k = v.
 
     Raises
     ------
@@ -126,7 +165,7 @@ def thinner(k: int, v: float) -> float:
 
     Examples
     --------
-    >>> round(thinner(2, 0.75), 12)
+    >>> round(mask_probability(2, 0.75), 12)
     0.5
     """
     if k < 1 or not 0 <= v <= 1:
@@ -136,6 +175,18 @@ def thinner(k: int, v: float) -> float:
 
 def relative_anisotropy(k: int, p: float) -> float:
     """Var (S_i)_cc / (E (S_i)_cc)² = (1 − p)/(p k) in the exact-copy family, where k (S_i)_cc is binomial.
+
+    Parameters
+    ----------
+    k : int
+        copies of each latent, k >= 1.
+    p : float
+        probability that a mask lets an entry through, in (0, 1].
+
+    Returns
+    -------
+    float
+        relative variance.
 
     Raises
     ------
@@ -147,15 +198,31 @@ def relative_anisotropy(k: int, p: float) -> float:
     >>> relative_anisotropy(2, 0.5)
     0.5
     """
-    _check_kp(k, p, positive=True)
+    _check_copies(k, p, positive=True)
     return (1 - p) / (p * k)
 
 
 def mean_cost(k: int, p: float) -> float:
     """Mean squared realization cost of the target's direction (1, 1) with F = 0, given that a neuron sees both latents.
 
-    Exact-copy family: S_i = Diag(n_a, n_b)/k, and (10) gives k (1/n_a + 1/n_b) with independent binomial counts, given
-    that both are at least 1. A neuron that does not see both cannot realize it: the cost is ∞.
+    Exact-copy family: S_i = Diag(n_a, n_b)/k, and (10) gives the squared cost c_i² = k (1/n_a + 1/n_b) with independent
+    binomial counts, given that both are at least 1, so that
+
+        E c_i² = 2k E[1/n | n >= 1].
+
+    A neuron that does not see both cannot realize the direction: its cost is ∞.
+
+    Parameters
+    ----------
+    k : int
+        copies of each latent, k >= 1.
+    p : float
+        probability that a mask lets an entry through, in (0, 1].
+
+    Returns
+    -------
+    float
+        E c_i², at least 2.
 
     Raises
     ------
@@ -167,7 +234,7 @@ def mean_cost(k: int, p: float) -> float:
     >>> mean_cost(1, 0.15), round(mean_cost(2, 0.5), 12)
     (2.0, 3.333333333333)
     """
-    _check_kp(k, p, positive=True)
+    _check_copies(k, p, positive=True)
     n = np.arange(1, k + 1)
     weight = binom.pmf(n, k, p)
     return float(2 * k * (weight / n).sum() / weight.sum())
@@ -177,6 +244,18 @@ def same_counts(k: int, p: float) -> float:
     """Probability that two neurons which see both latents see the same numbers of copies (n_a, n_b), exact-copy family.
 
     (Σ_n P(n | n ≥ 1)²)² with n binomial. Such neurons are exchangeable.
+
+    Parameters
+    ----------
+    k : int
+        copies of each latent, k >= 1.
+    p : float
+        probability that a mask lets an entry through, in (0, 1].
+
+    Returns
+    -------
+    float
+        in (0, 1].
 
     Raises
     ------
@@ -188,6 +267,6 @@ def same_counts(k: int, p: float) -> float:
     >>> same_counts(1, 0.15), round(same_counts(2, 0.5), 12)
     (1.0, 0.308641975309)
     """
-    _check_kp(k, p, positive=True)
+    _check_copies(k, p, positive=True)
     weight = binom.pmf(np.arange(1, k + 1), k, p)
     return float(((weight / weight.sum()) ** 2).sum() ** 2)

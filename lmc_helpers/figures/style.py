@@ -6,6 +6,7 @@ The colours are named Matplotlib colours, ``color="book:blue"``; :data:`COLOURS`
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +14,8 @@ from matplotlib import colors
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+
+from lmc_helpers.error_bars import QUANTILE
 
 __all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show", "stack"]
 
@@ -29,7 +32,7 @@ COLOURS = {
 }
 colors.get_named_colors_mapping().update({f"book:{name}": code for name, code in COLOURS.items()})
 
-BAND = 3.29  # half-width of an error band in standard errors: two-sided 10⁻³
+BAND = QUANTILE  # half-width of an error band in standard errors
 WIDE, SINGLE, PHONE = 10.5, 7.0, 4.6  # inches: several panels side by side, one panel, one panel on a phone
 ROW = 4.2  # inches of a row of panels
 STYLE = Path(__file__).with_name("book.mplstyle")
@@ -65,7 +68,7 @@ def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tu
 
 def band(axes: Axes, x, mean, stderr, **kwargs):
     """Points with bars of ±3.29 standard errors (two-sided 10⁻³), the level at which claims are rejected."""
-    style = {"fmt": "o", "markersize": 3, "linewidth": 0, "elinewidth": 1, "capsize": 0} | kwargs
+    style: dict[str, Any] = {"fmt": "o", "markersize": 3, "linewidth": 0, "elinewidth": 1, "capsize": 0} | kwargs
     return axes.errorbar(x, mean, yerr=BAND * np.asarray(stderr), **style)
 
 
@@ -100,22 +103,28 @@ def stack(figure: Figure) -> None:
     [4.6, 7.2]
     >>> plt.close(figure)
     """
-    grid = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
-    first = {axes.get_subplotspec().rowspan.start: axes for axes in reversed(grid)}
-    last = {axes.get_subplotspec().colspan.start: axes for axes in grid}
-    shared = [(first[s.rowspan.start], last[s.colspan.start]) for s in (axes.get_subplotspec() for axes in grid)]
-    spec = GridSpec(len(grid), 1, figure=figure)
-    for place, (axes, (left, bottom)) in enumerate(zip(grid, shared, strict=True)):
+    grid = [(axes, place) for axes in figure.axes if (place := axes.get_subplotspec()) is not None]
+    first = {place.rowspan.start: axes for axes, place in reversed(grid)}  # row → its leftmost panel
+    last = {place.colspan.start: axes for axes, place in grid}  # column → its lowest panel
+    column = GridSpec(len(grid), 1, figure=figure)
+    for number, (axes, place) in enumerate(grid):
+        left, bottom = first[place.rowspan.start], last[place.colspan.start]
         if not axes.get_ylabel() and axes.get_shared_y_axes().joined(axes, left):
             axes.set_ylabel(left.get_ylabel())
         if not axes.get_xlabel() and axes.get_shared_x_axes().joined(axes, bottom):
             axes.set_xlabel(bottom.get_xlabel())
         if axes.axison:
             axes.tick_params(labelleft=True, labelbottom=True)
-        axes.set_subplotspec(spec[place])
-    for below in figure.legends:
-        below.set_ncols(1)
-    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(below.get_texts()) for below in figure.legends))
+        axes.set_subplotspec(column[number])
+    entries = [
+        ([h for h in box.legend_handles if h is not None], [text.get_text() for text in box.get_texts()])
+        for box in figure.legends
+    ]
+    for box in list(figure.legends):
+        box.remove()
+    for handles, labels in entries:
+        figure.legend(handles, labels, loc="outside lower center")
+    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(labels) for _, labels in entries))
 
 
 def numbers(**values) -> None:

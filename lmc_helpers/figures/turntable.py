@@ -1,7 +1,9 @@
-"""Surfaces in space that a reader can turn: one HTML canvas with its own small script, no library and no network.
+"""Surfaces in space, to look at and to turn.
 
-Surfaces are drawn as quadrilaterals, the farthest first, in a cube with labelled axes. Dragging with a pointer or the
-arrow keys turns all pictures of one turntable together.
+Surfaces are made of quadrilaterals in a cube with labelled axes. :func:`draw` puts one picture on Matplotlib's axes,
+for a figure that needs no script. :func:`turntable` makes one HTML canvas with its own small script, no library and no
+network: it draws the farthest quadrilaterals first, and dragging with a pointer or the arrow keys turns all pictures of
+one turntable together.
 """
 
 from __future__ import annotations
@@ -9,24 +11,89 @@ from __future__ import annotations
 import html
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-__all__ = ["Picture", "turntable"]
+if TYPE_CHECKING:
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+__all__ = ["Picture", "draw", "turntable"]
+
+LIGHT = np.array([0.5, 0.2, 0.84])  # where the light of a static picture comes from
 
 
 @dataclass(frozen=True)
 class Picture:
     """One picture of a turntable: a title, and patches with a colour each.
 
-    A patch is an array (rows, columns, 3) of points on a surface; neighbouring points span its quadrilaterals.
+    A patch is an array (rows, columns, 3) of points on a surface; neighbouring points span its quadrilaterals. Colours
+    are written #rrggbb.
     """
 
     title: str
     patches: list[tuple[np.ndarray, str]]
 
 
-def turntable(pictures: list[Picture], axes: tuple[str, str, str], reach: float, alt: str, view=(20.0, 30.0)) -> str:
+def draw(axes: Axes3D, picture: Picture, labels: tuple[str, str, str], reach: float) -> None:
+    """One picture on Matplotlib's axes, in the cube [−reach, reach]³; both sides of a surface look alike.
+
+    Parameters
+    ----------
+    axes : mpl_toolkits.mplot3d.axes3d.Axes3D
+        of a subplot with ``projection="3d"``.
+    picture : Picture
+        title and patches.
+    labels : tuple of str
+        names of the three axes.
+    reach : float
+        half of the cube's edge.
+
+    Examples
+    --------
+    >>> from lmc_helpers import figures
+    >>> x, y = np.meshgrid([-1.0, 0.0, 1.0], [-1.0, 1.0])
+    >>> figure, axes = figures.panels(subplot_kw={"projection": "3d"})
+    >>> draw(axes, Picture("plane", [(np.stack([x, y, x], axis=-1), "#0072B2")]), ("x", "y", "z"), 1)
+    >>> axes.get_title()
+    'plane'
+    """
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    quads, colours = map(np.concatenate, zip(*(_shaded(*patch) for patch in picture.patches), strict=True))
+    axes.add_collection3d(Poly3DCollection(quads, facecolors=colours, edgecolors=colours, linewidths=0.3))
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), zlim=(-reach, reach), xlabel=labels[0], ylabel=labels[1])
+    axes.zaxis.set_rotate_label(False)
+    axes.set_zlabel(labels[2], rotation=90)
+    axes.set_title(picture.title, y=0.98)
+    axes.view_init(elev=30, azim=20)
+    axes.set_box_aspect((1, 1, 1), zoom=0.88)
+
+
+def _shaded(points: np.ndarray, colour: str) -> tuple[np.ndarray, np.ndarray]:
+    """Quadrilaterals (faces, 4, 3) of a patch and their colours (faces, 3): lighter where they face the light."""
+    corners = [points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]]
+    quads = np.stack(corners, axis=2).reshape(-1, 4, 3)
+    normal = np.cross(quads[:, 2] - quads[:, 0], quads[:, 3] - quads[:, 1])
+    length = np.linalg.norm(normal, axis=1).clip(1e-12)
+    bright = 0.55 + 0.45 * abs(normal @ LIGHT) / length
+    return quads, bright[:, None] * np.array(_rgb(colour)) / 255
+
+
+def _rgb(colour: str) -> list[int]:
+    """Red, green and blue of #rrggbb, 0 to 255."""
+    if len(colour) != 7 or colour[0] != "#":
+        raise ValueError(f"colour {colour!r}; allowed: '#rrggbb'")
+    return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+def turntable(
+    pictures: list[Picture],
+    axes: tuple[str, str, str],
+    reach: float,
+    alt: str,
+    view: tuple[float, float] = (20.0, 30.0),
+) -> str:
     """HTML with the pictures side by side.
 
     Parameters
@@ -73,10 +140,7 @@ def turntable(pictures: list[Picture], axes: tuple[str, str, str], reach: float,
                 raise ValueError(
                     f"a point has the coordinate {points.flat[np.abs(points).argmax()]}; allowed: ±{reach}"
                 )
-            if len(colour) != 7 or colour[0] != "#":
-                raise ValueError(f"colour {colour!r}; allowed: '#rrggbb'")
-            rgb = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
-            patches.append({"n": points.shape[1], "c": rgb, "p": (points / reach).round(3).ravel().tolist()})
+            patches.append({"n": points.shape[1], "c": _rgb(colour), "p": (points / reach).round(3).ravel().tolist()})
         scenes.append({"title": picture.title, "patches": patches})
     data = json.dumps({"scenes": scenes, "axes": list(axes), "view": list(view)}, separators=(",", ":"))
     return TEMPLATE.replace("{{DATA}}", data.replace("</", "<\\/")).replace("{{ALT}}", html.escape(alt, quote=True))

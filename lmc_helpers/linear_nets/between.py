@@ -1,32 +1,123 @@
-"""What separates the components of a linear network's minimum: a pass of height σ_min(Y)², no more and no less.
+"""What lies between two minima of a linear network: straight lines, passes of height σ_min(Y)², permutations.
 
-A path between two components of the minimum of ``‖Y − W_l … W_1 X‖²`` holds a point where a factor is singular. There
-W_l … W_1 X has rank < h and L >= σ_min(Y)² (Eckart & Young), a bound that :func:`path_over_obstruction` attains.
+*Straight lines.* On the line from b (λ = 0) to a (λ = 1) layer i is λ A_i + (1 − λ) B_i.
+
+*The obstruction.* A path between two components of the minimum of ``‖Y − W_l … W_1 X‖²`` holds a point where a factor
+is singular. There W_l … W_1 X has rank < h and L >= σ_min(Y)² (Eckart & Young), a bound that
+:func:`path_over_obstruction` attains.
+
+*Permutations of hidden neurons.* The action
+
+    P · (W_1, …, W_l) = (P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹)
+
+leaves W_l … W_1 unchanged (Prop. 5.2 of Zhao, Dehmamy, Walters & Yu prints it in another order). An odd permutation of
+layer k turns round the sign of det(W_k … W_1 X), the orientation of that layer's activations, and of no other layer;
+so permutations join every two components of the minimum if h >= 2.
 
 Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and Y are (h, h).
-
-
-TODO merge
-
-Permutations of the hidden neurons of a linear network: they join every two components of the minimum if h >= 2.
-
-An odd permutation of layer k turns round the sign of det(W_k … W_1 X), the orientation of that layer's activations,
-and of no other layer (Prop. 5.2, with the action that leaves W_l … W_1 unchanged).
-
-Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X is (h, h).
 """
 
 from __future__ import annotations
 
-from itertools import accumulate
-from operator import mul
+from collections.abc import Sequence
 
 import torch
 
+from lmc_helpers.barrier import check_places
 from lmc_helpers.general_linear import require_invertible, require_square
-from lmc_helpers.linear_nets.minimum import component, named, product, require_minimum, require_pair
+from lmc_helpers.linear_nets.minimum import (
+    Weights,
+    loss,
+    numbered,
+    product,
+    require_minimum,
+    require_same_shapes,
+)
 
-__all__ = ["joining_permutations", "obstruction", "path_over_obstruction", "permute_layers"]
+__all__ = ["highest_on_line", "obstruction", "path_over_obstruction", "permute_layers", "straight_line"]
+
+
+def straight_line(a: Weights, b: Weights, lambdas: Sequence[float] | torch.Tensor) -> Weights:
+    """The straight line λ a + (1 − λ) b, layer by layer.
+
+    Parameters
+    ----------
+    a, b : list of torch.Tensor
+        two networks, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
+    lambdas : sequence of float
+        L places in [0, 1].
+
+    Returns
+    -------
+    list of torch.Tensor
+        l tensors (..., L, h, h).
+
+    Raises
+    ------
+    ValueError
+        if a λ lies outside [0, 1] or the shapes differ.
+
+    Examples
+    --------
+    >>> I = torch.eye(2, dtype=torch.float64)
+    >>> [W[:, 0, 0].tolist() for W in straight_line([I, 4 * I], [3 * I, 2 * I], [0.0, 0.5, 1.0])]
+    [[3.0, 2.0, 1.0], [2.0, 3.0, 4.0]]
+    """
+    require_same_shapes(a, b)
+    return _interpolated(a, b, check_places(lambdas, a[0].dtype, a[0].device))
+
+
+def _interpolated(a: Weights, b: Weights, places: torch.Tensor) -> Weights:
+    """The line at places (L,) or, other ones for each network, (..., L)."""
+    weight = places[..., None, None]
+    return [torch.lerp(B[..., None, :, :], A[..., None, :, :], weight) for A, B in zip(a, b, strict=True)]
+
+
+def highest_on_line(
+    a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, lambdas: Sequence[float] | torch.Tensor
+) -> torch.Tensor:
+    """The largest loss on the straight line at the given places and wherever a factor of the line is singular.
+
+    det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
+    between two components there is one, and there L >= σ_min(Y)², which a grid of places could miss.
+
+    Parameters
+    ----------
+    a, b : list of torch.Tensor
+        two networks of invertible weights, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
+    X, Y : torch.Tensor
+        inputs and targets (h, h).
+    lambdas : sequence of float
+        places in [0, 1].
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
+
+    Raises
+    ------
+    ValueError
+        if a λ lies outside [0, 1], the shapes do not fit, or a weight of b is singular to rounding.
+
+    Examples
+    --------
+    The weights of the line from −1 to 1 vanish together in its middle, between the places:
+
+    >>> one = torch.ones(1, 1, dtype=torch.float64)
+    >>> highest_on_line([one, one], [-one, -one], one, one, [0.0, 1.0])
+    tensor(1., dtype=torch.float64)
+    """
+    require_same_shapes(a, b)
+    require_square(numbered(b), X=X, Y=Y)
+    require_invertible(numbered(b))
+    places = check_places(lambdas, X.dtype, X.device)
+    values = [torch.linalg.eigvals(torch.linalg.solve(B, A - B)) for A, B in zip(a, b, strict=True)]
+    roots = torch.cat([-1 / v for v in values], dim=-1)  # (..., l h)
+    within = (roots.imag.abs() < 1e-9) & (roots.real > 0) & (roots.real < 1)
+    singular = torch.where(within, roots.real, 0)  # 0, which is b, in place of the others
+    every = torch.cat([places.expand(*singular.shape[:-1], -1), singular], dim=-1)
+    return loss(_interpolated(a, b, every), X, Y).amax(dim=-1)
 
 
 def obstruction(Y: torch.Tensor) -> float:
@@ -62,9 +153,7 @@ def obstruction(Y: torch.Tensor) -> float:
     return torch.linalg.svdvals(Y)[-1].item() ** 2
 
 
-def path_over_obstruction(
-    weights: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor, layer: int, steps: int
-) -> list[torch.Tensor]:
+def path_over_obstruction(weights: Weights, X: torch.Tensor, Y: torch.Tensor, layer: int, steps: int) -> Weights:
     """A path to the component where det W_k and det W_{k+1} have changed signs, k = ``layer``; max L = σ_min(Y)².
 
     Let Y v = σ_min u and r = C v, s = C⁻ᵀ v with C = W_k … W_1 X. As sᵀr = 1, the matrix D(τ) = I − (1 − τ) r sᵀ
@@ -104,7 +193,6 @@ def path_over_obstruction(
 
     Examples
     --------
-    >>> from lmc_helpers.linear_nets.minimum import loss
     >>> from lmc_helpers.linear_nets.minimum import component
     >>> I = torch.eye(3, dtype=torch.float64)
     >>> path = path_over_obstruction([I, I, 2 * I], I, 2 * I, layer=2, steps=7)
@@ -134,7 +222,7 @@ def path_over_obstruction(
     return path
 
 
-def permute_layers(weights: list[torch.Tensor], perms: list[torch.Tensor]) -> list[torch.Tensor]:
+def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
     """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
 
     The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1.
@@ -163,7 +251,7 @@ def permute_layers(weights: list[torch.Tensor], perms: list[torch.Tensor]) -> li
     >>> bool(torch.equal(second @ first, W @ W)), first[0].tolist()
     (True, [3.0, 4.0])
     """
-    require_square(named(weights))
+    require_square(numbered(weights))
     h = weights[0].shape[-1]
     if len(perms) != len(weights) - 1:
         raise ValueError(f"{len(perms)} permutations for {len(weights)} layers; allowed: {len(weights) - 1}")
@@ -172,44 +260,3 @@ def permute_layers(weights: list[torch.Tensor], perms: list[torch.Tensor]) -> li
             raise ValueError(f"permutation {i} is {perm.tolist()}; allowed: each of 0, ..., {h - 1} once")
     rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
     return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]
-
-
-def joining_permutations(a: list[torch.Tensor], b: list[torch.Tensor], X: torch.Tensor) -> list[torch.Tensor]:
-    """Permutations that bring a into the component of b; Prop. 5.2, which needs h >= 2.
-
-    From sgn(P_i) sgn(P_{i−1}) sgn det g_i(a) = sgn det g_i(b), sgn P_i is the product of the first i sign changes. An
-    even P_i is the identity here, an odd one exchanges neurons 0 and 1.
-
-    Parameters
-    ----------
-    a, b : list of torch.Tensor
-        two networks, W_1, …, W_l, each (h, h).
-    X : torch.Tensor
-        inputs (h, h).
-
-    Returns
-    -------
-    list of torch.Tensor
-        l − 1 permutations (h,), int64, for :func:`permute_layers`.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, X or a weight is singular to rounding, or h = 1 and the components differ.
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> flip = torch.diag(torch.tensor([1.0, -1.0], dtype=torch.float64))
-    >>> perms = joining_permutations([I, I, I], [flip, I, flip], I)
-    >>> [perm.tolist() for perm in perms], component(permute_layers([I, I, I], perms), I)
-    ([[1, 0], [1, 0]], (-1, 1))
-    """
-    require_pair(a, b)
-    here, there = component(a, X), component(b, X)
-    h = len(X)
-    if h == 1 and here != there:
-        raise ValueError(f"h = 1 and the components {here} and {there} differ; allowed: h >= 2 or equal components")
-    even = torch.arange(h, device=X.device)
-    odd = torch.cat([even[:2].flip(0), even[2:]])
-    return [even if sign > 0 else odd for sign in accumulate(map(mul, here, there), mul)]

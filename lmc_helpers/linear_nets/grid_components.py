@@ -4,6 +4,8 @@ If F is of degree one in each variable, as a product of weights is, its least an
 face, are attained at vertices. So a cube or face meets the surface exactly if F does not have one strict sign at its
 vertices, and no tolerance has to be chosen. Two cubes are joined if their common face meets the surface. If moreover
 the surface inside each single cube is connected, which depends on F, the classes are the components.
+
+Chapter 32 counts the components of Prop. 4.3 of Zhao, Dehmamy, Walters & Yu so, with F = W_3 (W_2 W_1 + ε) X − Y.
 """
 
 from __future__ import annotations
@@ -93,11 +95,12 @@ def surface_classes(values: np.ndarray) -> tuple[int, np.ndarray]:
 
 def _meets(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """Whether F has not one strict sign on the cells that extend along the given axes."""
-    below = above = False
+    cells = tuple(size - (k in axes) for k, size in enumerate(values.shape))
+    below, above = np.zeros(cells, dtype=bool), np.zeros(cells, dtype=bool)
     for corner in itertools.product((slice(None, -1), slice(1, None)), repeat=len(axes)):
         where = [slice(None)] * values.ndim
         for axis, part in zip(axes, corner, strict=True):
             where[axis] = part
-        below = below | (values[tuple(where)] <= 0)
-        above = above | (values[tuple(where)] >= 0)
+        below |= values[tuple(where)] <= 0
+        above |= values[tuple(where)] >= 0
     return below & above

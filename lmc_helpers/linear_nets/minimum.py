@@ -1,14 +1,11 @@
-"""The loss of a linear network, and checks that networks fit together and are minima.
+"""Linear networks of invertible weights: the loss, its minimum, the components and paths inside them.
 
-Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and Y are (h, h).
+The loss is equation (1) of Zhao, Dehmamy, Walters & Yu,
 
+    L(W_1, …, W_l) = ``‖Y − W_l … W_1 X‖²``,
 
-TODO merge
-
-Linear networks of invertible weights: the minimum, its components and paths inside it (Zhao, Dehmamy, Walters & Yu).
-
-The loss is L(W_1, …, W_l) = ``‖Y − W_l … W_1 X‖²`` with all matrices h × h, X and Y invertible. At L = 0 every factor
-is invertible and W_l follows from the others, so that the minimum is homeomorphic to GL_h^{l−1} (Prop. 4.1),
+with all matrices h × h, X and Y invertible. At L = 0 every factor is invertible and W_l follows from the others, so
+that the minimum is homeomorphic to GL_h^{l−1} (Prop. 4.1),
 
     (W_1, …, W_l)  ↔  (g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}),    W_l = Y g_1⁻¹ g_2⁻¹ … g_{l−1}⁻¹,
 
@@ -20,35 +17,40 @@ Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 
 from lmc_helpers.general_linear import (
     determinant_sign,
-    divide,
     path_in_group,
     require_finite,
     require_invertible,
     require_square,
+    times_inverse,
 )
 
 __all__ = [
+    "all_components",
     "component",
     "components",
     "from_group",
     "loss",
-    "named",
+    "numbered",
     "path_in_minimum",
     "product",
     "require_minimum",
-    "require_pair",
+    "require_same_shapes",
     "to_group",
 ]
+
+Weights = list[torch.Tensor]
 
 #: a minimum has L <= AT_MINIMUM · ‖Y‖²
 AT_MINIMUM = 1e-16
 
 
-def loss(weights: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+def loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
     """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1).
 
     Parameters
@@ -74,12 +76,24 @@ def loss(weights: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> torch
     >>> loss([I, 3 * I], I, 2 * I)
     tensor(2., dtype=torch.float64)
     """
-    require_square(named(weights), X=X, Y=Y)
+    require_square(numbered(weights), X=X, Y=Y)
     return (Y - product(weights, X)).square().sum(dim=(-2, -1))
 
 
-def product(weights: list[torch.Tensor], X: torch.Tensor) -> torch.Tensor:
-    """W_k … W_1 X, the last of the given layers' activations.
+def product(weights: Weights, X: torch.Tensor) -> torch.Tensor:
+    """W_k … W_1 X, the activations of the last of the given layers.
+
+    Parameters
+    ----------
+    weights : list of torch.Tensor
+        W_1, …, W_k, k >= 0, each (..., h, h).
+    X : torch.Tensor
+        inputs (h, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., h, h).
 
     Examples
     --------
@@ -93,8 +107,22 @@ def product(weights: list[torch.Tensor], X: torch.Tensor) -> torch.Tensor:
     return X
 
 
-def named(matrices: list[torch.Tensor], name: str = "W", least: int = 2) -> dict[str, torch.Tensor]:
+def numbered(matrices: Weights, letter: str = "W", least: int = 2) -> dict[str, torch.Tensor]:
     """The matrices under the names W_1, W_2, … that error messages use.
+
+    Parameters
+    ----------
+    matrices : list of torch.Tensor
+        W_1, W_2, …, of any shape.
+    letter : str
+        what they are called.
+    least : int
+        how many there must be.
+
+    Returns
+    -------
+    dict of torch.Tensor
+        name → matrix, in order.
 
     Raises
     ------
@@ -103,16 +131,25 @@ def named(matrices: list[torch.Tensor], name: str = "W", least: int = 2) -> dict
 
     Examples
     --------
-    >>> list(named([torch.ones(1, 1), torch.ones(1, 1)]))
+    >>> list(numbered([torch.ones(1, 1), torch.ones(1, 1)]))
     ['W_1', 'W_2']
     """
     if len(matrices) < least:
-        raise ValueError(f"{len(matrices)} matrices {name}_i; allowed: at least {least}")
-    return {f"{name}_{i}": A for i, A in enumerate(matrices, start=1)}
+        raise ValueError(f"{len(matrices)} matrices {letter}_i; allowed: at least {least}")
+    return {f"{letter}_{i}": A for i, A in enumerate(matrices, start=1)}
 
 
-def require_minimum(name: str, weights: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> None:
+def require_minimum(name: str, weights: Weights, X: torch.Tensor, Y: torch.Tensor) -> None:
     """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``.
+
+    Parameters
+    ----------
+    name : str
+        what the error message calls the network.
+    weights : list of torch.Tensor
+        W_1, …, W_l, each (..., h, h).
+    X, Y : torch.Tensor
+        inputs and targets (h, h).
 
     Raises
     ------
@@ -129,24 +166,29 @@ def require_minimum(name: str, weights: list[torch.Tensor], X: torch.Tensor, Y: 
     """
     relative = loss(weights, X, Y) / Y.square().sum()
     require_invertible({"X": X, "Y": Y})
-    require_finite(named(weights))
+    require_finite(numbered(weights))
     if not (relative <= AT_MINIMUM).all():
         raise ValueError(
             f"{name} has loss {relative.max().item():.1e} ‖Y‖²; allowed: a minimum, loss <= {AT_MINIMUM:.0e} ‖Y‖²"
         )
 
 
-def require_pair(a: list[torch.Tensor], b: list[torch.Tensor]) -> None:
+def require_same_shapes(a: Weights, b: Weights) -> None:
     """Raise unless the two networks have one depth and one shape.
+
+    Parameters
+    ----------
+    a, b : list of torch.Tensor
+        W_1, …, W_l, each (..., h, h).
 
     Raises
     ------
     ValueError
-        says both.
+        says both depths and shapes.
 
     Examples
     --------
-    >>> require_pair([torch.ones(1, 1)] * 2, [torch.ones(1, 1)] * 3)
+    >>> require_same_shapes([torch.ones(1, 1)] * 2, [torch.ones(1, 1)] * 3)
     Traceback (most recent call last):
         ...
     ValueError: a has 2 matrices (1, 1), b has 3 matrices (1, 1); allowed: the same
@@ -156,7 +198,7 @@ def require_pair(a: list[torch.Tensor], b: list[torch.Tensor]) -> None:
         raise ValueError(f"a has {shapes[0]}, b has {shapes[1]}; allowed: the same")
 
 
-def to_group(weights: list[torch.Tensor], X: torch.Tensor) -> list[torch.Tensor]:
+def to_group(weights: Weights, X: torch.Tensor) -> Weights:
     """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1.
 
     Parameters
@@ -182,12 +224,12 @@ def to_group(weights: list[torch.Tensor], X: torch.Tensor) -> list[torch.Tensor]
     >>> [float(g[0, 0]) for g in to_group([I, 3 * I, I], 5 * I)]
     [5.0, 3.0]
     """
-    require_square(named(weights), X=X)
-    require_invertible({"X": X} | named(weights[:-1], least=1))
+    require_square(numbered(weights), X=X)
+    require_invertible({"X": X} | numbered(weights[:-1], least=1))
     return [weights[0] @ X, *weights[1:-1]]
 
 
-def from_group(g: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> list[torch.Tensor]:
+def from_group(g: Weights, X: torch.Tensor, Y: torch.Tensor) -> Weights:
     """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of :func:`to_group`.
 
     Parameters
@@ -213,15 +255,15 @@ def from_group(g: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor) -> list[
     >>> [float(W[0, 0]) for W in from_group([5 * I, 3 * I], 5 * I, 30 * I)]
     [1.0, 3.0, 2.0]
     """
-    require_square(named(g, "g", least=1), X=X, Y=Y)
-    require_invertible({"X": X, "Y": Y} | named(g, "g", least=1))
+    require_square(numbered(g, "g", least=1), X=X, Y=Y)
+    require_invertible({"X": X, "Y": Y} | numbered(g, "g", least=1))
     last = Y
-    for factor in g:
-        last = divide(last, factor)
-    return [divide(g[0], X), *g[1:], last]
+    for g_i in g:
+        last = times_inverse(last, g_i)
+    return [times_inverse(g[0], X), *g[1:], last]
 
 
-def components(weights: list[torch.Tensor], X: torch.Tensor) -> torch.Tensor:
+def components(weights: Weights, X: torch.Tensor) -> torch.Tensor:
     """Signs of det(W_1 X), det W_2, …, det W_{l−1}, which tell the components of the minimum apart (Cor. 4.2).
 
     A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign.
@@ -250,13 +292,13 @@ def components(weights: list[torch.Tensor], X: torch.Tensor) -> torch.Tensor:
     tensor([[-1, -1],
             [ 1,  1]])
     """
-    require_square(named(weights), X=X)
-    require_invertible({"X": X} | named(weights))
+    require_square(numbered(weights), X=X)
+    require_invertible({"X": X} | numbered(weights))
     first, *others = (determinant_sign(W) for W in weights[:-1])
     return torch.stack([first * determinant_sign(X), *others], dim=-1).long()
 
 
-def component(weights: list[torch.Tensor], X: torch.Tensor) -> tuple[int, ...]:
+def component(weights: Weights, X: torch.Tensor) -> tuple[int, ...]:
     """The component of the minimum that one network lies in: :func:`components` without a batch.
 
     Parameters
@@ -282,15 +324,41 @@ def component(weights: list[torch.Tensor], X: torch.Tensor) -> tuple[int, ...]:
     >>> component([I, -I, I, I], I)
     (1, -1, 1)
     """
-    require_square(named(weights), X=X)
+    require_square(numbered(weights), X=X)
     if weights[0].ndim != 2:
         raise ValueError(f"W_1 has shape {tuple(weights[0].shape)}; allowed: one network, (h, h)")
     return tuple(components(weights, X).tolist())
 
 
-def path_in_minimum(
-    a: list[torch.Tensor], b: list[torch.Tensor], X: torch.Tensor, Y: torch.Tensor, steps: int
-) -> list[torch.Tensor]:
+def all_components(layers: int) -> torch.Tensor:
+    """The signs of all 2^{l−1} components (Cor. 4.2).
+
+    Parameters
+    ----------
+    layers : int
+        l >= 2.
+
+    Returns
+    -------
+    torch.Tensor
+        (2^{l−1}, l − 1), float64, entries 1 and −1; the last sign changes first, from 1 to −1.
+
+    Raises
+    ------
+    ValueError
+        if l < 2.
+
+    Examples
+    --------
+    >>> all_components(3).long().tolist()
+    [[1, 1], [1, -1], [-1, 1], [-1, -1]]
+    """
+    if layers < 2:
+        raise ValueError(f"layers = {layers}; allowed: layers >= 2")
+    return torch.tensor(list(itertools.product((1, -1), repeat=layers - 1)), dtype=torch.float64)
+
+
+def path_in_minimum(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> Weights:
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
 
     Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
@@ -318,7 +386,6 @@ def path_in_minimum(
 
     Examples
     --------
-    >>> from lmc_helpers.linear_nets.minimum import loss
     >>> I = torch.eye(2, dtype=torch.float64)
     >>> path = path_in_minimum([I, 2 * I], [-I, -2 * I], I, 2 * I, steps=5)
     >>> path[0].shape, bool(loss(path, I, 2 * I).max() < 1e-28)
@@ -326,7 +393,7 @@ def path_in_minimum(
     """
     if steps < 2:
         raise ValueError(f"steps = {steps}; allowed: steps >= 2")
-    require_pair(a, b)
+    require_same_shapes(a, b)
     require_minimum("a", a, X, Y)
     require_minimum("b", b, X, Y)
     here, there = components(a, X), components(b, X)  # (..., l − 1)

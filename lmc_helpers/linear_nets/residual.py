@@ -1,22 +1,19 @@
 """The residual network W_3 (W_2 W_1 + ε I) X of equation (2): the components of its minimum, and paths inside them.
 
-X and Y are invertible. At the minimum M = W_2 W_1 + ε I is invertible and W_3 = Y X⁻¹ M⁻¹, so that the minimum is the
-graph of a function over U = {(W_1, W_2): det M ≠ 0}. Where det W_1 ≠ 0, U has the four components of (W_1, M) in
-GL_n × GL_n, told apart by the signs of det M and det W_1. W_1 may pass a singular matrix inside U
+X and Y are invertible. At the minimum M = W_2 W_1 + ε I is invertible and
+
+    W_3 = Y X⁻¹ M⁻¹,
+
+so that the minimum is the graph of a function over U = {(W_1, W_2): det M ≠ 0}. Where det W_1 ≠ 0, U has the four
+components of (W_1, M) in GL_n × GL_n, told apart by the signs of det M and det W_1. W_1 may pass a singular matrix
+inside U
 
 - for ε ≠ 0 and n >= 2 at either sign of det M: two components;
-- for ε ≠ 0 and n = 1 only at M = ε, the sign of ε: three components (Prop. 4.3);
+- for ε ≠ 0 and n = 1 only at M = ε, the sign of ε: three components (Prop. 4.3 of Zhao, Dehmamy, Walters & Yu);
 - for ε = 0 never: four components.
 
-Weights are float64 tensors (..., n, n), X and Y are (n, n), ε is a number.
-
-
-TODO merge
-
-Paths inside the minimum of the residual network W_3 (W_2 W_1 + ε I) X, for every n and ε.
-
-They are those of the proof that the minimum has two components for ε ≠ 0 and n >= 2: in GL_n × GL_n to a corner, and
-there through a singular W_1 where the other end has another sign of det W_1.
+The paths of :func:`residual_path` are those of the proof: in GL_n × GL_n to a corner, and there through a singular W_1
+where the other end has another sign of det W_1.
 
 Weights are float64 tensors (..., n, n), X and Y are (n, n), ε is a number.
 """
@@ -29,33 +26,45 @@ import torch
 
 from lmc_helpers.general_linear import (
     determinant_sign,
-    divide,
     path_in_group,
+    rank_tolerance,
     require_finite,
     require_invertible,
     require_square,
-    rounding,
+    times_inverse,
 )
-from lmc_helpers.linear_nets.minimum import AT_MINIMUM
+from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, numbered
 
 __all__ = [
-    "middle",
     "require_residual_minimum",
     "residual_components",
     "residual_loss",
+    "residual_map",
     "residual_minimum",
     "residual_path",
 ]
 
-Weights = list[torch.Tensor]
+FirstTwo = tuple[torch.Tensor, torch.Tensor]  # W_1 and W_2, or W_1 and M
 
 
-def middle(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch.Tensor:
+def residual_map(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch.Tensor:
     """M = W_2 W_1 + ε I.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (..., n, n).
+    eps : float
+        ε, the factor of the skip connection.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., n, n).
 
     Examples
     --------
-    >>> middle(torch.ones(1, 1), torch.ones(1, 1), 0.5).item()
+    >>> residual_map(torch.ones(1, 1), torch.ones(1, 1), 0.5).item()
     1.5
     """
     return W2 @ W1 + eps * torch.eye(W1.shape[-1]).to(W1)
@@ -91,9 +100,9 @@ def residual_loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float
     """
     if len(weights) != 3:
         raise ValueError(f"{len(weights)} matrices W_i; allowed: W_1, W_2, W_3")
-    _check(weights, eps, X=X, Y=Y)
+    _require_fitting(weights, eps, X=X, Y=Y)
     W1, W2, W3 = weights
-    return (Y - W3 @ middle(W1, W2, eps) @ X).square().sum(dim=(-2, -1))
+    return (Y - W3 @ residual_map(W1, W2, eps) @ X).square().sum(dim=(-2, -1))
 
 
 def residual_minimum(W1: torch.Tensor, W2: torch.Tensor, X: torch.Tensor, Y: torch.Tensor, eps: float) -> Weights:
@@ -125,11 +134,11 @@ def residual_minimum(W1: torch.Tensor, W2: torch.Tensor, X: torch.Tensor, Y: tor
     tensor([[2., 0.],
             [0., 2.]], dtype=torch.float64)
     """
-    _check([W1, W2], eps, X=X, Y=Y)
+    _require_fitting([W1, W2], eps, X=X, Y=Y)
     require_invertible({"X": X, "Y": Y})
-    M = middle(W1, W2, eps)
+    M = residual_map(W1, W2, eps)
     _require_regular_middle(W1, W2, M, eps)
-    return [W1, W2, divide(divide(Y, X), M)]
+    return [W1, W2, times_inverse(times_inverse(Y, X), M)]
 
 
 def residual_components(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch.Tensor:
@@ -163,8 +172,8 @@ def residual_components(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch
     >>> residual_components(one, -3 * one, eps=1.0).tolist()
     [-1, 1]
     """
-    _check([W1, W2], eps)
-    M = middle(W1, W2, eps)
+    _require_fitting([W1, W2], eps)
+    M = residual_map(W1, W2, eps)
     _require_regular_middle(W1, W2, M, eps)
     of_middle = determinant_sign(M).long()
     counts = torch.full_like(of_middle, eps == 0, dtype=torch.bool)
@@ -177,6 +186,17 @@ def residual_components(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch
 
 def require_residual_minimum(name: str, weights: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float) -> None:
     """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``.
+
+    Parameters
+    ----------
+    name : str
+        what the error message calls the network.
+    weights : list of torch.Tensor
+        W_1, W_2, W_3, each (..., n, n).
+    X, Y : torch.Tensor
+        inputs and targets (n, n).
+    eps : float
+        ε.
 
     Raises
     ------
@@ -199,10 +219,10 @@ def require_residual_minimum(name: str, weights: Weights, X: torch.Tensor, Y: to
         )
 
 
-def _check(weights: Weights, eps: float, **data: torch.Tensor) -> None:
-    named = {f"W_{i}": W for i, W in enumerate(weights, start=1)}
-    require_square(named, **data)
-    require_finite(named)
+def _require_fitting(weights: Weights, eps: float, **data: torch.Tensor) -> None:
+    matrices = numbered(weights)
+    require_square(matrices, **data)
+    require_finite(matrices)
     if not math.isfinite(eps):
         raise ValueError(f"eps = {eps}; allowed: a finite number")
 
@@ -210,16 +230,13 @@ def _check(weights: Weights, eps: float, **data: torch.Tensor) -> None:
 def _require_regular_middle(W1: torch.Tensor, W2: torch.Tensor, M: torch.Tensor, eps: float) -> None:
     """σ_min(M) is above the rounding errors of M, which are in units of ‖W_2‖ ‖W_1‖ + |ε|."""
     size = torch.linalg.matrix_norm(W2, ord=2) * torch.linalg.matrix_norm(W1, ord=2) + abs(eps)
-    least, allowed = torch.linalg.svdvals(M)[..., -1], rounding(M.shape[-1]) * size
+    least, allowed = torch.linalg.svdvals(M)[..., -1], rank_tolerance(M.shape[-1]) * size
     singular = ~(least > allowed)
     if singular.any():
         raise ValueError(
             f"W_2 W_1 + eps I has the singular value {least[singular][0].item():.1e}; "
             f"allowed: > {allowed[singular][0].item():.1e}"
         )
-
-
-Pairs = tuple[torch.Tensor, torch.Tensor]
 
 
 def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float, steps: int) -> Weights:
@@ -260,7 +277,6 @@ def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps:
 
     Examples
     --------
-    >>> from lmc_helpers.linear_nets.residual import residual_loss
     >>> I = torch.eye(2, dtype=torch.float64)
     >>> flip = torch.diag(torch.tensor([-1.0, 1.0], dtype=torch.float64))
     >>> a, b = residual_minimum(I, I, I, I, eps=1.0), residual_minimum(flip, flip, I, I, eps=1.0)
@@ -274,25 +290,28 @@ def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps:
         require_residual_minimum(name, weights, X, Y, eps)
     if a[0].shape != b[0].shape:
         raise ValueError(f"a has matrices {tuple(a[0].shape)}, b has {tuple(b[0].shape)}; allowed: the same")
-    here, there = (residual_components(*weights[:2], eps) for weights in (a, b))
+    here, there = (residual_components(weights[0], weights[1], eps) for weights in (a, b))
     differ = (here != there).any(dim=-1)
     if differ.any():
         raise ValueError(
             f"a lies in component {tuple(here[differ][0].tolist())}, b in {tuple(there[differ][0].tolist())}; "
             "allowed: two minima of one component"
         )
-    (lift_a, down_a, sign_a), (lift_b, down_b, sign_b) = (_to_corner(*w[:2], eps, steps) for w in (a, b))
+    (lift_a, down_a, sign_a), (lift_b, down_b, sign_b) = (_to_corner(w[0], w[1], eps, steps) for w in (a, b))
     t = torch.linspace(0, 1, steps, dtype=X.dtype, device=X.device)
     first = torch.lerp(sign_a[..., None], sign_b[..., None], t)  # (..., steps)
     cross = _crossing(first, here[..., 0], len(X), eps)
     parts = [lift_a, down_a, cross, _reverse(down_b), _reverse(lift_b)]
-    pieces = [[W if i == 0 else W[..., 1:, :, :] for i, W in enumerate(layer)] for layer in zip(*parts, strict=True)]
-    return residual_minimum(*(torch.cat(piece, dim=-3) for piece in pieces), X, Y, eps)
+    W1, W2 = (
+        torch.cat([W if i == 0 else W[..., 1:, :, :] for i, W in enumerate(layer)], dim=-3)
+        for layer in zip(*parts, strict=True)
+    )
+    return residual_minimum(W1, W2, X, Y, eps)
 
 
-def _to_corner(W1: torch.Tensor, W2: torch.Tensor, eps: float, steps: int) -> tuple[Pairs, Pairs, torch.Tensor]:
-    """Parts 1 and 2 of the path, pairs (W_1, W_2) each (..., steps, n, n), and the sign of det W_1 at the corner."""
-    M = middle(W1, W2, eps)
+def _to_corner(W1: torch.Tensor, W2: torch.Tensor, eps: float, steps: int) -> tuple[FirstTwo, FirstTwo, torch.Tensor]:
+    """Parts 1 and 2 of the path, W_1 and W_2 each (..., steps, n, n), and the sign of det W_1 at the corner."""
+    M = residual_map(W1, W2, eps)
     P, _, Qh = torch.linalg.svd(W1)
     size = torch.linalg.matrix_norm(W2, ord=2)
     room = torch.linalg.svdvals(M)[..., -1] / (2 * size)
@@ -302,15 +321,15 @@ def _to_corner(W1: torch.Tensor, W2: torch.Tensor, eps: float, steps: int) -> tu
     W2_lift = W2[..., None, :, :].expand(lift.shape)
 
     start = lift[..., -1, :, :]
-    M = middle(start, W2, eps)
+    M = residual_map(start, W2, eps)
     sign = determinant_sign(start)
     corner_W1, corner_M = _corner(sign, determinant_sign(M), W1.shape[-1], eps)
     down_W1, down_M = path_in_group(start, corner_W1, steps), path_in_group(M, corner_M, steps)
     eye = torch.eye(W1.shape[-1]).to(W1)
-    return (lift, W2_lift), (down_W1, divide(down_M - eps * eye, down_W1)), sign
+    return (lift, W2_lift), (down_W1, times_inverse(down_M - eps * eye, down_W1)), sign
 
 
-def _corner(of_W1: torch.Tensor, of_M: torch.Tensor, n: int, eps: float) -> Pairs:
+def _corner(of_W1: torch.Tensor, of_M: torch.Tensor, n: int, eps: float) -> FirstTwo:
     """diag(±1, 1, …, 1) and e diag(1, …, 1, ±1) with determinants of the given signs (...)."""
     scale = eps if eps else 1.0
     W1, M = torch.ones(2, *of_W1.shape, n).to(of_W1)
@@ -319,7 +338,7 @@ def _corner(of_W1: torch.Tensor, of_M: torch.Tensor, n: int, eps: float) -> Pair
     return torch.diag_embed(W1), torch.diag_embed(scale * M)
 
 
-def _crossing(first: torch.Tensor, of_M: torch.Tensor, n: int, eps: float) -> Pairs:
+def _crossing(first: torch.Tensor, of_M: torch.Tensor, n: int, eps: float) -> FirstTwo:
     """Part 3: W_1 = diag(first, 1, …, 1) and W_2, (..., steps, n, n); ``first`` (..., steps) changes sign or stays."""
     W1, M = (
         D.diagonal(dim1=-2, dim2=-1) for D in _corner(first, of_M[..., None].expand(first.shape).to(first), n, eps)
@@ -328,5 +347,5 @@ def _crossing(first: torch.Tensor, of_M: torch.Tensor, n: int, eps: float) -> Pa
     return torch.diag_embed(W1), torch.diag_embed(W2)
 
 
-def _reverse(part: Pairs) -> Pairs:
-    return tuple(W.flip(-3) for W in part)
+def _reverse(part: FirstTwo) -> FirstTwo:
+    return part[0].flip(-3), part[1].flip(-3)

@@ -1,26 +1,25 @@
-"""Exact bounds on the distance from the orbit of a factorisation (Zhao, Dehmamy, Walters & Yu, Prop. 5.5).
+"""How far a point lies from the orbit of a factorisation under GL_h (Zhao, Dehmamy, Walters & Yu, Prop. 5.5).
 
-The orbit of (W_1, W_2), W_1 (m, h) and W_2 (h, n) of rank h, is S = {(X, Z) : X Z = A} with A = W_1 W_2: its points are
-(W_1 g⁻¹, g W_2), g in GL_h. The distance of (U, V) is the minimum over S of (``‖U − X‖² + ‖V − Z‖²``)^{1/2}, equation
-(23), with Frobenius norms. The distance to the cone {X Z = 0} has a closed form,
+The orbit of (W_1, W_2), W_1 (m, h) and W_2 (h, n) of rank h, is
 
-    d_0(U, V)² = ½ (``‖U‖² + ‖V‖² − ‖UᵀU − VVᵀ‖_*``),
+    S = {(X, Z) : X Z = W_1 W_2} = {(W_1 g⁻¹, g W_2) : g in GL_h}.
 
-and for every Γ of spectral norm 1 the function ``‖U − X‖² + ‖V − Z‖²`` + 2 ⟨Γ, X Z⟩ is convex in (X, Z). One Γ has its
-minimum at the foot on the cone, hence dist² >= d_0² − 2 ``‖A‖_*``, and for midpoints (c W_1, c W_2), c = (β + 1/β)/2,
+The distance of (U, V) is the minimum over S of (``‖U − X‖² + ‖V − Z‖²``)^{1/2}, equation (23), with Frobenius norms.
 
-    (c² − 2) d_0(W_1, W_2)²  <=  dist²  <=  (c − 1/c)² d_0(W_1, W_2)².
+*Bounds.* The distance to the cone {X Z = 0} has a closed form,
 
-If W_1ᵀ W_1 = W_2 W_2ᵀ the distance is known for all c.
+    d_0(U, V)² = ½ (``‖U‖² + ‖V‖² − ‖UᵀU − VVᵀ‖_*``).
 
+For one Γ of spectral norm at most 1 the function ``‖U − X‖² + ‖V − Z‖²`` + 2 ⟨Γ, X Z⟩ is convex in (X, Z) and least at
+the nearest point of the cone. For the midpoints (c W_1, c W_2), c = (β + 1/β)/2, of the paper's proof this gives
 
-TODO merge
+    (c² − 2) d_0(W_1, W_2)²  <=  dist²  <=  (c − 1/c)² d_0(W_1, W_2)²,
 
-How far a point lies from the orbit of a factorisation under GL_h, by minimisation (Zhao et al., Prop. 5.5).
+and if W_1ᵀ W_1 = W_2 W_2ᵀ the distance is known for all c.
 
-The orbit of (W_1, W_2), W_1 (m, h) and W_2 (h, n) of rank h, is S = {(X, Z) : X Z = W_1 W_2} = {(W_1 g⁻¹, g W_2)}. The
-distance of (U, V) is the minimum over S of (``‖U − X‖² + ‖V − Z‖²``)^{1/2}, equation (23), with Frobenius norms; the
-nearest point satisfies Xᵀ(U − X) = (V − Z)Zᵀ. :mod:`lmc_helpers.symmetry.orbit_distance` has what is known exactly.
+*Minimisation.* :func:`orbit_distance` looks for the nearest point by Newton's method on the group. It satisfies
+
+    Xᵀ(U − X) = (V − Z) Zᵀ.
 """
 
 from __future__ import annotations
@@ -31,15 +30,13 @@ from typing import NamedTuple
 
 import torch
 
+from lmc_helpers.general_linear import rank_tolerance
+
 __all__ = [
     "Foot",
-    "balanced",
     "balanced_distance",
-    "check",
-    "check_product",
-    "check_rank",
+    "balanced_factorisation",
     "distance_to_zero_product",
-    "lower_bound",
     "midpoint_bounds",
     "orbit_distance",
     "stationarity",
@@ -73,52 +70,11 @@ def distance_to_zero_product(U: torch.Tensor, V: torch.Tensor) -> torch.Tensor:
     >>> distance_to_zero_product(U, U.flip(0, 1))
     tensor(1.4142, dtype=torch.float64)
     """
-    check(U=U, V=V)
-    check_product(U, V)
+    _require_matrices(U=U, V=V)
+    _require_factors(U, V)
     values = torch.linalg.eigvalsh(U.mT @ U - V @ V.mT)
     squares = U.square().sum(dim=(-2, -1)) + V.square().sum(dim=(-2, -1))
     return ((squares - values.abs().sum(dim=-1)) / 2).clamp(min=0).sqrt()
-
-
-def lower_bound(U: torch.Tensor, V: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
-    """The larger of two lower bounds on the distance r of (U, V) from {X Z = A}.
-
-    The first is r >= (d_0(U, V)² − 2 ``‖A‖_*``)^{1/2}. The second: X Z − U V = U F + E V + E F with E = X − U and
-    F = Z − V, so ``‖UV − A‖`` <= ω r + r²/2 with ω² = ``‖U‖₂² + ‖V‖₂²`` (spectral norms). It is 0 on the orbit only.
-
-    Parameters
-    ----------
-    U, V : torch.Tensor
-        (..., m, h) and (..., h, n), float64.
-    A : torch.Tensor
-        (m, n).
-
-    Returns
-    -------
-    torch.Tensor
-        (...).
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a matrix is not float64 or not finite.
-
-    Examples
-    --------
-    The distance of (3, 3) from the hyperbola xz = 1 is √7 ≈ 2.65:
-
-    >>> lower_bound(*torch.full((2, 1, 1), 3.0, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64))
-    tensor(2.6458, dtype=torch.float64)
-    """
-    check(U=U, V=V, A=A)
-    check_product(U, V)
-    if A.shape != (U.shape[-2], V.shape[-1]):
-        raise ValueError(f"A has shape {tuple(A.shape)}; allowed: {(U.shape[-2], V.shape[-1])}")
-    miss = torch.linalg.matrix_norm(U @ V - A)
-    spectral = torch.linalg.matrix_norm(U, 2).square() + torch.linalg.matrix_norm(V, 2).square()
-    root = 2 * miss / ((spectral + 2 * miss).sqrt() + spectral.sqrt()).clamp(min=1e-300)
-    far = distance_to_zero_product(U, V).square() - 2 * torch.linalg.matrix_norm(A, "nuc")
-    return torch.maximum(root, far.clamp(min=0).sqrt())
 
 
 def midpoint_bounds(W1: torch.Tensor, W2: torch.Tensor, c: float | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -146,12 +102,12 @@ def midpoint_bounds(W1: torch.Tensor, W2: torch.Tensor, c: float | torch.Tensor)
     >>> midpoint_bounds(*torch.ones(2, 1, 1, dtype=torch.float64), 2.0)
     (tensor(1.4142, dtype=torch.float64), tensor(1.5000, dtype=torch.float64))
     """
-    c = _check_c(c, least=1)
+    c = _require_stretch(c, least=1)
     near = distance_to_zero_product(W1, W2)
     return (c.square() - 2).clamp(min=0).sqrt() * near, (c - 1 / c) * near
 
 
-def balanced(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def balanced_factorisation(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The factorisation W_1 = P D^{1/2}, W_2 = D^{1/2} Qᵀ from the singular values A = P D Qᵀ; W_1ᵀ W_1 = W_2 W_2ᵀ = D.
 
     Parameters
@@ -171,14 +127,14 @@ def balanced(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
     Examples
     --------
-    >>> W1, W2 = balanced(torch.tensor([[0.0, 4.0], [1.0, 0.0]], dtype=torch.float64))
+    >>> W1, W2 = balanced_factorisation(torch.tensor([[0.0, 4.0], [1.0, 0.0]], dtype=torch.float64))
     >>> round(W1.norm().item() ** 2, 12), (W1 @ W2).tolist()
     (5.0, [[0.0, 4.0], [1.0, 0.0]])
     """
-    check(A=A)
+    _require_matrices(A=A)
     if A.shape[-1] != A.shape[-2]:
         raise ValueError(f"A has shape {tuple(A.shape)}; allowed: (..., n, n)")
-    check_rank("A", A)
+    _require_full_rank("A", A)
     P, values, Qh = torch.linalg.svd(A)
     root = values.sqrt()
     return P * root[..., None, :], root[..., None] * Qh
@@ -213,13 +169,13 @@ def balanced_distance(c: float | torch.Tensor, A: torch.Tensor) -> torch.Tensor:
     >>> balanced_distance(3.0, torch.eye(1, dtype=torch.float64)) ** 2
     tensor(7.0000, dtype=torch.float64)
     """
-    c = _check_c(c, least=0)
-    balanced(A)  # checks A
+    c = _require_stretch(c, least=0)
+    balanced_factorisation(A)  # checks A
     square = torch.where(c < 2, 2 * (c - 1).square(), c.square() - 2)
     return (square * torch.linalg.matrix_norm(A, "nuc")).sqrt()
 
 
-def _check_c(c: float | torch.Tensor, least: float) -> torch.Tensor:
+def _require_stretch(c: float | torch.Tensor, least: float) -> torch.Tensor:
     c = torch.as_tensor(c, dtype=torch.float64)
     bad = c[~((c >= least) & torch.isfinite(c))]
     if bad.numel():
@@ -227,7 +183,7 @@ def _check_c(c: float | torch.Tensor, least: float) -> torch.Tensor:
     return c
 
 
-def check(**matrices: torch.Tensor) -> None:
+def _require_matrices(**matrices: torch.Tensor) -> None:
     """Raise ValueError unless each is a finite matrix (..., p, q) of float64; the name is in the message."""
     for name, M in matrices.items():
         if M.ndim < 2 or min(M.shape[-2:]) < 1 or M.dtype != torch.float64:
@@ -236,21 +192,25 @@ def check(**matrices: torch.Tensor) -> None:
             raise ValueError(f"{name} holds values that are not finite; allowed: finite matrices")
 
 
-def check_product(U: torch.Tensor, V: torch.Tensor) -> None:
+def _require_factors(U: torch.Tensor, V: torch.Tensor) -> None:
     """Raise ValueError unless U (..., m, h) and V (..., h, n) fit together."""
     if U.shape[-1] != V.shape[-2] or U.shape[:-2] != V.shape[:-2]:
         raise ValueError(f"shapes {tuple(U.shape)} and {tuple(V.shape)}; allowed: (..., m, h) and (..., h, n)")
 
 
-def check_rank(name: str, M: torch.Tensor) -> None:
+def _require_full_rank(name: str, M: torch.Tensor) -> None:
     """Raise ValueError if the least singular value of a matrix is rounding."""
     values = torch.linalg.svdvals(M)
-    if not (values[..., -1] > 16 * max(M.shape[-2:]) * 2.0**-52 * values[..., 0]).all():
+    if not (values[..., -1] > rank_tolerance(max(M.shape[-2:])) * values[..., 0]).all():
         raise ValueError(f"{name} is singular to rounding; allowed: full rank")
 
 
 class Foot(NamedTuple):
-    """The nearest point (X, Z) of the orbit that was found, its distance and its :func:`stationarity`."""
+    """The nearest point of an orbit that was found, the foot of a perpendicular.
+
+    X (..., m, h) and Z (..., h, n) are the point, ``distance`` (...) is its distance from (U, V), and ``residual``
+    (...) its :func:`stationarity`, 0 but for rounding.
+    """
 
     X: torch.Tensor
     Z: torch.Tensor
@@ -286,9 +246,9 @@ def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Ten
     >>> [round(stationarity(U, U, x + 0 * U, 1 / x + 0 * U).item(), 3) for x in (1.0, 2.0)]
     [0.0, 0.651]
     """
-    check(U=U, V=V, X=X, Z=Z)
-    check_product(U, V)
-    check_product(X, Z)
+    _require_matrices(U=U, V=V, X=X, Z=Z)
+    _require_factors(U, V)
+    _require_factors(X, Z)
     slope = torch.linalg.matrix_norm(X.mT @ (U - X) - (V - Z) @ Z.mT)
     return slope / (_squares(X, Z) * _squares(U - X, V - Z)).sqrt().clamp(min=1e-300)
 
@@ -302,7 +262,7 @@ def orbit_distance(
     V W_2⁺ and W_1⁺ U; each also with the other sign of det g. A step replaces (X, Z) by (X e^{−η}, e^{η} Z), in whose
     coordinates the derivatives of the squared distance are explicit; the signs of negative curvatures are turned, and
     steps are halved until the distance falls. A start is done where rounding stops it, too. The result is the best
-    stationary point that was found: an upper bound. :func:`lower_bound` bounds from below.
+    stationary point that was found, an upper bound on the distance.
 
     Parameters
     ----------
@@ -335,26 +295,26 @@ def orbit_distance(
     >>> round(foot.distance.item() ** 2, 9), round((foot.X + foot.Z).item(), 9)
     (7.0, 3.0)
     """
-    check(U=U, V=V, W1=W1, W2=W2)
+    _require_matrices(U=U, V=V, W1=W1, W2=W2)
     h = W1.shape[-1]
     if W1.ndim != 2 or W2.ndim != 2 or U.shape[-2:] != W1.shape or V.shape[-2:] != W2.shape:
         shapes = [tuple(t.shape) for t in (U, V, W1, W2)]
         raise ValueError(f"shapes {shapes}; allowed: (..., m, h), (..., h, n), (m, h) and (h, n)")
-    check_product(U, V)
+    _require_factors(U, V)
     if h > 6:
         raise ValueError(f"h = {h}; allowed: h <= 6, as 2^h starts are tried")
     if min(W1.shape[0], W2.shape[1]) < h:
         raise ValueError(f"W1 {tuple(W1.shape)} and W2 {tuple(W2.shape)}; allowed: (m, h) and (h, n) with m, n >= h")
-    check_rank("W1", W1)
-    check_rank("W2", W2)
+    _require_full_rank("W1", W1)
+    _require_full_rank("W2", W2)
     if steps < 1 or not 0 < tol < math.inf:
         raise ValueError(f"steps = {steps}, tol = {tol}; allowed: steps >= 1 and 0 < tol < inf")
     shape = U.shape[:-2]
     U, V = U.reshape(-1, *W1.shape), V.reshape(-1, *W2.shape)  # (B, m, h), (B, h, n)
     g = _starts(U, V, W1, W2)  # (s, B, h, h)
     X, Z = W1 @ torch.linalg.inv(g), g @ W2
-    flat = (t.flatten(0, 1) for t in (U.expand_as(X), V.expand_as(Z), X, Z))
-    X, Z = _newton(*flat, steps, tol)
+    U_all, V_all, X, Z = (t.flatten(0, 1) for t in (U.expand_as(X), V.expand_as(Z), X, Z))
+    X, Z = _newton(U_all, V_all, X, Z, steps, tol)
     X, Z = X.unflatten(0, g.shape[:2]), Z.unflatten(0, g.shape[:2])
     distance = _squares(U - X, V - Z).sqrt()  # (s, B)
     best = distance.argmin(dim=0)

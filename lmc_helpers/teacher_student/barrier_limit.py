@@ -7,18 +7,20 @@ different axes, c_d = E σ(x₁) ≈ 1/√(2πd). With many types the sum concen
 
 In the limit the counts of a type in the two minima are independent 1 + Poisson(r − 1), the entries of a type are
 uniform on the simplex, and the leftover rows of one minimum meet those of the other at random. g is the mean over
-types; it is sampled here with as many types as wanted, free of finite-M effects.
+types; it is sampled here with as many types as wanted, free of finite-M effects (chapter *Where the barrier peaks*).
+The place of the peak is that of a fitted polynomial, :func:`fitted_maximum`, averaged over independent batches.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from lmc_helpers.error_bars import over_clusters
 from lmc_helpers.seeds import numpy_generator
 
 
 def _entries(counts: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Type, entry and rank (0 = largest of its type) of every row; each (Σ counts,)."""
+    """Type, entry and rank (0 = largest of its type) of every row, type after type; each (Σ counts,)."""
     types = np.repeat(np.arange(len(counts)), counts)
     entries = rng.exponential(size=len(types))
     entries /= np.bincount(types, entries)[types]
@@ -28,6 +30,7 @@ def _entries(counts: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 
 def _cost(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """2/c_d times the mean error halfway of rows with the ends a and b on different axes."""
     return a + b - np.hypot(a, b)
 
 
@@ -75,7 +78,41 @@ def barrier_limits(r: float, types: int, seed: int) -> tuple[float, float]:
     return float(permuted**2 / (8 * np.pi)), float(direct**2 / (8 * np.pi))
 
 
-def peak(x: np.ndarray, values: np.ndarray, degree: int = 4) -> float:
+def limit_curves(ratios, types: int, batches: int, seed: int) -> np.ndarray:
+    """:func:`barrier_limits` at several m/M in independent batches.
+
+    Parameters
+    ----------
+    ratios : sequence of float
+        r = m/M > 1, (k,).
+    types : int
+        sampled types in each batch, at least 1000.
+    batches : int
+        independent repetitions, at least 1.
+    seed : int
+        batch number i has the seed ``seed + 1000 i``.
+
+    Returns
+    -------
+    numpy.ndarray
+        (batches, k, 2): permuted and direct.
+
+    Raises
+    ------
+    ValueError
+        if there is no batch, and as :func:`barrier_limits`.
+
+    Examples
+    --------
+    >>> limit_curves([1.5, 2.0, 3.0], types=1000, batches=4, seed=1).shape
+    (4, 3, 2)
+    """
+    if batches < 1:
+        raise ValueError(f"batches = {batches}; allowed: batches >= 1")
+    return np.array([[barrier_limits(float(r), types, seed + 1000 * k) for r in ratios] for k in range(batches)])
+
+
+def fitted_maximum(x: np.ndarray, values: np.ndarray, degree: int = 4) -> float:
     """Where a curve through noisy positive values is largest: the maximum of a polynomial fitted to their logarithms.
 
     Parameters
@@ -98,7 +135,7 @@ def peak(x: np.ndarray, values: np.ndarray, degree: int = 4) -> float:
     Examples
     --------
     >>> x = np.linspace(1, 4, 20)
-    >>> round(peak(x, np.exp(-np.log(x / 2) ** 2)), 6)
+    >>> round(fitted_maximum(x, np.exp(-np.log(x / 2) ** 2)), 6)
     2.0
     """
     if len(x) <= degree or not (values > 0).all():
@@ -111,3 +148,35 @@ def peak(x: np.ndarray, values: np.ndarray, degree: int = 4) -> float:
             f"the largest value is at an end, x = {np.exp(fine[best]):.3g}; allowed: a peak in the interior"
         )
     return float(np.exp(fine[best]))
+
+
+def peak_over_batches(x: np.ndarray, curves: np.ndarray) -> tuple[float, float]:
+    """Place of the peak, the mean of :func:`fitted_maximum` over batches, and its error.
+
+    Parameters
+    ----------
+    x : numpy.ndarray
+        (k,).
+    curves : numpy.ndarray
+        (batches, k), positive; at least two batches.
+
+    Returns
+    -------
+    (float, float)
+        mean and error. The error is widened, so that 3.29 of them are Student's two-sided 10⁻³ bounds for few batches.
+
+    Raises
+    ------
+    ValueError
+        if there are fewer than two batches, and as :func:`fitted_maximum`.
+
+    Examples
+    --------
+    >>> x = np.linspace(1, 4, 20)
+    >>> place, error = peak_over_batches(x, [np.exp(-np.log(x / top) ** 2) for top in (1.9, 2.0, 2.1)])
+    >>> round(place, 4), 0.1 < error
+    (2.0, True)
+    """
+    if len(curves) < 2:
+        raise ValueError(f"{len(curves)} batches; allowed: at least 2")
+    return over_clusters([fitted_maximum(x, curve) for curve in curves])

@@ -1,4 +1,4 @@
-"""The loss between two minima, by their structure (Zhan, Li & Wu, section 4).
+"""The loss and the barrier between two minima, by their structure (Zhan, Li & Wu, section 4).
 
 A row of a minimum has at most one non-zero entry, so a row of λ W₁ + (1 − λ) W₂ has at most two. Rows that stay on
 one axis add up to one row. The kernel of two rows that share no axis is κ(0)‖u‖‖v‖, which sums up to a product; only
@@ -6,7 +6,8 @@ pairs that share an axis need an arccosine. With the signed rows (student +, tea
 
     L = κ(0) (Σ s_a ρ_a)² + Σ s_a s_b ρ_a ρ_b [κ(cos θ_ab) − κ(0)]   over pairs that share an axis.
 
-At M = 500 and m = 5000 that is some thousand pairs instead of 5000².
+At M = 500 and m = 5000 that is some thousand pairs instead of 5000². Barriers of many pairs of small minima are
+computed by the dense loss in batches.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
-from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers.barrier import GRID, check_places, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
+from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import kappa, population_loss
 
 
@@ -25,15 +26,15 @@ def _one_entry(W: torch.Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Axis (m,), −1 for a row 0, and entry (m,) of each row."""
     if W.ndim != 2:
         raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (m, d)")
-    W = W.detach().cpu().numpy()
-    if not np.isfinite(W).all():
+    rows = W.numpy(force=True)
+    if not np.isfinite(rows).all():
         raise ValueError(f"{name} holds values that are not finite; allowed: finite weights")
-    many = np.flatnonzero((W != 0).sum(axis=1) > 1)
-    if len(many) or (W < 0).any():
-        row = many[0] if len(many) else np.flatnonzero((W < 0).any(axis=1))[0]
+    many = np.flatnonzero((rows != 0).sum(axis=1) > 1)
+    if len(many) or (rows < 0).any():
+        row = many[0] if len(many) else np.flatnonzero((rows < 0).any(axis=1))[0]
         raise ValueError(f"row {row} of {name} lies on no ray e_j; allowed: rows with one positive entry or none")
-    axis = W.argmax(axis=1)
-    entry = W[np.arange(len(W)), axis]
+    axis = rows.argmax(axis=1)
+    entry = rows[np.arange(len(rows)), axis]
     return np.where(entry > 0, axis, -1), entry
 
 
@@ -47,7 +48,7 @@ def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     M : int
         teacher neurons, M <= d.
     lambdas : sequence of float
-        points of [0, 1].
+        points of [0, 1]; λ = 1 is W₁.
 
     Returns
     -------
@@ -69,11 +70,9 @@ def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     >>> torch.allclose(losses_between(W, W.flip(0), 2, [0.5])[0], halfway)
     True
     """
-    lambdas = np.atleast_1d(np.asarray(lambdas, dtype=float))
+    lambdas = check_places(lambdas).tolist()
     if W1.shape != W2.shape:
         raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal shapes")
-    if not ((lambdas >= 0) & (lambdas <= 1)).all():
-        raise ValueError(f"lambda = {lambdas[~((lambdas >= 0) & (lambdas <= 1))][0]}; allowed: 0 <= lambda <= 1")
     (axis1, x1), (axis2, x2) = _one_entry(W1, "W1"), _one_entry(W2, "W2")
     d = W1.shape[1]
     if not 1 <= M <= d:
@@ -87,6 +86,7 @@ def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
 
 
 def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np.ndarray, ...], d: int) -> float:
+    """L at λ = x from the sums of the rows that stay on an axis (d,) and the axes and entries of the others (u,)."""
     axis1, x1, axis2, x2 = pairs
     u = len(axis1)
     rows = sparse.csr_array(
@@ -107,6 +107,25 @@ def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np
 def minima_barrier(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> float:
     """The barrier between two minima, whose own losses are 0: the largest of :func:`losses_between`.
 
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (m, d), one pair; W2 already permuted.
+    M : int
+        teacher neurons, M <= d.
+    lambdas : sequence of float
+        points of [0, 1].
+
+    Returns
+    -------
+    float
+        max over λ of L(λ W₁ + (1 − λ) W₂).
+
+    Raises
+    ------
+    ValueError
+        as :func:`losses_between`.
+
     Examples
     --------
     >>> W = torch.eye(2, dtype=torch.float64)
@@ -116,75 +135,37 @@ def minima_barrier(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     return float(losses_between(W1, W2, M, lambdas).max())
 
 
-def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
-    """The permutation p that minimises ``E|f − f*|`` halfway between the minima W₁ and W₂[p], among all m!.
-
-    Halfway, row i contributes Δ_i = σ(½(u + v)·x) − ½σ(u·x) − ½σ(v·x) <= 0 to f − f*, with u, v its two ends. Nothing
-    cancels in the sum, so that ``E|f − f*| = Σ_i E|Δ_i|``, and ``E|Δ_i|`` is proportional to
-    ‖u‖ + ‖v‖ − ‖u + v‖. That is a linear assignment problem. The loss is the mean square of the same sum, which this
-    does not minimise exactly.
+def minima_barriers(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> np.ndarray:
+    """The barriers of many pairs of minima, one :func:`minima_barrier` each.
 
     Parameters
     ----------
     W1, W2 : torch.Tensor
-        (m, d), one pair.
-
-    Returns
-    -------
-    torch.Tensor
-        p (m,), torch.long.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ or a weight is not finite.
-
-    Examples
-    --------
-    >>> W = torch.eye(3, dtype=torch.float64)
-    >>> pair_matching(W, W[[2, 0, 1]])
-    tensor([1, 2, 0])
-    """
-    if W1.ndim != 2 or W1.shape != W2.shape:
-        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal shapes (m, d)")
-    if not (torch.isfinite(W1).all() and torch.isfinite(W2).all()):
-        raise ValueError("W1 or W2 holds values that are not finite; allowed: finite weights")
-    norm1, norm2 = torch.linalg.vector_norm(W1, dim=-1), torch.linalg.vector_norm(W2, dim=-1)  # (m,)
-    together = torch.linalg.vector_norm(W1[:, None] + W2, dim=-1)  # (m, m)
-    cost = norm1[:, None] + norm2 - together
-    return torch.from_numpy(linear_sum_assignment(cost.cpu().numpy())[1])
-
-
-def snap(W: torch.Tensor, M: int) -> torch.Tensor:
-    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
-
-    Parameters
-    ----------
-    W : torch.Tensor
-        (..., m, d), for example networks that gradient descent has brought close to a minimum.
+        (n, m, d); W2 already permuted.
     M : int
         teacher neurons, M <= d.
+    lambdas : sequence of float
+        points of [0, 1].
 
     Returns
     -------
-    torch.Tensor
-        (..., m, d); a row without a positive entry among the first M becomes 0.
+    numpy.ndarray
+        (n,).
 
     Raises
     ------
     ValueError
-        if M is not in 1 … d.
+        if the shapes differ, and as :func:`losses_between`.
 
     Examples
     --------
-    >>> snap(torch.tensor([[0.9, 0.1], [-0.2, -0.1]]), M=2)
-    tensor([[0.9000, 0.0000],
-            [0.0000, 0.0000]])
+    >>> W = torch.eye(2, dtype=torch.float64).expand(3, 2, 2)
+    >>> minima_barriers(W, W, M=2).round(12).tolist()
+    [0.0, 0.0, 0.0]
     """
-    if not 1 <= M <= W.shape[-1]:
-        raise ValueError(f"M = {M} teacher neurons in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
-    entry, types = W[..., :M].max(dim=-1)
-    return torch.zeros_like(W).scatter(-1, types[..., None], entry.clamp(min=0)[..., None])
+    if W1.ndim != 3 or W1.shape != W2.shape:
+        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal, (n, m, d)")
+    return np.array([minima_barrier(a, b, M, lambdas) for a, b in zip(W1, W2, strict=True)])
 
 
 def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int = 50) -> torch.Tensor:
@@ -204,6 +185,11 @@ def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int =
     torch.Tensor
         (2, n): permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
 
+    Raises
+    ------
+    ValueError
+        if the shapes differ, M > d or a weight is not finite.
+
     Examples
     --------
     >>> W = torch.eye(2, dtype=torch.float64)[None]
@@ -217,3 +203,38 @@ def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int =
         chunks = zip(W1.split(chunk), ends.split(chunk), strict=True)
         rows.append(torch.cat([loss_barrier(lambda W: population_loss(W, M), a, b) for a, b in chunks]))
     return torch.stack(rows)
+
+
+def uniform_barriers(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponential") -> np.ndarray:
+    """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
+
+    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`.
+
+    Parameters
+    ----------
+    m, M, d, seed, law
+        as in :func:`~lmc_helpers.teacher_student.minima.sample_minima`.
+    n : int
+        number of pairs, n >= 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        (2, n): permuted, direct.
+
+    Raises
+    ------
+    ValueError
+        as ``sample_minima``.
+
+    Examples
+    --------
+    >>> permuted, direct = uniform_barriers(m=8, M=4, d=4, n=3, seed=1)
+    >>> bool((permuted < direct).all())
+    True
+    """
+    W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
+    if M <= 20:
+        return permuted_and_direct(W1, W2, M, chunk=100).numpy()
+    permuted = permute(W2, algorithm_1(W1, W2))
+    return np.stack([minima_barriers(W1, ends, M) for ends in (permuted, W2)])

@@ -1,8 +1,10 @@
 """Gradient descent on the population loss, many networks in one batch (Zhan, Li & Wu, B.1).
 
-W ← W − η ∇L(W) with the exact gradient of the loss (3), which carries no factor ½. All networks of a batch take their
-steps together; a network leaves the batch when its gradient is small enough or its loss is out of bounds, and the
-record says which and when.
+    W ← W − η ∇L(W)
+
+with the exact gradient of the loss (3), which carries no factor ½. All networks of a batch take their steps together;
+a network leaves the batch when its gradient is small enough or its weights are out of bounds, and the record says which
+and when.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ import math
 from dataclasses import dataclass
 
 import torch
-from tqdm import trange
 
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.teacher_student.population import population_gradient, population_loss
+from lmc_helpers.training.progress import progress as progress_bar
+
+__all__ = ["BOUND", "EVERY", "Descent", "gradient_descent", "initial_weights"]
 
 EVERY = 50  # steps between two looks at the gradients
 BOUND = 1e6  # Frobenius norm beyond which a network counts as diverged
@@ -45,7 +49,16 @@ class Descent:
 
 
 def initial_weights(m: int, d: int, n: int, seed: int, scale: float | None = None) -> torch.Tensor:
-    """Gaussian weights with standard deviation 1/(md), as B.1 states, or ``scale``.
+    """Students at the start of a descent: Gaussian weights with standard deviation 1/(md), as B.1 states, or ``scale``.
+
+    Parameters
+    ----------
+    m, d, n : int
+        rows, input dimension, networks, all at least 1.
+    seed : int
+        seed of the weights.
+    scale : float, optional
+        another standard deviation; the weights are those of 1/(md) in other units.
 
     Returns
     -------
@@ -87,7 +100,7 @@ def gradient_descent(
     tol : float
         Frobenius norm of the gradient at which a network has converged. It is looked at every 50 steps.
     progress : bool
-        show a bar.
+        show a bar where tqdm is installed.
 
     Returns
     -------
@@ -117,7 +130,7 @@ def gradient_descent(
     W = W.clone()
     taken = torch.zeros(len(W), dtype=torch.long, device=W.device)
     active = torch.arange(len(W), device=W.device)
-    for start in trange(0, steps, EVERY, disable=not progress, desc="gradient descent", leave=False):
+    for start in progress_bar(range(0, steps, EVERY), description="gradient descent", disable=not progress):
         moving, count = W[active], min(EVERY, steps - start)
         gradient = population_gradient(moving, M)
         going = (_norm(gradient) > tol) & (_norm(moving) < BOUND)

@@ -1,10 +1,13 @@
 """Minima of the two-layer teacher–student loss: distance to them, and samples by Assumption 3 (Zhan, Li & Wu, B.1).
 
 For m >= M the global minima are the matrices whose rows are each 0 or a positive multiple of one e_j, j <= M, with
-column sums 1 for j <= M (Lemma 2).
+column sums 1 for j <= M (Lemma 2). A row on the ray of e_j has *type* j. Minima without rows 0 have α_j + 1 rows of
+type j, and Assumption 3 says α ~ Multinomial(m − M; 1/M, …, 1/M), entries of a type uniform on the simplex.
 """
 
 from __future__ import annotations
+
+from math import comb
 
 import numpy as np
 import torch
@@ -15,12 +18,48 @@ from lmc_helpers.teacher_student.population import check_students
 Law = str | tuple[str, float]
 
 
+def snap(W: torch.Tensor, M: int) -> torch.Tensor:
+    """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d), for example networks that gradient descent has brought close to a minimum.
+    M : int
+        teacher neurons, M <= d.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, d); a row without a positive entry among the first M becomes 0.
+
+    Raises
+    ------
+    ValueError
+        if M is not in 1 … d.
+
+    Examples
+    --------
+    >>> snap(torch.tensor([[0.9, 0.1], [-0.2, -0.1]]), M=2)
+    tensor([[0.9000, 0.0000],
+            [0.0000, 0.0000]])
+    """
+    if not 1 <= M <= W.shape[-1]:
+        raise ValueError(f"M = {M} teacher neurons in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
+    entry, types = W[..., :M].max(dim=-1)
+    return torch.zeros_like(W).scatter(-1, types[..., None], entry.clamp(min=0)[..., None])
+
+
 def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
     """Size of the violation of Lemma 2: distance to rows of one type with unit column sums.
 
-    Each row is moved to its nearest ray e_j, j <= M, or to 0, and the column sums are then compared with 1:
-    √(Σ_i ‖w_i − ray(w_i)‖² + Σ_{j<=M} (Σ_i ray(w_i)_j − 1)²). It is 0 exactly on the manifold, and an upper bound of
-    the distance to the manifold up to a constant: if every type occurs, rescaling a column by its sum reaches it.
+    Each row is moved to its nearest point ray(w_i) of a ray e_j, j <= M, or to 0 (:func:`snap`), and the column sums
+    are then compared with 1:
+
+        √(Σ_i ‖w_i − ray(w_i)‖² + Σ_{j<=M} (Σ_i ray(w_i)_j − 1)²).
+
+    It is 0 exactly on the manifold, and an upper bound of the distance to the manifold up to a constant: if every type
+    occurs, rescaling a column by its sum reaches it.
 
     Parameters
     ----------
@@ -34,6 +73,11 @@ def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
     torch.Tensor
         (...), 0 on the manifold.
 
+    Raises
+    ------
+    ValueError
+        if the shape or M is not allowed, or a weight is not finite.
+
     Examples
     --------
     >>> W = torch.tensor([[1.0, 0.0], [0.0, 0.9]], dtype=torch.float64)
@@ -41,14 +85,34 @@ def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
     0.1
     """
     check_students(W, M)
-    best, axis = W[..., :M].max(dim=-1)  # nearest ray: the largest positive entry among the first M
-    ray = torch.zeros_like(W).scatter(-1, axis[..., None], best.clamp(min=0)[..., None])
+    ray = snap(W, M)  # (..., m, d)
     off = (W - ray).square().sum(dim=(-2, -1))
     return torch.sqrt(off + (ray.sum(dim=-2)[..., :M] - 1).square().sum(dim=-1))
 
 
 def sample_types(m: int, M: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Types of the m rows of n minima under Assumption 3, in random row order; shape (n, m), values 0 … M − 1."""
+    """Types of the rows of minima under Assumption 3, in random row order.
+
+    Parameters
+    ----------
+    m, M : int
+        student and teacher neurons, m >= M >= 1.
+    n : int
+        number of minima.
+    rng : numpy.random.Generator
+        where the randomness comes from.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n, m), values 0 … M − 1; each type occurs in each minimum.
+
+    Examples
+    --------
+    >>> types = sample_types(5, 3, 2, np.random.default_rng(1))
+    >>> types.shape, [sorted(set(row)) for row in types.tolist()]
+    ((2, 5), [[0, 1, 2], [0, 1, 2]])
+    """
     counts = 1 + rng.multinomial(m - M, np.full(M, 1 / M), size=n)  # (n, M), rows sum to m
     types = np.repeat(np.tile(np.arange(M), n), counts.ravel()).reshape(n, m)
     return rng.permuted(types, axis=1)
@@ -129,3 +193,81 @@ def _sample(m: int, M: int, n: int, seed: int, law: Law) -> tuple[np.ndarray, np
     entries = np.exp(log_entries - largest[group])
     entries /= np.bincount(group.ravel(), entries.ravel(), minlength=n * M)[group]
     return types, entries
+
+
+def free_choice_variance(m: int, M: int) -> float:
+    """Variance of a type count if all m rows choose freely among M types, given that no type stays empty.
+
+    What the words before the formula of Assumption 3 say. With S(r, t) = Σ_i (−1)^i C(t, i) (t − i)^r ways to give each
+    of r rows one of t types so that none stays empty, the count k of one type has the probability
+
+        C(m, k) S(m − k, M − 1) / S(m, M),    k = 1, …, m − M + 1,
+
+    against the variance (m − M)(1 − 1/M)/M of the formula.
+
+    Parameters
+    ----------
+    m, M : int
+        student and teacher neurons, m >= M >= 2.
+
+    Returns
+    -------
+    float
+        the variance.
+
+    Raises
+    ------
+    ValueError
+        if not m >= M >= 2.
+
+    Examples
+    --------
+    Three rows, two types: each count is 1 or 2 with probability ½.
+
+    >>> free_choice_variance(3, 2)
+    0.25
+    """
+    if not m >= M >= 2:
+        raise ValueError(f"m = {m}, M = {M}; allowed: m >= M >= 2")
+
+    def onto(rows: int, types: int) -> int:
+        return sum((-1) ** i * comb(types, i) * (types - i) ** rows for i in range(types + 1))
+
+    k = np.arange(1, m - M + 2)
+    weight = np.array([comb(m, j) * onto(m - j, M - 1) / onto(m, M) for j in k.tolist()])
+    return float(weight @ k**2 - (weight @ k) ** 2)
+
+
+def minima_with_matched_share(gamma: float, M: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two minima with m = 2M, d = M in which every type has the matched mass γ, and its rest meets the next type.
+
+    Parameters
+    ----------
+    gamma : float
+        in [0, 1].
+    M : int
+        teacher neurons, M >= 1.
+
+    Returns
+    -------
+    (torch.Tensor, torch.Tensor)
+        (2M, M) each, float64; the rows are matched as they stand.
+
+    Raises
+    ------
+    ValueError
+        if γ or M is not allowed.
+
+    Examples
+    --------
+    >>> one, other = minima_with_matched_share(0.75, 2)
+    >>> one.tolist()
+    [[0.75, 0.0], [0.0, 0.75], [0.25, 0.0], [0.0, 0.25]]
+    >>> other[2:].tolist()
+    [[0.0, 0.25], [0.25, 0.0]]
+    """
+    if not 0 <= gamma <= 1 or M < 1:
+        raise ValueError(f"gamma = {gamma}, M = {M}; allowed: 0 <= gamma <= 1 and M >= 1")
+    eye = torch.eye(M, dtype=torch.float64)
+    rest = (1 - gamma) * eye
+    return torch.cat([gamma * eye, rest]), torch.cat([gamma * eye, rest.roll(1, dims=0)])

@@ -10,6 +10,9 @@ here it is exact. The characteristic function of D = X − Y is φ(θ) = (1 − 
 
 The integrand is a polynomial of degree n − 1 in cos θ, so that the Gauss–Chebyshev rule with N ≥ n/2 nodes is not an
 approximation: it returns ``E|D|`` up to rounding, as a sum of positive terms, in O(n) operations.
+
+For M → ∞ with m/M → r the binomials become Poisson and T → :func:`overlap_limit`, not the normal limit (16) of the
+paper, and the valley of T lies at r* = :func:`minimiser_limit` instead of 2 (chapter *The overlap theorem*).
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from lmc_helpers.seeds import numpy_generator
 CHUNK = 2_000_000  # most type counts that the simulation holds at once
 
 
-def _check(m: int, M: int) -> None:
+def _check_sizes(m: int, M: int) -> None:
     if M < 1:
         raise ValueError(f"M = {M} teacher neurons; allowed: M >= 1")
     if m < M:
@@ -47,6 +50,11 @@ def mean_absolute_difference(n: int, p: float) -> float:
         number of trials, n >= 0.
     p : float
         success probability in [0, 1].
+
+    Returns
+    -------
+    float
+        ``E|X − Y|`` in [0, n].
 
     Raises
     ------
@@ -71,6 +79,23 @@ def mean_absolute_difference(n: int, p: float) -> float:
 def tie_probability(n: int, p: float) -> float:
     """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding.
 
+    Parameters
+    ----------
+    n : int
+        number of trials, n >= 0.
+    p : float
+        success probability in [0, 1].
+
+    Returns
+    -------
+    float
+        the probability of a tie.
+
+    Raises
+    ------
+    ValueError
+        if n < 0 or p lies outside [0, 1].
+
     Examples
     --------
     >>> round(tie_probability(1, 0.25), 12)
@@ -82,7 +107,11 @@ def tie_probability(n: int, p: float) -> float:
 
 
 def expected_overlap(m: int, M: int) -> float:
-    """Expected overlap proportion T(m, M) of two independent minima, eqs. (12)–(13), exact up to rounding.
+    """Expected overlap proportion of two independent minima, eqs. (12)–(13), exact up to rounding.
+
+    With X, Y ~ Bin(m − M, 1/M) independent,
+
+        T(m, M) = 1 − M/(2m) ``E|X − Y|``.
 
     Parameters
     ----------
@@ -107,26 +136,58 @@ def expected_overlap(m: int, M: int) -> float:
     >>> round(expected_overlap(3, 2), 12)
     0.833333333333
     """
-    _check(m, M)
+    _check_sizes(m, M)
     return 1 - M / (2 * m) * mean_absolute_difference(m - M, 1 / M)
 
 
 def normal_overlap(m: int, M: int) -> float:
     """T(m, M) with ``E|X − Y|`` replaced by its normal approximation: eq. (15) before its limit.
 
-    Strictly below T(m, M) whenever m > M >= 2, see the chapter *The overlap theorem*.
+        1 − √((m − M)(M − 1)/π)/m,
+
+    strictly below T(m, M) whenever m > M >= 2, see the chapter *The overlap theorem*.
+
+    Parameters
+    ----------
+    m, M : int
+        numbers of student and teacher neurons, m >= M >= 1.
+
+    Returns
+    -------
+    float
+        the approximation.
+
+    Raises
+    ------
+    ValueError
+        if M < 1 or m < M.
 
     Examples
     --------
     >>> normal_overlap(3, 2) < expected_overlap(3, 2)
     True
     """
-    _check(m, M)
+    _check_sizes(m, M)
     return 1 - math.sqrt((m - M) * (M - 1) / math.pi) / m
 
 
 def normal_limit(t: float) -> float:
-    """The limit printed in eq. (16), 1 − √(t(1 − t)/π), at t = M/m in (0, 1].
+    """The limit printed in eq. (16), 1 − √(t(1 − t)/π).
+
+    Parameters
+    ----------
+    t : float
+        M/m in (0, 1].
+
+    Returns
+    -------
+    float
+        the printed limit; smallest at t = ½.
+
+    Raises
+    ------
+    ValueError
+        if t lies outside (0, 1].
 
     Examples
     --------
@@ -139,9 +200,21 @@ def normal_limit(t: float) -> float:
 
 
 def overlap_limit(r: float) -> float:
-    """lim T(m, M) for M → ∞ and m/M → r >= 1: binomials become Poisson(ν), ν = r − 1, and X − Y Skellam.
+    """The limit of T(m, M) for M → ∞ and m/M → r: binomials become Poisson(ν), ν = r − 1, and X − Y Skellam.
 
-    T → 1 − ν/(1 + ν) e^(−2ν) (I₀(2ν) + I₁(2ν)). Corrects eq. (16) of the paper.
+        T → 1 − ν/(1 + ν) e^(−2ν) (I₀(2ν) + I₁(2ν)).
+
+    Corrects eq. (16) of the paper.
+
+    Parameters
+    ----------
+    r : float
+        m/M >= 1.
+
+    Returns
+    -------
+    float
+        the limit in (0, 1].
 
     Raises
     ------
@@ -166,6 +239,16 @@ def minimiser(M: int) -> int:
 
     T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
     decreasing: T falls, then rises, and the first n with h(n) <= 0 is found by bisection.
+
+    Parameters
+    ----------
+    M : int
+        teacher neurons, M >= 2.
+
+    Returns
+    -------
+    int
+        m*(M).
 
     Raises
     ------
@@ -197,7 +280,12 @@ def minimiser(M: int) -> int:
 
 
 def minimiser_limit() -> float:
-    """r* = lim argmin T(·, M)/M = 1 + ν*, where ν* > 0 is the only root of ν I₁(2ν) = I₀(2ν).
+    """The limit r* of argmin T(·, M)/M: r* = 1 + ν*, where ν* > 0 is the only root of ν I₁(2ν) = I₀(2ν).
+
+    Returns
+    -------
+    float
+        r*, about 2.29.
 
     Examples
     --------
@@ -209,10 +297,15 @@ def minimiser_limit() -> float:
 
 
 def minimiser_shift() -> float:
-    """c in argmin T(·, M) = ⌈r* M + c + O(1/M)⌉: the first order of h in 1/M at the root ν* of its limit.
+    """The c in argmin T(·, M) = ⌈r* M + c + O(1/M)⌉: the first order of h in 1/M at the root ν* of its limit.
 
     With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + …, where
     H₀ = (1 + ν)⟨1⟩ − ½G, H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩), G = 2νe^(−2ν)(I₀ + I₁), and c = −H₁/H₀'.
+
+    Returns
+    -------
+    float
+        c.
 
     Examples
     --------
@@ -231,7 +324,23 @@ def minimiser_shift() -> float:
 
 
 def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, float]:
-    """Mean overlap proportion of ``trials`` simulated pairs of minima, eqs. (5)–(6), and its standard error.
+    """Mean overlap proportion of simulated pairs of minima, eqs. (5)–(6), and its standard error.
+
+        C = Σ_j min(α_j, α'_j) + M,    proportion C/m,    α, α' ~ Multinomial(m − M; 1/M, …, 1/M).
+
+    Parameters
+    ----------
+    m, M : int
+        numbers of student and teacher neurons, m >= M >= 1.
+    trials : int
+        simulated pairs, at least 2.
+    seed : int
+        in [0, 2³²).
+
+    Returns
+    -------
+    (float, float)
+        mean and standard error.
 
     Raises
     ------
@@ -244,7 +353,7 @@ def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, flo
     >>> abs(mean - expected_overlap(12, 6)) < 4 * stderr
     True
     """
-    _check(m, M)
+    _check_sizes(m, M)
     if trials < 2:
         raise ValueError(f"trials = {trials}; allowed: trials >= 2")
     rng = numpy_generator(seed, f"overlap m={m} M={M}")
@@ -254,5 +363,6 @@ def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, flo
 
 
 def _sample_proportions(m: int, M: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Overlap proportions (size,) of so many pairs."""
     alpha = rng.multinomial(m - M, np.full(M, 1 / M), size=(2, size))  # (2, size, M)
     return (alpha.min(axis=0).sum(axis=-1) + M) / m  # (size,), eqs. (5) and (6)

@@ -18,7 +18,9 @@ import torch
 
 
 def kappa(t, d: int) -> torch.Tensor:
-    """The arc-cosine kernel κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd), eq. (8).
+    """The arc-cosine kernel of eq. (8).
+
+        κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd),    E σ(u·x) σ(v·x) = ‖u‖‖v‖ κ(cos θ).
 
     Parameters
     ----------
@@ -42,12 +44,26 @@ def kappa(t, d: int) -> torch.Tensor:
 
 
 def check_students(W: torch.Tensor, M: int) -> None:
-    """Refuse weights that are no students (..., m, d), and teachers that do not fit: M > d or M < 1.
+    """Raise unless W are students (..., m, d), finite, and the teacher fits: 1 <= M <= d.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        weights of students.
+    M : int
+        teacher neurons.
 
     Raises
     ------
     ValueError
         names the shape, M or the weights that are not allowed.
+
+    Examples
+    --------
+    >>> check_students(torch.ones(3, 2), M=4)
+    Traceback (most recent call last):
+        ...
+    ValueError: M = 4 teacher neurons in dimension d = 2; allowed: 1 <= M <= d
     """
     if W.ndim < 2 or W.shape[-2] < 1 or W.shape[-1] < 1:
         raise ValueError(f"W has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 and d >= 1")
@@ -91,7 +107,9 @@ class _PopulationLoss(torch.autograd.Function):
 
 
 def population_loss(W: torch.Tensor, M: int) -> torch.Tensor:
-    """The population loss (3) in closed form.
+    """The population loss (3) in closed form, by the kernel κ of eq. (8).
+
+        L(W) = Σ_{i,i'} ‖w_i‖‖w_i'‖ κ(ŵ_i·ŵ_i') − 2 Σ_{i,j} ‖w_i‖ κ(ŵ_i·e_j) + M κ(1) + M(M − 1) κ(0).
 
     Parameters
     ----------
@@ -123,14 +141,16 @@ def population_loss(W: torch.Tensor, M: int) -> torch.Tensor:
 
 
 def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
-    """∇L(W) in closed form: 2 Σ_b s_b ∂k(w_i, v_b)/∂w_i over students and teachers b.
+    """The gradient of the loss in closed form: 2 Σ_b s_b ∂k(w_i, v_b)/∂w_i over students and teachers b.
+
+        ∂k/∂u = [(π − θ) v + ‖v‖ sin θ û]/(2πd),    s = +1 for students, −1 for teachers.
 
     Parameters
     ----------
     W : torch.Tensor
         students (..., m, d).
     M : int
-        teacher neurons.
+        teacher neurons, M <= d.
 
     Returns
     -------
@@ -156,7 +176,7 @@ def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
 
 
 def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
-    """∇²L(W) in closed form, for rows that are not 0.
+    """The Hessian of the loss in closed form, for rows that are not 0.
 
     With n_u = (v̂ − cos θ û)/sin θ, ∂²k/∂u∂v = [(π − θ)I + û n_uᵀ + v̂ n_vᵀ]/(2πd) and
     ∂²k/∂u² = (‖v‖/‖u‖) sin θ [I − ûûᵀ + n_u n_uᵀ]/(2πd). At parallel rows the terms with n cancel or vanish.
@@ -166,7 +186,7 @@ def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
     W : torch.Tensor
         students (..., m, d).
     M : int
-        teacher neurons.
+        teacher neurons, M <= d.
 
     Returns
     -------
@@ -176,7 +196,7 @@ def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
     Raises
     ------
     ValueError
-        if a row is 0, where the loss has no second derivative.
+        if a row is 0, where the loss has no second derivative, or W and M are not allowed.
 
     Examples
     --------

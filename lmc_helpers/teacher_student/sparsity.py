@@ -1,5 +1,7 @@
 """Sparsity of weights and sharpness of minima (Zhan, Li & Wu, section 5).
 
+Sparsity is measured by the PQ index (11) and by the number of rows that are 0.
+
 The Hessian of the loss at a minimum depends on its types only (chapter *Minima and the exact loss*): with n_j rows of
 type j that are not 0, its largest eigenvalue is that of K^(1/2) N K^(1/2), N = diag(n_1, …, n_M) ⊗ I, where K has the
 d × d blocks K_jj = I/d and K_jj' = (I/2 + (e_j e_j'ᵀ + e_j' e_jᵀ)/π)/d. It is convex in the counts, as the largest
@@ -15,6 +17,8 @@ import numpy as np
 import torch
 from scipy.special import poch
 from scipy.stats import binom
+
+__all__ = ["even_sharpness", "expected_pq", "pq_index", "sharpness", "type_counts", "zero_rows"]
 
 
 def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
@@ -105,7 +109,24 @@ def expected_pq(m: int, M: int, a: float = 1.0) -> float:
 
 
 def zero_rows(W: torch.Tensor, threshold: float = 1e-3) -> torch.Tensor:
-    """Number of rows of W (..., m, d) with a norm below ``threshold``; shape (...).
+    """Number of rows with a norm below ``threshold``.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d).
+    threshold : float
+        above 0.
+
+    Returns
+    -------
+    torch.Tensor
+        (...), long.
+
+    Raises
+    ------
+    ValueError
+        if the threshold is not positive.
 
     Examples
     --------
@@ -115,6 +136,41 @@ def zero_rows(W: torch.Tensor, threshold: float = 1e-3) -> torch.Tensor:
     if not threshold > 0:
         raise ValueError(f"threshold = {threshold}; allowed: threshold > 0")
     return (torch.linalg.vector_norm(W, dim=-1) < threshold).sum(dim=-1)
+
+
+def type_counts(W: torch.Tensor, M: int, threshold: float = 1e-3) -> torch.Tensor:
+    """Number of rows of each type j <= M, among those with a norm of at least ``threshold``.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (..., m, d), near a minimum; the type of a row is the place of its largest entry.
+    M : int
+        teacher neurons, 1 <= M <= d.
+    threshold : float
+        above 0.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., M), long.
+
+    Raises
+    ------
+    ValueError
+        if M or the threshold is not allowed.
+
+    Examples
+    --------
+    >>> type_counts(torch.tensor([[0.4, 0.0], [0.6, 1e-9], [0.0, 1.0], [0.0, 1e-9]]), M=2).tolist()
+    [2, 1]
+    """
+    if not 1 <= M <= W.shape[-1]:
+        raise ValueError(f"M = {M} types in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
+    if not threshold > 0:
+        raise ValueError(f"threshold = {threshold}; allowed: threshold > 0")
+    types = torch.where(torch.linalg.vector_norm(W, dim=-1) < threshold, -1, W.argmax(dim=-1))  # (..., m)
+    return (types[..., None] == torch.arange(M, device=W.device)).sum(dim=-2)
 
 
 def sharpness(counts: torch.Tensor, d: int) -> torch.Tensor:
@@ -164,6 +220,23 @@ def even_sharpness(k: float, M: int, d: int) -> float:
 
     μ_M is the larger eigenvalue of [[1 + (M−1)/π, (M−1)/2], [1/2, M/2 + 1/π]], to which K d reduces on vectors that are
     symmetric in the types.
+
+    Parameters
+    ----------
+    k : float
+        non-zero rows; no multiple of M is needed, and then it is a lower bound.
+    M, d : int
+        types and input dimension, 1 <= M <= d.
+
+    Returns
+    -------
+    float
+        the largest eigenvalue; gradient descent with η > 2/that cannot settle there.
+
+    Raises
+    ------
+    ValueError
+        if M is not in 1 … d.
 
     Examples
     --------

@@ -1,15 +1,11 @@
-"""Barriers on functions whose barrier is known, and the structured loss against the dense one."""
+"""Barriers on functions whose barrier is known."""
 
 import math
 
 import pytest
 import torch
 
-from lmc_helpers.barrier import GRID, excess, loss_barrier, refined_barrier
-from lmc_helpers.matching import all_permutations
-from lmc_helpers.teacher_student.between_minima import losses_between, minima_barrier, pair_matching
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.population import population_loss
+from lmc_helpers.barrier import GRID, check_places, excess, loss_barrier, refined_barrier
 
 
 def quadratic(w):
@@ -48,55 +44,19 @@ def test_refinement_finds_the_supremum():
         assert refined >= loss_barrier(bump, a, b) and refined == pytest.approx(fine.item(), abs=1e-9)
 
 
-@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 4), (6, 1, 3), (30, 6, 8), (25, 20, 20)])
-@pytest.mark.parametrize("law", ["exponential", "equal"])
-def test_structured_loss_is_the_dense_loss(m, M, d, law):
-    for a, b in zip(sample_minima(m, M, d, 4, 1, law), sample_minima(m, M, d, 4, 2, law), strict=True):
-        a = a.clone()
-        a[m // 2] *= 0.7  # need not be minima
-        dense = torch.stack([population_loss(x * a + (1 - x) * b, M) for x in GRID])
-        torch.testing.assert_close(losses_between(a, b, M), dense, rtol=0, atol=1e-12)
-        assert minima_barrier(a, b, M) == pytest.approx(dense.max().item(), abs=1e-12)
-
-
-def test_zero_rows_and_axes_beyond_the_teacher():
-    a = torch.tensor([[0.0, 0, 2], [0, 1, 0], [0, 0, 0], [0, 0, 0]], dtype=torch.float64)
-    b = torch.tensor([[0.5, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=torch.float64)
-    dense = torch.stack([population_loss(x * a + (1 - x) * b, 2) for x in GRID])
-    torch.testing.assert_close(losses_between(a, b, 2), dense, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize(("m", "M"), [(1, 1), (4, 2), (6, 3), (6, 6)])
-def test_pair_matching_minimises_the_mean_error_halfway(m, M):
-    x = torch.randn(2000, M, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    for a, b in zip(sample_minima(m, M, M, 5, 1), sample_minima(m, M, M, 5, 2), strict=True):
-        everything = (a + b[all_permutations(m)]) / 2  # (m!, m, d)
-        error = [(torch.relu(x @ w.T).sum(-1) - torch.relu(x).sum(-1)).abs().mean() for w in everything]
-        ours = (torch.relu(x @ ((a + b[pair_matching(a, b)]) / 2).T).sum(-1) - torch.relu(x).sum(-1)).abs().mean()
-        # the inputs are sampled, the matching knows only the law: allow the sampling error of the difference
-        assert ours <= min(error) * 1.05 + 1e-14
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda a, b: loss_barrier(quadratic, a, b, [0.5, 1.5]), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
         (lambda a, b: loss_barrier(quadratic, a, b, [math.nan]), "lambda = nan"),
         (lambda a, b: loss_barrier(quadratic, a, b, []), "allowed: one or more"),
+        (lambda a, b: check_places(0.5), "allowed: one or more numbers in a row"),
+        (lambda a, b: refined_barrier(quadratic, a, b[:2]), "allowed: equal shapes"),
         (lambda a, b: loss_barrier(quadratic, a, b[:2]), "allowed: equal shapes"),
         (lambda a, b: loss_barrier(quadratic, a * math.nan, b), "not finite"),
-        (lambda a, b: losses_between(a, b, 2, [-0.1]), "lambda = -0.1"),
-        (lambda a, b: losses_between(a, b[:2], 2), "allowed: equal shapes"),
-        (lambda a, b: losses_between(a, b, 5), "M = 5 teacher neurons in dimension d = 4"),
-        (lambda a, b: losses_between(a + 1, b, 2), "row 0 of W1 lies on no ray"),
-        (lambda a, b: losses_between(a, -b, 2), "of W2 lies on no ray"),
-        (lambda a, b: losses_between(a[None], b[None], 2), r"allowed: \(m, d\)"),
-        (lambda a, b: losses_between(a * math.inf, b, 2), "not finite"),
-        (lambda a, b: pair_matching(a, b[:2]), "allowed: equal shapes"),
-        (lambda a, b: pair_matching(a * math.nan, b), "not finite"),
     ],
 )
 def test_bad_input_is_named(call, message):
-    a, b = sample_minima(5, 2, 4, 2, seed=1)
+    a, b = ends(5, 4)
     with pytest.raises(ValueError, match=message):
         call(a, b)

@@ -1,19 +1,25 @@
-"""The group GL_h: inverses, singular values and signs by NumPy."""
+"""The group GL_h: inverses and singular values by NumPy, exponentials by SciPy, determinants by permutations."""
 
 import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
-from oracles.linear import ALMOST, FLAT, FLIP, I2, normal
+from oracles.linear import ALMOST, FLAT, FLIP, I2, leibniz, normal
 
 from lmc_helpers.general_linear import (
     determinant_sign,
-    divide,
+    haar,
+    path_in_group,
+    polar,
     random_invertible,
+    rank_tolerance,
     require_finite,
     require_invertible,
     require_square,
+    rotation_logarithm,
+    times_inverse,
 )
 from lmc_helpers.seeds import torch_generator
 
@@ -23,10 +29,17 @@ def test_signs_and_quotients():
     assert determinant_sign(A).tolist()[:2] == [1, -1]
     a, b = normal(2, 3, 4, 4, seed=1) + 4 * torch.eye(4, dtype=torch.float64)
     for k in range(3):
-        np.testing.assert_allclose(divide(b, a)[k].numpy(), b[k].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10)
-        np.testing.assert_allclose(divide(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10)
+        np.testing.assert_allclose(
+            times_inverse(b, a)[k].numpy(), b[k].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
+        )
+        np.testing.assert_allclose(
+            times_inverse(b[0], a)[k].numpy(), b[0].numpy() @ np.linalg.inv(a[k].numpy()), rtol=1e-10
+        )
+    wide = normal(3, 2, 4, seed=3)
+    np.testing.assert_allclose(times_inverse(wide, a)[1], wide[1].numpy() @ np.linalg.inv(a[1].numpy()), rtol=1e-10)
+    assert times_inverse(wide[:, None], a[None]).shape == (3, 3, 2, 4)
     cube = normal(4, 4, 4, seed=2)  # a batch as long as the matrices
-    torch.testing.assert_close(divide(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(times_inverse(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
 
 
 def test_what_is_allowed_passes():
@@ -49,6 +62,96 @@ def test_random_elements_have_the_law_that_they_claim(h):
     np.testing.assert_array_equal(g, again)
 
 
+@pytest.mark.parametrize("h", [1, 2, 4])
+def test_random_elements_of_given_signs(h):
+    plain = random_invertible((3, 50), h, torch_generator(2, "signs"))
+    wanted = torch.tensor(np.random.default_rng(0).choice([1, -1], (3, 50)))
+    g = random_invertible((3, 50), h, torch_generator(2, "signs"), wanted)
+    assert [np.sign(leibniz(one.numpy())) for one in g.reshape(-1, h, h)] == wanted.flatten().tolist()
+    changed = (g != plain).any(dim=(-2, -1))
+    assert g[..., 1:, :].equal(plain[..., 1:, :]) and g[changed].abs().equal(plain[changed].abs())
+    assert changed.equal(determinant_sign(plain) != wanted)
+    assert (determinant_sign(random_invertible((9,), h, torch_generator(3, "one"), -1)) == -1).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 1), (5, 5), (4, 2)])
+def test_haar_matrices_are_orthonormal_and_turned_alike(shape):
+    d, k = shape
+    Q = haar((20_000, d, k), torch_generator(4, "haar")).numpy()
+    np.testing.assert_allclose(np.swapaxes(Q, -1, -2) @ Q, np.broadcast_to(np.eye(k), (20_000, k, k)), atol=1e-12)
+    assert abs(Q.mean(axis=0)).max() < 4.5 / np.sqrt(d * 20_000)  # entries have variance 1/d
+    turned = np.linalg.qr(normal(d, d).numpy())[0] @ Q  # the same law: fourth moments 3/(d (d + 2)) of each entry
+    for some in (Q, turned):
+        fourth = some**4
+        error = fourth.std(axis=0) / np.sqrt(20_000)
+        assert (abs(fourth.mean(axis=0) - 3 / (d * (d + 2))) < 5 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_polar_decompositions_are_those_of_scipy(h):
+    g = normal(3, h, h, seed=h)
+    Q, S = polar(g)
+    for k in range(3):
+        q, s = scipy.linalg.polar(g[k].numpy())
+        np.testing.assert_allclose(Q[k], q, atol=1e-12)
+        np.testing.assert_allclose(S[k], s, atol=1e-12)
+
+
+def test_the_tolerance_of_ranks_is_above_rounding():
+    for h in (1, 3, 20):
+        Q = np.linalg.qr(normal(h, h).numpy())[0]
+        singular = Q @ np.diag([*np.ones(h - 1), 0.0]) @ Q.T
+        assert np.linalg.svd(singular, compute_uv=False)[-1] < rank_tolerance(h) < 1e-12
+
+
+@pytest.mark.parametrize("h", range(1, 9))
+def test_the_logarithm_is_skew_and_its_exponential_the_rotation(h):
+    Q = np.linalg.qr(normal(5, h, h, seed=h).numpy())[0]
+    Q[:, 0] *= np.linalg.slogdet(Q)[0][:, None]
+    for R in Q:
+        K = rotation_logarithm(torch.from_numpy(R)).numpy()
+        np.testing.assert_allclose(K, -K.T, atol=1e-13)
+        np.testing.assert_allclose(scipy.linalg.expm(K), R, atol=1e-13)
+        assert abs(np.linalg.eigvals(K)).max() <= np.pi + 1e-12
+    assert rotation_logarithm(torch.from_numpy(Q)).shape == (5, h, h)
+
+
+@pytest.mark.parametrize("angles", [[np.pi], [np.pi, np.pi], [np.pi, 0.0, np.pi], [1e-9, np.pi - 1e-9], [np.pi, 0.3]])
+@pytest.mark.parametrize("extra", [0, 1])
+def test_the_logarithm_of_half_turns(angles, extra):
+    blocks = [np.array([[np.cos(w), -np.sin(w)], [np.sin(w), np.cos(w)]]) for w in angles]
+    plain = scipy.linalg.block_diag(*blocks, *[np.eye(1)] * extra)
+    Z = np.linalg.qr(normal(len(plain), len(plain)).numpy())[0]
+    for R in (plain, Z @ plain @ Z.T):
+        K = rotation_logarithm(torch.from_numpy(R)).numpy()
+        np.testing.assert_allclose(scipy.linalg.expm(K), R, atol=1e-13)
+        found = np.sort(abs(np.linalg.eigvals(K).imag))
+        np.testing.assert_allclose(found, np.sort([*angles, *angles] + [0.0] * extra), atol=1e-7)
+
+
+def test_half_turns_that_do_not_stand_side_by_side():
+    R = np.diag([-1.0, 1.0, -1.0, 1.0, -1.0, -1.0])
+    K = rotation_logarithm(torch.from_numpy(R)).numpy()
+    np.testing.assert_allclose(scipy.linalg.expm(K), R, atol=1e-14)
+
+
+@pytest.mark.parametrize("h", [1, 2, 3, 8])
+@pytest.mark.parametrize("steps", [2, 5])
+def test_a_path_in_the_group_joins_its_ends_and_keeps_the_sign(h, steps):
+    a, b = normal(2, 3, h, h, seed=h)
+    b[:, 0] *= (determinant_sign(a) * determinant_sign(b))[:, None]
+    path = path_in_group(a, b, steps)
+    assert path.shape == (3, steps, h, h)
+    torch.testing.assert_close(path[:, 0], a, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(path[:, -1], b, rtol=1e-12, atol=1e-12)
+    for k in range(3):
+        sigma = np.linalg.svd(path[k].numpy(), compute_uv=False)
+        ends = np.linalg.svd(np.stack([a[k].numpy(), b[k].numpy()]), compute_uv=False)
+        assert sigma.min() >= ends.min() * (1 - 1e-10) and sigma.max() <= ends.max() * (1 + 1e-10)
+        if h < 8:
+            assert len({np.sign(leibniz(g.numpy())) for g in path[k]}) == 1
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -62,6 +165,22 @@ def test_random_elements_have_the_law_that_they_claim(h):
         (lambda: require_invertible({"a": ALMOST}), "a is singular to rounding"),
         (lambda: require_invertible({"a": I2 * math.nan}), "a holds nan"),
         (lambda: random_invertible((3,), 0, torch_generator(0, "a")), "h = 0; allowed: h >= 1"),
+        (
+            lambda: random_invertible((3,), 2, torch_generator(0, "a"), torch.ones(2)),
+            r"signs have shape \(2,\) .* allowed",
+        ),
+        (
+            lambda: random_invertible((3,), 2, torch_generator(0, "a"), 0),
+            r"values \[0.0\]; allowed: \(3,\) or one sign",
+        ),
+        (lambda: haar((4, 2, 3), torch_generator(0, "a")), r"shape = \(4, 2, 3\); allowed: .* 1 <= k <= d"),
+        (lambda: rotation_logarithm(FLIP), "determinant -1; allowed: rotations"),
+        (lambda: rotation_logarithm(2 * I2), "allowed: orthogonal matrices"),
+        (lambda: rotation_logarithm(I2.float()), "R has dtype torch.float32; allowed"),
+        (lambda: path_in_group(I2, I2, 1), "steps = 1; allowed: steps >= 2"),
+        (lambda: path_in_group(I2, I2[None], 2), r"b has shape \(1, 2, 2\); allowed: \(2, 2\)"),
+        (lambda: path_in_group(I2, FLAT, 2), "b is singular to rounding"),
+        (lambda: path_in_group(I2, FLIP, 2), "different signs; allowed: two matrices of one component"),
     ],
 )
 def test_bad_input_gets_one_clear_error(call, message):

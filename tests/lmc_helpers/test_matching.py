@@ -4,6 +4,7 @@ import itertools
 import re
 from time import perf_counter
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,6 +13,9 @@ from lmc_helpers.matching import (
     all_permutations,
     best_permutation,
     check_permutation,
+    correlations,
+    has_types,
+    match_activations,
     permute,
     row_types,
     swap_search,
@@ -156,6 +160,19 @@ def test_row_types():
     assert row_types(torch.tensor([[-1e-3, -2e-3]]), tol=1e-2).tolist() == [-1]
 
 
+def test_networks_with_types_are_those_that_row_types_takes():
+    W = torch.stack([rows((0, 1), (1, 2)), rows((0, 1), (None, 0)), rows((2, 1), (1, 1))])
+    W[0, 0, 1], W[1, 1, 2], W[2, 1, 0] = 0.019, -0.02, 0.03
+    assert has_types(W, tol=0.02).tolist() == [True, True, False] and has_types(W, tol=0.03).all()
+    for w, fine in zip(W, has_types(W, tol=0.02), strict=True):
+        if fine:
+            row_types(w, tol=0.02)
+        else:
+            with pytest.raises(ValueError, match="nearest ray"):
+                row_types(w, tol=0.02)
+    assert has_types(W[:0]).shape == (0,) and has_types(W[0, :1], tol=0).shape == ()
+
+
 def test_a_permuted_network_is_the_same_function():
     W, a, x = gaussian(30, 6), gaussian(30, 1, seed=1), gaussian(200, 6, seed=2)
     p = random_permutations(30)
@@ -186,6 +203,25 @@ def test_weight_matching_against_brute_force(m):
         p = weight_matching(W1, W2)
         check_permutation(p)
         assert float((W1 * permute(W2, p)).sum()) == pytest.approx(best, rel=1e-12)
+
+
+def test_correlations_are_numpys():
+    a, b = gaussian(2, 30, 4).float(), gaussian(2, 30, 3, seed=1).float()
+    S = correlations(a, b)
+    for i in range(2):
+        together = np.corrcoef(a[i].double().numpy().T, b[i].double().numpy().T)[:4, 4:]
+        assert np.allclose(S[i], together, atol=1e-12)
+    a[0, :, 1] = 0.1  # not a multiple of 2⁻ⁿ: its mean is rounded
+    assert correlations(a, a)[0, 1].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_matched_activations_are_the_best_permutation(m):
+    a, b = gaussian(3, 12, m), gaussian(3, 12, m, seed=m)
+    for i, p in enumerate(match_activations(a, b)):
+        S = np.corrcoef(a[i].numpy().T, b[i].numpy().T)[:m, m:]
+        best = max(itertools.permutations(range(m)), key=lambda p: sum(S[r, p[r]] for r in range(m)))
+        assert tuple(p.tolist()) == best
 
 
 def test_all_permutations():
@@ -326,6 +362,10 @@ def test_bad_pairs_are_named(function, W1, W2, message):
             lambda: best_permutation(W, W, lambda A, B: torch.arange(len(B)).double().log()),
             "the objective is -inf at p = [0, 1, 2]; allowed: finite values",
         ),
+        (lambda: has_types(NAN), "W[1, 1] = nan; allowed: finite weights"),
+        (lambda: has_types(W, tol=-1), "tol = -1; allowed: tol >= 0"),
+        (lambda: match_activations(torch.zeros(4, 2), torch.zeros(4, 3)), "allowed: equal shapes"),
+        (lambda: match_activations(torch.zeros(1, 2), torch.zeros(1, 2)), "n >= 2"),
         (lambda: swap_search(BENT, BENT, midpoint_loss, ONE), "have shape (2, 3, 3); allowed: one pair, (m, d)"),
         (lambda: swap_search(W, W, midpoint_loss, ONE[:2]), "p has shape (2,) for m = 3 rows; allowed: (3,)"),
         (lambda: swap_search(W, W, midpoint_loss, ONE % 2), "p[:] = [0, 1, 0] is no permutation"),

@@ -5,7 +5,7 @@ import torch
 
 import lmc_helpers.experiments.coherence_students as coherence_students
 from lmc_helpers.data.coherence_inputs import exact_copy, latents, random_frame, sample_frame, target
-from lmc_helpers.experiments.coherence_students import F5, Students, initial_weights, lines, train_students
+from lmc_helpers.experiments.coherence_students import F5, Students, line_losses, raw_weights, train_students
 from lmc_helpers.networks.lines import along_lines
 from lmc_helpers.networks.stacked_mlp import Architecture, Networks
 from lmc_helpers.training.ensemble import Recipe, epoch_order, train
@@ -19,7 +19,7 @@ def masks(G, m, d, p=0.3, seed=0):
 
 def plain_loop(U, D, z, seed, recipe):
     """One student with nn.Parameter, torch.optim.AdamW and autograd on all d coordinates."""
-    W = torch.nn.Parameter(initial_weights([seed], *D.shape)[0])
+    W = torch.nn.Parameter(raw_weights([seed], *D.shape)[0])
     b = torch.nn.Parameter(torch.zeros(len(D), dtype=DOUBLE))
     groups = [{"params": [W]}, {"params": [b], "weight_decay": recipe.weight_decay if recipe.decay == "all" else 0.0}]
     optimiser = torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.weight_decay, foreach=False)
@@ -56,15 +56,16 @@ def test_students_are_those_of_the_ensemble():
     z, U, D = latents(30, seed=1), exact_copy(3), masks(1, 12, 20)
     net = Architecture((20, 12, 1), output="ones", loss="mse")
     recipe = Recipe(epochs=6, batch=15, rate=0.01)
-    initial = {"0.weight": initial_weights([1, 2], 12, 20), "0.bias": torch.zeros(2, 12, dtype=DOUBLE)}
+    initial = {"0.weight": raw_weights([1, 2], 12, 20), "0.bias": torch.zeros(2, 12, dtype=DOUBLE)}
     fixed = {0: (torch.zeros(1, 12, 20, dtype=DOUBLE), D)}
     x, y = z @ U.T, target(z)[:, None]
     done = train(Networks(net, initial, {}, fixed), recipe, x, y, [1, 2]).networks
     found = train_students(U[None], D, z, [[1, 2]], recipe, DOUBLE)
     torch.testing.assert_close(found.W[0], done.params["0.weight"], rtol=1e-8, atol=1e-10)
-    second, first = (done.ordinary([i]) for i in (1, 0))  # λ = 0 of `lines` is the first student
-    expected = along_lines(second, first, x, y, [0, 0.3, 0.5, 1]).loss
-    losses = lines(found, torch.tensor([[0, 1]]), z, [0, 0.3, 0.5, 1], DOUBLE)
+    assert found.b[0].sub(done.params["0.bias"]).abs().max() < 1e-9
+    first, second = (done.ordinary([i]) for i in (0, 1))
+    expected = along_lines(first, second, x, y, [0, 0.3, 0.5, 1]).loss
+    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0, 0.3, 0.5, 1], DOUBLE)
     torch.testing.assert_close(losses[0], expected)
 
 
@@ -84,17 +85,17 @@ def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     found = train_students(U, D, z, [[1]], recipe, DOUBLE)
     assert (found.b[0, 0, :4] == 0).all() and (found.A[0, 0, :4] == 0).all() and (found.b[0, 0, 4:] != 0).any()
     unseen = (D[0] == 0) | (U[0] == 0).all(dim=1)
-    torch.testing.assert_close(found.W[0, 0][unseen], initial_weights([1], 10, 20)[0][unseen] * 0.995**6)
+    torch.testing.assert_close(found.W[0, 0][unseen], raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
 
 
 def test_nothing_to_see_and_nothing_to_do():
     z, U = latents(8, seed=1), exact_copy(1)[None]
     found = train_students(U, torch.zeros(1, 3, 20), z, [[1, 2]], Recipe(epochs=2, batch=8))
     assert (found.A == 0).all() and (found.b == 0).all()
-    losses = lines(found, torch.tensor([[0, 1]]), z, [0.5])
+    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0.5])
     assert losses.item() == pytest.approx(target(z).square().mean().item(), rel=1e-6)
     start = train_students(U, torch.ones(1, 3, 20), z, [[1, 2]], Recipe(epochs=0, batch=8))
-    assert start.W[0].equal(initial_weights([1, 2], 3, 20))
+    assert start.W[0].equal(raw_weights([1, 2], 3, 20))
 
 
 def test_one_neuron_one_latent():
@@ -106,8 +107,8 @@ def test_one_neuron_one_latent():
     torch.testing.assert_close(found.b[0, 0], b, rtol=1e-9, atol=1e-12)
 
 
-def test_initial_weights_have_the_paper_s_law():
-    W = initial_weights([1], 128, 20)
+def test_raw_weights_have_the_paper_s_law():
+    W = raw_weights([1], 128, 20)
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
     assert (F5.epochs, F5.batch, F5.rate, F5.weight_decay, F5.decay) == (100, 512, 1e-2, 1e-2, "all")
 
@@ -118,7 +119,7 @@ def test_copies_train_like_one_weight_with_a_larger_step():
     z, U, D = latents(40, seed=1), exact_copy(k, 6), masks(1, m, 6, p=0.6)
     found = train_students(U[None], D, z, [[4]], Recipe(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
     n = torch.stack([D[0, :, 0::2].sum(dim=1), D[0, :, 1::2].sum(dim=1)], dim=1)  # copies seen (m, 2)
-    A, b = (D[0] * initial_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
+    A, b = (D[0] * raw_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
     states = [
         [v, torch.zeros_like(v), torch.zeros_like(v), scale, step] for v, scale, step in ((A, k**-0.5, n), (b, 1, 1))
     ]
@@ -136,17 +137,20 @@ def test_copies_train_like_one_weight_with_a_larger_step():
 
 
 def test_lines_are_the_loss_of_the_mean_network():
-    z = latents(101, seed=1)
+    """λ = 1 is the first student of a pair; the middle network is written out on all d coordinates."""
+    z, U = latents(101, seed=1), exact_copy(3, 7)
     generator = torch.Generator().manual_seed(0)
-    A, b = (
-        torch.randn(2, 3, 5, 2, generator=generator, dtype=DOUBLE),
-        torch.randn(2, 3, 5, generator=generator).double(),
-    )
-    losses = lines(Students(A, b, A), torch.tensor([[0, 2], [1, 1]]), z, [0.0, 0.2, 1.0], DOUBLE)
+    D = masks(2, 5, 7, p=0.5)
+    W = torch.randn(2, 3, 5, 7, generator=generator, dtype=DOUBLE)
+    b = torch.randn(2, 3, 5, generator=generator, dtype=DOUBLE)
+    students = Students(W, b, (D[:, None] * W) @ U)
+    losses = line_losses(students, torch.tensor([[0, 2], [1, 1]]), z, [1.0, 0.8, 0.0], DOUBLE)
+    assert losses.shape == (2, 2, 3)
     for g in range(2):
         for p, (i, j) in enumerate(((0, 2), (1, 1))):
-            for q, t in enumerate((0.0, 0.2, 1.0)):
-                f = (z @ ((1 - t) * A[g, i] + t * A[g, j]).T + (1 - t) * b[g, i] + t * b[g, j]).relu().sum(dim=1)
+            for q, lam in enumerate((1.0, 0.8, 0.0)):
+                between, bias = (lam * values[g, i] + (1 - lam) * values[g, j] for values in (W, b))
+                f = (z @ U.T @ (D[g] * between).T + bias).relu().sum(dim=1)
                 assert losses[g, p, q].item() == pytest.approx((f - target(z)).square().mean().item(), rel=1e-12)
 
 
@@ -164,8 +168,9 @@ STUDENTS = Students(torch.zeros(1, 2, 4, 2), torch.zeros(1, 2, 4), torch.zeros(1
         (lambda: train_students(U, D, Z[:, :1], [[1]], SHORT), r"latents \(8, 1\)"),
         (lambda: train_students(U.expand(2, -1, -1), D.expand(2, -1, -1), Z, [[1], [2, 3]], SHORT), "groups of"),
         (lambda: train_students(U, D, 1e30 * Z, [[1, 7]], SHORT), r"group 0, network 0 \(seed 1\), group 0, network 1"),
-        (lambda: lines(STUDENTS, torch.tensor([[0, 1]]), Z, [2]), r"lambdas = \[2\]"),
-        (lambda: lines(STUDENTS, torch.tensor([[0, 2]]), Z, [0]), r"pairs = \[\[0, 2\]\]; allowed"),
+        (lambda: line_losses(STUDENTS, torch.tensor([[0, 1]]), Z, [2]), r"lambda = 2\.0; allowed"),
+        (lambda: line_losses(STUDENTS, torch.tensor([[0, 1]]), Z, []), "one or more numbers"),
+        (lambda: line_losses(STUDENTS, torch.tensor([[0, 2]]), Z, [0]), r"pairs = \[\[0, 2\]\]; allowed"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -8,12 +8,12 @@ import torch
 from lmc_helpers.data.coherence_inputs import exact_copy, random_frame, sample_frame
 from lmc_helpers.experiments.visibility import (
     bernoulli_masks,
+    mask_probability,
     mean_cost,
     rank_law,
     ranks,
     relative_anisotropy,
     same_counts,
-    thinner,
 )
 
 
@@ -71,14 +71,14 @@ def test_a_cost_is_the_least_norm():
 
 @pytest.mark.parametrize("v", [0.0, 1e-9, 0.15, 0.8, 1.0])
 @pytest.mark.parametrize("k", [1, 3, 10])
-def test_thinner_inverts_the_visibility(k, v):
-    assert 1 - (1 - thinner(k, v)) ** k == pytest.approx(v, rel=1e-6)
+def test_mask_probability_inverts_the_visibility(k, v):
+    assert 1 - (1 - mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
 
 
 def test_anisotropy_at_fixed_visibility_is_nearly_fixed():
     """Between (1 − v)/v at k = 1 and 1/ln(1/(1 − v)) for k → ∞."""
     for v in (0.15, 0.8):
-        values = [relative_anisotropy(k, thinner(k, v)) for k in (1, 2, 5, 10, 10_000)]
+        values = [relative_anisotropy(k, mask_probability(k, v)) for k in (1, 2, 5, 10, 10_000)]
         assert values == sorted(values) and values[0] == pytest.approx((1 - v) / v)
         assert values[-1] == pytest.approx(-1 / torch.log1p(torch.tensor(-v)).item(), rel=1e-3)
 
@@ -99,8 +99,8 @@ def test_masks_are_bernoulli_and_nested():
         (lambda: mean_cost(2, 0), "p = 0"),
         (lambda: relative_anisotropy(2, 0), "p = 0"),
         (lambda: same_counts(2, 0), "p = 0"),
-        (lambda: thinner(2, 1.1), "v = 1.1"),
-        (lambda: thinner(0, 0.5), "k = 0"),
+        (lambda: mask_probability(2, 1.1), "v = 1.1"),
+        (lambda: mask_probability(0, 0.5), "k = 0"),
         (lambda: bernoulli_masks(1, 1, 1, -0.1, 0), "p = -0.1"),
     ],
 )

@@ -29,10 +29,14 @@ def test_panels_stack_for_phones_and_keep_what_they_shared():
     axes[1, 1].set_xlabel("right")
     axes[0, 1].plot([0, 1], label="one")
     axes[1, 0].plot([0, 1], label="one")
-    figures.legend(figure)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one"]
+    axes[1, 1].plot([0, 1], label="two")
+    figures.legend(figure, columns=2)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
     stack(figure)
     figure.canvas.draw()
+    (below,) = figure.legends
+    one, two = (text.get_window_extent() for text in below.get_texts())
+    assert two.y1 <= one.y0 and one.x0 == two.x0  # one column
     boxes = [axis.get_position() for axis in axes.flat]
     assert all(below.y1 < above.y0 for above, below in itertools.pairwise(boxes))
     assert np.ptp([box.x0 for box in boxes]) < 0.05

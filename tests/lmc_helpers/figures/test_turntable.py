@@ -5,10 +5,12 @@ import os
 import re
 import shutil
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from lmc_helpers.figures.turntable import Picture, turntable
+from lmc_helpers import figures
+from lmc_helpers.figures.turntable import Picture, draw, turntable
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXES = ("x", "y", "z")
@@ -34,6 +36,26 @@ def test_the_html_holds_the_points_and_nothing_from_outside():
     first, second = found["scenes"][0]["patches"]
     assert first["n"] == 4 and first["c"] == [0, 0x72, 0xB2] and second["n"] == 2
     np.testing.assert_allclose(np.reshape(first["p"], (3, 4, 3)), plane(0.25), atol=5e-4)
+
+
+def test_a_static_picture_has_every_quadrilateral_and_looks_alike_from_both_sides():
+    figure, axes = figures.panels(2, subplot_kw={"projection": "3d"})
+    patch = plane(0.25)
+    for axis, points in zip(axes, (patch, patch[::-1]), strict=True):  # reversed rows turn round the normal
+        draw(axis, Picture("title", [(points, "#0072B2"), (plane(-1.0, 2, 2), "#D55E00")]), AXES, 1.0)
+    figure.canvas.draw()
+    faces = []
+    for axis in axes:
+        assert axis.get_title() == "title" and axis.get_zlabel() == "z" and axis.get_xlim() == (-1, 1)
+        colours = axis.collections[0].get_facecolor()
+        assert len(colours) == 2 * 3 + 1  # of a patch of 3 × 4 points, and of one of 2 × 2
+        faces.append(sorted(map(tuple, colours.round(9).tolist())))
+    assert faces[0] == faces[1]
+    flat = 0.55 + 0.45 * 0.84  # of the light falls on a horizontal face
+    assert any(np.allclose(face[:3], flat * np.array([0, 0x72, 0xB2]) / 255, atol=1e-3) for face in faces[0])
+    with pytest.raises(ValueError, match="colour 'red'; allowed: '#rrggbb'"):
+        draw(axes[0], Picture("", [(patch, "red")]), AXES, 1.0)
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,16 @@ import pytest
 import torch
 from oracles.linear import ALMOST, FLAT, FLIP, I2, SIZES, at, by_hand, data, leibniz, matrix, minimum, normal, rounding
 
-from lmc_helpers.linear_nets.minimum import component, components, from_group, loss, path_in_minimum, product, to_group
+from lmc_helpers.linear_nets.minimum import (
+    all_components,
+    component,
+    components,
+    from_group,
+    loss,
+    path_in_minimum,
+    product,
+    to_group,
+)
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -24,6 +33,29 @@ def test_the_loss_of_a_batch_is_that_of_each_network(layers, h):
 def test_the_product_multiplies_from_the_left():
     X, W, V = normal(3, 3, 3).numpy()
     np.testing.assert_allclose(product([torch.from_numpy(W), torch.from_numpy(V)], torch.from_numpy(X)), V @ W @ X)
+
+
+@pytest.mark.parametrize(("layers", "h"), SIZES)
+def test_the_gradient_of_the_loss_by_the_chain_rule(layers, h):
+    X, Y = data(h)
+    weights = [normal(h, h, seed=i).requires_grad_() for i in range(layers)]
+    slopes = torch.autograd.grad(loss(weights, X, Y), weights)
+    plain = [W.detach().numpy() for W in weights]
+    for i, slope in enumerate(slopes):
+        before, after = X.numpy(), np.eye(h)
+        for W in plain[:i]:
+            before = W @ before
+        for W in plain[i + 1 :]:
+            after = W @ after
+        error = after @ plain[i] @ before - Y.numpy()
+        np.testing.assert_allclose(slope.numpy(), 2 * after.T @ error @ before.T, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("layers", [2, 3, 5])
+def test_all_components_are_all_tuples_of_signs_once(layers):
+    signs = all_components(layers)
+    assert signs.shape == (2 ** (layers - 1), layers - 1) and signs.dtype == torch.float64
+    assert {tuple(row) for row in signs.tolist()} == set(itertools.product((1, -1), repeat=layers - 1))
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -119,6 +151,7 @@ def test_a_path_through_half_turns():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: all_components(1), "layers = 1; allowed: layers >= 2"),
         (lambda: loss([I2], I2, I2), "1 matrices W_i; allowed: at least 2"),
         (lambda: loss([I2, I2[:1]], I2, I2), r"W_2 has shape \(1, 2\); allowed: \(2, 2\)"),
         (lambda: loss([I2[:1], I2], I2, I2), r"W_1 has shape \(1, 2\); allowed: \(..., h, h\)"),

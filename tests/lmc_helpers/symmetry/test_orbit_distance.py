@@ -1,46 +1,98 @@
-"""Distances from orbits by minimisation: quartics, closed forms, SciPy's minimiser, automatic derivatives."""
+"""Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, autograd."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
+from oracles.orbits import SHAPES, factorisation, lower_bound, normal, scalar_distance
 from scipy.optimize import minimize
 
-from lmc_helpers.seeds import torch_generator
 from lmc_helpers.symmetry.orbit_distance import (
-    balanced,
     balanced_distance,
+    balanced_factorisation,
     distance_to_zero_product,
-    lower_bound,
     midpoint_bounds,
     orbit_distance,
     stationarity,
 )
 
-SHAPES = [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 2, 3)]  # m, h, n
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_distance_to_zero_product_is_the_least_over_projectors(shape):
+    U, V = factorisation(*shape)
+    expected = distance_to_zero_product(U, V).item()
+    h = shape[1]
+
+    def value(Q, rank):
+        Pi = Q[:, :rank] @ Q[:, :rank].T
+        return math.hypot(np.linalg.norm(U.numpy() @ Pi), np.linalg.norm((np.eye(h) - Pi) @ V.numpy()))
+
+    rng = np.random.default_rng(0)
+    trials = [value(np.linalg.qr(rng.normal(size=(h, h)))[0], rank) for rank in range(h + 1) for _ in range(200)]
+    Q = np.linalg.eigh((U.T @ U - V @ V.T).numpy())[1]
+    assert min(value(Q, rank) for rank in range(h + 1)) == pytest.approx(expected, rel=1e-10)
+    assert min(trials) >= expected * (1 - 1e-12)
 
 
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"orbits {shape}"))
+def parrott(W1, W2):
+    """A contraction Γ with Γ W_2ᵀ Π = W_1 Π and Γᵀ W_1 (I − Π) = W_2ᵀ (I − Π), as in the proof."""
+    values, Q = np.linalg.eigh(W1.T @ W1 - W2 @ W2.T)
+    X, Z = Q[:, values < 0], Q[:, values >= 0]
+    M, N = scipy.linalg.orth(W2.T @ X), scipy.linalg.orth(W1 @ Z)
+    M = np.hstack([M, scipy.linalg.null_space(M.T)]) if M.size else np.eye(W2.shape[1])
+    N = np.hstack([N, scipy.linalg.null_space(N.T)]) if N.size else np.eye(W1.shape[0])
+    r, s = X.shape[1], Z.shape[1]
+    column = W1 @ X @ np.linalg.pinv(W2.T @ X) @ M[:, :r]  # Γ on the first r vectors of M
+    row = (W2.T @ Z @ np.linalg.pinv(W1 @ Z) @ N[:, :s]).T  # the first s rows of Γ
+    a, below = N[:, :s].T @ column, N[:, s:].T @ column
+    beside = row @ M[:, r:]
+    K = below @ np.linalg.pinv(scipy.linalg.sqrtm(np.eye(r) - a.T @ a)) if r else below
+    L = np.linalg.pinv(scipy.linalg.sqrtm(np.eye(s) - a @ a.T)) @ beside if s else beside
+    return N @ np.block([[a, beside], [below, -K @ a.T @ L]]) @ M.T
 
 
-def pair(m, h, n, seed=0):
-    return normal(m, h, seed=seed), normal(h, n, seed=100 + seed)
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("shape", [(2, 2, 2), (3, 3, 3), (4, 2, 3)])
+def test_the_contraction_of_the_proof_gives_the_lower_bound(shape, seed):
+    W1, W2 = (W.numpy() for W in factorisation(*shape, seed=seed))
+    G = parrott(W1, W2).real
+    values, Q = np.linalg.eigh(W1.T @ W1 - W2 @ W2.T)
+    Pi = Q[:, values < 0] @ Q[:, values < 0].T
+    rest = np.eye(len(Pi)) - Pi
+    assert np.linalg.norm(G, 2) <= 1 + 1e-9
+    np.testing.assert_allclose(G @ W2.T @ Pi, W1 @ Pi, atol=1e-9)
+    np.testing.assert_allclose(G.T @ W1 @ rest, W2.T @ rest, atol=1e-9)
+    d2 = distance_to_zero_product(*map(torch.from_numpy, (W1, W2))).item() ** 2
+    assert (G * (W1 @ W2)).sum() == pytest.approx(d2, rel=1e-9)
 
 
-def scalar_distance(u, v, a):
-    """Distance of (u, v) from the hyperbola xz = a: real roots of x⁴ − u x³ + a v x − a²."""
-    x = np.roots([1, -u, 0, a * v, -a * a])
-    x = x[abs(x.imag) < 1e-9].real
-    return min(math.hypot(u - t, v - a / t) for t in x)
+@pytest.mark.parametrize("c", [1.0, 1.3, 2.0, 7.0])
+def test_bounds_hold_for_the_quartic(c):
+    for seed in range(5):
+        w1, w2 = factorisation(1, 1, 1, seed)
+        exact = scalar_distance(c * w1.item(), c * w2.item(), (w1 * w2).item())
+        low, high = midpoint_bounds(w1, w2, c)
+        assert low.item() - 1e-9 <= exact <= high.item() + 1e-9
+        assert lower_bound(c * w1, c * w2, w1 @ w2) <= exact + 1e-9
+        even = balanced_factorisation((w1 * w2).abs())
+        exact = scalar_distance(c * even[0].item(), c * even[1].item(), (w1 * w2).abs().item())
+        assert balanced_distance(c, w1 * w2).item() == pytest.approx(exact, abs=1e-7)
+
+
+@pytest.mark.parametrize("t", [0.2, 1.0, 2.9])
+def test_lower_bound_is_attained_inside_the_hyperbola(t):
+    u, a = torch.tensor([[t]], dtype=torch.float64), torch.tensor([[9.0]], dtype=torch.float64)
+    assert scalar_distance(t, t, 9.0) == pytest.approx(math.sqrt(2) * (3 - t), rel=1e-9)
+    assert lower_bound(u, u, a) == pytest.approx(math.sqrt(2) * (3 - t), rel=1e-12)
 
 
 @pytest.mark.parametrize("c", [1.0, 1.3, 2.0, 7.0])
 def test_minimiser_agrees_with_the_quartic(c):
     for seed in range(5):
-        w1, w2 = pair(1, 1, 1, seed)
+        w1, w2 = factorisation(1, 1, 1, seed)
         exact = scalar_distance(c * w1.item(), c * w2.item(), (w1 * w2).item())
         assert orbit_distance(c * w1, c * w2, w1, w2).distance.item() == pytest.approx(exact, abs=1e-8)
 
@@ -48,7 +100,7 @@ def test_minimiser_agrees_with_the_quartic(c):
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_balanced_distance_is_the_minimum(n):
     A = normal(n, n)
-    W1, W2 = balanced(A)
+    W1, W2 = balanced_factorisation(A)
     torch.testing.assert_close(W1 @ W2, A)
     torch.testing.assert_close(W1.mT @ W1, W2 @ W2.mT)
     c = torch.tensor([1.0, 1.4, 2.0, 2.3, 9.0], dtype=torch.float64)
@@ -60,8 +112,8 @@ def test_balanced_distance_is_the_minimum(n):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_minimiser_against_scipy_and_the_bounds(shape):
-    W1, W2 = pair(*shape, seed=3)
-    U, V = pair(*shape, seed=4)
+    W1, W2 = factorisation(*shape, seed=3)
+    U, V = factorisation(*shape, seed=4)
     A, h = W1 @ W2, shape[1]
 
     def value(g):
@@ -79,25 +131,26 @@ def test_minimiser_against_scipy_and_the_bounds(shape):
     foot = orbit_distance(U, V, W1, W2)
     assert foot.residual.item() < 1e-9
     assert foot.distance.item() ** 2 <= found + 1e-6
-    assert lower_bound(U, V, A).item() <= foot.distance.item() + 1e-9
+    assert lower_bound(U, V, A) <= foot.distance.item() + 1e-9
     torch.testing.assert_close(foot.X @ foot.Z, A, rtol=1e-8, atol=1e-8)
     assert math.hypot((U - foot.X).norm(), (V - foot.Z).norm()) == pytest.approx(foot.distance.item(), rel=1e-12)
 
 
 def test_bounds_sandwich_the_minimiser_for_random_factorisations():
     for shape, seed in itertools.product(SHAPES, range(3)):
-        W1, W2 = pair(*shape, seed=seed)
+        W1, W2 = factorisation(*shape, seed=seed)
         c = torch.tensor([1.2, 1.6, 4.0, 60.0], dtype=torch.float64)
         batch = c[:, None, None]
         distance = orbit_distance(batch * W1, batch * W2, W1, W2).distance
         low, high = midpoint_bounds(W1, W2, c)
         assert (low <= distance * (1 + 1e-10)).all() and (distance <= high * (1 + 1e-10)).all()
-        assert (lower_bound(batch * W1, batch * W2, W1 @ W2) <= distance * (1 + 1e-10)).all()
+        for x, r in zip(c, distance, strict=True):
+            assert lower_bound(x * W1, x * W2, W1 @ W2) <= r * (1 + 1e-10)
 
 
 def test_distances_are_invariant_under_rotations_of_the_hidden_space():
-    U, V = pair(3, 2, 3, seed=4)
-    W1, W2 = pair(3, 2, 3, seed=3)
+    U, V = factorisation(3, 2, 3, seed=4)
+    W1, W2 = factorisation(3, 2, 3, seed=3)
     Q = torch.linalg.qr(normal(2, 2, seed=9)).Q
     rotated = orbit_distance(U @ Q.T, Q @ V, W1 @ Q.T, Q @ W2).distance
     torch.testing.assert_close(rotated, orbit_distance(U, V, W1, W2).distance, rtol=1e-9, atol=0)
@@ -105,8 +158,8 @@ def test_distances_are_invariant_under_rotations_of_the_hidden_space():
 
 
 def test_stationarity_is_the_derivative():
-    U, V = pair(3, 2, 3)
-    X, Z = pair(3, 2, 3, seed=5)
+    U, V = factorisation(3, 2, 3)
+    X, Z = factorisation(3, 2, 3, seed=5)
     X, Z = X.clone(), Z.clone()
     eta = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
     value = (U - X @ torch.matrix_exp(-eta)).square().sum() + (V - torch.matrix_exp(eta) @ Z).square().sum()
@@ -121,6 +174,17 @@ I2 = torch.eye(2, dtype=torch.float64)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: distance_to_zero_product(I2, I2[:1]), r"shapes \(2, 2\) and \(1, 2\); allowed"),
+        (lambda: distance_to_zero_product(I2.float(), I2), "float32; allowed: matrices of torch.float64"),
+        (lambda: distance_to_zero_product(I2, I2 * math.nan), "V holds values that are not finite"),
+        (lambda: midpoint_bounds(I2, I2, 0.5), "c = 0.5; allowed: finite numbers >= 1"),
+        (
+            lambda: balanced_factorisation(torch.ones(2, 2, dtype=torch.float64)),
+            "A is singular to rounding; allowed: full rank",
+        ),
+        (lambda: balanced_factorisation(I2[:1]), r"A has shape \(1, 2\); allowed: \(..., n, n\)"),
+        (lambda: balanced_distance(-1.0, I2), "c = -1.0; allowed: finite numbers >= 0"),
+        (lambda: balanced_distance(2.0, 0 * I2), "A is singular to rounding"),
         (lambda: orbit_distance(I2, I2, I2, 0 * I2), "W2 is singular to rounding"),
         (lambda: orbit_distance(I2[:1], I2, I2[:1], I2), "with m, n >= h"),
         (lambda: orbit_distance(I2, I2, I2[:1], I2), "shapes"),

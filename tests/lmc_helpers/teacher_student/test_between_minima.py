@@ -1,34 +1,39 @@
-"""Typing of rows near minima and the pair barriers against the general functions, row by row."""
+"""The structured loss against the dense one, and barriers of many pairs against one pair at a time."""
+
+import math
 
 import pytest
 import torch
 
-from lmc_helpers.barrier import loss_barrier
+from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import algorithm_1
-from lmc_helpers.teacher_student.between_minima import permuted_and_direct, snap
+from lmc_helpers.teacher_student.between_minima import (
+    losses_between,
+    minima_barrier,
+    minima_barriers,
+    permuted_and_direct,
+    uniform_barriers,
+)
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_loss
 
 
-def test_snap_is_the_nearest_point_of_the_rays():
-    W = torch.randn(5, 4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    snapped = snap(W, 3)
-    for w, s in zip(W.reshape(-1, 6), snapped.reshape(-1, 6), strict=True):
-        candidates = [torch.zeros(6, dtype=torch.float64)]
-        for j in range(3):
-            ray = torch.zeros(6, dtype=torch.float64)
-            ray[j] = max(float(w[j]), 0.0)
-            candidates.append(ray)
-        best = min(candidates, key=lambda c: float((w - c).norm()))
-        torch.testing.assert_close(s, best)
-    minima = sample_minima(7, 3, 5, 4, seed=1)
-    assert snap(minima, 3).equal(minima)
+@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (4, 4, 4), (6, 1, 3), (30, 6, 8), (25, 20, 20)])
+@pytest.mark.parametrize("law", ["exponential", "equal"])
+def test_structured_loss_is_the_dense_loss(m, M, d, law):
+    for a, b in zip(sample_minima(m, M, d, 4, 1, law), sample_minima(m, M, d, 4, 2, law), strict=True):
+        a = a.clone()
+        a[m // 2] *= 0.7  # need not be minima
+        dense = torch.stack([population_loss(x * a + (1 - x) * b, M) for x in GRID])
+        torch.testing.assert_close(losses_between(a, b, M), dense, rtol=0, atol=1e-12)
+        assert minima_barrier(a, b, M) == pytest.approx(dense.max().item(), abs=1e-12)
 
 
-@pytest.mark.parametrize("M", [0, 7])
-def test_snap_refuses(M):
-    with pytest.raises(ValueError, match="allowed: 1 <= M <= d"):
-        snap(torch.zeros(2, 6), M)
+def test_zero_rows_and_axes_beyond_the_teacher():
+    a = torch.tensor([[0.0, 0, 2], [0, 1, 0], [0, 0, 0], [0, 0, 0]], dtype=torch.float64)
+    b = torch.tensor([[0.5, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=torch.float64)
+    dense = torch.stack([population_loss(x * a + (1 - x) * b, 2) for x in GRID])
+    torch.testing.assert_close(losses_between(a, b, 2), dense, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 50])
@@ -41,3 +46,43 @@ def test_pair_barriers_do_not_depend_on_the_chunks_and_agree_with_one_pair_at_a_
         a, b = (W1 + noise)[k], (W2 - noise)[k]
         for row, end in zip(found, (b[p], b), strict=True):
             torch.testing.assert_close(row[k], loss_barrier(lambda W: population_loss(W, 3), a, end))
+
+
+@pytest.mark.parametrize(("m", "M", "d", "n"), [(1, 1, 2, 1), (9, 4, 6, 3), (30, 21, 22, 2)])  # dense up to M = 20
+def test_uniform_pairs_against_the_dense_loss_one_at_a_time(m, M, d, n):
+    found = uniform_barriers(m, M, d, n, seed=5)
+    assert found.shape == (2, n)
+    W = sample_minima(m, M, d, 2 * n, seed=5)
+    for k in range(n):
+        a, b = W[k], W[n + k]
+        for row, end in zip(found, (b[algorithm_1(a, b)], b), strict=True):
+            expected = max(population_loss(x * a + (1 - x) * end, M).item() for x in GRID)
+            assert row[k] == pytest.approx(expected, abs=1e-12)
+
+
+def test_many_pairs_are_single_pairs():
+    W1, W2 = sample_minima(7, 3, 4, 8, seed=2, law="equal").split(4)
+    assert minima_barriers(W1, W2, 3).tolist() == [minima_barrier(W1[k], W2[k], 3) for k in range(4)]
+    assert minima_barriers(W1[:0], W2[:0], 3).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a, b: losses_between(a, b, 2, [-0.1]), "lambda = -0.1"),
+        (lambda a, b: losses_between(a, b[:2], 2), "allowed: equal shapes"),
+        (lambda a, b: losses_between(a, b, 5), "M = 5 teacher neurons in dimension d = 4"),
+        (lambda a, b: losses_between(a + 1, b, 2), "row 0 of W1 lies on no ray"),
+        (lambda a, b: losses_between(a, -b, 2), "of W2 lies on no ray"),
+        (lambda a, b: losses_between(a[None], b[None], 2), r"allowed: \(m, d\)"),
+        (lambda a, b: losses_between(a * math.inf, b, 2), "not finite"),
+        (lambda a, b: losses_between(a, b, 2, [0.5, math.nan]), "lambda = nan"),
+        (lambda a, b: minima_barriers(a, b, 2), r"allowed: equal, \(n, m, d\)"),
+        (lambda a, b: minima_barriers(a[None], b[None, :2], 2), "allowed: equal"),
+        (lambda a, b: uniform_barriers(4, 5, 5, 1, seed=1), "m = 4 student neurons for M = 5"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    a, b = sample_minima(5, 2, 4, 2, seed=1)
+    with pytest.raises(ValueError, match=message):
+        call(a, b)

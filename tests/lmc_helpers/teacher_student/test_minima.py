@@ -1,13 +1,22 @@
 """Sampled minima: they compute the teacher's function, and their types and entries follow the stated laws."""
 
+import itertools
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
-from lmc_helpers.teacher_student.minima import sample_minima, sample_types
+from lmc_helpers.teacher_student.minima import (
+    free_choice_variance,
+    minima_with_matched_share,
+    sample_minima,
+    sample_types,
+    snap,
+)
+from lmc_helpers.teacher_student.population import population_loss
 
 LAWS = ["exponential", "equal", ("dirichlet", 0.5), ("dirichlet", 1e-3), ("dirichlet", 50)]
 
@@ -60,6 +69,64 @@ def test_equal_entries():
     counts = (W > 0).sum(dim=1, keepdim=True)  # (n, 1, d)
     torch.testing.assert_close(W.sum(dim=1, keepdim=True)[..., :2], torch.ones(50, 1, 2, dtype=torch.float64))
     assert torch.equal(W > 0, (W * counts - 1).abs() < 1e-12)
+
+
+def test_snap_is_the_nearest_point_of_the_rays():
+    W = torch.randn(5, 4, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    snapped = snap(W, 3)
+    for w, s in zip(W.reshape(-1, 6), snapped.reshape(-1, 6), strict=True):
+        candidates = [torch.zeros(6, dtype=torch.float64)]
+        for j in range(3):
+            ray = torch.zeros(6, dtype=torch.float64)
+            ray[j] = max(float(w[j]), 0.0)
+            candidates.append(ray)
+        best = min(candidates, key=lambda c: float((w - c).norm()))
+        torch.testing.assert_close(s, best)
+    minima = sample_minima(7, 3, 5, 4, seed=1)
+    assert snap(minima, 3).equal(minima)
+
+
+@pytest.mark.parametrize("M", [0, 7])
+def test_snap_refuses(M):
+    with pytest.raises(ValueError, match="allowed: 1 <= M <= d"):
+        snap(torch.zeros(2, 6), M)
+
+
+@pytest.mark.parametrize(("m", "M"), [(2, 2), (5, 2), (4, 4), (7, 3), (6, 5)])
+def test_free_choices_against_enumeration(m, M):
+    counts = [choice.count(0) for choice in itertools.product(range(M), repeat=m) if len(set(choice)) == M]
+    mean = Fraction(sum(counts), len(counts))
+    variance = Fraction(sum(k * k for k in counts), len(counts)) - mean**2
+    assert mean == Fraction(m, M)  # by symmetry
+    assert free_choice_variance(m, M) == pytest.approx(float(variance), abs=1e-12)
+
+
+def test_free_choices_of_many_rows_hardly_notice_the_condition():
+    assert free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
+
+
+@pytest.mark.parametrize(("gamma", "M"), [(0.0, 3), (0.25, 2), (0.99, 6), (1.0, 1)])
+def test_a_matched_share_of_the_mass(gamma, M):
+    a, b = minima_with_matched_share(gamma, M)
+    assert population_loss(torch.stack([a, b]), M).abs().max() < 1e-14
+    matched = ((a > 0) & (b > 0)).any(dim=1)  # rows of one type at both ends
+    for W in (a, b):
+        share = W[matched].sum(dim=0)
+        torch.testing.assert_close(share, torch.full((M,), gamma if M > 1 else 1.0, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: free_choice_variance(2, 3), "m = 2, M = 3; allowed: m >= M >= 2"),
+        (lambda: free_choice_variance(2, 1), "m >= M >= 2"),
+        (lambda: minima_with_matched_share(1.5, 2), "gamma = 1.5, M = 2; allowed: 0 <= gamma <= 1"),
+        (lambda: minima_with_matched_share(0.5, 0), "M >= 1"),
+    ],
+)
+def test_bad_sizes_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_same_seed_same_minima_and_no_global_state():

@@ -8,7 +8,14 @@ import torch
 
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_hessian
-from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness, zero_rows
+from lmc_helpers.teacher_student.sparsity import (
+    even_sharpness,
+    expected_pq,
+    pq_index,
+    sharpness,
+    type_counts,
+    zero_rows,
+)
 
 
 @pytest.mark.parametrize(("p", "q", "n"), [(0.5, 1, 7), (1, 2, 4), (0.3, 3, 1)])
@@ -57,6 +64,17 @@ def test_zero_rows_counts_by_the_threshold():
     assert zero_rows(W, 1e-6).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (9, 4, 6)])
+def test_type_counts_are_those_that_were_sampled(m, M, d):
+    W = sample_minima(m, M, d, 5, seed=1)
+    W = torch.cat([W, torch.full((5, 2, d), 1e-5, dtype=W.dtype)], dim=1)  # two rows that count as 0
+    found = type_counts(W.expand(2, -1, -1, -1), M)
+    assert found.shape == (2, 5, M)
+    for network, counts in zip(W.tolist(), found[0].tolist(), strict=True):
+        assert counts == [sum(row[j] == max(row) and row[j] > 1e-3 for row in network) for j in range(M)]
+    assert (found.sum(dim=-1) == m).all() and (zero_rows(W) == 2).all()
+
+
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (7, 2, 2), (12, 6, 8), (9, 4, 4)])
 def test_sharpness_is_the_largest_hessian_eigenvalue(m, M, d):
     W = sample_minima(m, M, d, 4, seed=1)
@@ -81,6 +99,8 @@ def test_even_counts_are_the_least_sharp(M, d):
         (lambda: pq_index(torch.ones(3), 1, 1), "p = 1, q = 1; allowed: 0 < p < q"),
         (lambda: pq_index(torch.zeros(2, 3)), "a vector is 0"),
         (lambda: zero_rows(torch.ones(2, 2), 0), "threshold = 0; allowed"),
+        (lambda: type_counts(torch.ones(2, 2), 3), "M = 3 types in dimension d = 2"),
+        (lambda: type_counts(torch.ones(2, 2), 1, 0), "threshold = 0; allowed"),
         (lambda: sharpness(torch.tensor([1, 0]), 3), "at least one row of each type"),
         (lambda: sharpness(torch.tensor([1, 2, 3]), 2), "M = 3 types in dimension d = 2"),
         (lambda: even_sharpness(3, 3, 2), "M = 3 types in dimension d = 2"),

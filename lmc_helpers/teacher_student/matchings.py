@@ -1,0 +1,181 @@
+"""Matchings of two minima side by side: Algorithm 1 and its variants, linear assignments, the best of all m!.
+
+Zhan, Li & Wu (section 4, Algorithm 1) call their matching "the best permutation". :func:`compare_matchings` measures
+the barrier of each matching, max over λ of L(λ W₁ + (1 − λ) W₂[p]) above the chord (eq. 9) on the paper's grid of λ,
+and finds the smallest one over all m! permutations. :func:`pair_matching` solves a neighbouring problem exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+
+from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers.matching import (
+    Objective,
+    algorithm_1,
+    best_permutation,
+    row_types,
+    swap_search,
+    weight_matching,
+)
+from lmc_helpers.teacher_student.population import population_loss
+
+BEST = "best of m!"
+FLOOR = 1e-13  # barriers below it are rounding
+
+
+def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
+    """The permutation p that minimises ``E|f − f*|`` halfway between the minima W₁ and W₂[p], among all m!.
+
+    Halfway, row i contributes Δ_i = σ(½(u + v)·x) − ½σ(u·x) − ½σ(v·x) <= 0 to f − f*, with u, v its two ends. Nothing
+    cancels in the sum, so that it is a linear assignment problem; with c_d = E σ(x₁)::
+
+        E|f − f*| = Σ_i E|Δ_i| = (c_d/2) Σ_i (‖u_i‖ + ‖v_i‖ − ‖u_i + v_i‖).
+
+    The loss is the mean square of the same sum, which this does not minimise exactly (chapter *Algorithm 1*).
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (m, d), one pair.
+
+    Returns
+    -------
+    torch.Tensor
+        p (m,), torch.long.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ or a weight is not finite.
+
+    Examples
+    --------
+    >>> W = torch.eye(3, dtype=torch.float64)
+    >>> pair_matching(W, W[[2, 0, 1]])
+    tensor([1, 2, 0])
+    """
+    if W1.ndim != 2 or W1.shape != W2.shape:
+        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal shapes (m, d)")
+    if not (torch.isfinite(W1).all() and torch.isfinite(W2).all()):
+        raise ValueError("W1 or W2 holds values that are not finite; allowed: finite weights")
+    norm1, norm2 = torch.linalg.vector_norm(W1, dim=-1), torch.linalg.vector_norm(W2, dim=-1)  # (m,)
+    together = torch.linalg.vector_norm(W1[:, None] + W2, dim=-1)  # (m, m)
+    cost = norm1[:, None] + norm2 - together
+    return torch.from_numpy(linear_sum_assignment(cost.numpy(force=True))[1]).to(W1.device)
+
+
+def barrier_objective(M: int) -> Objective:
+    """The barrier on the grid 0, 0.1, …, 1 as a function of one network and of a batch of permuted ones.
+
+    Parameters
+    ----------
+    M : int
+        teacher neurons.
+
+    Returns
+    -------
+    callable
+        takes W₁ (m, d) and W₂[p] (B, m, d), returns the B barriers.
+
+    Examples
+    --------
+    >>> W = torch.eye(2, dtype=torch.float64)
+    >>> aligned, exchanged = barrier_objective(M=2)(W, torch.stack([W, W.flip(0)])).tolist()
+    >>> abs(aligned) < 1e-12, exchanged > 0.01
+    (True, True)
+    """
+
+    def objective(W1: torch.Tensor, permuted: torch.Tensor) -> torch.Tensor:
+        ends = W1.expand_as(permuted)  # (B, m, d)
+        return loss_barrier(lambda W: population_loss(W, M), ends, permuted, GRID)
+
+    return objective
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What several matchings made of the same pairs of minima.
+
+    Attributes
+    ----------
+    barriers : dict
+        name of the matching → (n,), the barrier of each pair, at least 0.
+    same_types : dict
+        name of the matching → (n,), rows that meet a row of their type.
+    """
+
+    barriers: dict[str, np.ndarray]
+    same_types: dict[str, np.ndarray]
+
+    def misses(self, name: str, slack: float = 1e-9) -> np.ndarray:
+        """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding."""
+        return self.barriers[name] > self.barriers[BEST] * (1 + slack) + FLOOR
+
+    def factor(self, name: str) -> float:
+        """Mean barrier of a matching over the mean best barrier."""
+        return float(self.barriers[name].mean() / self.barriers[BEST].mean())
+
+
+def compare_matchings(W1: torch.Tensor, W2: torch.Tensor, M: int, tol: float = 1e-9) -> Comparison:
+    """The barrier of each pair after every matching, the best of all m! permutations included.
+
+    Parameters
+    ----------
+    W1, W2 : torch.Tensor
+        (n, m, d), n pairs of minima or of networks close to them, m <= 9.
+    M : int
+        teacher neurons.
+    tol : float
+        largest distance of a row from its ray, see :func:`lmc_helpers.matching.row_types`.
+
+    Returns
+    -------
+    Comparison
+        with the matchings ``"best of m!"``, ``"Algorithm 1"``, ``"without sorting"``, ``"leftovers large with
+        large"``, ``"leftovers large with small"``, ``"weight matching"``, ``"pair matching"`` and
+        ``"pair matching + swaps"``.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ, there is no pair, m > 9, or a row has no type.
+
+    Examples
+    --------
+    >>> from lmc_helpers.teacher_student.minima import sample_minima
+    >>> W1, W2 = sample_minima(m=4, M=2, d=2, n=6, seed=1).split(3)
+    >>> found = compare_matchings(W1, W2, M=2)
+    >>> found.misses("best of m!").tolist(), found.factor("without sorting") > 1
+    ([False, False, False], True)
+    """
+    if W1.ndim != 3 or W1.shape != W2.shape or not len(W1):
+        raise ValueError(
+            f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal, (n, m, d) with n >= 1"
+        )
+    objective = barrier_objective(M)
+    barriers: dict[str, list[float]] = {}
+    same_types: dict[str, list[int]] = {}
+    for a, b in zip(W1, W2, strict=True):
+        matchings = {
+            BEST: best_permutation(a, b, objective),
+            "Algorithm 1": algorithm_1(a, b, tol),
+            "without sorting": algorithm_1(a, b, tol, sort=False),
+            "leftovers large with large": algorithm_1(a, b, tol, leftovers="sorted"),
+            "leftovers large with small": algorithm_1(a, b, tol, leftovers="opposed"),
+            "weight matching": weight_matching(a, b),
+            "pair matching": pair_matching(a, b),
+        }
+        matchings["pair matching + swaps"] = swap_search(a, b, objective, matchings["pair matching"])
+        heights = objective(a, torch.stack([b[p] for p in matchings.values()])).tolist()
+        for (name, p), height in zip(matchings.items(), heights, strict=True):
+            barriers.setdefault(name, []).append(max(height, 0.0))
+            same_types.setdefault(name, []).append(int((row_types(a, tol) == row_types(b[p], tol)).sum()))
+    return Comparison(
+        {name: np.array(values) for name, values in barriers.items()},
+        {name: np.array(values) for name, values in same_types.items()},
+    )

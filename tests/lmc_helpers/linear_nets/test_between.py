@@ -1,0 +1,204 @@
+"""Between two minima: least squares and eigenvalues in NumPy, products with permutation matrices, points of lines."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from oracles.linear import FLAT, FLIP, I2, SIZES, at, by_hand, data, leibniz, minimum, normal, rounding
+
+from lmc_helpers.linear_nets.between import (
+    highest_on_line,
+    obstruction,
+    path_over_obstruction,
+    permute_layers,
+    straight_line,
+)
+from lmc_helpers.linear_nets.minimum import component, loss, path_in_minimum
+from lmc_helpers.seeds import torch_generator
+
+
+@pytest.mark.parametrize(("layers", "h"), SIZES)
+def test_the_straight_line_point_by_point(layers, h):
+    a, b = ([normal(2, 3, h, h, seed=s + i) for i in range(layers)] for s in (0, 50))
+    places = [0.0, 0.1, 0.5, 0.8, 1.0]
+    line = straight_line(a, b, places)
+    assert [W.shape for W in line] == [(2, 3, 5, h, h)] * layers
+    for A, B, W in zip(a, b, line, strict=True):
+        for k, lam in enumerate(places):
+            np.testing.assert_allclose(W[1, 2, k], lam * A[1, 2].numpy() + (1 - lam) * B[1, 2].numpy(), atol=1e-14)
+        assert W[..., 0, :, :].equal(B) and W[..., -1, :, :].equal(A)  # λ = 1 is the first argument
+
+
+@pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 1), (2, 2), (3, 3), (2, 4)])
+def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, h):
+    X, Y = data(h, seed=h)
+    least = np.linalg.eigvalsh(Y.numpy().T @ Y.numpy())[0]
+    nets = [minimum(layers, X, Y, seed=s) for s in range(6)]
+    for a, b in itertools.combinations(nets, 2):
+        found = highest_on_line(a, b, X, Y, [0.0, 0.5, 1.0]).item()
+        fine = np.linspace(0, 1, 2001)
+        A, B = ([W.numpy() for W in net] for net in (a, b))
+        dets = [
+            np.linalg.det(lam[:, None, None] * V + (1 - lam)[:, None, None] * W)
+            for V, W, lam in zip(A, B, [fine] * layers, strict=True)
+        ]
+        crossings = [k for det in dets for k in np.flatnonzero(det[1:] * det[:-1] < 0)]
+        seen = [by_hand([k * V + (1 - k) * W for V, W in zip(a, b, strict=True)], X, Y) for k in (0.0, 0.5, 1.0)]
+        for k in crossings:  # the loss next to the place where a factor is singular
+            ends = [
+                by_hand([fine[j] * V + (1 - fine[j]) * W for V, W in zip(a, b, strict=True)], X, Y) for j in (k, k + 1)
+            ]
+            seen.append(min(ends) - abs(ends[1] - ends[0]))
+        assert found >= max(seen) * (1 - 1e-9)
+        assert (
+            found
+            <= max(by_hand([lam * V + (1 - lam) * W for V, W in zip(a, b, strict=True)], X, Y) for lam in fine) * 1.001
+        )
+        if component(a, X) != component(b, X):
+            assert crossings and found >= least * (1 - 1e-9)
+
+
+def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
+    X, Y = data(3, seed=8)
+    a, b = (
+        [torch.stack(layer) for layer in zip(*[minimum(3, X, Y, seed=s) for s in range(first, first + 4)], strict=True)]
+        for first in (0, 10)
+    )
+    places = [0.0, 0.25, 0.5, 0.75, 1.0]
+    together = highest_on_line(a, b, X, Y, places)
+    torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
+    for k in range(4):
+        torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)
+
+
+def test_batched_paths_are_those_of_each_network():
+    X, Y = data(3, seed=9)
+    a = [minimum(3, X, Y, seed=s) for s in range(4)]
+    b = [minimum(3, X, Y, seed=10 + s, signs=component(one, X)) for s, one in enumerate(a)]
+    stack = lambda nets: [torch.stack(layer).reshape(2, 2, 3, 3) for layer in zip(*nets, strict=True)]  # noqa: E731
+    path = path_in_minimum(stack(a), stack(b), X, Y, 3)
+    over = path_over_obstruction(stack(a), X, Y, layer=1, steps=3)
+    assert {W.shape for W in (*path, *over)} == {(2, 2, 3, 3, 3)}
+    for s in range(4):
+        alone = path_in_minimum(a[s], b[s], X, Y, 3)
+        over_alone = path_over_obstruction(a[s], X, Y, layer=1, steps=3)
+        for many, one in zip((*path, *over), (*alone, *over_alone), strict=True):
+            torch.testing.assert_close(many[divmod(s, 2)], one, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("h", [1, 2, 5])
+def test_no_product_with_a_singular_factor_is_closer_than_the_obstruction(h):
+    X, Y = data(h, seed=2)
+    expected = np.linalg.eigvalsh(Y.numpy().T @ Y.numpy())[0]
+    assert obstruction(Y) == pytest.approx(expected, rel=1e-9)
+    for seed in range(20):  # least squares over W_2 once W_1 is singular
+        W1 = normal(h, h, seed=seed).numpy()
+        W1[0] = 0
+        W2 = Y.numpy() @ np.linalg.pinv(W1 @ X.numpy())
+        assert np.square(Y.numpy() - W2 @ W1 @ X.numpy()).sum() >= expected * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("layers", "h"), SIZES)
+@pytest.mark.parametrize("steps", [3, 4, 5, 31])
+def test_a_path_over_the_obstruction_changes_two_signs_and_climbs_no_more(layers, h, steps):
+    X, Y = data(h, seed=h)
+    start = minimum(layers, X, Y, seed=3)
+    before = component(start, X)
+    least = np.linalg.eigvalsh(Y.numpy().T @ Y.numpy())[0]
+    for layer in range(1, layers):
+        path = path_over_obstruction(start, X, Y, layer, steps)
+        assert [W.shape for W in path] == [(steps, h, h)] * layers
+        losses = np.array([by_hand(at(path, i), X, Y) for i in range(steps)])
+        t = np.linspace(0, 1, steps)
+        height = np.clip(np.minimum(3 * t, 3 - 3 * t), 0, 1) ** 2
+        error = rounding(path, X) ** 0.5  # of the distance to Y, which is at most the square root of least
+        np.testing.assert_allclose(losses, height * least, rtol=1e-12, atol=2 * error * least**0.5 + error**2)
+        assert losses.max() == pytest.approx(least, rel=1e-6) and losses[-1] < 1e-12 * Y.square().sum()
+        after = component(at(path, -1), X)
+        assert after == tuple(-s if i in (layer, layer + 1) else s for i, s in enumerate(before, start=1))
+        for i in range(layers):
+            torch.testing.assert_close(path[i][0], start[i], rtol=1e-12, atol=1e-12)
+            assert i in (layer - 1, layer) or path[i].eq(start[i]).all()
+    assert max(np.linalg.norm(W[-1] - W[0]) for W in path) > 0
+
+
+def test_the_end_of_one_path_is_the_start_of_the_next_until_all_components_are_seen():
+    X, Y = data(2, seed=1)
+    net, seen = minimum(4, X, Y, seed=1), set()
+    for layer in (1, 2, 3, 1, 2, 1, 3, 2, 1):
+        seen.add(component(net, X))
+        net = at(path_over_obstruction(net, X, Y, layer, 3), -1)
+        back = minimum(4, X, Y, seed=7, signs=component(net, X))
+        assert loss(path_in_minimum(net, back, X, Y, 3), X, Y).max() < 1e-16
+    assert len(seen) >= 4
+
+
+@pytest.mark.parametrize(("layers", "h"), [(2, 2), (3, 3), (5, 2), (4, 5)])
+def test_permuted_layers_are_products_with_permutation_matrices(layers, h):
+    rng = torch_generator(0, "permutations")
+    weights = [normal(h, h, seed=i) for i in range(layers)]
+    perms = [torch.randperm(h, generator=rng) for _ in range(layers - 1)]
+    P = [np.eye(h), *(np.array([[float(p[i] == j) for j in range(h)] for i in range(h)]) for p in perms), np.eye(h)]
+    permuted = permute_layers(weights, perms)
+    for i, W in enumerate(weights):
+        np.testing.assert_array_equal(permuted[i].numpy(), P[i + 1] @ W.numpy() @ np.linalg.inv(P[i]))
+    X, Y = data(h)
+    assert by_hand(permuted, X, Y) == pytest.approx(by_hand(weights, X, Y), rel=1e-9)
+    batched = permute_layers([W.expand(2, 3, h, h) for W in weights], perms)
+    assert all(many[1, 2].equal(one) for many, one in zip(batched, permuted, strict=True))
+
+
+@pytest.mark.parametrize("h", [2, 3, 6])
+def test_exchanges_of_two_neurons_bring_every_component_into_every_other(h):
+    X, Y = data(h, seed=4)
+    nets = [minimum(4, X, Y, seed=s, signs=signs) for s, signs in enumerate(itertools.product((1, -1), repeat=3))]
+    for a, b in itertools.product(nets, repeat=2):
+        flips = np.cumprod(np.array(component(a, X)) * component(b, X))
+        perms = [torch.tensor([0, 1, *range(2, h)] if flip > 0 else [1, 0, *range(2, h)]) for flip in flips]
+        joined = permute_layers(a, perms)
+        assert component(joined, X) == component(b, X)
+        assert loss(path_in_minimum(joined, b, X, Y, 3), X, Y).max() < 1e-14
+
+
+@pytest.mark.parametrize("h", [2, 3])
+def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
+    X, Y = data(h, seed=6)
+    net = minimum(4, X, Y, seed=1)
+
+    def orientations(weights):
+        signs, out = [], X.numpy()
+        for W in weights[:-1]:
+            out = W.numpy() @ out
+            signs.append(np.sign(leibniz(out)))
+        return signs
+
+    for layer in range(3):
+        for order in itertools.permutations(range(h)):
+            perms = [torch.arange(h)] * 3
+            perms[layer] = torch.tensor(order)
+            odd = leibniz(np.eye(h)[list(order)])
+            after = orientations(permute_layers(net, perms))
+            assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: straight_line([I2, I2], [I2, I2], [0.5, 1.5]), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
+        (lambda: straight_line([I2, I2], [I2] * 3, [0.5]), "allowed: the same"),
+        (lambda: highest_on_line([I2, I2], [I2, FLAT], I2, I2, [0.5]), "W_2 is singular to rounding"),
+        (lambda: highest_on_line([I2, I2], [I2, I2], I2, I2, []), "allowed: one or more numbers"),
+        (lambda: permute_layers([I2, I2], []), "0 permutations for 2 layers; allowed: 1"),
+        (lambda: permute_layers([I2, I2], [torch.tensor([0, 0])]), r"permutation 1 is \[0, 0\]; allowed"),
+        (lambda: obstruction(FLAT), "Y is singular"),
+        (lambda: obstruction(torch.ones(2, 2, 2)), r"Y has shape \(2, 2, 2\); allowed: \(h, h\)"),
+        (lambda: path_over_obstruction([I2, I2], I2, I2, 1, 2), "steps = 2; allowed: steps >= 3"),
+        (lambda: path_over_obstruction([I2, I2], I2, I2, 0, 3), "layer = 0; allowed: 1 <= layer <= 1"),
+        (lambda: path_over_obstruction([I2, I2], I2, I2, 2, 3), "layer = 2; allowed: 1 <= layer <= 1"),
+        (lambda: path_over_obstruction([I2, FLIP], I2, I2, 1, 3), "the network has loss 2.0e\\+00 ‖Y‖²"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,141 @@
+"""Paths in the minimum of the residual network: NumPy checks them point by point, and the five parts one by one."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from oracles.linear import EPS, FLAT, I2, at, data, leibniz, matrix, normal, residual_by_hand
+
+from lmc_helpers.linear_nets.residual import (
+    residual_components,
+    residual_loss,
+    residual_map,
+    residual_minimum,
+    residual_path,
+)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("eps", EPS)
+@pytest.mark.parametrize("steps", [2, 5, 6])
+def test_a_path_joins_any_two_minima_of_one_component(n, eps, steps):
+    X, Y = data(n, seed=n)
+    W1, W2 = normal(2, 24, n, n, seed=7)
+    joined = set()
+    found = residual_components(W1, W2, eps)
+    for label in {tuple(c) for c in found.tolist()}:
+        group = [i for i in range(24) if tuple(found[i].tolist()) == label]
+        nets = residual_minimum(W1[group], W2[group], X, Y, eps)
+        path = residual_path(at(nets, slice(None, -1)), at(nets, slice(1, None)), X, Y, eps, steps)
+        assert {W.shape for W in path} == {(len(group) - 1, 5 * steps - 4, n, n)}
+        for k in range(len(group) - 1):
+            for t in range(5 * steps - 4):
+                assert residual_by_hand(at(path, k, t), X, Y, eps) < 1e-13 * Y.square().sum()
+                assert np.sign(leibniz(residual_map(path[0][k, t], path[1][k, t], eps).numpy())) == label[0]
+            for end, i in ((0, k), (-1, k + 1)):
+                for W, there in zip(path, nets, strict=True):
+                    torch.testing.assert_close(W[k, end], there[i], rtol=1e-9, atol=1e-9 * there[i].abs().max().item())
+        first = [np.sign(leibniz(W.numpy())) for W in W1[group]]
+        joined |= {(label, *two) for two in itertools.pairwise(first)}
+    crossed = {label for label, one, other in joined if one != other}
+    assert crossed == {label for label in {tuple(c) for c in found.tolist()} if label[1] == 0}
+
+
+@pytest.mark.parametrize(("n", "eps"), [(1, 0.7), (2, -1.3), (3, 0.7), (2, 0.0), (1, -1.3)])
+def test_the_jumps_of_a_path_shrink_with_its_steps(n, eps):
+    X, Y = data(n, seed=2)
+    W1, W2 = normal(2, 12, n, n, seed=4)
+    found = residual_components(W1, W2, eps)
+    i, j = next(
+        (i, j)
+        for i, j in itertools.combinations(range(12), 2)
+        if found[i].equal(found[j]) and (found[i, 1] != 0 or W1[i].det() * W1[j].det() < 0)
+    )
+    a, b = (residual_minimum(W1[k], W2[k], X, Y, eps) for k in (i, j))
+    jumps = []
+    for steps in (401, 801, 1601):
+        path = residual_path(a, b, X, Y, eps, steps)
+        jumps.append(max((W[1:] - W[:-1]).abs().max().item() for W in path))
+    assert jumps[1] < 0.6 * jumps[0] and jumps[2] < 0.6 * jumps[1]
+
+
+@pytest.mark.parametrize("eps", [2.0, -0.5])
+def test_paths_from_singular_first_layers(eps):
+    X, Y = data(3, seed=1)
+    nil = torch.zeros(3, 3, dtype=torch.float64)
+    one = torch.diag(matrix([1.0, 0.0, -2.0]))
+    of_M = int(math.copysign(1, eps))
+    other = torch.diag(matrix([1.0, -1.0, -1.0]))
+    goal = residual_minimum(other, abs(eps) * torch.eye(3, dtype=torch.float64) / 4, X, Y, eps)
+    for W1, W2 in ((nil, nil), (nil, one), (one, nil), (one, torch.diag(matrix([0.0, 5.0, 0.0])))):
+        assert residual_components(W1, W2, eps).tolist() == [of_M**3, 0]
+        path = residual_path(residual_minimum(W1, W2, X, Y, eps), goal, X, Y, eps, 9)
+        assert residual_loss(path, X, Y, eps).max() < 1e-24 * Y.square().sum()
+
+
+@pytest.mark.parametrize(("n", "eps"), [(2, 0.7), (3, -1.3), (4, 0.7)])
+@pytest.mark.parametrize("steps", [2, 7])
+def test_the_five_parts_of_a_path_that_crosses(n, eps, steps):
+    X, Y = data(n, seed=3)
+    W1, W2 = normal(2, 16, n, n, seed=5)
+    of_M = residual_components(W1, W2, eps)[:, 0]
+    of_W1 = [np.sign(leibniz(W.numpy())) for W in W1]
+    i, j = next((i, j) for i, j in itertools.combinations(range(16), 2) if of_M[i] == of_M[j] and of_W1[i] != of_W1[j])
+    a, b = (residual_minimum(W1[k], W2[k], X, Y, eps) for k in (i, j))
+    path = residual_path(a, b, X, Y, eps, steps)
+    sigma = [np.linalg.svd(W.numpy(), compute_uv=False) for W in path[0]]
+    lift = np.array([s - sigma[0] for s in sigma[:steps]])  # part 1: all singular values grow alike, W_2 stays
+    np.testing.assert_allclose(lift, np.linspace(0, lift[-1, 0], steps)[:, None] + np.zeros(n), atol=1e-12)
+    assert 0 < lift[-1, 0] <= 1 and all(W.equal(W2[i]) for W in path[1][:steps])
+    M = [residual_map(one, two, eps).numpy() for one, two in zip(path[0], path[1], strict=True)]
+    corner = eps * np.diag([*np.ones(n - 1), of_M[i].item() * math.copysign(1, eps) ** n])
+    for k in range(2 * steps - 2, 3 * steps - 2):  # part 3: only one entry of W_1 moves, from one sign to the other
+        np.testing.assert_allclose(M[k], corner, atol=1e-12)
+        t = (k - 2 * steps + 2) / (steps - 1)
+        first = (1 - t) * of_W1[i] + t * of_W1[j]
+        np.testing.assert_allclose(path[0][k], np.diag([first, *np.ones(n - 1)]), atol=1e-12)
+    back = residual_path(b, a, X, Y, eps, steps)
+    for there, again in zip(path, back, strict=True):  # the way back is the same way
+        torch.testing.assert_close(again.flip(-3), there, rtol=1e-8, atol=1e-8 * there.abs().max().item())
+
+
+def test_one_dimension_crosses_only_where_the_skip_connection_carries_the_sign():
+    one = matrix([[1.0]])
+    a, b = (residual_minimum(s * one, s * one / 4, one, one, 1.0) for s in (1, -1))
+    path = residual_path(a, b, one, one, 1.0, 9)
+    middle = path[0].flatten().abs().argmin()
+    assert path[0].flatten()[middle].item() == 0 and path[2].flatten()[middle].item() == pytest.approx(1)
+
+
+NET = [I2, I2, I2 / 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: residual_path(NET, NET, I2, I2, 1.0, 1), "steps = 1; allowed: steps >= 2"),
+        (lambda: residual_path(NET, [I2, I2, I2], I2, I2, 1.0, 3), "b has loss"),
+        (lambda: residual_path(NET, NET, FLAT, I2, 1.0, 3), "X is singular"),
+        (lambda: residual_path(NET, [W[None] for W in NET], I2, I2, 1.0, 3), "b has .*; allowed: the same"),
+        (
+            lambda: residual_path(
+                NET, residual_minimum(I2, -3 * I2 @ torch.diag(matrix([1.0, 0])), I2, I2, 1.0), I2, I2, 1.0, 3
+            ),
+            r"a lies in component \(1, 0\), b in \(-1, 0\); allowed",
+        ),
+        (
+            lambda: residual_path(
+                *([matrix([[s]]), matrix([[-2.0 * s]]), matrix([[-1.0]])] for s in (1, -1)),
+                *[matrix([[1.0]])] * 2,
+                1.0,
+                3,
+            ),
+            r"a lies in component \(-1, 1\), b in \(-1, -1\)",
+        ),
+    ],
+)
+def test_bad_input_gets_one_clear_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,122 @@
+"""The wheel, in an environment of its own that holds what the mathematics needs and nothing else."""
+
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+NEEDED = ("torch", "numpy", "scipy", "scikit-learn")
+BOOK = ("lmc_helpers.chapter", "lmc_helpers.claims", "lmc_helpers.figures")  # they may need the book's packages
+IMPORT_ALL = """
+import os, sys, torch
+wrong = []
+for name in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        try:
+            __import__(name)
+        except BaseException as error:
+            print(f"{name}: {type(error).__name__}: {error}", flush=True)
+            os._exit(1)
+        os._exit(0)
+    wrong += [name] if os.waitpid(child, 0)[1] else []
+sys.exit(len(wrong))
+"""
+
+
+def closure(names) -> set[str]:
+    """Distributions that some distributions need, themselves among them."""
+    found, todo = set(), [canonicalize_name(name) for name in names]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            needs = map(Requirement, distribution(name).requires or ())
+            todo += [canonicalize_name(r.name) for r in needs if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return found
+
+
+@pytest.fixture(scope="module")
+def wheel(root, tmp_path_factory) -> Path:
+    """A wheel built from a copy of the sources, so that nothing stale gets in."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    shutil.copytree(root / "lmc_helpers", source / "lmc_helpers", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, source)
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", out, source]
+    subprocess.run(build, check=True, capture_output=True)
+    (found,) = out.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def bare(wheel, tmp_path_factory) -> Path:
+    """The interpreter of an environment with the wheel and what the mathematics needs, linked from this one's."""
+    where = tmp_path_factory.mktemp("bare")
+    venv.create(where, symlinks=True)
+    (site,) = where.glob("lib/python*/site-packages")
+    for name in closure(NEEDED):
+        there = distribution(name)
+        for top in {file.parts[0] for file in there.files if ".." not in file.parts}:
+            if not (site / top).exists() and top != "__pycache__":
+                (site / top).symlink_to(there.locate_file(top))
+    zipfile.ZipFile(wheel).extractall(site)
+    return where / "bin" / "python"
+
+
+def run(python, *arguments, cwd) -> subprocess.CompletedProcess:
+    return subprocess.run([python, *arguments], cwd=cwd, capture_output=True, text=True, env={"HOME": str(cwd)})
+
+
+def test_the_environment_lacks_what_the_book_needs(bare, tmp_path):
+    for name in ("matplotlib", "IPython", "yaml", "tqdm", "pydantic"):
+        assert "ModuleNotFoundError" in run(bare, "-c", f"import {name}", cwd=tmp_path).stderr, name
+
+
+def test_every_module_of_the_mathematics_imports(root, bare, tmp_path):
+    names = [".".join(path.relative_to(root).with_suffix("").parts) for path in (root / "lmc_helpers").rglob("*.py")]
+    names = sorted(name.removesuffix(".__init__") for name in names)
+    ours = [name for name in names if not name.startswith(BOOK)]
+    assert len(ours) > 40
+    outcome = run(bare, "-c", IMPORT_ALL, *ours, cwd=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def test_the_promised_names_compute_there(bare, tmp_path):
+    code = """
+from lmc_helpers import barrier, matching, overlap
+from lmc_helpers.data.digits import digits
+from lmc_helpers.identifiability import coherence, swap_costs
+from lmc_helpers.linear_nets import component
+from lmc_helpers.permutation_points import count_ratio
+from lmc_helpers.teacher_student import population_loss, sample_minima
+import lmc_helpers
+W = sample_minima(4, 2, 3, n=1, seed=1)
+print(lmc_helpers.__file__, round(overlap.expected_overlap(12, 6), 4), float(population_loss(W, 2).abs().max()) < 1e-12,
+      count_ratio(1, 5), len(digits(5)[0]))
+"""
+    outcome = run(bare, "-c", code, cwd=tmp_path)
+    place, *values = outcome.stdout.split()
+    assert Path(place).is_relative_to(bare.parents[1])
+    assert values[1:] == ["True", "2", "5"], outcome.stderr
+
+
+def test_outside_the_checkout_the_ledger_is_missed_in_one_sentence(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    code = "import sys; sys.path.insert(0, '.'); from lmc_helpers import claims; claims.part('Z1.sampled')"
+    outcome = run(sys.executable, "-I", "-c", code, cwd=tmp_path)
+    (line,) = [line for line in outcome.stderr.splitlines() if "Error" in line]
+    assert "LedgerError: " in line and "book/claims" in line and str(tmp_path) in line
+
+
+def test_the_wheel_holds_the_style_and_nothing_of_the_book(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "lmc_helpers/figures/book.mplstyle" in names
+    assert all(name.startswith(("lmc_helpers/", "lmc_companion-")) for name in names)
