@@ -39,7 +39,7 @@ from lmc_helpers.identifiability.feature_hardness import (
     feature_distance,
     high_degree_part,
     nearest_features,
-    relu_kernel,
+    relu_distance,
 )
 from lmc_helpers.seeds import torch_generator
 
@@ -61,13 +61,17 @@ from lmc_helpers.seeds import torch_generator
 #
 
 # %%
-# by the kernel E ReLU(u·x) ReLU(v·x) = |u||v| (sin θ + (π − θ) cos θ)/2π
-f, w = torch.eye(6, dtype=torch.float64)[:2]
-for name, moved in (("w = f", 2 * f), ("w ⊥ f", f + w), ("w = −f", 0 * f)):
-    square = (
-        relu_kernel(moved, moved) + relu_kernel(f, f) - 2 * relu_kernel(moved, f)
-    )
-    print(f"{name}: distance {square.sqrt():.4f} |w|, 1/√2 = {0.5**0.5:.4f}")
+# ‖ReLU(u·x) − ReLU(f·x)‖² = |w|²/2 − |u||f| (sin θ − θ cos θ)/π, u = f + w, with
+# the angle θ between u and f
+f, e = torch.eye(6, dtype=torch.float64)[:2]
+for name, w in (
+    ("w = f", f),
+    ("w ⊥ f", e),
+    ("w = −f/2", -f / 2),
+    ("w = −2f", -2 * f),
+):
+    distance = relu_distance(f + w, f) / w.norm()
+    print(f"{name}: {distance:.4f} |w|, 1/√2 = {0.5**0.5:.4f}")
 
 # %%
 stability, supremum = [], []

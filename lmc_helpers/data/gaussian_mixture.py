@@ -80,10 +80,6 @@ class GaussianMixture:
         z = (self.rotations[y] @ (self.centres[y] + noise)[..., None])[..., 0]
         return z @ self.embedding.mT, y
 
-    def means(self) -> torch.Tensor:
-        """Means of the classes in the embedding space, (C, d): P Q_c μ_c."""
-        return (self.rotations @ self.centres[..., None])[..., 0] @ self.embedding.mT
-
     def classify(self, x: torch.Tensor) -> torch.Tensor:
         """The most likely class of each sample: no classifier has a larger expected accuracy.
 

@@ -15,7 +15,7 @@ import torch
 from lmc_helpers.barrier import check_places
 from lmc_helpers.networks.stacked_mlp import Networks, check_data
 
-__all__ = ["Barriers", "Line", "all_pairs", "along_lines", "barriers", "evaluate"]
+__all__ = ["Barriers", "Line", "along_lines", "barriers", "evaluate"]
 
 CHUNK = 2**20  # numbers in the largest activation of one batch: a few MiB, which caches hold
 
@@ -74,27 +74,6 @@ def evaluate(networks: Networks, x: torch.Tensor, y: torch.Tensor) -> tuple[torc
     return loss, None if net.loss == "mse" else right.double() / n
 
 
-def all_pairs(N: int) -> torch.Tensor:
-    """Indices of all pairs of N networks.
-
-    Parameters
-    ----------
-    N : int
-        number of networks.
-
-    Returns
-    -------
-    torch.Tensor
-        (N(N − 1)/2, 2), int64.
-
-    Examples
-    --------
-    >>> all_pairs(3).tolist()
-    [[0, 1], [0, 2], [1, 2]]
-    """
-    return torch.combinations(torch.arange(N))
-
-
 def along_lines(a: Networks, b: Networks, x: torch.Tensor, y: torch.Tensor, lambdas: Sequence[float]) -> Line:
     """Loss and accuracy of λ a + (1 − λ) b for P pairs and all λ.
 
@@ -123,7 +102,7 @@ def along_lines(a: Networks, b: Networks, x: torch.Tensor, y: torch.Tensor, lamb
     Examples
     --------
     >>> from lmc_helpers.networks.stacked_mlp import Architecture
-    >>> nets, pairs = Architecture((1, 2, 2)).initial([1, 2, 3]), all_pairs(3)
+    >>> nets, pairs = Architecture((1, 2, 2)).initial([1, 2, 3]), torch.tensor([[0, 1], [0, 2], [1, 2]])
     >>> a, b = (nets.ordinary(pairs[:, end]) for end in (0, 1))
     >>> along_lines(a, b, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]), [0, 0.5, 1]).loss.shape
     torch.Size([3, 3])

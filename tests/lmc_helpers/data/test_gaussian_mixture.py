@@ -53,7 +53,7 @@ def test_classifier_is_that_of_the_densities():
 def test_turned_centres_have_the_law_of_the_centres():
     # Q_c μ_c and μ_c: equal mean squares and no correlation with the first column of Q_c
     rows = [draw_mixture(2, d=2, classes=5, separation=1.0, seed=seed) for seed in range(800)]
-    turned = torch.cat([m.means() @ m.embedding for m in rows])  # (4000, 2)
+    turned = torch.cat([torch.einsum("ckl,cl->ck", m.rotations, m.centres) for m in rows])  # (4000, 2)
     first = torch.cat([m.rotations[:, :, 0] for m in rows])
     assert abs(turned.square().mean().item() - 1) < 0.08
     assert abs((turned * first).sum(dim=1).mean().item()) < 0.08

@@ -5,7 +5,7 @@ import torch
 from oracles.ensembles import loss_of, module
 
 import lmc_helpers.networks.lines as line_evaluation
-from lmc_helpers.networks.lines import all_pairs, along_lines, barriers, evaluate
+from lmc_helpers.networks.lines import along_lines, barriers, evaluate
 from lmc_helpers.networks.stacked_mlp import Architecture, Networks
 from lmc_helpers.training.ensemble import Recipe, train
 
@@ -29,7 +29,7 @@ def test_lines_are_those_of_one_network_at_a_time(net, chunk, monkeypatch):
     D = (torch.rand(1, net.sizes[1], 3, generator=torch.Generator().manual_seed(2)) < 0.5).double()
     fixed = {0: (torch.ones_like(D) * (1 - D), D)}
     done = train(net.initial([1, 2, 3], DOUBLE, fixed), Recipe(epochs=3, batch=4, rate=0.05), x, y, [1, 2, 3]).networks
-    pairs = all_pairs(3)
+    pairs = torch.combinations(torch.arange(3))
     line = along_lines(*(done.ordinary(pairs[:, end]) for end in (0, 1)), x, y, LAMBDAS)
     assert line.loss.shape == (3, 4)
     for p, (i, j) in enumerate(pairs.tolist()):
