@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from lmc_helpers.device import fix_threads
-from lmc_helpers.permutation_points.merging import descent, merge_neurons, newton
+from lmc_helpers.permutation_points.merging import descent_minimiser, merge_neurons, newton_minimiser
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.pair import Pair
+from lmc_helpers.permutation_points.pair import PairChart
 
 NET = MLP((2, 5, 1), "tanh")
 PAIRS = list(itertools.combinations(range(5), 2))
-FACTORS = torch.logspace(0, -2, 20, dtype=torch.float64)
-SETTINGS = {"descent": ("paper", descent(100, 0.05)), "newton": ("centred", newton(20, 1e-10))}
+DISTANCES = torch.logspace(0, -2, 20, dtype=torch.float64)
+SETTINGS = {"descent": ("paper", descent_minimiser(100, 0.05)), "newton": ("centred", newton_minimiser(20, 1e-10))}
 
 
 def problem():
@@ -26,13 +26,13 @@ def problem():
 def together(name):
     loss, theta = problem()
     chart, minimiser = SETTINGS[name]
-    return merge_neurons(loss, Pair(NET, 1, chart), theta, PAIRS, FACTORS, minimiser).loss
+    return merge_neurons(loss, PairChart(NET, 1, chart), theta, PAIRS, DISTANCES, minimiser).loss
 
 
 def one_by_one(name):
     loss, theta = problem()
     chart, minimiser = SETTINGS[name]
-    paths = [merge_neurons(loss, Pair(NET, 1, chart), theta, [two], FACTORS, minimiser) for two in PAIRS]
+    paths = [merge_neurons(loss, PairChart(NET, 1, chart), theta, [two], DISTANCES, minimiser) for two in PAIRS]
     return torch.cat([path.loss for path in paths], dim=1)
 
 

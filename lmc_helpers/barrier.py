@@ -16,7 +16,9 @@ GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu eval
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
 
-def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> torch.Tensor:
+def check_places(
+    lambdas, dtype: torch.dtype = torch.float64, device: torch.device | str | None = None, row: bool = True
+) -> torch.Tensor:
     """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor.
 
     Parameters
@@ -25,16 +27,18 @@ def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> to
         one or more numbers in [0, 1].
     dtype, device
         of the tensor.
+    row : bool
+        the places must be a row; else a number or any shape is allowed.
 
     Returns
     -------
     torch.Tensor
-        (L,).
+        (L,), or the shape that was given.
 
     Raises
     ------
     ValueError
-        if they are no row of one or more numbers, or one lies outside [0, 1].
+        if they are no row of one or more numbers and ``row`` is true, or one lies outside [0, 1].
 
     Examples
     --------
@@ -42,7 +46,7 @@ def check_places(lambdas, dtype: torch.dtype = torch.float64, device=None) -> to
     [0.0, 0.5, 1.0]
     """
     places = torch.as_tensor(lambdas, dtype=dtype, device=device)
-    if places.ndim != 1 or not len(places):
+    if row and (places.ndim != 1 or not len(places)):
         raise ValueError(f"lambdas has shape {tuple(places.shape)}; allowed: one or more numbers in a row")
     outside = places[~((places >= 0) & (places <= 1))]
     if len(outside):

@@ -13,6 +13,11 @@ def device(name: str = "auto") -> torch.device:
     name : str
         ``"auto"`` takes the GPU when there is one and the CPU otherwise; any other name is a torch device.
 
+    Returns
+    -------
+    torch.device
+        one that can be used.
+
     Raises
     ------
     RuntimeError
@@ -41,11 +46,40 @@ def device(name: str = "auto") -> torch.device:
 
 
 def describe(where: torch.device | None = None) -> str:
-    """A device in words, for execution statistics."""
+    """A device in words, for execution statistics.
+
+    Parameters
+    ----------
+    where : torch.device, optional
+        default: the one that :func:`device` takes.
+
+    Returns
+    -------
+    str
+        the GPU's name, or the CPU with its number of threads.
+
+    Examples
+    --------
+    >>> fix_threads(1)
+    >>> describe(torch.device("cpu"))
+    'CPU, 1 thread(s)'
+    """
     where = device() if where is None else where
     return torch.cuda.get_device_name(where) if where.type == "cuda" else f"CPU, {torch.get_num_threads()} thread(s)"
 
 
 def fix_threads(count: int = 1) -> None:
-    """Let torch use ``count`` threads, so that rounding does not depend on the machine's core count."""
+    """Let torch use ``count`` threads, so that rounding does not depend on the machine's core count.
+
+    Parameters
+    ----------
+    count : int
+        threads of one operation, count >= 1.
+
+    Examples
+    --------
+    >>> fix_threads(1)
+    >>> torch.get_num_threads()
+    1
+    """
     torch.set_num_threads(count)

@@ -5,6 +5,8 @@ Two purposes never share a stream, and nothing depends on global state, on the o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
@@ -12,10 +14,27 @@ import torch
 def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
     """The entropy that belongs to ``(seed, purpose)``: the seed, followed by the purpose's bytes.
 
+    Parameters
+    ----------
+    seed : int
+        in [0, 2³²).
+    purpose : str
+        what the numbers are for.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+        the same for the same seed and purpose on every machine.
+
     Raises
     ------
     ValueError
         if the seed is not an integer in [0, 2³²) or the purpose is empty.
+
+    Examples
+    --------
+    >>> seed_sequence(1, "ab").entropy
+    [1, 97, 98]
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise ValueError(f"seed = {seed!r} is not allowed; allowed: an integer in [0, 2**32)")
@@ -26,6 +45,23 @@ def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
 
 def numpy_generator(seed: int, purpose: str) -> np.random.Generator:
     """NumPy generator keyed by ``(seed, purpose)``.
+
+    Parameters
+    ----------
+    seed : int
+        in [0, 2³²).
+    purpose : str
+        what the numbers are for.
+
+    Returns
+    -------
+    numpy.random.Generator
+        a new generator at its start.
+
+    Raises
+    ------
+    ValueError
+        as :func:`seed_sequence`.
 
     Examples
     --------
@@ -39,6 +75,23 @@ def numpy_generator(seed: int, purpose: str) -> np.random.Generator:
 def torch_generator(seed: int, purpose: str) -> torch.Generator:
     """Torch generator keyed by ``(seed, purpose)``; it lives on the CPU, so that a GPU sees the same numbers.
 
+    Parameters
+    ----------
+    seed : int
+        in [0, 2³²).
+    purpose : str
+        what the numbers are for.
+
+    Returns
+    -------
+    torch.Generator
+        a new generator at its start.
+
+    Raises
+    ------
+    ValueError
+        as :func:`seed_sequence`.
+
     Examples
     --------
     >>> torch.rand(2, generator=torch_generator(1, "a")).equal(torch.rand(2, generator=torch_generator(1, "b")))
@@ -46,3 +99,47 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     """
     word = int(seed_sequence(seed, purpose).generate_state(1, np.uint64)[0])
     return torch.Generator().manual_seed(word >> 1)  # manual_seed takes 63 bits
+
+
+def normal(shape: tuple[int, ...], seed: int, purpose: str) -> torch.Tensor:
+    """Independent standard normal numbers, the first ones of the stream ``(seed, purpose)``.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        may be empty.
+    seed : int
+        in [0, 2³²).
+    purpose : str
+        what the numbers are for.
+
+    Returns
+    -------
+    torch.Tensor
+        of this shape, float64, on the CPU.
+
+    Raises
+    ------
+    ValueError
+        as :func:`seed_sequence`.
+
+    Examples
+    --------
+    >>> x = normal((3, 2), seed=1, purpose="inputs")
+    >>> x.equal(torch.randn(3, 2, dtype=torch.float64, generator=torch_generator(1, "inputs")))
+    True
+    """
+    return torch.randn(shape, dtype=torch.float64, generator=torch_generator(seed, purpose))
+
+
+def normal_stream(seed: int, purpose: str) -> Callable[..., torch.Tensor]:
+    """Independent N(0, 1) numbers, float64, of one shape after the other from the stream of ``(seed, purpose)``.
+
+    Examples
+    --------
+    >>> normal = normal_stream(1, "weights")
+    >>> normal(2, 3).shape, normal(4).shape
+    (torch.Size([2, 3]), torch.Size([4]))
+    """
+    generator = torch_generator(seed, purpose)
+    return lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator)

@@ -18,7 +18,7 @@
 # the loss over everything else, and say that it ends in a *permutation point*. This chapter follows it twice: with a budget of gradient
 # descent at every step, as they do, and with a minimiser that converges. The two end in different places, and a theorem says when.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 2  # toy networks
 distances: int = 25  # log-spaced, down to 1/10000; 200 in the paper
 inputs: int = 500  # normal inputs; 1000 in the paper
@@ -27,7 +27,7 @@ newton_steps: int = 60  # budget of the second-order method at every distance
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -40,27 +40,27 @@ chapter.begin(
     newton_steps=Integer(1, 1_000_000),
 )
 
-# %% tags=["hide-input"]
-import itertools
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+from itertools import combinations
 
 import numpy as np
 import torch
+from torch.nn.functional import cosine_similarity
 
 from lmc_helpers import claims, figures
 from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
 from lmc_helpers.permutation_points.merging import (
-    MergePath,
-    descent,
+    KINDS,
+    count_different,
+    descent_minimiser,
     merge_neurons,
-    newton,
+    newton_minimiser,
+    path_kind,
 )
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import Pair, reduce_pair
-from lmc_helpers.seeds import torch_generator
-
-PAIRS = list(itertools.combinations(range(5), 2))
-factors = torch.logspace(0, -4, distances, dtype=torch.float64)
+from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.seeds import normal
 
 # %% [markdown]
 # ## Where can a path end?
@@ -75,7 +75,21 @@ factors = torch.logspace(0, -4, distances, dtype=torch.float64)
 # to the next layer, where $z$ is the input of the layer with a 1 appended, $s = \vartheta \cdot z$ and $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with
 # one neuron less *and a derivative neuron* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} =
 # \frac c2 \mp \frac A\delta$ diverge like $1/\delta$.
-#
+
+# %%
+x = normal((200, 2), seed, "inputs of one pair")
+z = torch.cat([x, torch.ones(200, 1)], dim=1)  # (T, n_{k-1} + 1)
+s = z @ torch.tensor([1.5, -0.8, 0.3]).double()  # ϑ·z, (T,)
+ez = z @ torch.tensor([0.6, 0.8, 0.0]).double()  # e·z
+c, A = 1.0, 0.5
+limit = c * s.tanh() + A * ez * (1 - s.tanh() ** 2)  # c g(s) + A (e·z) g'(s)
+for delta in (1, 0.1, 0.01):
+    minus, plus = (s - delta * ez / 2).tanh(), (s + delta * ez / 2).tanh()
+    pair = c * (minus + plus) / 2 + A * (plus - minus) / delta  # (T,)
+    off, a = (pair - limit).abs().max(), (c / 2 - A / delta, c / 2 + A / delta)
+    print(f"δ = {delta}: {off:.0e} from the limit, output weights {a}")
+
+# %% [markdown]
 # Take a strict local minimum of the smaller network with positive definite Hessian, and one of its neurons, with $c \ne 0$. With the derivative $r_\mu$ of the loss
 # by the input of the next layer on sample $\mu$, let
 #
@@ -121,65 +135,55 @@ factors = torch.logspace(0, -4, distances, dtype=torch.float64)
 # Two normal inputs, five neurons, one output; student and teacher start equal. {glue:text}`distances` distances, all ten pairs side by side. The teacher has weights of
 # scale 2.5 for tanh, so that its neurons differ.
 
-# %% tags=["hide-input"]
+# %%
 TANH, RELU = MLP((2, 5, 1), "tanh"), MLP((2, 5, 1), "relu")
+PAIRS = list(combinations(range(5), 2))
+delta = torch.logspace(0, -4, distances, dtype=torch.float64)  # δ/δ_0, (K,)
 
 
 def toy(net: MLP, number: int, scale: float):
-    """Loss and parameters of one teacher."""
+    """Loss, parameters and inputs of one teacher, which is the student's start."""
     theta = net.initial(1, seed + number, scale)[0]
-    generator = torch_generator(seed + number, "inputs of the toy")
-    x = torch.randn(inputs, 2, dtype=torch.float64, generator=generator)
+    x = normal((inputs, 2), seed + number, "inputs of the toy")
     return squared_loss(net, x, net.forward(theta, x)), theta, x
 
 
+# %%
+# section 4.1: at every δ minimise L over all θ with ‖ϑ_1 − ϑ_0‖ = δ
+paper, centred = PairChart(TANH, 1, "paper"), PairChart(TANH, 1, "centred")
+budget = descent_minimiser(steps, rate=0.05)
+second_order = newton_minimiser(newton_steps, tol=1e-10)
 toys = [toy(TANH, k, 2.5) for k in range(teachers)]
 by_descent = [
-    merge_neurons(
-        loss, Pair(TANH, 1, "paper"), theta, PAIRS, factors, descent(steps, 0.05)
-    )
+    merge_neurons(loss, paper, theta, PAIRS, delta, budget)
     for loss, theta, _ in toys
 ]
 exact = [
-    merge_neurons(
-        loss, Pair(TANH, 1), theta, PAIRS, factors, newton(newton_steps, 1e-10)
-    )
+    merge_neurons(loss, centred, theta, PAIRS, delta, second_order)
     for loss, theta, _ in toys
 ]
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, rows=2, height=3.7, squeeze=False)
-palette = [
-    figures.COLOURS[c] for c in ("blue", "orange", "green", "red", "purple")
-]
-for row, (path, name) in enumerate(
-    ((by_descent[0], "gradient descent, budget"), (exact[0], "second order"))
-):
-    shown = path.converged | (row == 0)  # gradient descent never converges here
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the ten paths of a toy"}
+figure, axes = figures.panels(2, 2, height=3.7, sharex=True)
+names = ("gradient descent, budget", "second order")
+for row, path in enumerate((by_descent[0], exact[0])):
     for k, (first, second) in enumerate(PAIRS):
-        ok = shown[:, k].clone()
+        ok = path.converged[:, k] | (row == 0)  # descent never converges here
         ok[0] = False  # the start has loss 0
-        style = dict(color=palette[k % 5], linestyle="-" if k < 5 else "--")
-        label = f"{first + 1} & {second + 1}"
+        label = f"{first + 1} & {second + 1}" if row == 0 else None
+        style = dict(color=f"C{k % 5}", linestyle="-" if k < 5 else "--")
         size = path.outgoing[:, k].amax(dim=1)
-        axes[row, 0].plot(factors[ok], path.loss[ok, k], label=label, **style)
-        axes[row, 1].plot(factors[ok], size[ok], **style)
-    axes[row, 0].set(yscale="log", ylabel=f"loss\n({name})", ylim=(1e-5, 0.05))
-    axes[row, 1].set(yscale="log", ylabel="larger output weight", ylim=(0.3, 5e4))
-    for axis in axes[row]:
-        axis.set(xscale="log", xlim=(1.2, 0.8e-4))
-axes[1, 1].plot(
-    factors,
-    3 / factors,
-    color="book:grey",
-    linestyle=":",
-    label=r"$\propto 1/\delta$",
-)
-axes[1, 1].legend()
+        axes[row, 0].plot(delta[ok], path.loss[ok, k], label=label, **style)
+        axes[row, 1].plot(delta[ok], size[ok], **style)
+    axes[row, 0].set(ylabel=f"loss\n({names[row]})", ylim=(1e-5, 0.05))
+    axes[row, 1].set(ylabel="larger output weight", ylim=(0.3, 5e4))
+label = r"$\propto 1/\delta$"
+axes[1, 1].plot(delta, 3 / delta, ":", color="book:grey", label=label)
+for axis in axes.flat:
+    axis.set(xscale="log", yscale="log", xlim=(1.2, 0.8e-4))
 for axis in axes[1]:
     axis.set_xlabel(r"distance $\delta/\delta_0$")
-handles, labels = axes[0, 0].get_legend_handles_labels()
-figure.legend(handles, labels, loc="outside lower center", ncols=10, fontsize=9)
+figures.legend(figure, columns=6)
 figures.show("fig_merge", figure)
 
 # %% [markdown]
@@ -192,16 +196,19 @@ figures.show("fig_merge", figure)
 # ```
 
 
-# %% tags=["hide-input"]
-def bounded(path: MergePath) -> torch.Tensor:
-    """Whether the output weights stay within 100 times their start, (10,)."""
-    size = path.outgoing.amax(dim=2)  # (K, 10)
-    return size.amax(dim=0) <= 100 * size[0]
+# %%
+# which larger output weights stay within 100 times their start?
+ended = [path.gradient_norm[-1] <= 1e-8 for path in exact]  # (10,) each
+stays = torch.cat([p.bounded(100)[e] for p, e in zip(exact, ended, strict=True)])
+budget_stays = torch.cat([path.bounded(100) for path in by_descent])
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.budget and P2.reaches"}
+share = budget_stays.double().mean().item()
+claims.check("P2.budget", share, n=len(budget_stays))
+share = stays.double().mean().item() if len(stays) else 1.0
+claims.check("P2.reaches", share, n=len(stays))
 
-ended = [path.gradient_norm[-1] <= 1e-8 for path in exact]
-stays = torch.cat([bounded(p)[e] for p, e in zip(exact, ended, strict=True)])
-budget_stays = torch.cat([bounded(path) for path in by_descent])
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     teachers=teachers,
     distances=distances,
@@ -211,15 +218,6 @@ figures.numbers(
     of=10 * teachers,
     stays=int(stays.sum()),
 )
-
-# %% tags=["nbval-check-output"]
-claims.check(
-    "P2.budget", budget_stays.double().mean().item(), n=len(budget_stays)
-)
-
-# %% tags=["nbval-check-output"]
-share = stays.double().mean().item() if len(stays) else 1.0
-claims.check("P2.reaches", share, n=len(stays))
 
 # %% [markdown]
 # {glue:text}`ended` of {glue:text}`of` exact paths have converged at the smallest distance; {glue:text}`stays` of these have bounded output weights, as the theorem allows. The others have found
@@ -244,54 +242,53 @@ claims.check("P2.reaches", share, n=len(stays))
 # ```
 
 
-# %% tags=["nbval-check-output"]
-def cosines(path: MergePath, loss) -> torch.Tensor:
-    """|cos| between gradient and tangent halfway, for the steps that converged."""
-    k = distances // 2
+# %%
+k = distances // 2  # halfway in log δ
+first, second = TANH.incoming(1, 0), TANH.incoming(1, 1)  # ϑ_0 and ϑ_1 in θ
+with_tangent, with_normal = [], []
+for path, (loss, _, _) in zip(exact, toys, strict=True):
     ok = path.converged[k - 1 : k + 2].all(dim=0)
-    slope = gradient(loss, path.theta[k][ok])
-    tangent = (path.theta[k + 1] - path.theta[k - 1])[ok]
-    return torch.nn.functional.cosine_similarity(slope, tangent, dim=-1).abs()
+    theta = path.theta[k, ok]  # (B, p)
+    slope = gradient(loss, theta)  # ∇L, (B, p)
+    tangent = path.theta[k + 1, ok] - path.theta[k - 1, ok]
+    across = torch.zeros_like(theta)  # (−e, e), the normal of ‖ϑ_1 − ϑ_0‖ = δ
+    across[:, second] = theta[:, second] - theta[:, first]
+    across[:, first] = -across[:, second]
+    with_tangent.append(cosine_similarity(slope, tangent, dim=-1).abs())
+    with_normal.append(cosine_similarity(slope, across, dim=-1).abs())
+with_tangent, with_normal = torch.cat(with_tangent), torch.cat(with_normal)
+print("|cos| of the gradient with the tangent:", with_tangent.numpy().round(3))
+print("|cos| of the gradient with the normal:", with_normal.numpy().round(3))
 
+# %%
+negative = []  # eigenvalues of ∇²L at the converged steps after the first
+for path, (loss, _, _) in zip(exact, toys, strict=True):
+    H = hessian(loss, path.theta[1:][path.converged[1:]])  # (B, p, p)
+    negative.append(inertia(H, tol=1e-9).negative)
+negative = torch.cat(negative)
 
-angles = torch.cat([cosines(p, toys[k][0]) for k, p in enumerate(exact)])
-claims.check(
-    "P2.tangent", angles.median().item() if len(angles) else 1.0, n=len(angles)
-)
-
-
-# %% tags=["nbval-check-output"]
-def negatives(path: MergePath, loss) -> torch.Tensor:
-    """Negative Hessian eigenvalues at every converged step after the first."""
-    return inertia(
-        hessian(loss, path.theta[1:][path.converged[1:]]), 1e-9
-    ).negative
-
-
-counts = torch.cat([negatives(p, toys[k][0]) for k, p in enumerate(exact)])
-claims.check(
-    "P2.negative", float(counts.max()) if len(counts) else 0.0, n=len(counts)
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.tangent and P2.negative"}
+n = len(with_tangent)
+claims.check("P2.tangent", with_tangent.median().item() if n else 1.0, n=n)
+n = len(negative)
+claims.check("P2.negative", negative if n else 0.0, n=n)
 
 # %% [markdown]
 # Exchanging the two neurons, parameter vectors and output weights, leaves the loss as it is, so that the second half of the path is the mirror image of the first:
 
-# %% tags=["nbval-check-output"]
+# %%
 changes, halves = [], []
 for path, (loss, _, _) in zip(exact, toys, strict=True):
-    theta = path.theta[1:]
-    swapped = TANH.swap(theta, 1, 0, 1)
-    half = theta.clone()
-    for here, there in ((0, 1), (1, 0)):
-        half[..., TANH.incoming(1, here)] = theta[..., TANH.incoming(1, there)]
+    theta = path.theta[1:]  # (K - 1, 10, p)
+    swapped = TANH.swap(theta, 1, 0, 1)  # ϑ_0 ↔ ϑ_1 and a_0 ↔ a_1
+    half = theta.clone()  # ϑ_0 ↔ ϑ_1 alone
+    half[..., first], half[..., second] = theta[..., second], theta[..., first]
     changes.append(((loss(swapped) - loss(theta)) / loss(theta)).abs().max())
     halves.append(((loss(half) - loss(theta)) / loss(theta)).abs().median())
-claims.check(
-    "P2.swap",
-    max(changes).item(),
-    rival=torch.stack(halves).median().item(),
-    n=10 * teachers,
-)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.swap"}
+rival = torch.stack(halves).median().item()
+claims.check("P2.swap", torch.stack(changes), n=10 * teachers, rival=rival)
 
 
 # %% [markdown]
@@ -299,40 +296,29 @@ claims.check(
 # least nine distances in ten converged:
 
 
-# %% tags=["hide-input"]
-def kind(losses: torch.Tensor) -> str:
-    """Kind of one path, by the signs of the changes that exceed 1e-5 of the largest loss."""
-    change = np.diff(losses.numpy())
-    signs = np.sign(change[np.abs(change) > 1e-5 * losses.max().item()])
-    if not len(signs) or (signs > 0).all():
-        return "monotone"
-    return "minimum at the end" if signs[-1] < 0 else "intermediate maximum"
+# %%
+drawn = []  # losses and distances of the paths
+for path, ok in zip(exact, ended, strict=True):
+    for pair in range(10):
+        at = path.converged[:, pair]  # (K,)
+        if ok[pair] and at.double().mean() >= 0.9:
+            drawn.append((path.loss[at, pair], delta[at]))
+kinds = [path_kind(losses) for losses, _ in drawn]  # by the signs of the changes
 
-
-drawn = [
-    (path.loss[path.converged[:, k], k], factors[path.converged[:, k]])
-    for path, ok in zip(exact, ended, strict=True)
-    for k in range(10)
-    if ok[k] and path.converged[:, k].double().mean() >= 0.9
-]
-kinds = [kind(losses) for losses, _ in drawn]
-NAMES = ("monotone", "intermediate maximum", "minimum at the end")
-figure, axes = figures.panels(columns=3, height=3.2, squeeze=False)
-for axis, name in zip(axes[0], NAMES, strict=True):
-    axis.set(
-        title=name, xscale="log", xlim=(1.2, 0.8e-4), xlabel=r"$\delta/\delta_0$"
-    )
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot one path of each kind"}
+figure, axes = figures.panels(3, height=3.2)
+for axis, name in zip(axes, KINDS, strict=True):
+    axis.set(title=name, xscale="log", xlim=(1.2, 0.8e-4))
+    axis.set(xlabel=r"$\delta/\delta_0$", ylabel="loss")
     if name in kinds:
         losses, at = drawn[kinds.index(name)]
-        axis.plot(at, losses, "o-", markersize=3, color="book:blue")
+        axis.plot(at, losses, "o-", markersize=3)
     else:
-        axis.text(
-            0.5, 0.5, "none in this run", transform=axis.transAxes, ha="center"
-        )
-axes[0, 0].set_ylabel("loss")
+        place = dict(transform=axis.transAxes, ha="center")
+        axis.text(0.5, 0.5, "none in this run", **place)
 figures.show("fig_kinds", figure)
 figures.numbers(
-    **{"kind_" + name.split()[0]: kinds.count(name) for name in NAMES}
+    **{"kind_" + name.split()[0]: kinds.count(name) for name in KINDS}
 )
 
 # %% [markdown]
@@ -343,7 +329,7 @@ figures.numbers(
 # One exact path of each kind, the paper's Fig. 4 (profile {glue:text}`profile`).
 # ```
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.kinds"}
 claims.check("P2.kinds", float(len(set(kinds))), n=len(kinds))
 
 # %% [markdown]
@@ -353,85 +339,50 @@ claims.check("P2.kinds", float(len(set(kinds))), n=len(kinds))
 #
 # With ReLU, as in the paper. Where gradient descent has stopped, the pair is replaced by one neuron and the smaller network minimised to the end. Its loss is that of the permutation point.
 
-# %% tags=["hide-input"]
+# %%
 relu_toys = [toy(RELU, 100 + k, 1.0) for k in range(max(4, teachers))]
-relu_paths = [
-    merge_neurons(
-        loss, Pair(RELU, 1, "paper"), theta, PAIRS, factors, descent(steps, 0.05)
-    )
-    for loss, theta, _ in relu_toys
-]
+chart = PairChart(RELU, 1, "paper")
+relu_paths, merged = [], []
+for loss, theta, x in relu_toys:
+    path = merge_neurons(loss, chart, theta, PAIRS, delta, budget)
+    small, start = reduce_pair(RELU, path.theta[-1], layer=1)  # 2-4-1
+    small_loss = squared_loss(small, x, RELU.forward(theta, x))
+    end = minimise(small_loss, start, 10 * newton_steps, tol=1e-9, radius=0.1)
+    relu_paths.append(path)
+    merged.append(end)
+different = [count_different(end.loss, tol=1e-6) for end in merged]  # of ten
 
-
-def merged_losses(path: MergePath, theta: torch.Tensor, x: torch.Tensor):
-    """Losses of the merged networks after minimisation, (10,), and their parameters."""
-    small, start = reduce_pair(RELU, path.theta[-1], 1)
-    loss = squared_loss(small, x, RELU.forward(theta, x))
-    done = minimise(loss, start, 10 * newton_steps, 1e-9, radius=0.1)
-    return done.loss, small, done.theta
-
-
-def clusters(losses: torch.Tensor) -> int:
-    """Number of different values, relative difference 1e-6."""
-    x = np.sort(losses.numpy())
-    return 1 + int((np.diff(x) > 1e-6 * x[1:]).sum())
-
-
-merged = [
-    merged_losses(path, theta, x)
-    for path, (_, theta, x) in zip(relu_paths, relu_toys, strict=True)
-]
-different = [clusters(losses) for losses, *_ in merged]
-
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P1.same_loss"}
 coincide = np.mean([1 < count < 10 for count in different])
 claims.check("P1.same_loss", float(coincide), n=len(different))
 
-# %% tags=["hide-input"]
-losses, small, ends = merged[0]
-_, theta, _ = relu_toys[0]
-order = losses.argsort()
-shown = (order[0], order[1], order[-1])
-figure, axes = figures.panels(columns=3, rows=2, height=3.4, squeeze=False)
 
-
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy"}
 def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
-    """W/b of every neuron, (n, 2)."""
+    """W/b of every neuron, cut at ±4, (n, 2)."""
     (W, b), _ = net.split(theta)
-    return (W / b[:, None]).numpy()
+    return (W / b[:, None]).clamp(-4, 4).numpy()
 
 
-for column, k in enumerate(shown):
-    axis = axes[0, column]
-    for points, colour, name in (
-        (directions(RELU, theta), "blue", "teacher"),
-        (directions(small, ends[k]), "red", "merged"),
-    ):
-        inside = np.clip(points, -4, 4)
-        axis.plot(*inside.T, "o", color=figures.COLOURS[colour], label=name)
-        for x, y in inside:
-            axis.plot(
-                [0, x], [0, y], color=figures.COLOURS[colour], linewidth=0.8
-            )
+end, teacher = merged[0], directions(RELU, relu_toys[0][1])
+order = end.loss.argsort()
+figure, axes = figures.panels(3, 2, height=3.4)
+for (above, below), k in zip(axes.T, order[[0, 1, -1]], strict=True):
+    student = directions(small, end.theta[k])
+    for ends, name in ((teacher, "teacher"), (student, "merged")):
+        colour = "book:blue" if name == "teacher" else "book:red"
+        above.plot(*ends.T, "o", color=colour, label=name)
+        rays = np.stack([0 * ends, ends])  # from the origin, (2, n, 2)
+        above.plot(rays[..., 0], rays[..., 1], color=colour, linewidth=0.8)
     first, second = PAIRS[k]
-    axis.set(
-        title=f"{first + 1} & {second + 1}",
-        xlabel="$W_{i1}/b_i$",
-        xlim=(-4.3, 4.3),
-        ylim=(-4.3, 4.3),
-    )
-    axis = axes[1, column]
-    axis.plot(factors, relu_paths[0].loss[:, k], color="book:black")
-    axis.axhline(
-        losses[k].item(),
-        color="book:red",
-        linestyle="--",
-        linewidth=1,
-    )
-    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$", ylim=(0, None))
-    axis.invert_xaxis()
-axes[0, 0].set_ylabel("$W_{i2}/b_i$")
-axes[1, 0].set_ylabel("loss")
+    above.set(xlim=(-4.3, 4.3), ylim=(-4.3, 4.3))
+    above.set(xlabel="$W_{i1}/b_i$", ylabel="$W_{i2}/b_i$")
+    below.plot(delta, relu_paths[0].loss[:, k], color="book:black")
+    below.axhline(end.loss[k].item(), color="book:red", linestyle="--", lw=1)
+    below.set(xscale="log", xlim=(1.2, 0.8e-4), ylim=(0, None))
+    below.set(xlabel=r"distance $\delta/\delta_0$", ylabel="loss")
+    for axis in (above, below):
+        axis.set_title(f"{first + 1} & {second + 1}")
 axes[0, 0].legend(fontsize=9)
 figures.show("fig_toy", figure)
 figures.numbers(different=", ".join(map(str, different)))
@@ -460,5 +411,5 @@ figures.numbers(different=", ".join(map(str, different)))
 #     make chapter NAME=merging_neurons ARGS="-p distances 100 -p teachers 1"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -18,7 +18,7 @@
 # lies on an $n_{k+1}$-dimensional plateau of critical points. The first is true. This chapter derives the exact inertia of the Hessian, for any layer, activation and loss,
 # and confirms it on many points: there can be several negative eigenvalues, and with several outputs fewer zeros and a smaller critical set.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 4  # teachers for each architecture
 starts: int = 6  # starts of the smaller network for each teacher
 inputs: int = 200  # normal inputs
@@ -26,7 +26,7 @@ newton_steps: int = 300  # budget of the second-order method
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -38,25 +38,29 @@ chapter.begin(
     newton_steps=Integer(10, 1_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
-from lmc_helpers.permutation_points.mlp import MLP, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import (
+from lmc_helpers.permutation_points.doubling import (
+    double_neurons,
     embed,
     equal_loss_exchange,
-    pair_matrices,
+    pair_inertia,
+    strict_minima,
 )
-from lmc_helpers.seeds import torch_generator
-
-ZERO = 1e-9  # relative size below which an eigenvalue counts as 0
+from lmc_helpers.permutation_points.hessian import (
+    gradient,
+    hessian,
+    inertia,
+    separated,
+)
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
 # ## The block of the pair
@@ -117,69 +121,8 @@ ZERO = 1e-9  # relative size below which an eigenvalue counts as 0
 # Teachers with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension
 # 1 and 3, two smooth activations, and both layers of a deeper network.
 
-# %% tags=["hide-input"]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A permutation point with what the theorem needs."""
-
-    net: MLP
-    theta: torch.Tensor
-    layer: int
-    small: MLP
-    small_theta: torch.Tensor
-    neuron: int
-    loss: object
-    J: torch.Tensor
-    D: torch.Tensor
-
-
-def minima(small: MLP, number: int):
-    """Strict local minima of the smaller network for one teacher, with inputs and targets."""
-    big = MLP(
-        (small.sizes[0], *(6 for _ in small.sizes[1:-1]), small.sizes[-1]),
-        small.activation,
-    )
-    generator = torch_generator(seed + number, f"inputs {small.sizes}")
-    x = torch.randn(
-        inputs, small.sizes[0], dtype=torch.float64, generator=generator
-    )
-    y = big.forward(big.initial(1, seed + number, 2.0)[0], x)
-    loss = squared_loss(small, x, y)
-    done = minimise(
-        loss, small.initial(starts, seed + number), newton_steps, 1e-11
-    )
-    kind = inertia(hessian(loss, done.theta), ZERO)
-    strict = done.converged & (kind.negative == 0) & (kind.zero == 0)
-    return done.theta[strict], x, y
-
-
-def points_of(small: MLP) -> list[Point]:
-    """All permutation points over the minima of all teachers."""
-    found = []
-    for number in range(teachers):
-        thetas, x, y = minima(small, number)
-
-        def of_output(f: torch.Tensor, y=y) -> torch.Tensor:
-            return (f - y).square().sum() / (2 * len(y))
-
-        for theta in thetas:
-            for layer in range(1, small.depth):
-                for neuron in range(small.sizes[layer]):
-                    J, D = pair_matrices(
-                        small, theta, layer, neuron, x, of_output
-                    )
-                    net, doubled = embed(small, theta, layer, neuron)
-                    loss = squared_loss(net, x, y)
-                    found.append(
-                        Point(
-                            net, doubled, layer, small, theta, neuron, loss, J, D
-                        )
-                    )
-    return found
-
-
+# %%
+ZERO = 1e-9  # relative size up to which an eigenvalue counts as 0
 SHALLOW = [
     MLP((n, 2 if n < 4 else 3, m), g)
     for n in (1, 2, 4)
@@ -187,150 +130,125 @@ SHALLOW = [
     for g in ("tanh", "softplus")
 ]
 DEEP = [MLP((2, 2, 2, 3), "tanh")]
-points = {small: points_of(small) for small in SHALLOW + DEEP}
-everything = [point for found in points.values() for point in found]
+everything = []  # permutation points
+for small in SHALLOW + DEEP:
+    hidden = [6 for _ in small.sizes[1:-1]]
+    big = MLP((small.sizes[0], *hidden, small.sizes[-1]), small.activation)
+    for at in range(seed, seed + teachers):
+        x = normal((inputs, small.sizes[0]), at, f"inputs {small.sizes}")
+        y = big.forward(big.initial(1, at, scale=2.0)[0], x)  # (T, n_d)
+        loss, first = squared_loss(small, x, y), small.initial(starts, at)
+        for theta in strict_minima(loss, first, newton_steps, 1e-11, ZERO):
+            everything += double_neurons(small, theta, x, y)
 scalar = [p for p in everything if p.net.sizes[p.layer + 1] == 1]
 vector = [p for p in everything if p.net.sizes[-1] == 3 and p.net.depth == 2]
 
-# %% tags=["nbval-check-output"]
+# %%
 slopes = [gradient(p.loss, p.theta).norm().item() for p in everything]
-
-
-def lopsided(p: Point) -> torch.Tensor:
-    """The pair with three quarters of the first output weight, and half of the others, in one copy."""
-    column = p.small.split(p.small_theta)[p.layer][0][:, p.neuron]
-    share = torch.full_like(column, 0.5)
+lopsided = []  # three quarters of the first output weight in one copy
+for p in vector:
+    share = torch.full_like(p.column, 0.5)
     share[0] = 0.75
-    return embed(p.small, p.small_theta, p.layer, p.neuron, share * column)[1]
+    moved = p.shared(share * p.column)
+    lopsided.append(gradient(p.loss, moved).norm().item())
 
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.critical"}
+claims.check("P3.critical", slopes, rival=min(lopsided))
 
-lopsided_slopes = [gradient(p.loss, lopsided(p)).norm().item() for p in vector]
-claims.check(
-    "P3.critical", max(slopes), rival=min(lopsided_slopes), n=len(slopes)
-)
+# %% [markdown]
+# Points at which an eigenvalue lies between $10^{-11}$ and $10^{-7}$ of the largest, where rounding and sloppiness meet, are left out:
 
-# %% tags=["hide-input"]
+# %%
+found = everything
+hessians = [hessian(p.loss, p.theta) for p in found]  # (p, p) each
+clear = [bool(separated(H, low=1e-11, high=1e-7)) for H in hessians]
+everything = [p for p, ok in zip(found, clear, strict=True) if ok]
+hessians = [H for H, ok in zip(hessians, clear, strict=True) if ok]
+kept = set(everything)
+scalar, vector = ([p for p in g if p in kept] for g in (scalar, vector))
 
+# %% [markdown]
+# One of them by hand, with three outputs. Its $J$ and $D$ come from derivatives of the smaller network alone
+# ({py:func}`~lmc_helpers.permutation_points.doubling.pair_matrices`), the Hessian from all weights of the larger one:
 
-def rank_and_kernel(J: torch.Tensor) -> tuple[int, torch.Tensor]:
-    """Rank of J and a basis of its kernel; singular values below 1e-9 of J's scale are 0."""
-    _, s, V = torch.linalg.svd(J)
-    rank = int((s > 1e-9).sum())
-    return rank, V[rank:].T
+# %%
+one = vector[-1]
+_, s, V = torch.linalg.svd(one.J)  # J (n_{k+1}, n_{k-1} + 1)
+rank = int((s > ZERO).sum())  # ρ
+kernel = V[rank:].T  # of J, (n_{k-1} + 1, n_{k-1} + 1 - ρ)
+nu = inertia(kernel.T @ one.D @ kernel, ZERO)  # (ν₋, ν₀, ν₊)
+outputs, p = len(one.J), one.small.size  # In H' = (0, 0, p)
+theorem = (rank + nu.negative, outputs - rank + nu.zero, p + rank + nu.positive)
+print("theorem:          ", *(int(count) for count in theorem))
 
+zero = torch.zeros(outputs, outputs)
+K = torch.cat([torch.cat([one.D / 4, one.J.T], 1), torch.cat([one.J, zero], 1)])
+print("block of the pair:", *(int(count) for count in inertia(K, ZERO)))
 
-def predicted(p: Point) -> tuple[int, int]:
-    """Negative and zero eigenvalues by the theorem, at a strict minimum of the smaller network."""
-    rank, kernel = rank_and_kernel(p.J)
-    values = torch.linalg.eigvalsh(kernel.T @ p.D @ kernel)
-    small = values.abs() <= ZERO * p.D.abs().max().clamp(min=1e-300)
-    negative = int(((values < 0) & ~small).sum())
-    return rank + negative, p.J.shape[0] - rank + int(small.sum())
+H = hessian(one.loss, one.theta)
+print("Hessian:          ", *(int(count) for count in inertia(H, ZERO)))
 
+# %% [markdown]
+# And all of them, with the theorem as {py:func}`~lmc_helpers.permutation_points.doubling.pair_inertia`:
 
-def counted(p: Point) -> tuple[int, int]:
-    """Negative and zero eigenvalues of the Hessian itself."""
-    found = inertia(hessian(p.loss, p.theta), ZERO)
-    return int(found.negative), int(found.zero)
+# %%
+kinds = [inertia(H, ZERO) for H in hessians]
+counted = [(int(kind.negative), int(kind.zero)) for kind in kinds]
+predicted = [pair_inertia(p.J, p.D, ZERO)[:2] for p in everything]
+agree = [a == b for a, b in zip(counted, predicted, strict=True)]
+of_point = dict(zip(everything, counted, strict=True))
+negatives = [of_point[p][0] for p in scalar]
+zeros = [of_point[p][1] for p in vector]
 
-
-def clear(p: Point) -> bool:
-    """Whether no eigenvalue lies between 1e-11 and 1e-7 of the largest, where rounding and sloppiness meet."""
-    sizes = torch.linalg.eigvalsh(hessian(p.loss, p.theta)).abs()
-    return bool(
-        ((sizes <= 1e-11 * sizes.max()) | (sizes >= 1e-7 * sizes.max())).all()
-    )
-
-
-found = len(everything)
-everything = [p for p in everything if clear(p)]
-scalar, vector = ([p for p in group if clear(p)] for group in (scalar, vector))
-by_hessian = {id(p): counted(p) for p in everything}
-agree = [by_hessian[id(p)] == predicted(p) for p in everything]
-
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.inertia, P3.at_most_one and P3.zero"}
 claims.check("P3.inertia", float(np.mean(agree)), n=len(agree))
+claims.check("P3.at_most_one", negatives)
+claims.check("P3.zero", zeros)
 
-# %% tags=["nbval-check-output"]
-negatives = [by_hessian[id(p)][0] for p in scalar]
-claims.check("P3.at_most_one", float(max(negatives)), n=len(negatives))
-
-# %% tags=["nbval-check-output"]
-zeros = [by_hessian[id(p)][1] for p in vector]
-claims.check("P3.zero", float(min(zeros)), n=len(zeros))
-
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=3.9, squeeze=False)
-left, right = axes[0]
-labels = sorted(
-    {(p.net.sizes[0], p.net.sizes[-1]) for p in everything if p.net.depth == 2}
-)
-most = max(count for count, _ in by_hessian.values())
-palette = ("grey", "blue", "sky", "orange", "red", "purple", "black", "green")
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the numbers of negative eigenvalues and one spectrum"}
+figure, (left, right) = figures.panels(2, height=3.9)
+groups = {}  # negative eigenvalues by inputs and outputs
+for p, (count, _) in zip(everything, counted, strict=True):
+    if p.net.depth == 2:
+        groups.setdefault((p.net.sizes[0], p.net.sizes[-1]), []).append(count)
+labels = sorted(groups)
 bottom = np.zeros(len(labels))
-for count in range(most + 1):
-    shares = []
-    for n, m in labels:
-        here = [
-            by_hessian[id(p)][0]
-            for p in everything
-            if p.net.depth == 2 and (p.net.sizes[0], p.net.sizes[-1]) == (n, m)
-        ]
-        shares.append(here.count(count) / max(1, len(here)))
-    if not any(shares):
-        continue
-    left.bar(
-        range(len(labels)),
-        shares,
-        bottom=bottom,
-        color=figures.COLOURS[palette[count % len(palette)]],
-        label=str(count),
-    )
-    bottom += shares
+palette = ("grey", "blue", "sky", "orange", "red", "purple", "black", "green")
+for count in range(max(count for count, _ in counted) + 1):
+    shares = [groups[key].count(count) / len(groups[key]) for key in labels]
+    if any(shares):
+        style = dict(color=f"book:{palette[count % 8]}", label=str(count))
+        left.bar(range(len(labels)), shares, bottom=bottom, **style)
+        bottom += shares
 left.set_xticks(range(len(labels)), [f"{n} in\n{m} out" for n, m in labels])
 left.set(ylabel="share of permutation points")
-handles, names = left.get_legend_handles_labels()
-figure.legend(
-    handles,
-    names,
-    title="negative eigenvalues (left)",
-    loc="outside lower left",
-    ncols=len(names),
-)
 left.grid(False)
-example = max(scalar, key=lambda p: by_hessian[id(p)][0])
-spectra = {
-    "smaller network": hessian(
-        lambda t: example.loss(
-            embed(example.small, t, example.layer, example.neuron)[1]
-        ),
-        example.small_theta,
-    ),
-    "permutation point": hessian(example.loss, example.theta),
-}
-for (name, H), colour, marker in zip(
-    spectra.items(), ("blue", "red"), ("o", "x"), strict=True
-):
-    values = torch.linalg.eigvalsh(H)
-    right.plot(
-        range(len(values)),
-        values,
-        marker,
-        color=figures.COLOURS[colour],
-        label=name,
-    )
-right.axhline(0, color="book:black", linewidth=0.8)
+left.legend(
+    title="negative eigenvalues",
+    loc="upper center",
+    bbox_to_anchor=(0.5, -0.2),
+    ncols=4,
+)
+
 right.set_yscale("symlog", linthresh=1e-6)
+example = max(scalar, key=lambda p: of_point[p][0])
+spectrum = torch.linalg.eigvalsh(hessian(example.small_loss, example.small_theta))
+right.plot(spectrum, "o", color="book:blue", label="smaller network")
+spectrum = torch.linalg.eigvalsh(hessian(example.loss, example.theta))
+right.plot(spectrum, "x", color="book:red", label="permutation point")
+right.axhline(0, color="book:black", linewidth=0.8)
 right.set(xlabel="index", ylabel="eigenvalue (linear below $10^{-6}$)")
 right.legend()
 figures.show("fig_spectra", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     points=len(everything),
-    unclear=found - len(everything),
-    deep=sum(len(points[small]) for small in DEEP),
+    unclear=len(found) - len(everything),
+    deep=sum(p.net.depth == 3 for p in found),
     agree="all" if all(agree) else sum(agree),
     most_scalar=max(negatives),
-    none=sum(count == 0 for count in negatives),
+    none=negatives.count(0),
     scalar=len(scalar),
     profile=profile,
     critical=f"{max(slopes):.0e}",
@@ -354,27 +272,25 @@ figures.numbers(
 # For ReLU $g'' = 0$ at all samples that do not lie on a kink, so $D = 0$, and for one output the whole block of the pair vanishes: $n_{k-1} + 2$ zero eigenvalues. Each neuron adds one for the
 # scaling $(\vartheta, a) \to (t \vartheta, a/t)$, which leaves its function unchanged.
 
-# %% tags=["hide-input"]
-relu = []
-relu_small = MLP((2, 3, 1), "relu")
-for number in range(teachers):
-    generator = torch_generator(seed + number, "inputs of the ReLU students")
-    x = torch.randn(inputs, 2, dtype=torch.float64, generator=generator)
-    big = MLP((2, 6, 1), "relu")
-    y = big.forward(big.initial(1, seed + number)[0], x)
-    loss = squared_loss(relu_small, x, y)
-    done = minimise(
-        loss, relu_small.initial(starts, seed + number), newton_steps, 1e-10
-    )
-    kind = inertia(hessian(loss, done.theta), ZERO)
-    alive = torch.stack(
-        [(relu_small.hidden(t, x, 1) > 0).any(dim=0).all() for t in done.theta]
-    )
-    for theta in done.theta[done.converged & alive & (kind.negative == 0)]:
-        before = int(inertia(hessian(loss, theta), ZERO).zero)
-        net, doubled = embed(relu_small, theta, 1, 0)
+# %%
+small, big = MLP((2, 3, 1), "relu"), MLP((2, 6, 1), "relu")
+relu = []  # zeros before; negative and zero eigenvalues after
+for at in range(seed, seed + teachers):
+    x = normal((inputs, 2), at, "inputs of the ReLU students")
+    y = big.forward(big.initial(1, at)[0], x)
+    loss = squared_loss(small, x, y)
+    done = minimise(loss, small.initial(starts, at), newton_steps, 1e-10)
+    alive = (small.hidden(done.theta, x, 1) > 0).any(dim=1).all(dim=1)  # (B,)
+    before = inertia(hessian(loss, done.theta), ZERO)
+    kept = done.converged & alive & (before.negative == 0)
+    for theta, zeros_before in zip(
+        done.theta[kept], before.zero[kept], strict=True
+    ):
+        net, doubled = embed(small, theta, layer=1, neuron=0)
         after = inertia(hessian(squared_loss(net, x, y), doubled), ZERO)
-        relu.append((before, int(after.negative), int(after.zero)))
+        relu.append((int(zeros_before), int(after.negative), int(after.zero)))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     relu=len(relu),
     relu_kinds="; ".join(
@@ -389,48 +305,37 @@ figures.numbers(
 #
 # ## The plateau
 
-# %% tags=["nbval-check-output"]
+# %%
 rng = torch_generator(seed, "splits of the output weights")
-
-
-def split(p: Point, first: torch.Tensor) -> torch.Tensor:
-    """The point of the plateau with a given column in the first copy."""
-    return embed(p.small, p.small_theta, p.layer, p.neuron, first)[1]
-
-
-def change(p: Point, theta: torch.Tensor) -> float:
-    """Relative change of the loss."""
-    return ((p.loss(theta) - p.loss(p.theta)) / p.loss(p.theta)).abs().item()
-
-
 changes, alone, slopes_plateau = [], [], {}
 for p in everything:
-    column = p.small.split(p.small_theta)[p.layer][0][:, p.neuron]
-    first = torch.randn(len(column), dtype=torch.float64, generator=rng)
-    moved = split(p, first)
-    changes.append(change(p, moved))
-    single = p.theta.clone()
+    level = p.loss(p.theta)
+    a_0 = torch.randn(len(p.column), dtype=torch.float64, generator=rng)
+    moved = p.shared(a_0)  # a_1 = c − a_0
+    changes.append(((p.loss(moved) - level) / level).abs().item())
+    slopes_plateau[p] = gradient(p.loss, moved).norm().item()
+    single = p.theta.clone()  # a_0 moves alone
     single[p.net.outgoing(p.layer, 0)[0]] += 1
-    alone.append(change(p, single))
-    slopes_plateau[id(p)] = gradient(p.loss, moved).norm().item()
-claims.check("P4.plateau", max(changes), rival=min(alone), n=len(changes))
+    alone.append(((p.loss(single) - level) / level).abs().item())
+on_plateau = [slopes_plateau[p] for p in vector]
 
-# %% tags=["nbval-check-output"]
-on_plateau = [slopes_plateau[id(p)] for p in vector]
-claims.check("P4.plateau_critical", min(on_plateau), n=len(on_plateau))
-
-# %% tags=["hide-input"]
-critical_set = []
+# %%
+critical_set = []  # gradients where a_0ᵀJ = 0
 for p in vector:
     U, s, _ = torch.linalg.svd(p.J)
-    free = U[:, int((s > 1e-9).sum()) :]  # a with aᵀJ = 0
-    column = p.small.split(p.small_theta)[p.layer][0][:, p.neuron]
-    first = column / 2 + free @ torch.ones(free.shape[1], dtype=torch.float64)
-    critical_set.append(gradient(p.loss, split(p, first)).norm().item())
+    free = U[:, int((s > ZERO).sum()) :]  # aᵀJ = 0, (n_{k+1}, n_{k+1} − ρ)
+    a_0 = p.column / 2 + free.sum(dim=1)
+    critical_set.append(gradient(p.loss, p.shared(a_0)).norm().item())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.plateau and P4.plateau_critical"}
+claims.check("P4.plateau", changes, rival=min(alone))
+claims.check("P4.plateau_critical", min(on_plateau), n=len(on_plateau))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     on_line=f"{max(critical_set):.0e}",
     off_line=f"{min(on_plateau):.0e}",
-    scalar_plateau=f"{max(slopes_plateau[id(p)] for p in scalar):.0e}",
+    scalar_plateau=f"{max(slopes_plateau[p] for p in scalar):.0e}",
 )
 
 # %% [markdown]
@@ -440,68 +345,64 @@ figures.numbers(
 # ## Exchanging any two neurons at equal loss
 #
 # From a permutation point of two neurons the six steps of section 4.2 (ii) exchange one of them with any other neuron of the layer
-# ({py:func}`~lmc_helpers.permutation_points.pair.equal_loss_exchange`):
+# ({py:func}`~lmc_helpers.permutation_points.doubling.equal_loss_exchange`):
 
-# %% tags=["nbval-check-output"]
-on_path, straight, curves = [], [], []
+# %%
+t = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None]
+curves = []  # losses on the six steps and on the straight line, over their start
 for p in everything:
     other = p.net.sizes[p.layer] - 1
-    path = equal_loss_exchange(p.net, p.theta, p.layer, other)
-    t = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None]
+    path = equal_loss_exchange(p.net, p.theta, p.layer, other)  # (120, p)
     line = path[0] + t * (path[-1] - path[0])
     level = p.loss(p.theta)
     curves.append((p.loss(path) / level, p.loss(line) / level))
-    on_path.append((curves[-1][0] - 1).abs().max().item())
-    straight.append((curves[-1][1] - 1).abs().max().item())
-claims.check("P4.exchange", max(on_path), rival=min(straight), n=len(on_path))
+on_path = [(path - 1).abs().max().item() for path, _ in curves]
+straight = [(line - 1).abs().max().item() for _, line in curves]
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4, squeeze=False)
-left, right = axes[0]
-around = max(
-    (p for p in scalar if by_hessian[id(p)][0] > 0),
-    key=lambda p: -torch.linalg.eigvalsh(p.D)[0].item() / p.loss(p.theta).item(),
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.exchange"}
+claims.check("P4.exchange", on_path, rival=min(straight))
+
+# %% [markdown]
+# The loss around the permutation point with one output whose $D$ has the lowest eigenvalue relative to its loss. With the share $\lambda$ of the output weight and the difference $\eta$ of the
+# parameter vectors, $\vartheta_0 = \vartheta - (1 - \lambda) \eta$, $\vartheta_1 = \vartheta + \lambda \eta$, $a_0 = \lambda c$ and $a_1 = (1 - \lambda) c$:
+
+# %%
+saddles = [p for p in scalar if of_point[p][0] > 0]
+around = min(
+    saddles,
+    key=lambda p: (torch.linalg.eigvalsh(p.D)[0] / p.loss(p.theta)).item(),
 )
-lowest = torch.linalg.eigh(around.D).eigenvectors[:, 0]
-column = around.small.split(around.small_theta)[around.layer][0][:, around.neuron]
-differences, splits = np.linspace(-0.6, 0.6, 81), np.linspace(-0.3, 1.3, 81)
+e = torch.linalg.eigh(around.D).eigenvectors[:, 0]  # lowest eigenvector of D
+differences, shares = np.linspace(-0.6, 0.6, 81), np.linspace(-0.3, 1.3, 81)
+eta = torch.from_numpy(differences)[:, None] * e  # (81, n_{k-1} + 1)
 surface = []
-for share in splits:
-    base = split(around, share * column)
-    batch = base.repeat(len(differences), 1)
-    eta = torch.from_numpy(differences)[:, None] * lowest
-    batch[:, around.net.incoming(around.layer, 0)] -= (1 - share) * eta
-    batch[:, around.net.incoming(around.layer, 1)] += share * eta
-    surface.append(around.loss(batch).numpy())
-surface = np.array(surface) / around.loss(around.theta).item()
+for share in shares:
+    theta = around.shared(share * around.column).repeat(len(eta), 1)
+    theta[:, around.net.incoming(around.layer, 0)] -= (1 - share) * eta
+    theta[:, around.net.incoming(around.layer, 1)] += share * eta
+    surface.append(around.loss(theta).numpy())
+surface = np.array(surface) / around.loss(around.theta).item()  # (81, 81)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss around the merge and on the exchange"}
+figure, (left, right) = figures.panels(2, height=4)
 depth = 1 - surface.min()
+style = dict(cmap="RdBu_r", extend="max")
 levels = np.linspace(1 - depth, 1 + depth, 21)
-filled = left.contourf(
-    differences, splits, surface, levels=levels, cmap="RdBu_r", extend="max"
-)
+filled = left.contourf(differences, shares, surface, levels=levels, **style)
 left.axvline(0, color="book:black", linewidth=0.8)
 for share in (0, 1):
     left.axhline(share, color="book:black", linestyle=":", linewidth=0.8)
 left.plot(0, 0.5, "*", color="book:black", markersize=14)
-left.set(
-    xlabel=r"difference of the parameter vectors along $e$",
-    ylabel="share of the output weight",
-)
+left.set_xlabel(r"difference of the parameter vectors along $e$")
+left.set_ylabel("share of the output weight")
 left.grid(False)
-figure.colorbar(
-    filled, ax=left, label="loss / its value at the star", format="%.3f"
-)
-for k, colour in ((0, "blue"), (len(curves) // 2, "orange"), (-1, "green")):
-    path, line = curves[k]
-    right.plot(
-        np.linspace(0, 6, len(path)),
-        path,
-        color=figures.COLOURS[colour],
-        linewidth=2.5,
-    )
-    right.plot(
-        np.linspace(0, 6, len(line)), line, "--", color=figures.COLOURS[colour]
-    )
+label = "loss / its value at the star"
+figure.colorbar(filled, ax=left, label=label, format="%.3f")
+examples = curves[0], curves[len(curves) // 2], curves[-1]
+for (path, line), colour in zip(examples, ("C0", "C1", "C2"), strict=True):
+    steps = np.linspace(0, 6, len(path)), np.linspace(0, 6, len(line))
+    right.plot(steps[0], path, color=colour, linewidth=2.5)
+    right.plot(steps[1], line, "--", color=colour)
 right.set(yscale="log", xlabel="step of the exchange", ylabel="loss / its start")
 right.plot([], [], color="book:black", linewidth=2.5, label="six steps")
 right.plot([], [], "--", color="book:black", label="straight line")
@@ -534,5 +435,5 @@ figures.show("fig_around", figure)
 #     make chapter NAME=permutation_points ARGS="-p teachers 20"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

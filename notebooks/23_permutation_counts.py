@@ -22,7 +22,7 @@
 # This chapter computes $T(K, n)$ exactly for every $K < n$. The count, the bound and the plane hold; the plane is no larger
 # than stated. The printed constant $c_K$ is too small by a factor $e^K$.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 n_max: int = 100  # exhaustive checks run over all layers up to this width
 n_brute: int = 7  # widest layer whose permutation points are enumerated
 width: int = 6  # neurons n_k of the layer with equal neurons, Prop. 2
@@ -31,7 +31,7 @@ inputs: int = 400  # inputs of the tanh network, Prop. 2
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -44,20 +44,22 @@ chapter.begin(
     inputs=Integer(100, 100_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from fractions import Fraction
 
 import numpy as np
 import torch
+from matplotlib import colormaps
 from scipy.optimize import least_squares
 
 from lmc_helpers import claims, figures, seeds
 from lmc_helpers.permutation_points.counts import (
     arrangements,
     count_ratio,
+    count_ratio_bound,
     growth_constant,
-    lower_bound,
+    partitions,
     permutation_points,
 )
 
@@ -97,7 +99,7 @@ print(np.hstack([vectors[:, :, 0], weights[:, 0]]).round(3))  # w, then a
 # the gradient vanishes at the loss of the two-neuron minimum.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def loss(w: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
     """Squared error of a softplus network with weights w and a, both (n,)."""
     hidden = torch.nn.functional.softplus(torch.outer(torch.tensor(x), w))
@@ -105,81 +107,50 @@ def loss(w: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
 
 
 found = 0
-for code in range(8):
-    labels = np.array([code >> i & 1 for i in range(3)])
+for labels in np.ndindex(2, 2, 2):  # which of the two weights each neuron has
+    labels = np.array(labels)
     copies = (labels[:, None] == labels).sum(axis=1)
-    point = torch.tensor(
-        np.array([v[labels], b[labels] / copies]), requires_grad=True
-    )
+    w_and_a = np.array([v[labels], b[labels] / copies])  # (2, 3)
+    point = torch.tensor(w_and_a, requires_grad=True)
     height = loss(*point)
     height.backward()
     same = abs(height.item() / (2 * fit.cost) - 1) < 1e-6
     found += same and point.grad.abs().max().item() < 1e-6
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P9.six_points"}
 claims.check("P9.six_points", int(found), n=8)
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the example of Figs. 6 and 7"}
 basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])  # (2, 3)
-minima = w_teacher[arrangements(3, 3)]  # (6, 3)
-figure, axes = figures.panels(columns=2, height=4.7, squeeze=False)
-left, right = axes[0]
-for axis in axes[0]:
-    axis.set_aspect("equal")
-    axis.axis("off")
-
-reach = 2.6
+figure, (left, right) = figures.panels(2, height=4.7)
 for i, j in ((0, 1), (0, 2), (1, 2)):
     direction = basis @ np.where(np.isin(range(3), (i, j)), 1, -2) / math.sqrt(6)
     left.plot(*np.outer(direction, [-2, 2]), color="book:grey", lw=1)
-    left.annotate(
-        f"$w_{i + 1} = w_{j + 1}$",
-        direction * reach * (0.9 if direction[1] == 0 else 0.86),
-        ha="center",
-        va="center",
-        color="book:black",
-    )
-left.plot(
-    *(basis @ minima.T),
-    "o",
-    color="book:blue",
-    markersize=8,
-    label="global minimum",
-)
+    place = direction * 2.6 * (0.9 if direction[1] == 0 else 0.86)
+    label = f"$w_{i + 1} = w_{j + 1}$"
+    left.annotate(label, place, ha="center", va="center", color="book:black")
+minima = w_teacher[arrangements(3, 3)]  # (6, 3)
+left.plot(*(basis @ minima.T), "o", markersize=8, label="global minimum")
 doubled = np.isclose(vectors[:, :, 0], v[0]).sum(axis=1) == 2  # (6,)
-for first, colour, marker in ((True, "red", "*"), (False, "green", "P")):
-    here = vectors[doubled == first, :, 0]
-    name = "v_1" if first else "v_2"
-    left.plot(
-        *(basis @ here.T),
-        marker,
-        color=figures.COLOURS[colour],
-        markersize=13 if first else 10,
-        linestyle="",
-        label=f"permutation point, ${name}$ doubled",
-    )
-    share, rest = (b[0] / 2, b[1]) if first else (b[1] / 2, b[0])
+for k, colour, marker, size in ((0, "red", "*", 13), (1, "green", "P", 10)):
+    points = dict(color=f"book:{colour}", marker=marker, markersize=size, lw=0)
+    here = vectors[doubled == (k == 0), :, 0]  # (3, 3)
+    label = f"permutation point, $v_{k + 1}$ doubled"
+    left.plot(*(basis @ here.T), label=label, **points)
     for odd in range(3):
-        middle = np.full(3, share)
-        middle[odd] = rest
+        middle = np.where(np.arange(3) == odd, b[1 - k], b[k] / 2)
         along = np.delete(np.eye(3), odd, axis=0)
-        step = along[0] - along[1]
-        line = middle[:, None] + np.outer(step, [-2.3, 2.3])  # (3, 2)
-        right.plot(
-            *(basis @ line),
-            color=figures.COLOURS[colour],
-            lw=1.2,
-            label=f"equal loss, ${name}$ doubled" if odd == 0 else None,
-        )
-        right.plot(
-            *(basis @ middle),
-            marker,
-            color=figures.COLOURS[colour],
-            markersize=13 if first else 10,
-        )
+        line = middle[:, None] + np.outer(along[0] - along[1], [-2.3, 2.3])
+        label = f"equal loss, $v_{k + 1}$ doubled" if odd == 0 else None
+        right.plot(*(basis @ line), color=f"book:{colour}", lw=1.2, label=label)
+        right.plot(*(basis @ middle), **points)
 left.set_title("input weights, along (1, 1, 1)")
 right.set_title("output weights, along (1, 1, 1)")
 left.set(xlim=(-2.75, 2.75), ylim=(-2.6, 2.6))
 right.set(xlim=(-2.4, 2.4), ylim=(-2.3, 2.3))
-for axis in axes[0]:
+for axis in (left, right):
+    axis.set_aspect("equal")
+    axis.axis("off")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0))
 figures.show("fig_hexagon", figure)
 
@@ -253,41 +224,51 @@ figures.show("fig_hexagon", figure)
 # negative. For $K \ge 2$ the term $j = 1$ is positive; for $K \le 1$ there is no other term.
 # ```
 #
-# {py:func}`~lmc_helpers.permutation_points.counts.count_ratio` computes the sum with integers, and returns a fraction.
+# The last form with its coefficients, and {py:func}`~lmc_helpers.permutation_points.counts.count_ratio`, which computes the
+# sum with integers and returns a fraction:
+
 
 # %%
+def coefficient(K: int, j: int) -> Fraction:
+    """a_{K,j}, the coefficient of x^K in (x/2! + x²/3! + …)^j."""
+    if j == 0:
+        return Fraction(K == 0)
+    first = range(1, K + 1)  # the power of x that the first factor gives
+    return sum(
+        (coefficient(K - i, j - 1) / math.factorial(i + 1) for i in first),
+        start=Fraction(0),
+    )
+
+
 for K in range(6):
-    print(K, count_ratio(K, 6), lower_bound(K, 6))  # order, T(K, 6), bound
+    T = sum(coefficient(K, j) * math.comb(6 - K, j) for j in range(K + 1))
+    print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # K, T(K, 6), bound
 
 # %% [markdown]
 # Three checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with
 # each other.
 
-# %% tags=["nbval-check-output"]
+# %%
 rng = seeds.numpy_generator(seed, "parameter vectors")
-enumerated, unordered = Fraction(0), Fraction(0)
+off, unordered = [], []  # differences from T(K, n)
 for n in range(1, n_brute + 1):
     for K in range(n):
         smaller = rng.normal(size=(2, n - K))
         points, _ = permutation_points(smaller.T, smaller[:1], n)
         distinct = len(np.unique(points.reshape(len(points), -1), axis=0))
         exact = count_ratio(K, n)
-        enumerated = max(
-            enumerated, abs(Fraction(distinct, math.factorial(n)) - exact)
-        )
-        unordered = max(
-            unordered, exact * (1 - Fraction(1, math.factorial(n - K)))
-        )
-claims.check(
-    "P5.enumeration", float(enumerated), n=n_brute, rival=float(unordered)
-)
+        off.append(abs(Fraction(distinct, math.factorial(n)) - exact))
+        unordered.append(exact * (1 - Fraction(1, math.factorial(n - K))))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.enumeration"}
+claims.check("P5.enumeration", off, n=n_brute, rival=float(max(unordered)))
 
 
 # %% [markdown]
 # Then the printed forms, for all $n$ up to {glue:text}`n_max`, and the bound.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def printed(K: int, n: int, extra: int = 2) -> Fraction:
     """T(K, n) as printed in Prop. 1 (i); extra is the factor 2! of C.2 (ii)."""
     c = [math.comb(n - K, j) for j in range(4)]
@@ -299,33 +280,27 @@ def printed(K: int, n: int, extra: int = 2) -> Fraction:
 
 
 Kn = [(K, n) for n in range(2, n_max + 1) for K in range(1, min(4, n))]
-claims.check(
-    "P5.printed_forms",
-    float(max(abs(printed(K, n) - count_ratio(K, n)) for K, n in Kn)),
-    n=n_max,
-    rival=float(max(abs(printed(K, n, 1) - count_ratio(K, n)) for K, n in Kn)),
-)
+off = [abs(printed(K, n) - count_ratio(K, n)) for K, n in Kn]
+without = [abs(printed(K, n, extra=1) - count_ratio(K, n)) for K, n in Kn]
 
-# %% tags=["nbval-check-output"]
-T = {
-    (K, n): count_ratio(K, n)
-    for n in range(2, n_max + 1)
-    for K in range(1, n // 2 + 1)
-}
-claims.check(
-    "P5.bound",
-    float(min(t / lower_bound(K, n) for (K, n), t in T.items())),
-    n=n_max,
-    rival=float(min(t * 2**K / math.comb(n, K) for (K, n), t in T.items())),
-)
+T, over, other = {}, {}, {}  # T(K, n) over its bound, and over binom(n, K)/2^K
+for n in range(2, n_max + 1):
+    for K in range(1, n // 2 + 1):
+        T[K, n] = count_ratio(K, n)
+        over[K, n] = T[K, n] / Fraction(math.comb(n - K, K), 2**K)
+        other[K, n] = T[K, n] / Fraction(math.comb(n, K), 2**K)
 
-# %% tags=["hide-input"]
-equal = sorted({K for (K, n), t in T.items() if t == lower_bound(K, n)})
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.printed_forms and P5.bound"}
+claims.check("P5.printed_forms", off, n=n_max, rival=float(max(without)))
+least = float(min(over.values()))
+claims.check("P5.bound", least, n=n_max, rival=float(min(other.values())))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     n_max=n_max,
-    equal=", ".join(map(str, equal)),
+    equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
     profile=profile,
-    loosest=float(T[n_max // 2, n_max] / lower_bound(n_max // 2, n_max)),
+    loosest=float(over[n_max // 2, n_max]),
     half=n_max // 2,
 )
 
@@ -367,71 +342,46 @@ figures.numbers(
 # is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from
 # Stirling's formula. What the paper uses the lemma for, the exponent, is not affected.
 
-# %% tags=["nbval-check-output"]
+# %%
 large = 10**6
-roots = [
-    float(lower_bound(K, large) / large**K / growth_constant(K)) ** (1 / K)
-    for K in range(1, 5)
-]
+roots, slopes = [], []
+for K in range(1, 5):
+    c_K = Fraction(math.comb(large - K, K), 2**K * large**K)
+    roots.append(float(c_K * 2**K * math.factorial(K)) ** (1 / K))
+    growth = count_ratio(K, 2 * large) / count_ratio(K, large)
+    slopes.append(math.log2(growth) / K)
+print("K-th root of 2^K K! c_K:", np.round(roots, 6))  # printed: 1/e
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P6.constant and P6.growth"}
 claims.check("P6.constant", max(roots, key=lambda r: abs(r - 1)), n=large)
+claims.check("P6.growth", slopes, n=large)
 
-# %% tags=["nbval-check-output"]
-slopes = [
-    math.log2(count_ratio(K, 2 * large) / count_ratio(K, large)) / K
-    for K in range(1, 5)
-]
-claims.check("P6.growth", max(slopes, key=lambda s: abs(s - 1)), n=large)
-
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
-left, right = axes[0]
-widths = np.unique(np.geomspace(2, 10_000, 60).round().astype(int))
-colours = ("blue", "orange", "green", "purple")
-for K, colour in zip(range(1, 5), colours, strict=True):
-    ns = [int(n) for n in widths if n > K]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the growth with n and the orders"}
+figure, (left, right) = figures.panels(2)
+widths = np.unique(np.geomspace(2, 10_000, 60).round().astype(int)).tolist()
+for K, colour in zip(range(1, 5), ("C0", "C1", "C2", "C4"), strict=True):
+    ns = [n for n in widths if n > K]
+    ratios = [float(count_ratio(K, n) / n**K) for n in ns]
+    style = dict(color=colour, lw=1, markersize=4)
+    left.loglog(ns, ratios, ".-", label=f"$K = {K}$", **style)
     c = float(growth_constant(K))
-    left.loglog(
-        ns,
-        [float(count_ratio(K, n) / n**K) for n in ns],
-        ".-",
-        lw=1,
-        markersize=4,
-        color=figures.COLOURS[colour],
-        label=f"$K = {K}$",
-    )
-    left.axhline(c, color=figures.COLOURS[colour], linestyle=":", lw=1.3)
-    left.axhline(
-        c * math.exp(-K), color=figures.COLOURS[colour], linestyle="--", lw=1.3
-    )
-grey = "book:grey"
-left.plot([], [], ":", color=grey, label="$1/(2^K K!)$")
-left.plot([], [], "--", color=grey, label="printed, $e^{-K}/(2^K K!)$")
+    left.axhline(c, color=colour, linestyle=":", lw=1.3)
+    left.axhline(c * math.exp(-K), color=colour, linestyle="--", lw=1.3)
+left.plot([], [], ":", color="book:grey", label="$1/(2^K K!)$")
+left.plot([], [], "--", color="book:grey", label="printed, $e^{-K}/(2^K K!)$")
 left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
-left.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
 
-orders = np.arange(n_max)
-by_order = [count_ratio(int(K), n_max) for K in orders]
-right.semilogy(orders, [float(t) for t in by_order], ".-", lw=1, label="exact")
-bounded = orders[: n_max // 2 + 1]
-right.semilogy(
-    bounded,
-    [float(lower_bound(int(K), n_max)) for K in bounded],
-    "--",
-    label=r"bound, $2^{-K}\binom{n-K}{K}$",
-)
+exact = [float(count_ratio(K, n_max)) for K in range(n_max)]
+right.semilogy(exact, ".-", lw=1, label="exact")
+bounds = [float(count_ratio_bound(K, n_max)) for K in range(n_max // 2 + 1)]
+right.semilogy(bounds, "--", label=r"bound, $2^{-K}\binom{n-K}{K}$")
+style = dict(color="book:black", linestyle=":")
 mean_order = n_max - (n_max + 1) / (2 * math.log(2)) + 0.5
-right.axvline(
-    mean_order,
-    color="book:black",
-    linestyle=":",
-    label="mean order",
-)
-right.set(
-    xlabel="order $K$",
-    ylabel=f"$T(K, {n_max})$",
-    ylim=(1e-3, 10 * float(max(by_order))),
-)
-right.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
+right.axvline(mean_order, label="mean order", **style)
+right.set(xlabel="order $K$", ylabel=f"$T(K, {n_max})$")
+right.set_ylim(1e-3, 10 * max(exact))
+for axis in (left, right):
+    axis.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
 figures.show("fig_growth", figure)
 
 # %% [markdown]
@@ -465,10 +415,14 @@ figures.show("fig_growth", figure)
 # so that the mean of $l = n - K$ is $\frac{n + 1}{2 \ln 2} - \frac12$.
 # ```
 
-# %% tags=["hide-input"]
+# %%
+by_order = [count_ratio(K, n_max) for K in range(n_max)]  # T(K, n_max)
 total = sum(by_order)
-mean = sum(int(K) * t for K, t in zip(orders, by_order, strict=True)) / total
+mean = sum(K * t for K, t in enumerate(by_order)) / total
 predicted = 1 / (2 * math.log(2) * math.log(2) ** n_max)
+mean_order = n_max - (n_max + 1) / (2 * math.log(2)) + 0.5
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     total=float(total),
     ratio=1 / math.log(2),
@@ -516,33 +470,17 @@ figures.numbers(
 
 
 # %%
-def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
-    """Partitions of n, each in decreasing order."""
-    top = n if largest is None else min(n, largest)
-    if n == 0:
-        return [()]
-    return [
-        (s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)
-    ]
-
-
 generator = seeds.torch_generator(seed, "tanh network")
+kind = dict(generator=generator, dtype=torch.float64)
+data, target = torch.randn(5, inputs, **kind), torch.randn(2, inputs, **kind)
+layers = []  # weights (n_k, n_{k-1}) and biases (n_k, 1)
+for rows, columns in ((7, 5), (width, 7), (width_next, width), (2, width_next)):
+    draw = torch.randn(rows, columns + 1, **kind)
+    layers.append((2 * draw[:, 1:] / math.sqrt(columns), draw[:, :1]))
+first, second, third, last = layers
 
 
-def layer(rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random weights (rows, columns) and biases (rows, 1)."""
-    draw = torch.randn(
-        rows, columns + 1, generator=generator, dtype=torch.float64
-    )
-    return 2 * draw[:, 1:] / math.sqrt(columns), draw[:, :1]
-
-
-data = torch.randn(5, inputs, generator=generator, dtype=torch.float64)
-target = torch.randn(2, inputs, generator=generator, dtype=torch.float64)
-first, second = layer(7, 5), layer(width, 7)  # second: rows are repeated below
-third, last = layer(width_next, width), layer(2, width_next)
-
-
+# %%
 def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
     """Outputs (2, inputs); layer k has copies[m] copies of its neuron m."""
     labels = torch.repeat_interleave(torch.tensor(copies))  # (n_k,)
@@ -551,50 +489,34 @@ def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
     return last[0] @ torch.tanh(W @ hidden + third[1]) + last[1]
 
 
-spectra = {}
+spectra, nullity = {}, {}
 for copies in partitions(width):
     jacobian = torch.func.jacfwd(outputs)(third[0], copies)
     singular = torch.linalg.svdvals(jacobian.flatten(2).flatten(0, 1))
     spectra[copies] = (singular / singular[0]).numpy()  # (n_k n_{k+1},)
+    nullity[copies] = int((spectra[copies] < 1e-9).sum())
 
-# %% tags=["nbval-check-output"]
-nullity = {copies: int((s < 1e-9).sum()) for copies, s in spectra.items()}
-order = {copies: width - len(copies) for copies in spectra}
+order = {copies: width - len(copies) for copies in spectra}  # K
+off = [abs(nullity[c] - order[c] * width_next) for c in spectra]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P7.dimension"}
 pairs = {copies: sum(math.comb(s, 2) for s in copies) for copies in spectra}
-claims.check(
-    "P7.dimension",
-    max(abs(nullity[c] - order[c] * width_next) for c in spectra),
-    n=len(spectra),
-    rival=max(abs(pairs[c] - order[c]) * width_next for c in spectra),
-)
+rival = max(abs(pairs[c] - order[c]) * width_next for c in spectra)
+claims.check("P7.dimension", off, rival=rival)
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(height=4.0, squeeze=False)
-axis = axes[0, 0]
-shades = figures.plt.colormaps["viridis"](np.linspace(0, 0.92, width))
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the singular values"}
+figure, axis = figures.panels(height=4.0)
+shades = colormaps["viridis"](np.linspace(0, 0.92, width))
 for copies, s in spectra.items():
     K = order[copies]
-    axis.semilogy(
-        np.arange(1, len(s) + 1),
-        np.maximum(s[::-1], 1e-18),
-        ".-",
-        lw=0.8,
-        markersize=4,
-        color=shades[K],
-        label=f"$K = {K}$" if copies[1:] == (1,) * (width - K - 1) else None,
-    )
+    label = f"$K = {K}$" if copies[1:] == (1,) * (width - K - 1) else None
+    at, values = np.arange(1, len(s) + 1), np.maximum(s[::-1], 1e-18)
+    style = dict(lw=0.8, markersize=4, color=shades[K], label=label)
+    axis.semilogy(at, values, ".-", **style)
 for K in range(1, width):
-    axis.axvline(
-        K * width_next + 0.5,
-        color="book:grey",
-        linestyle=":",
-        lw=1,
-    )
-axis.set(
-    xlabel="number of the singular value, from the smallest",
-    ylabel="singular value / largest",
-    ylim=(3e-19, 3),
-)
+    axis.axvline(K * width_next + 0.5, color="book:grey", linestyle=":", lw=1)
+axis.set_xlabel("number of the singular value, from the smallest")
+axis.set(ylabel="singular value / largest", ylim=(3e-19, 3))
 axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
 figures.show("fig_rank", figure)
 figures.numbers(
@@ -623,12 +545,10 @@ figures.numbers(
 #
 # Along the plane the loss is constant to rounding, however far we go. Each displacement here is as long as $W^{(k+1)}$.
 
-# %% tags=["nbval-check-output"]
+# %%
 generator = seeds.torch_generator(seed, "displacements")
-in_plane, anywhere = [], []
-for copies in spectra:
-    if order[copies] == 0:
-        continue
+in_plane, anywhere = [], []  # relative changes of the loss
+for copies in list(spectra)[:-1]:  # the last has K = 0, no copies
     labels = torch.repeat_interleave(torch.tensor(copies))
     P = torch.nn.functional.one_hot(labels).double()  # (n_k, l)
     mean = P @ torch.diag(1 / P.sum(dim=0)) @ P.T  # averages over copies
@@ -636,14 +556,14 @@ for copies in spectra:
     before = (outputs(W, copies) - target).square().mean()
     for _ in range(10):
         step = torch.randn(W.shape, generator=generator, dtype=W.dtype)
-        for displacement, changes in (
-            (step - step @ mean, in_plane),
-            (step, anywhere),
-        ):
-            moved = W + displacement * (W.norm() / displacement.norm())
+        free = step - step @ mean  # the sums over copies stay: free P = 0
+        for delta, changes in ((free, in_plane), (step, anywhere)):
+            moved = W + delta * (W.norm() / delta.norm())
             after = (outputs(moved, copies) - target).square().mean()
             changes.append(abs(after / before - 1).item())
-claims.check("P7.equal_loss", max(in_plane), n=len(in_plane), rival=min(anywhere))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P7.equal_loss"}
+claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 
 # %% [markdown]
 # ## What we found that the paper does not say
@@ -664,5 +584,5 @@ claims.check("P7.equal_loss", max(in_plane), n=len(in_plane), rival=min(anywhere
 #     make chapter NAME=permutation_counts ARGS="-p width 8 -p width_next 1"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

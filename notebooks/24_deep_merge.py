@@ -17,7 +17,7 @@
 # of the network itself, a budget of full-batch gradient descent at every distance. The normalised loss at the end falls with the width, and the accuracy hardly
 # suffers. This chapter repeats it on the small digits that ship with scikit-learn. MNIST itself is not decided here.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 6  # networks per width, as in the paper
 images: int = 600  # digits, 1797 are all of them
 distances: int = 30  # log-spaced, down to 1/10000; 100 in the paper
@@ -26,7 +26,7 @@ training: int = 400  # steps of training for the teachers
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -39,7 +39,7 @@ chapter.begin(
     training=Integer(1, 1_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -48,17 +48,18 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, slope_and_error
+from lmc_helpers.permutation_points.classifiers import (
+    accuracy,
+    most_similar_neurons,
+    train_classifiers,
+)
 from lmc_helpers.permutation_points.merging import (
     MergePath,
-    descent,
+    descent_minimiser,
     merge_neurons,
 )
 from lmc_helpers.permutation_points.mlp import MLP
-from lmc_helpers.permutation_points.pair import Pair
-
-WIDTHS = {10: "red", 15: "orange", 20: "green", 25: "blue"}
-x, labels = digits(images, seed)
-factors = torch.logspace(0, -4, distances, dtype=torch.float64)
+from lmc_helpers.permutation_points.pair import PairChart
 
 # %% [markdown]
 # ## The experiment
@@ -73,71 +74,41 @@ factors = torch.logspace(0, -4, distances, dtype=torch.float64)
 #
 # the mean square of the deviation over that of the logits; the paper's is ten times as large, as it sums over the outputs.
 
-# %% tags=["hide-input"]
+# %%
+x, labels = digits(images, seed)  # (T, 64) and (T,)
+delta = torch.logspace(0, -4, distances, dtype=torch.float64)  # δ/δ_0, (K,)
 
 
-def train(net: MLP, seed: int) -> torch.Tensor:
-    """Teachers (teachers, p), trained side by side."""
-    theta = net.initial(teachers, seed).requires_grad_()
-    adam = torch.optim.Adam([theta], lr=1e-2)
-    for _ in range(training):
-        adam.zero_grad()
-        outputs = net.forward(theta, x).flatten(0, 1)
-        cost = torch.nn.functional.cross_entropy(outputs, labels.repeat(teachers))
-        (teachers * cost).backward()
-        adam.step()
-    return theta.detach()
-
-
-def most_similar(net: MLP, theta: torch.Tensor) -> tuple[int, int]:
-    """Neurons of layer 2 with the highest cosine similarity of their parameter vectors; dead ones do not count."""
-    dead = (net.hidden(theta, x, 2) <= 0).all(dim=0)
-    rows = torch.stack([theta[net.incoming(2, i)] for i in range(net.sizes[2])])
-    unit = torch.nn.functional.normalize(rows, dim=1)
-    cosine = (unit @ unit.T).fill_diagonal_(-2)
-    cosine[dead] = cosine[:, dead] = -2
-    first, second = divmod(int(cosine.argmax()), net.sizes[2])
-    return first, second
-
-
-def accuracy(net: MLP, theta: torch.Tensor) -> torch.Tensor:
-    """Share of images that are classified right, (...)."""
-    return (net.forward(theta, x).argmax(dim=-1) == labels).double().mean(dim=-1)
-
-
-def merge(H: int, seed: int, budget: int) -> tuple[MLP, torch.Tensor, MergePath]:
-    """Teachers of one width and their paths."""
-    net = MLP((64, H, H, 10), "relu")
-    theta = train(net, seed)
-    y = net.forward(theta, x)  # (teachers, T, 10)
-    scale = y.square().mean(dim=(-2, -1))
+def merge(net: MLP, theta: torch.Tensor, budget: int) -> MergePath:
+    """Merge the most similar neurons of layer 2 of every teacher, (teachers, p)."""
+    y = net.forward(theta, x)  # logits, (teachers, T, 10)
+    scale = y.square().mean(dim=(-2, -1))  # ⟨y_i²⟩
 
     def loss(t: torch.Tensor) -> torch.Tensor:
         return (net.forward(t, x) - y).square().mean(dim=(-2, -1)) / scale
 
-    pairs = [most_similar(net, t) for t in theta]
-    path = merge_neurons(
-        loss, Pair(net, 2, "paper"), theta, pairs, factors, descent(budget, 0.1)
-    )
-    return net, theta, path
+    pairs = [most_similar_neurons(net, t, x, layer=2) for t in theta]
+    chart, minimiser = PairChart(net, 2, "paper"), descent_minimiser(budget, 0.1)
+    return merge_neurons(loss, chart, theta, pairs, delta, minimiser)
 
 
-runs = {H: merge(H, seed + H, steps) for H in WIDTHS}
-ends = {H: path.loss[-1].numpy() for H, (_, _, path) in runs.items()}
-scores = {
-    H: torch.stack([accuracy(net, t) for t in path.theta])
-    for H, (net, _, path) in runs.items()
-}  # (K, teachers) each
+# %%
+WIDTHS = (10, 15, 20, 25)
+nets = {H: MLP((64, H, H, 10), "relu") for H in WIDTHS}
+trained, paths, scores = {}, {}, {}
+for H, net in nets.items():
+    theta = train_classifiers(net, x, labels, teachers, training, seed + H)
+    trained[H], paths[H] = theta, merge(net, theta, steps)
+    right = [accuracy(net, t, x, labels) for t in paths[H].theta]
+    scores[H] = torch.stack(right)  # (K, teachers)
 
-figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
-left, right = axes[0]
-for H, colour in WIDTHS.items():
-    _, _, path = runs[H]
-    style = dict(color=figures.COLOURS[colour], linewidth=1.2)
-    for k in range(teachers):
-        label = f"$H = {H}$" if k == 0 else None
-        left.plot(factors[1:], path.loss[1:, k], label=label, **style)
-        right.plot(factors, scores[H][:, k], **style)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot loss and accuracy on the paths"}
+figure, (left, right) = figures.panels(2)
+for H, colour in zip(WIDTHS, ("red", "orange", "green", "blue"), strict=True):
+    style = dict(color=f"book:{colour}", linewidth=1.2)
+    lines = left.plot(delta[1:], paths[H].loss[1:], **style)
+    lines[0].set_label(f"$H = {H}$")
+    right.plot(delta, scores[H], **style)
 for axis in (left, right):
     axis.set(
         xscale="log", xlabel=r"distance $\delta/\delta_0$", xlim=(1.2, 0.8e-4)
@@ -156,29 +127,22 @@ figures.show("fig_deep", figure)
 # distances (profile {glue:text}`profile`).
 # ```
 
-# %% tags=["nbval-check-output"]
-
-
-def exponent(ends: dict[int, np.ndarray]) -> tuple[float, float]:
-    """Slope of ln(mean end loss) in ln H and its standard error."""
-    mean, error = mean_and_error(list(ends.values()))
-    return slope_and_error(np.log(list(ends)), np.log(mean), error / mean)
-
-
-value, error = exponent(ends)
-claims.check("P8.falls", value, stderr=error, n=teachers * len(WIDTHS))
-
-# %% tags=["nbval-check-output"]
+# %%
+ends = {H: path.loss[-1].numpy() for H, path in paths.items()}  # (teachers,)
+mean, error = mean_and_error(list(ends.values()))
+# slope of ln(mean loss at the end) in ln H
+slope, slope_error = slope_and_error(np.log(WIDTHS), np.log(mean), error / mean)
 drops = {
-    H: (accuracy(*runs[H][:2]) - score[-1]).numpy() for H, score in scores.items()
+    H: (accuracy(nets[H], trained[H], x, labels) - scores[H][-1]).numpy()
+    for H in WIDTHS
 }
 worst = max(drops, key=lambda H: drops[H].mean())
-claims.check(
-    "P8.accuracy",
-    float(drops[worst].mean()),
-    stderr=float(drops[worst].std(ddof=1) / math.sqrt(teachers)),
-    n=teachers * len(WIDTHS),
-)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.falls and P8.accuracy"}
+n = teachers * len(WIDTHS)
+claims.check("P8.falls", slope, stderr=slope_error, n=n)
+error = float(drops[worst].std(ddof=1) / math.sqrt(teachers))
+claims.check("P8.accuracy", float(drops[worst].mean()), stderr=error, n=n)
 
 # %% [markdown]
 # ## The budget
@@ -186,15 +150,16 @@ claims.check(
 # With ten outputs $J \ne 0$ in general, and with a smooth activation no path of exact constrained minima would end at these permutation points ({prf:ref}`thm-ends`). What the picture shows depends on the budget. The mean loss at
 # the end, for $H = 10$ and 25, with other numbers of steps:
 
-# %% tags=["hide-input"]
+# %%
 budgets = (max(1, steps // 4), steps, 4 * steps)
-at_budget = {
-    (H, budget): ends[H].mean()
-    if budget == steps
-    else merge(H, seed + H, budget)[2].loss[-1].mean().item()
-    for H in (10, 25)
-    for budget in budgets
-}
+at_budget = {}
+for H in (10, 25):
+    for budget in budgets:
+        same = budget == steps
+        path = paths[H] if same else merge(nets[H], trained[H], budget)
+        at_budget[H, budget] = path.loss[-1].numpy().mean()
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     teachers=teachers,
     training=training,
@@ -231,5 +196,5 @@ figures.numbers(
 #     make chapter NAME=deep_merge ARGS="-p steps 1000 -p teachers 2"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

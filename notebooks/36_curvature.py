@@ -23,14 +23,14 @@
 # for a loss with Lipschitz constant $C_L$. As stated this is false. A curve of bounded curvature may leave along a narrow neck and come back on its other side, even inside the minimum of a linear network with two hidden neurons. With two hypotheses more, on the length of the curve and on $D$, the
 # theorem is true and sharp.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 orbits: int = 300  # random curves under GL_h, for each magnitude of log g
 planar: int = 1500  # random plane curves of bounded curvature
 steps: int = 201  # points of each curve
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -41,33 +41,29 @@ chapter.begin(
     steps=Integer(51, 10_001),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
 import torch
 from scipy.stats import spearmanr
+from torch.linalg import matrix_exp, matrix_norm
 
 from lmc_helpers import claims, figures
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.seeds import normal_stream
 from lmc_helpers.symmetry.chord_bound import (
+    arc_height,
     chord_bound,
     curvature,
     curvature_bound,
+    distance_between_ends,
     distance_to_curve,
-    largest_deviation,
     lipschitz_loss,
     network_neck,
     planar_neck,
+    random_plane_curves,
 )
-from lmc_helpers.symmetry.curves import (
-    curve,
-    derivatives,
-    flatten,
-    length,
-    segment,
-)
-from lmc_helpers.symmetry.group_actions import GeneralLinear
+from lmc_helpers.symmetry.orbit_chords import orbit_chords
 
 # %% [markdown]
 # ## A narrow neck
@@ -123,13 +119,80 @@ for e in widths.tolist():
     height = lipschitz_loss(torch.zeros(4).double(), delta).abs().item()
     losses.append(height / (1.5 * e))
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.distance"}
 claims.check("G11.distance", min(distances), n=len(distances))
 
-# %% tags=["nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.loss"}
 claims.check("G11.loss", max(losses), n=len(losses))
 
 # %% [markdown]
+# The largest curvature on a grid of 4001 points, and $d_{\max}$ from it:
+
+# %%
+phi = torch.linspace(0, math.pi, 4001, dtype=torch.float64)
+
+
+def largest_curvature(point, velocity, acceleration):
+    return curvature(velocity, acceleration).max().item()
+
+
+e_grid = np.geomspace(0.002, 0.2, 25)
+families = {  # κ_max at each e
+    "network": [largest_curvature(*network_neck(phi, e**2 / 2)) for e in e_grid],
+    "plane curve": [largest_curvature(*planar_neck(phi, e)) for e in e_grid],
+}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck"}
+figure, (drawn, necks) = figures.panels(2, height=4.3)
+e = 0.1
+theta = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
+whole, half = planar_neck(theta, e)[0], planar_neck(phi, e)[0]
+drawn.plot(*whole.T, color="book:grey", linewidth=1, label="level set")
+drawn.plot(*half.T, color="book:blue", label=r"$\gamma$")
+drawn.plot([0, 0], [e, -e], color="book:red", label="chord")
+drawn.plot(0, 0, "o", color="book:black", markersize=4)
+circle = e * theta.cos(), e * theta.sin()
+drawn.plot(*circle, ":", color="book:black", label="distance $D/2$")
+drawn.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.7, 0.55), title="narrow neck")
+drawn.legend(loc="lower center", ncols=4, fontsize=9, columnspacing=1)
+for name, kappa in families.items():
+    real = np.array(kappa) * e_grid <= 1
+    x = torch.tensor(e_grid[real])
+    necks.plot(x, x / arc_height(torch.tensor(kappa)[real], 2 * x), label=name)
+necks.axhline(1, color="book:black", linewidth=1)
+necks.set(
+    xscale="log",
+    yscale="log",
+    xlabel="half width $e$ of the neck",
+    ylabel=r"distance $/\, d_{\max}$",
+)
+necks.legend()
+figures.show("fig_neck", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+kappa_01 = largest_curvature(*network_neck(phi, 0.1**2 / 2))
+figures.numbers(
+    e_drawn=e,
+    kappa_01=kappa_01,
+    kappa_bound_01=curvature_bound(0.1**2 / 2),
+    kappa_001=largest_curvature(*network_neck(phi, 0.01**2 / 2)),
+    kappa_plane_01=largest_curvature(*planar_neck(phi, 0.1)),
+    kappa_plane_001=largest_curvature(*planar_neck(phi, 0.01)),
+    ratio_01=0.1 / arc_height(kappa_01, 0.2).item(),
+    profile=profile,
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_neck
+# :name: fig-neck
+# :alt: Two panels. A closed curve like a dumbbell with a chord across its narrow neck. The ratio of the true distance to the bound grows like 1 over the width of the neck.
+#
+# Left: the plane curve at $e =$ {glue:text}`e_drawn`, with the chord across its neck. Right: distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid (profile {glue:text}`profile`).
+# ```
+#
+# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`kappa_plane_01:.2f` and {glue:text}`kappa_plane_001:.2f`.
+# The midpoint is {glue:text}`ratio_01:.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$.
+#
 # ## The corrected theorem
 #
 # ```{prf:theorem} Theorem 6.2 with its two hypotheses
@@ -174,179 +237,77 @@ claims.check("G11.loss", max(losses), n=len(losses))
 # So a point of the chord can leave the curve by more than $d_{\max}$ only if the curve is longer than half a circle of radius $1/\kappa$. The other hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real, and no level set has to satisfy it: on the hyperbola $uv = 1$, the minimum of a network with one
 # hidden neuron, $\kappa \le 1/\sqrt 2$, and the ends $(a, 1/a)$ and $(1/a, a)$ are further apart than $2\sqrt 2$ for $a > 1 + \sqrt 2$.
 
-# %% tags=["nbval-check-output"]
 
-
-def arc(angle: float, points: int = 4001) -> torch.Tensor:
-    """A circular arc of radius 1."""
+# %%
+def arc(angle, points=4001):
+    """A circular arc of radius 1, (points, 2)."""
     s = torch.linspace(-angle / 2, angle / 2, points, dtype=torch.float64)
     return torch.stack([s.sin(), s.cos()], dim=-1)
 
 
-def middle_distance(path: torch.Tensor) -> float:
+def middle_distance(path):
     """Distance of the chord's midpoint from the curve."""
     return distance_to_curve((path[:1] + path[-1:]) / 2, path).item()
 
 
-def chord(path: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(path[..., -1, :] - path[..., 0, :], dim=-1)
-
-
-minor = [arc(a) for a in np.linspace(0.02, 1, 50) * math.pi]
-exact = np.array([middle_distance(path) for path in minor])
-bound = np.array([largest_deviation(1, chord(path)).item() for path in minor])
-first_order = np.array([chord(path).item() ** 2 / 8 for path in minor])
-claims.check(
-    "G11.sharp",
-    float(np.abs(bound / exact - 1).max()),
-    rival=float(np.abs(first_order / exact - 1).max()),
-    n=len(minor),
+minor = [arc(a) for a in np.linspace(0.02, 1, 50) * math.pi]  # ℓ ≤ π/κ
+major = [arc(a) for a in np.linspace(1.01, 1.9, 50) * math.pi]  # ℓ > π/κ
+exact, beyond = (
+    np.array([middle_distance(path) for path in arcs]) for arcs in (minor, major)
+)
+d_max, too_short = (  # (1/κ)(1 − √(1 − (κD/2)²)) with κ = 1
+    np.array([arc_height(1, distance_between_ends(path)) for path in arcs])
+    for arcs in (minor, major)
 )
 
-# %% tags=["nbval-check-output"]
-major = [arc(a) for a in np.linspace(1.01, 1.9, 50) * math.pi]
-ratios = [
-    middle_distance(path) / largest_deviation(1, chord(path)).item()
-    for path in major
-]
-claims.check("G11.length", min(ratios), n=len(major))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sharp"}
+D = np.array([distance_between_ends(path).item() for path in minor])
+first_order = np.abs(D**2 / 8 / exact - 1)
+claims.check("G11.sharp", np.abs(d_max / exact - 1), rival=first_order.max())
 
-# %% tags=["hide-input"]
-generator = torch_generator(seed, "plane curves")
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.length"}
+claims.check("G11.length", beyond / too_short)
 
+# %% [markdown]
+# Random plane curves with $\kappa_{\max} = 1$, made of circular arcs, and the points of their chords:
 
-def uniform(*shape: int) -> torch.Tensor:
-    return torch.rand(*shape, dtype=torch.float64, generator=generator)
-
-
-pieces, places = 6, torch.linspace(0, 1, 21, dtype=torch.float64)
-lengths = math.pi * (0.1 + 1.8 * uniform(planar))
-strength = torch.where(
-    uniform(planar, 1) < 0.5, 1.0, uniform(planar, 1)
-)  # a half turns as fast as allowed
-turn = strength * torch.where(uniform(planar, pieces) < 0.9, 1.0, -1.0)
-fine = torch.arange(steps - 1, dtype=torch.float64) + 0.5
-rate = turn[:, (fine * pieces / (steps - 1)).long()]  # (planar, steps − 1)
-step = lengths[:, None] / (steps - 1)
-heading = (rate * step).cumsum(dim=1) - rate * step / 2
-moves = step[..., None] * torch.stack([heading.cos(), heading.sin()], dim=-1)
-wander = torch.cat([torch.zeros(planar, 1, 2), moves], dim=1).cumsum(dim=1)
-apart = chord(wander)
-real = apart <= 2
+# %%
+lengths, wander = random_plane_curves(planar, steps, seed)  # (planar, steps, 2)
+places = torch.linspace(0, 1, 21, dtype=torch.float64)  # λ
+D = distance_between_ends(wander)
 on_chord = wander[:, :1] + places[:, None] * (wander[:, -1:] - wander[:, :1])
-furthest = distance_to_curve(on_chord, wander).amax(dim=1)
-wander_ratio = furthest[real] / largest_deviation(1.0, apart[real])
+furthest = distance_to_curve(on_chord, wander).amax(dim=1)  # (planar,)
+real = D <= 2
+wander_ratio = furthest[real] / arc_height(1.0, D[real])
 short = lengths[real] <= math.pi
 
-
-def largest_curvature(jet) -> float:
-    return curvature(*jet[1:]).max().item()
-
-
-e_grid = np.geomspace(0.002, 0.2, 25)
-phi = torch.linspace(0, math.pi, 4001, dtype=torch.float64)
-families = {  # label: largest curvature at each e
-    "network": [largest_curvature(network_neck(phi, e**2 / 2)) for e in e_grid],
-    "plane curve": [largest_curvature(planar_neck(phi, e)) for e in e_grid],
-}
-
-figure, axes = figures.panels(columns=2, rows=2, height=4.3, squeeze=False)
-colour = figures.COLOURS
-drawn, e = axes[0, 0], 0.1
-theta = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
-whole = planar_neck(theta, e)[0]
-drawn.plot(*whole.T, color=colour["grey"], linewidth=1, label="level set")
-drawn.plot(*planar_neck(phi, e)[0].T, color=colour["blue"], label=r"$\gamma$")
-drawn.plot([0, 0], [e, -e], color=colour["red"], label="chord")
-drawn.plot(*[[0], [0]], "o", color=colour["black"], markersize=4)
-drawn.plot(
-    e * theta.cos(),
-    e * theta.sin(),
-    ":",
-    color=colour["black"],
-    label="distance $D/2$",
-)
-drawn.set(
-    aspect="equal", xlim=(-1.1, 1.1), ylim=(-0.7, 0.55), title="narrow neck"
-)
-drawn.legend(loc="lower center", ncols=4, fontsize=9, columnspacing=1)
-
-necks = axes[0, 1]
-for (name, kappa), shade in zip(
-    families.items(), ("blue", "orange"), strict=True
-):
-    x = np.array(kappa) * e_grid
-    valid = x <= 1
-    deviation = largest_deviation(
-        torch.tensor(np.array(kappa)[valid]), torch.tensor(2 * e_grid[valid])
-    )
-    necks.plot(
-        e_grid[valid], e_grid[valid] / deviation, color=colour[shade], label=name
-    )
-necks.axhline(1, color=colour["black"], linewidth=1)
-necks.set(
-    xscale="log",
-    yscale="log",
-    xlabel="half width $e$ of the neck",
-    ylabel=r"distance $/\, d_{\max}$",
-)
-necks.legend()
-
-lens, half = axes[1, 0], 0.85
-height = math.sqrt(1 - half**2)
-opening = math.asin(half)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the intersection of balls, and random curves"}
+figure, (lens, many) = figures.panels(2, height=4.3)
+half = 0.85
+height, opening, q = math.sqrt(1 - half**2), math.asin(half), math.asin(half / 2)
 s = np.linspace(-opening, opening, 200)
-upper = np.cos(s) - height
-lens.fill_between(
-    np.sin(s), upper, -upper, color=colour["sky"], alpha=0.35, label="spindle"
-)
-lens.plot(
-    np.sin(s),
-    upper,
-    color=colour["blue"],
-    label="arc, shorter than half a circle",
-)
+x, y = np.sin(s), np.cos(s) - height
+lens.fill_between(x, y, -y, color="book:sky", alpha=0.35, label="spindle")
+lens.plot(x, y, label="arc, shorter than half a circle")
 s = np.linspace(opening, 2 * math.pi - opening, 300)
-lens.plot(np.sin(s), np.cos(s) - height, color=colour["red"], label="arc, longer")
-q = math.asin(half / 2)
+x, y = np.sin(s), np.cos(s) - height
+lens.plot(x, y, color="book:red", label="arc, longer")
 s = np.linspace(-q, q, 100)
-for sign in (1, -1):
-    lens.plot(
-        sign * (np.sin(s) - half / 2),
-        sign * (np.cos(s) - math.cos(q)),
-        color=colour["green"],
-        label="another curve" if sign > 0 else None,
-    )
-lens.plot(
-    [-half, half], [0, 0], "o-", color=colour["black"], linewidth=1, markersize=4
-)
+x, y = np.sin(s) - half / 2, np.cos(s) - math.cos(q)
+lens.plot(x, y, color="book:green", label="another curve")
+lens.plot(-x, -y, color="book:green")
+lens.plot([-half, half], [0, 0], "ko-", linewidth=1, markersize=4)
 lens.set(
-    aspect="equal",
-    ylim=(-2.5, 0.7),
-    xlim=(-2.2, 2.2),
-    title=r"curvature $\leq 1$",
+    aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7), title=r"curvature $\leq 1$"
 )
 lens.legend(loc="lower center", ncols=2, fontsize=9)
-
-many = axes[1, 1]
 x = np.linspace(0.02, 1.98, 400)
-D = 2 * np.sin(math.pi * x / 2)
-many.plot(
-    x,
-    np.where(x <= 1, 1, D / 2 / (1 - np.abs(np.cos(math.pi * x / 2)))),
-    color=colour["black"],
-    linewidth=1,
-    label="circular arcs",
-)
-many.plot(
-    (lengths[real] / math.pi).numpy(),
-    wander_ratio.numpy(),
-    ".",
-    markersize=3,
-    color=colour["purple"],
-    label="random plane curves",
-)
-many.axvline(1, color=colour["grey"], linewidth=1, linestyle="--")
+of_arc = np.sin(math.pi * x / 2) / (1 - np.abs(np.cos(math.pi * x / 2)))
+of_arc = np.where(x <= 1, 1, of_arc)
+many.plot(x, of_arc, color="book:black", linewidth=1, label="circular arcs")
+dots = lengths[real] / math.pi, wander_ratio
+many.plot(*dots, "C4.", markersize=3, label="random plane curves")
+many.axvline(1, color="book:grey", linewidth=1, linestyle="--")
 many.set(
     xlabel=r"length $\cdot\, \kappa_{\max} / \pi$",
     ylabel=r"distance $/\, d_{\max}$",
@@ -355,34 +316,26 @@ many.set(
     ylim=(0.02, 50),
 )
 many.legend(loc="lower right")
-figures.show("fig_neck", figure)
-kappa_01 = largest_curvature(network_neck(phi, 0.1**2 / 2))
+figures.show("fig_spindle", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    e_drawn=e,
-    kappa_01=kappa_01,
-    kappa_bound_01=curvature_bound(0.1**2 / 2),
-    kappa_001=largest_curvature(network_neck(phi, 0.01**2 / 2)),
-    kappa_plane_01=largest_curvature(planar_neck(phi, 0.1)),
-    kappa_plane_001=largest_curvature(planar_neck(phi, 0.01)),
-    ratio_01=0.1 / largest_deviation(kappa_01, 0.2).item(),
     planar_short=int(short.sum()),
     planar_long=int((~short).sum()),
     planar_worst=wander_ratio[short].max().item(),
     planar_violating=(wander_ratio[~short] > 1).double().mean().item(),
-    profile=profile,
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_neck
-# :name: fig-neck
-# :alt: Four panels. A closed curve like a dumbbell with a chord across its narrow neck. The ratio of the true distance to the bound grows like 1 over the width of the neck. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
+# ```{glue:figure} fig_spindle
+# :name: fig-spindle
+# :alt: Two panels. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
 #
-# Top left: the plane curve at $e =$ {glue:text}`e_drawn`, with the chord across its neck. Top right: distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on a grid of 4001 points. Bottom left: the intersection of all balls of radius 1 through both ends.
-# Bottom right: largest distance of a chord's point from its curve, {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
+# Left: the intersection of all balls of radius 1 through both ends.
+# Right: largest distance of a chord's point from its curve, {glue:text}`planar_short` random curves with length at most $\pi/\kappa_{\max}$ and {glue:text}`planar_long` longer ones (profile {glue:text}`profile`).
 # ```
 #
-# The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`kappa_plane_01:.2f` and {glue:text}`kappa_plane_001:.2f`.
-# The midpoint is {glue:text}`ratio_01:.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$. Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
+# Of the random curves that are too long, a share of {glue:text}`planar_violating:.2f` violates the bound; of the others none, the largest ratio is {glue:text}`planar_worst:.3f`.
 #
 # ## Orbits of the general linear group
 #
@@ -409,212 +362,175 @@ figures.numbers(
 # Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. $C_L = \bigl( \max_{\text{ends}} \|W_1 X\|_2^2 + \max_\gamma \|W_2\|_2^2\, \|X\|_2^2 \bigr)^{1/2}$ bounds the difference quotients of the loss between points of the chord and of
 # $\gamma$.
 
-# %% tags=["hide-input"]
-GL = GeneralLinear()
-times = torch.linspace(0, 1, steps, dtype=torch.float64)
-scales = [0.1 * 2**i for i in range(7)]
+# %%
+times = torch.linspace(0, 1, steps, dtype=torch.float64)  # t
 
 
-def spectral(A: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.matrix_norm(A, 2)
-
-
-def along_orbits(w, X, M) -> dict[str, torch.Tensor]:
-    """All that the theorem speaks of, for exp(tM)·w with t in [0, 1]."""
-    path = curve(GL, M, w, times)
-    ends = [tuple(W[:, i] for W in path) for i in (0, -1)]
-    line = segment(*ends, places)
-    points = flatten(path)
-    Y = w[1] @ w[0] @ X
-    loss = torch.linalg.matrix_norm(
-        line[1] @ line[0] @ X.unsqueeze(-3) - Y.unsqueeze(-3)
-    )  # (orbits, 21)
-    g = GL.exp(M)
+def along_orbits(w, X, M):
+    """What the theorem needs of exp(tM)·w, and the loss on its chord; (B,) each."""
+    found = orbit_chords(w, M, X, times, places)._asdict()  # κ_max, ℓ, D, C_L, …
+    (W_1, W_2), (V_1, V_2) = w, found.pop("chord")  # V_1 (B, 21, 4, 6)
+    Y = W_2 @ W_1 @ X  # (B, 5, 7)
+    loss = matrix_norm(V_2 @ V_1 @ X.unsqueeze(-3) - Y.unsqueeze(-3))  # (B, 21)
+    g = matrix_exp(M)
     defect = g + torch.linalg.inv(g) - 2 * torch.eye(M.shape[-1])
-    shape = places * (1 - places)
-    closed, leading = (
-        shape * torch.linalg.matrix_norm(w[1] @ A @ w[0] @ X)[:, None]
-        for A in (defect, M @ M)
-    )
-    first = torch.stack([spectral(W_1 @ X) for W_1, _ in ends]).amax(dim=0)
-    second = spectral(path[1]).amax(dim=1) * spectral(X)
-    return {
-        "kappa": curvature(*derivatives(GL, M[:, None], path)).amax(dim=1),
-        "length": length(GL, M, w),
-        "D": chord(points),
-        "distance": distance_to_curve(flatten(line), points).amax(dim=1),
+    shape = places * (1 - places)  # λ (1 − λ)
+    closed = shape * matrix_norm(W_2 @ defect @ W_1 @ X)[:, None]
+    leading = shape * matrix_norm(W_2 @ (M @ M) @ W_1 @ X)[:, None]
+    return found | {
         "loss": loss.amax(dim=1),
         "error": (loss / closed - 1)[:, 1:-1].abs().amax(dim=1),
         "leading": (leading / closed - 1)[:, 1:-1].abs().amin(dim=1),
-        "lipschitz": (first**2 + second**2).sqrt(),
     }
 
 
-def normal(purpose: str):
-    stream = torch_generator(seed, purpose)
-    return lambda *shape: torch.randn(
-        *shape, dtype=torch.float64, generator=stream
-    )
+normal, found = normal_stream(seed, "orbits"), {}
+for scale in (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4):  # ‖M‖
+    w = normal(orbits, 4, 6), normal(orbits, 5, 4)
+    M = normal(orbits, 4, 4)
+    M = scale * M / matrix_norm(M)[:, None, None]
+    found[scale] = along_orbits(w, normal(orbits, 6, 7), M)
 
+# %% [markdown]
+# The two hypotheses, and $d_{\max}$ where both hold:
 
-rn = normal("orbits")
-found = {}
-for scale in scales:
-    w = rn(orbits, 4, 6), rn(orbits, 5, 4)
-    M = rn(orbits, 4, 4)
-    M = scale * M / torch.linalg.matrix_norm(M)[:, None, None]
-    found[scale] = along_orbits(w, rn(orbits, 6, 7), M)
-    found[scale]["valid"] = (
-        found[scale]["kappa"] * found[scale]["length"] <= math.pi
-    ) & (found[scale]["kappa"] * found[scale]["D"] <= 2)
+# %%
+for f in found.values():
+    short_enough = f["kappa"] * f["length"] <= math.pi
+    f["valid"] = short_enough & (f["kappa"] * f["D"] <= 2)
 together = {
-    key: torch.cat([f[key] for f in found.values()]) for key in found[scales[0]]
+    key: torch.cat([f[key] for f in found.values()]) for key in found[0.1]
 }
 valid = together["valid"]
-d_max = largest_deviation(together["kappa"][valid], together["D"][valid])
-best = chord_bound(together["kappa"], together["D"], together["length"])
+d_max = arc_height(together["kappa"][valid], together["D"][valid])  # (8)
+distance_ratio = together["distance"][valid] / d_max
+loss_ratio = together["loss"][valid] / (together["lipschitz"][valid] * d_max)
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "G11.orbits",
-    (together["distance"][valid] / d_max).max().item(),
-    n=int(valid.sum()),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.orbits"}
+claims.check("G11.orbits", distance_ratio)
 
-# %% tags=["nbval-check-output"]
-relative = together["loss"][valid] / (together["lipschitz"][valid] * d_max)
-claims.check("G11.orbit_loss", relative.max().item(), n=int(valid.sum()))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.orbit_loss"}
+claims.check("G11.orbit_loss", loss_ratio)
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "G11.exact",
-    together["error"].max().item(),
-    rival=together["leading"].min().item(),
-    n=len(valid),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.exact"}
+least_leading = together["leading"].min().item()
+claims.check("G11.exact", together["error"], rival=least_leading)
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, rows=2, height=4, squeeze=False)
-(left, hypotheses), (middle, right) = axes
-quantiles, conditions = [], []
-for scale in scales:
-    f = found[scale]
-    turning = (f["kappa"] * f["length"] / math.pi).median().item()
-    reach = (f["kappa"] * f["D"] / 2).median().item()
-    conditions.append((turning, reach, f["valid"].double().mean().item()))
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot distances and hypotheses"}
+figure, (left, right) = figures.panels(2, height=4)
+quantiles, conditions = {}, []
+for scale, f in found.items():
+    turning = (f["kappa"] * f["length"] / math.pi).median()
+    reach = (f["kappa"] * f["D"] / 2).median()
+    conditions.append((turning, reach, f["valid"].double().mean()))
     if f["valid"].any():
         k, D, d = (f[key][f["valid"]] for key in ("kappa", "D", "distance"))
-        ratio = (d / largest_deviation(k, D)).numpy()
-        quantiles.append((scale, *np.quantile(ratio, [0.05, 0.5, 0.95])))
-at, low, mid, high = np.array(quantiles).T
-left.plot(
-    at,
-    mid,
-    "o-",
-    color=colour["blue"],
-    markersize=4,
-    label=r"distance $/\, d_{\max}$",
-)
-left.fill_between(at, low, high, color=colour["blue"], alpha=0.2)
+        quantiles[scale] = np.quantile(d / arc_height(k, D), [0.05, 0.5, 0.95])
+low, mid, high = np.array(list(quantiles.values())).T
+left.plot(list(quantiles), mid, "o-", markersize=4)
+left.fill_between(list(quantiles), low, high, color="book:blue", alpha=0.2)
 left.set(
     xscale="log",
     xlabel=r"$\|M\|$",
     ylabel=r"distance $/\, d_{\max}$",
     ylim=(0, 1.05),
 )
-for values, name, style in zip(
+for values, style, colour, label in zip(
     zip(*conditions, strict=True),
+    ("o-", "^-", "s--"),
+    ("book:blue", "book:green", "book:red"),
     (
         r"$\kappa_{\max} \ell / \pi$, median",
         r"$\kappa_{\max} D / 2$, median",
         "share with both at most 1",
     ),
-    (("o-", "blue"), ("^-", "green"), ("s--", "red")),
     strict=True,
 ):
-    hypotheses.plot(
-        scales,
-        values,
-        style[0],
-        color=colour[style[1]],
-        markersize=4,
-        label=name,
+    right.plot(
+        list(found), values, style, color=colour, markersize=4, label=label
     )
-hypotheses.axhline(1, color=colour["black"], linewidth=1)
-hypotheses.set(xscale="log", xlabel=r"$\|M\|$", ylim=(0, 2.5))
-hypotheses.legend(loc="upper left")
-estimate = together["lipschitz"] * best
-for group, shade, name in (
-    (valid, "blue", r"$d_{\max}$"),
-    (~valid, "orange", r"$D/2$ or $\sqrt{\ell^2 - D^2}/2$"),
+right.axhline(1, color="book:black", linewidth=1)
+right.set(xscale="log", xlabel=r"$\|M\|$", ylim=(0, 2.5))
+right.legend(loc="upper left")
+figures.show("fig_orbits", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_orbits
+# :name: fig-orbits
+# :alt: Left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0.
+#
+# Largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses (profile {glue:text}`profile`).
+# ```
+#
+# One pair of minima with $\|M\| = 0.4$, moved along its orbit by $(c W_1, W_2/c)$:
+
+# %%
+normal = normal_stream(seed, "one orbit")
+W_1, W_2, X, M = (
+    normal(1, 4, 6),
+    normal(1, 5, 4),
+    normal(1, 6, 7),
+    normal(1, 4, 4),
+)
+M = 0.4 * M / matrix_norm(M)
+cs = np.geomspace(0.1, 10, 21)
+moved = [along_orbits((c * W_1, W_2 / c), X, M) for c in cs]
+moved = {key: torch.cat([f[key] for f in moved]) for key in moved[0]}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on chords"}
+figure, (left, right) = figures.panels(2, height=4)
+estimate = together["lipschitz"] * chord_bound(
+    together["kappa"], together["D"], together["length"]
+)
+for group, colour, label in (
+    (valid, "book:blue", r"$d_{\max}$"),
+    (~valid, "book:orange", r"$D/2$ or $\sqrt{\ell^2 - D^2}/2$"),
 ):
-    middle.plot(
-        estimate[group].numpy(),
-        together["loss"][group].numpy(),
-        ".",
-        markersize=2,
-        color=colour[shade],
-        label=name,
-    )
-span = np.array([estimate.min().item(), estimate.max().item()])
-middle.plot(span, span, color=colour["black"], linewidth=1)
-middle.set(
+    points = estimate[group], together["loss"][group]
+    left.plot(*points, ".", markersize=2, color=colour, label=label)
+span = [estimate.min(), estimate.max()]
+left.plot(span, span, color="book:black", linewidth=1)
+left.set(
     xscale="log",
     yscale="log",
     xlabel="$C_L$ times the bound",
     ylabel="highest loss on the chord",
 )
-middle.legend(loc="upper left", markerscale=4, fontsize=9)
-
-rn = normal("one orbit")
-W_1, W_2, X, M = rn(1, 4, 6), rn(1, 5, 4), rn(1, 6, 7), rn(1, 4, 4)
-M = 0.4 * M / torch.linalg.matrix_norm(M)
-factors = np.geomspace(0.1, 10, 21)
-moved = [along_orbits((W_1 * c, W_2 / c), X, M) for c in factors]
-column = {
-    key: np.array([m[key].item() for m in moved])
-    for key in ("kappa", "loss", "D", "length", "lipschitz")
-}
-limit = chord_bound(
-    *(torch.tensor(column[key]) for key in ("kappa", "D", "length"))
-).numpy()
-for values, shade, name in (
-    (column["kappa"], "red", r"$\kappa_{\max}$"),
-    (column["loss"], "black", "highest loss on the chord"),
-    (column["lipschitz"] * limit, "blue", "$C_L$ times the bound"),
+left.legend(loc="upper left", markerscale=4, fontsize=9)
+bound = chord_bound(moved["kappa"], moved["D"], moved["length"])
+for values, colour, label in (
+    (moved["kappa"], "book:red", r"$\kappa_{\max}$"),
+    (moved["loss"], "book:black", "highest loss on the chord"),
+    (moved["lipschitz"] * bound, "book:blue", "$C_L$ times the bound"),
 ):
-    right.plot(factors, values, color=colour[shade], label=name)
+    right.plot(cs, values, color=colour, label=label)
 right.set(xscale="log", yscale="log", xlabel="$c$, place on the orbit")
 right.legend(fontsize=9)
-figures.show("fig_orbits", figure)
+figures.show("fig_orbit_loss", figure)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 one = found[0.4]
-deviation = largest_deviation(one["kappa"], one["D"].clamp(max=2 / one["kappa"]))
-ranks = {
-    name: spearmanr(values, one["loss"]).statistic
-    for name, values in (
-        ("kappa", one["kappa"]),
-        ("chord", one["D"]),
-        ("dmax", deviation),
-    )
-}
+deviation = arc_height(one["kappa"], one["D"].clamp(max=2 / one["kappa"]))
+for name, values in zip(
+    ("kappa", "chord", "dmax"), (one["kappa"], one["D"], deviation), strict=True
+):
+    rank = spearmanr(values, one["loss"]).statistic
+    figures.numbers(**{f"rank_{name}": rank})
 figures.numbers(
     orbits=orbits,
     valid=int(valid.sum()),
     curves=len(valid),
-    tightest=(together["distance"][valid] / d_max).max().item(),
     median_small=mid[0],
-    loose_low=1 / relative.quantile(0.95).item(),
-    loose_high=1 / relative.quantile(0.05).item(),
-    **{f"rank_{name}": value for name, value in ranks.items()},
+    loose_low=1 / loss_ratio.quantile(0.95).item(),
+    loose_high=1 / loss_ratio.quantile(0.05).item(),
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_orbits
-# :name: fig-orbits
-# :alt: Top left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Top right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0. Bottom left, highest loss on the chord against its bound, all points below the diagonal. Bottom right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
+# ```{glue:figure} fig_orbit_loss
+# :name: fig-orbit-loss
+# :alt: Left, highest loss on the chord against its bound, all points below the diagonal. Right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
 #
-# Top: largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses. Bottom: loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
+# Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
 # ```
 #
 # {glue:text}`valid` of the {glue:text}`curves` curves satisfy both hypotheses. For small $\|M\|$ the bound on the distance is nearly attained, median ratio {glue:text}`median_small:.3f`, since a short curve is an arc. The bound on the loss is loose: for nine curves in ten it is between {glue:text}`loose_low:.1f` and
@@ -633,5 +549,5 @@ figures.numbers(
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

@@ -17,65 +17,60 @@
 # change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, makes the constants of Theorems 4.4 and 4.5 explicit and tests them,
 # corrects the corollary on the cheapest permutation, and finds what the ratio in Theorem 4.5 tends to when the centres grow.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 24  # random layers of each kind
 draws: int = 100_000  # draws of the fixed weights of one pair
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), layers=Integer(4, 10000), draws=Integer(1000, 10000000))
 
-# %% tags=["hide-input"]
-import itertools
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
+from itertools import combinations, permutations, product
 
 import numpy as np
 import torch
-from scipy.stats import binom
 
 from lmc_helpers import claims, figures
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import (
     cost_table,
     output_sensitivity,
     swap_costs,
 )
 from lmc_helpers.identifiability.gram_concentration import (
+    all_masks,
     bernstein_bound,
+    copies_law,
+    copies_mean_square,
     exact_copies,
-    frobenius_moment,
     mask_moments,
+    mask_probabilities,
+    variance_parameter,
 )
-from lmc_helpers.identifiability.input_subspace import coherence, grams
+from lmc_helpers.identifiability.input_subspace import (
+    AsymmetricLayer,
+    coherence,
+    grams,
+    leverages,
+)
 from lmc_helpers.identifiability.swaps import (
-    center_shift,
+    centre_shift,
     cheapest,
     cheapest_other,
     swap_terms,
 )
-from lmc_helpers.seeds import torch_generator
-
-
-def normal(purpose: str, *shape: int) -> torch.Tensor:
-    """Standard normal numbers, keyed by the seed and the purpose."""
-    generator = torch_generator(seed, purpose)
-    return torch.randn(*shape, dtype=torch.float64, generator=generator)
-
-
-def uniform(purpose: str, *shape: int) -> torch.Tensor:
-    """Uniform numbers in (0, 1), keyed likewise."""
-    generator = torch_generator(seed, purpose)
-    return torch.rand(*shape, dtype=torch.float64, generator=generator)
+from lmc_helpers.seeds import normal, torch_generator
 
 
 def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
     """A random orthonormal basis (d, k)."""
-    return torch.linalg.qr(normal(purpose, d, k))[0]
+    return torch.linalg.qr(normal((d, k), seed, purpose))[0]
 
 
 # %% [markdown]
@@ -102,51 +97,48 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # + \underbrace{\lVert r_j \rVert^2_{S_i^{-1} - S_j^{-1}} + \lVert r_i \rVert^2_{S_j^{-1} - S_i^{-1}}}_{\text{metric mismatch}} .
 # $$
 
-# %% tags=["hide-input"]
 
-
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Random layers"}
 def random_layer(number: int, m: int, d: int, k: int, spread: float):
-    """F, D, W and U with trained parts of any size against the centres."""
+    """A layer with trained parts of any size against the centres."""
     purpose = f"layer {number} {m} {d} {k} {spread}"
-    F = normal(purpose + " F", m, d)
-    D = 1 + spread * (uniform(purpose + " D", m, d) - 0.5)
-    size = 10 ** (3 * uniform(purpose + " size", 1).item() - 2)
-    W = size * normal(purpose + " W", m, d)
-    return F, D, W, subspace(purpose + " U", d, k)
+    generator = torch_generator(seed, purpose + " D")
+    D = torch.rand(m, d, dtype=torch.float64, generator=generator)
+    generator = torch_generator(seed, purpose + " size")
+    size = torch.rand(1, dtype=torch.float64, generator=generator).item()
+    return AsymmetricLayer(
+        F=normal((m, d), seed, purpose + " F"),
+        D=1 + spread * (D - 0.5),
+        W=10 ** (3 * size - 2) * normal((m, d), seed, purpose + " W"),
+        U=subspace(purpose + " U", d, k),
+    )
 
 
-def squared_norm(a: torch.Tensor, f: torch.Tensor, d: torch.Tensor, U):
-    """Squared least norm of w with Uᵀ(f + d ⊙ w) = a, by least squares."""
+# %%
+def squared_cost(a: torch.Tensor, f: torch.Tensor, d: torch.Tensor, U):
+    """T: the squared least norm of w with Uᵀ(f + d ⊙ w) = a, least squares."""
     M = U.T * d
     w = np.linalg.lstsq(M.numpy(), (a - U.T @ f).numpy(), rcond=None)[0]
     return float(w @ w)
 
 
 exact, without_mismatch = [], []
-for number in range(layers):
-    for m, d, k in ((2, 3, 1), (4, 9, 3), (5, 5, 5)):
-        F, D, W, U = random_layer(number, m, d, k, spread=1.0)
-        center, cross, mismatch = swap_terms(F, D, W, U)
-        A = (F + D * W) @ U
-        for i, j in itertools.combinations(range(m), 2):
-            change = sum(
-                squared_norm(A[q], F[p], D[p], U)
-                - squared_norm(A[p], F[p], D[p], U)
-                for p, q in ((i, j), (j, i))
-            )
-            parts = torch.stack([x[i, j] for x in (center, cross, mismatch)])
-            size = parts.abs().sum().item()
-            exact.append(abs(parts.sum().item() - change) / size)
-            less = parts[:2].sum().item()
-            without_mismatch.append(abs(less - change) / size)
+for number, size in product(range(layers), ((2, 3, 1), (4, 9, 3), (5, 5, 5))):
+    F, D, W, U = random_layer(number, *size, spread=1.0)
+    A = (F + D * W) @ U  # a_i, (m, k)
+    terms = torch.stack(swap_terms(F, D, W, U))  # eq. (16), (3, m, m)
+    for i, j in combinations(range(len(F)), 2):
+        change = sum(
+            squared_cost(A[q], F[p], D[p], U) - squared_cost(A[p], F[p], D[p], U)
+            for p, q in ((i, j), (j, i))  # T_pq − T_pp
+        )
+        scale = terms[:, i, j].abs().sum().item()
+        exact.append(abs(terms[:, i, j].sum().item() - change) / scale)
+        less = terms[:2, i, j].sum().item()
+        without_mismatch.append(abs(less - change) / scale)
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I5.identity",
-    max(exact),
-    rival=float(np.median(without_mismatch)),
-    n=len(exact),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.identity"}
+claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 
 # %% [markdown]
 # ## How nearly equal the metrics are
@@ -183,18 +175,30 @@ claims.check(
 # so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$, $S$ is diagonal with independent means of $t$ entries, and
 # $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$ exactly for $k = 1$: the order $\sqrt \nu$ cannot be improved. For $d = 12$ all $2^{12}$ masks can be enumerated.
 
-# %% tags=["hide-input"]
-D_ALL = 12
-MASKS = torch.tensor(
-    list(itertools.product([0.0, 1.0], repeat=D_ALL)), dtype=torch.float64
-)
+# %%
+MASKS = all_masks(12)  # (4096, 12)
 RATES, DELTAS = (0.1, 0.3, 0.5), (0.5, 0.1, 0.01)
 
 
-def likelihood(p: float) -> torch.Tensor:
-    """Probabilities of all masks whose entries are 0 with probability p."""
-    zeros = (MASKS == 0).double().sum(dim=1)
-    return p**zeros * (1 - p) ** (D_ALL - zeros)
+def bounds(U: torch.Tensor, p: float, delta: float) -> list[torch.Tensor]:
+    """The bound for masks with P(0) = p, and the one with v(U) in its root."""
+    x, nu, v = mask_moments(p), coherence(U), variance_parameter(U)
+    log = math.log(2 * U.shape[1] / delta)  # Λ
+    third = x.distance * nu * log / 3  # b ν Λ/3
+    root = (2 * x.variance * nu * log).sqrt()
+    refined = (third.square() + 2 * x.variance * v * log).sqrt()
+    return [root + 2 / 3 * x.distance * nu * log, third + refined]
+
+
+def exceedance(U: torch.Tensor, ends: tuple, p: float, delta: float):
+    """P(‖S − μI‖ > bound)/δ for both bounds, and for half of them."""
+    mu, weights = 1 - p, mask_probabilities(MASKS, p)
+    deviation = torch.maximum(ends[1] - mu, mu - ends[0])
+    return [
+        (weights[deviation > share * bound].sum() / delta).item()
+        for share in (1.0, 0.5)
+        for bound in bounds(U, p, delta)
+    ]
 
 
 def extremes(U: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -203,148 +207,93 @@ def extremes(U: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return values[:, 0], values[:, -1]
 
 
-def excess(U: torch.Tensor, ends, p: float, delta: float) -> list[float]:
-    """P(deviation > bound)/δ for both bounds and for half of them."""
-    moments = mask_moments(p)
-    deviation = torch.maximum(ends[1] - moments.mean, moments.mean - ends[0])
-    weights = likelihood(p)
-    out = []
-    for factor in (1.0, 0.5):
-        for refined in (False, True):
-            bound = factor * bernstein_bound(U, moments, delta, refined)
-            out.append((weights[deviation > bound].sum() / delta).item())
-    return out
-
-
-def subspaces(number: int) -> list[torch.Tensor]:
-    """Random, coherent and flat subspaces, and the worst of some trials."""
-    found = [subspace(f"all {number} {k}", D_ALL, k) for k in (1, 3, 6)]
-    heavy = normal(f"heavy {number}", D_ALL, 3).pow(5)
-    found.append(torch.linalg.qr(heavy)[0])
-    found.append(exact_copies(D_ALL, 3, 1 + number % 4))
-    candidates = [
-        torch.linalg.qr(normal(f"try {number} {t}", D_ALL, 2).pow(3))[0]
-        for t in range(6)
-    ]
-    found.append(
-        max(
-            candidates,
-            key=lambda U: excess(U, extremes(U), RATES[1], DELTAS[2])[2],
-        )
-    )
-    return found
-
-
-exceed, moments_exact, other_moment = [], [], []
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Subspaces: random, coherent, flat, and the worst of some trials"}
+SUBSPACES = []  # (number, U)
 for number in range(layers):
-    for U in subspaces(number):
-        k, ends = U.shape[1], extremes(U)
-        exceed += [excess(U, ends, p, q) for p in RATES for q in DELTAS]
-        p = RATES[number % 3]
-        gap = grams(MASKS, U) - (1 - p) * torch.eye(k).double()
-        square = gap.square().sum(dim=(1, 2))
-        mean = (likelihood(p) @ square).item()
-        form = frobenius_moment(U, p * (1 - p)).item()
-        moments_exact.append(abs(form / mean - 1))
+    heavy = normal((12, 3), seed, f"heavy {number}").pow(5)
+    tries = [normal((12, 2), seed, f"try {number} {t}").pow(3) for t in range(6)]
+    tries = [torch.linalg.qr(x)[0] for x in tries]
+    half = [exceedance(U, extremes(U), RATES[1], DELTAS[2])[2] for U in tries]
+    found = [
+        *(subspace(f"all {number} {k}", 12, k) for k in (1, 3, 6)),
+        torch.linalg.qr(heavy)[0],
+        exact_copies(12, 3, 1 + number % 4),
+        tries[half.index(max(half))],
+    ]
+    SUBSPACES += [(number, U) for U in found]
+
+# %%
+exceed = []  # both bounds, and half of them
+for _, U in SUBSPACES:
+    ends = extremes(U)
+    exceed += [exceedance(U, ends, p, q) for p, q in product(RATES, DELTAS)]
+
+moments_exact, other_moment = [], []
+for number, U in SUBSPACES:
+    k, leverage = U.shape[1], leverages(U)  # ‖u_l‖²
+    S, eye = grams(MASKS, U), torch.eye(U.shape[1]).double()
+    p = RATES[number % 3]
+    square = (S - (1 - p) * eye).square().sum(dim=(1, 2))
+    mean = (mask_probabilities(MASKS, p) @ square).item()
+    form = (p * (1 - p) * leverage.square().sum()).item()
+    moments_exact.append(abs(form / mean - 1))
+    if leverage[leverage > 0].std() > 1e-6:
         wrong = p * (1 - p) * k * coherence(U).item()
-        leverage = U.square().sum(dim=1)
-        if leverage[leverage > 0].std() > 1e-6:
-            other_moment.append(abs(wrong / mean - 1))
-        fixed = 2 + number % 4
-        chosen = (MASKS == 0).sum(dim=1) == fixed
-        p = fixed / D_ALL
-        gap = grams(MASKS[chosen], U) - (1 - p) * torch.eye(k).double()
-        mean = gap.square().sum(dim=(1, 2)).mean().item()
-        form = frobenius_moment(U, p * (1 - p), fixed_number=True).item()
-        moments_exact.append(abs(form - mean) / (p * (1 - p)))
-printed, refined, half, refined_half = (
-    max(column) for column in zip(*exceed, strict=True)
-)
+        other_moment.append(abs(wrong / mean - 1))
+    fixed = 2 + number % 4  # the same with a fixed number of zeros
+    p = fixed / 12
+    chosen = S[(MASKS == 0).sum(dim=1) == fixed]
+    mean = (chosen - (1 - p) * eye).square().sum(dim=(1, 2)).mean().item()
+    form = p * (1 - p) * (12 * leverage.square().sum() - k).item() / 11
+    moments_exact.append(abs(form - mean) / (p * (1 - p)))
 
-# %% tags=["nbval-check-output"]
-claims.check("I4.bound", printed, rival=half, n=len(exceed))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.bound, I4.refined and I4.moment"}
+printed, refined, half, refined_half = zip(*exceed, strict=True)
+claims.check("I4.bound", printed, rival=max(half))
+claims.check("I4.refined", refined, rival=max(refined_half))
+claims.check("I4.moment", moments_exact, rival=min(other_moment))
 
-# %% tags=["nbval-check-output"]
-claims.check("I4.refined", refined, rival=refined_half, n=len(exceed))
+# %% [markdown]
+# For exact copies the slope of $\ln \mathbb E\, \lVert S - \mu I \rVert^2$ in $\ln \nu$ follows from the exact law ({py:func}`~lmc_helpers.identifiability.gram_concentration.copies_law`).
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I4.moment",
-    max(moments_exact),
-    rival=min(other_moment),
-    n=len(moments_exact),
-)
-
-# %% tags=["hide-input"]
-
-
-def copies_law(copies: int, k: int, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values of ‖S − μI‖ for exact copies and their distribution function."""
-    x = np.arange(copies + 1)
-    size = np.round(np.abs(x / copies - (1 - p)), 12)
-    values, place = np.unique(size, return_inverse=True)
-    mass = np.bincount(place, binom.pmf(x, copies, 1 - p))
-    return values, np.minimum(np.cumsum(mass), 1) ** k
-
-
-def mean_square(copies: int, k: int, p: float) -> float:
-    """E ‖S − μI‖² for exact copies."""
-    values, law = copies_law(copies, k, p)
-    return float(values**2 @ np.diff(law, prepend=0))
-
-
-# %% tags=["nbval-check-output"]
+# %%
 slopes = [
-    math.log(mean_square(20, k, 0.3) / mean_square(2000, k, 0.3)) / math.log(100)
+    math.log(copies_mean_square(20, k, 0.3) / copies_mean_square(2000, k, 0.3))
+    / math.log(100)  # the coherence is 1/20 and 1/2000
     for k in (1, 2, 8)
 ]
-farthest = max(slopes, key=lambda s: abs(s - 1))
-claims.check("I4.sharp", farthest, n=len(slopes))
 
-# %% tags=["hide-input"]
-p_figure, delta_figure = 0.3, 0.01
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.sharp"}
+claims.check("I4.sharp", slopes)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the deviation against the coherence"}
+p, delta = 0.3, 0.01
 counts = np.unique(np.round(np.geomspace(2, 400, 40)).astype(int))
-figure, axes = figures.panels(height=4.4, squeeze=False)
-axis = axes[0, 0]
-for k, colour in ((2, "blue"), (32, "orange")):
-    tint = figures.COLOURS[colour]
-    quantiles, bounds, roots = [], [], []
-    for t in counts:
-        values, law = copies_law(int(t), k, p_figure)
-        quantiles.append(values[np.searchsorted(law, 1 - delta_figure)])
-        roots.append(math.sqrt(mean_square(int(t), k, p_figure)))
-        U = exact_copies(k * int(t), k, int(t))
-        bounds.append(
-            bernstein_bound(U, mask_moments(p_figure), delta_figure).item()
-        )
-    below = int(np.argmax(np.array(bounds) < 1 - p_figure))
+figure, axis = figures.panels(height=4.4)
+for k, colour in ((2, "book:blue"), (32, "book:orange")):
+    laws = [copies_law(int(c), k, p) for c in counts]
+    quantiles = [x[np.searchsorted(law, 1 - delta)] for x, law in laws]
+    roots = [math.sqrt(copies_mean_square(int(c), k, p)) for c in counts]
+    bases = [exact_copies(k * int(c), k, int(c)) for c in counts]
+    bound = [bernstein_bound(U, mask_moments(p), delta).item() for U in bases]
+    for values, style, label in (
+        (bound, "--", f"bound, $k = {k}$"),
+        (quantiles, "-", f"99 % quantile, exact, $k = {k}$"),
+        (roots, ":", f"root mean square, exact, $k = {k}$"),
+    ):
+        axis.plot(1 / counts, values, style, color=colour, label=label)
+    below = int(np.argmax(np.array(bound) < 1 - p))
     figures.numbers(
         **{
             f"nu_{k}": float(1 / counts[below]),
-            f"slack_{k}": float((1 - p_figure) / quantiles[below]),
+            f"slack_{k}": float((1 - p) / quantiles[below]),
         }
     )
-    axis.plot(1 / counts, bounds, "--", color=tint, label=f"bound, $k = {k}$")
-    axis.plot(
-        1 / counts,
-        quantiles,
-        "-",
-        color=tint,
-        label=f"99 % quantile, exact, $k = {k}$",
-    )
-    axis.plot(
-        1 / counts,
-        roots,
-        ":",
-        color=tint,
-        label=f"root mean square, exact, $k = {k}$",
-    )
-axis.axhline(1 - p_figure, color="book:black", linewidth=1)
+axis.axhline(1 - p, color="book:black", linewidth=1)
 axis.text(0.0027, 0.75, r"$\mu$: full rank below", fontsize=10)
-axis.set_xscale("log")
-axis.set_yscale("log")
+axis.set(xscale="log", yscale="log")
 axis.set(xlabel=r"coherence $\nu$", ylabel=r"$\|S - \mu I\|$")
-figure.legend(loc="outside lower center", ncols=2)
+figures.legend(figure, columns=2)
 figures.show("fig_gram", figure)
 
 # %% [markdown]
@@ -390,124 +339,112 @@ figures.show("fig_gram", figure)
 # The printed proof multiplies a lower bound $1 - e < 0$ by $\lVert \delta_\pi \rVert^2 \ge \gamma^2$ as if it were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, so that it has become cheaper on the other neuron;
 # with $\rho = 1$ the exchanged layer needs no trained weights at all.
 
-# %% tags=["hide-input"]
-
-
-def regime(F, D, W, U):
-    """Table, μ, ε and the pairwise ρ of a layer; None if ε is not below μ."""
-    values = torch.linalg.eigvalsh(grams(D, U))
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Layers in the centre-dominated regime"}
+REGIME = []  # layers with ε < μ/2, and their μ and ε
+for number, spread, (d, k) in product(
+    range(layers), (0.0, 0.2, 0.6, 1.2), ((6, 1), (12, 3))
+):
+    layer = random_layer(number, 4, d, k, spread)
+    values = torch.linalg.eigvalsh(grams(layer.D, layer.U))
     low, high = values.min().item(), values.max().item()
-    if low <= 0:
-        return None
-    v, r = F @ U, (D * W) @ U
-    size = r.square().sum(dim=1)
-    gap = torch.cdist(v, v).square().fill_diagonal_(math.inf)
-    pairwise = ((size[:, None] + size) / (2 * gap)).sqrt().max().item()
-    return cost_table(F, D, W, U), (low + high) / 2, (high - low) / 2, pairwise
+    if low > 0 and (high - low) / 2 < (low + high) / 4:
+        REGIME.append((layer, (low + high) / 2, (high - low) / 2))
+
+# %% [markdown]
+# Part 1, for all permutations of four neurons and for the layers with equality.
 
 
+# %%
 def error(rho, eps: float, mu: float, factor: float = 2.0):
-    """The bound e of the theorem."""
+    """The bound e(ρ) of the theorem."""
     return factor * rho + eps / (mu - eps) * (1 + factor * rho + 2 * rho**2)
 
 
-def worst_pair(rho: float, mu: float, sign: float):
-    """Two neurons on one coordinate with equality in part 1."""
-    F = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
-    D = torch.full((2, 1), math.sqrt(mu), dtype=torch.float64)
-    W = sign * rho * torch.tensor([[-1.0], [1.0]]).double() / math.sqrt(mu)
-    return F, D, W, torch.eye(1).double()
+ORDERS = torch.tensor(list(permutations(range(4))))  # (24, 4)
+ratios, halved = [], []
+for (F, D, W, U), mu, eps in REGIME:
+    v, r = F @ U, (D * W) @ U  # (4, k)
+    change = output_sensitivity(cost_table(F, D, W, U), ORDERS)[1:]  # Δ_π
+    shift = (v[ORDERS] - v).square().sum(dim=(1, 2))[1:]  # ‖δ_π‖²
+    moved = (ORDERS != torch.arange(4)).double()[1:]
+    rho = (moved @ r.square().sum(dim=1) / shift).sqrt()  # ρ_π
+    off = (mu * change / shift - 1).abs()
+    ratios += (off / error(rho, eps, mu)).tolist()
+    halved += (off / error(rho, eps, mu, factor=1.0)).tolist()
+
+extremal = {}  # ρ and sign → distance of μ Δ/‖δ‖² from 1; ε = 0, μ = 0.7
+for rho, sign in product((0.01, 0.1, 0.3, 0.5, 1.0), (1.0, -1.0)):
+    F = torch.tensor([[0.0], [1.0]]).double()
+    D = torch.full_like(F, math.sqrt(0.7))
+    W = sign * rho * torch.tensor([[-1.0], [1.0]]).double() / math.sqrt(0.7)
+    swap = swap_costs(F, D, W, torch.eye(1))[0, 1].item()
+    extremal[rho, sign] = abs(0.7 * swap / 2 - 1)  # ‖δ‖² = 2
+ratios += [off / error(rho, 0.0, 0.7) for (rho, _), off in extremal.items()]
+halved += [off / error(rho, 0.0, 0.7, 1.0) for (rho, _), off in extremal.items()]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.theorem"}
+claims.check("I5.theorem", ratios, rival=max(halved))
+
+# %% [markdown]
+# Part 2, the gap $\gamma$, over all permutations.
 
 
-ORDERS = torch.tensor(list(itertools.permutations(range(4))))
-ratios, halved, corollary, corollary_half = [], [], [], []
-tested = 0
-for number in range(layers):
-    for spread in (0.0, 0.2, 0.6, 1.2):
-        for d, k in ((6, 1), (12, 3)):
-            layer = random_layer(number, 4, d, k, spread)
-            found = regime(*layer)
-            if found is None or found[2] >= found[1] / 2:
-                continue
-            F, D, W, U = layer
-            table, mu, eps, pairwise = found
-            v, r = F @ U, (D * W) @ U
-            change = output_sensitivity(table, ORDERS)[1:]
-            shift = (v[ORDERS] - v).square().sum(dim=(1, 2))[1:]
-            moved = (ORDERS != torch.arange(4)).double()[1:]
-            rho = (moved @ r.square().sum(dim=1) / shift).sqrt()
-            off = (mu * change / shift - 1).abs()
-            ratios += (off / error(rho, eps, mu)).tolist()
-            halved += (off / error(rho, eps, mu, factor=1.0)).tolist()
-            e = error(pairwise, eps, mu)
-            for scale in (1.0, min(1.0, 0.2 / pairwise)):
-                e = error(scale * pairwise, eps, mu)
-                if e <= 1:
-                    _, least = cheapest_other(cost_table(F, D, scale * W, U))
-                    gap = centre_gap(F @ U).item()
-                    off_least = abs(mu * least / gap**2 - 1)
-                    corollary.append(off_least / e)
-                    corollary_half.append(2 * off_least / e)
-for rho in (0.01, 0.1, 0.3, 0.5, 1.0):
-    for sign in (1.0, -1.0):
-        F, D, W, U = worst_pair(rho, 0.7, sign)
-        swap = swap_costs(F, D, W, U)[0, 1].item()
-        off = abs(0.7 * swap / 2 - 1)  # ‖δ‖² = 2
-        ratios.append(off / error(rho, 0.0, 0.7))
-        halved.append(off / error(rho, 0.0, 0.7, factor=1.0))
-        if rho <= 0.5:
-            corollary.append(off / error(rho, 0.0, 0.7))
-            corollary_half.append(2 * off / error(rho, 0.0, 0.7))
+# %%
+def gap(v: torch.Tensor) -> float:
+    """γ of part 2 for centres v (m, k)."""
+    return math.sqrt(2) * torch.pdist(v).min().item()
 
-# %% tags=["nbval-check-output"]
-claims.check("I5.theorem", max(ratios), rival=max(halved), n=len(ratios))
 
-# %% tags=["hide-input", "nbval-check-output"]
 differences, more_than_two = [], []
-for number in range(layers):
-    for m, k in ((3, 1), (4, 2), (6, 3)):
-        F, U = normal(f"gap {number} {m}", m, 5), subspace(f"gap {number}", 5, k)
-        orders = torch.tensor(list(itertools.permutations(range(m))))[1:]
-        sizes = torch.stack([center_shift(F, U, p).norm() for p in orders])
-        gap = centre_gap(F @ U).item()
-        differences.append(abs(sizes.min().item() / gap - 1))
-        moved = (orders != torch.arange(m)).sum(dim=1)
-        more_than_two.append(abs(sizes[moved > 2].min().item() / gap - 1))
-claims.check(
-    "I5.gap", max(differences), rival=min(more_than_two), n=len(differences)
-)
+for number, (m, k) in product(range(layers), ((3, 1), (4, 2), (6, 3))):
+    F = normal((m, 5), seed, f"gap {number} {m}")
+    U = subspace(f"gap {number}", 5, k)
+    orders = torch.tensor(list(permutations(range(m))))[1:]
+    sizes = torch.stack([centre_shift(F, U, p).norm() for p in orders])
+    differences.append(abs(sizes.min().item() / gap(F @ U) - 1))
+    moved = (orders != torch.arange(m)).sum(dim=1)
+    more_than_two.append(abs(sizes[moved > 2].min().item() / gap(F @ U) - 1))
 
-# %% tags=["hide-input", "nbval-check-output"]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.gap"}
+claims.check("I5.gap", differences, rival=min(more_than_two))
+
+# %% [markdown]
+# Parts 3 and 4, on the cheapest of all permutations but the identity, for layers with $e(\rho) \le 1$ and for the layers of part 4.
+
+# %%
+corollary = []
+for (F, D, W, U), mu, eps in REGIME:
+    v, size = F @ U, ((D * W) @ U).square().sum(dim=1)
+    apart = torch.cdist(v, v).square().fill_diagonal_(math.inf)
+    rho = ((size[:, None] + size) / (2 * apart)).sqrt().max().item()  # all pairs
+    for scale in (1.0, min(1.0, 0.2 / rho)):  # smaller weights, smaller ρ
+        e = error(scale * rho, eps, mu)
+        if e <= 1:
+            _, least = cheapest_other(cost_table(F, D, scale * W, U))
+            corollary.append(abs(mu * least / gap(v) ** 2 - 1) / e)
+corollary += [
+    off / error(rho, 0.0, 0.7) for (rho, _), off in extremal.items() if rho <= 0.5
+]
 
 
-def pairs(m: int, rho: float):
-    """The layer of part 4: m/2 far pairs of centres at distance 1, μ = 1."""
+# %%
+def least_ratio(m: int, rho: float) -> float:
+    """μ min Δ_π/γ² for part 4: m/2 far pairs of centres at distance 1, μ = 1."""
     place = 100.0 * torch.arange(m // 2, dtype=torch.float64)
     F = torch.stack([place, place + 1], dim=1).reshape(m, 1)
     W = rho * torch.tensor([1.0, -1.0]).double().repeat(m // 2)[:, None]
-    return F, torch.ones(m, 1).double(), W, torch.eye(1).double()
-
-
-def least_ratio(m: int, rho: float) -> float:
-    """μ min Δ_π/γ² over all permutations but the identity."""
-    F, D, W, U = pairs(m, rho)
-    _, least = cheapest_other(cost_table(F, D, W, U))
-    return least / centre_gap(F @ U).item() ** 2
+    U = torch.eye(1).double()
+    _, least = cheapest_other(cost_table(F, torch.ones_like(F), W, U))
+    return least / gap(F @ U) ** 2
 
 
 widths = np.array([4, 8, 16, 32, 64])
 falling = np.array([least_ratio(int(m), 0.9) for m in widths])
-claims.check(
-    "I5.corollary", float(np.polyfit(widths, falling, 1)[0]), n=len(widths)
-)
+slope = float(np.polyfit(widths, falling, 1)[0])
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I5.corollary_small",
-    max(corollary),
-    rival=max(corollary_half),
-    n=len(corollary),
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.corollary and I5.corollary_small"}
+claims.check("I5.corollary", slope, n=len(widths))
+claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 
 # %% [markdown]
 # ## What the ratio tends to
@@ -542,61 +479,57 @@ claims.check(
 #
 # In W-asymmetric layers centres are large exactly where a neuron sees little. There $S_i$ is small and the swap expensive, so that the limit is larger than for fixed weights that are independent of the mask.
 
-# %% tags=["hide-input", "nbval-check-output"]
 
-
+# %%
 def limit_ratio(F, D, U, p, mu: float) -> float:
     """λ_π of the theorem."""
-    shift = center_shift(F, U, p)
+    shift = centre_shift(F, U, p)  # δ_i, (m, k)
     weighted = torch.linalg.solve(grams(D, U), shift[..., None])[..., 0]
     return float(mu * (shift * weighted).sum() / shift.square().sum())
 
 
 far, from_one = [], []
-for number in range(layers):
-    for d, k in ((6, 1), (12, 3), (24, 4)):
-        F, D, W, U = random_layer(number, 5, d, k, spread=1.2)
-        table = cost_table(1e7 * F, D, W, U)
-        for draw in range(3):
-            p = torch.randperm(
-                5, generator=torch_generator(seed, f"{number} {d} {draw}")
-            )
-            if p.equal(torch.arange(5)):
-                continue
-            shift = 1e7 * center_shift(F, U, p).norm().item()
+for number, (d, k) in product(range(layers), ((6, 1), (12, 3), (24, 4))):
+    F, D, W, U = random_layer(number, 5, d, k, spread=1.2)
+    table = cost_table(1e7 * F, D, W, U)
+    for draw in range(3):
+        generator = torch_generator(seed, f"{number} {d} {draw}")
+        p = torch.randperm(5, generator=generator)
+        if not p.equal(torch.arange(5)):
+            shift = 1e7 * centre_shift(F, U, p).norm().item()
             ratio = output_sensitivity(table, p).item() / shift**2  # μ = 1
-            limit = limit_ratio(F, D, U, p, 1.0)
-            far.append(abs(ratio - limit))
+            far.append(abs(ratio - limit_ratio(F, D, U, p, 1.0)))
             from_one.append(abs(ratio - 1))
-claims.check("I5.limit", max(far), rival=max(from_one), n=len(far))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.limit"}
+claims.check("I5.limit", far, rival=max(from_one))
+
+# %% [markdown]
+# The mean centre term of a W-asymmetric pair over its fixed weights, with $\sigma_F = 1$ and the masks held.
 
 
-# %% tags=["hide-input", "nbval-check-output"]
-def masked_pair(seed_here: int):
-    """Mean centre term over drawn fixed weights against its closed form."""
+# %%
+def masked_pair(seed_here: int) -> tuple[float, float, float]:
+    """Mean centre term less its closed form, relative to it; error; rival."""
     d, k, fixed = 24, 3, 8
-    U = torch.linalg.qr(
-        torch.randn(
-            d, k, dtype=torch.float64, generator=torch_generator(seed_here, "U")
-        )
-    )[0]
+    U = torch.linalg.qr(normal((d, k), seed_here, "U"))[0]
     generator = torch_generator(seed_here, "masks")
     _, D = WAsymmetric(fixed, 1.0).draw((2, d), generator)
     B = torch.randn(draws, 2, d, dtype=torch.float64, generator=generator)
-    gap = ((1 - D) * B) @ U
-    gap = gap[:, 1] - gap[:, 0]
-    S = grams(D, U)
-    both = torch.linalg.inv(S).sum(dim=0)
-    room = 2 * torch.eye(k).double() - S.sum(dim=0)
+    v = ((1 - D) * B) @ U  # (draws, 2, k)
+    gap, S = v[:, 1] - v[:, 0], grams(D, U)
+    both = torch.linalg.inv(S).sum(dim=0)  # S_i⁻¹ + S_j⁻¹
+    room = 2 * torch.eye(k).double() - S.sum(dim=0)  # 2I − S_i − S_j
     closed = torch.trace(both @ room).item()
     sampled = ((gap @ both) * gap).sum(dim=1) / closed
-    mu = 1 - fixed / d
-    naive = 2 * torch.trace(room).item() / mu / closed - 1
-    mean, stderr = sampled.mean().item() - 1, sampled.std().item()
-    return mean, stderr / math.sqrt(draws), naive
+    naive = 2 * torch.trace(room).item() / (1 - fixed / d) / closed - 1
+    stderr = sampled.std().item() / math.sqrt(draws)
+    return sampled.mean().item() - 1, stderr, naive
 
 
 mean, stderr, naive = masked_pair(seed)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I5.limit_mean"}
 claims.check(
     "I5.limit_mean",
     mean,
@@ -606,75 +539,54 @@ claims.check(
     again=lambda: masked_pair(seed + 1)[:2],
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the ratio against the size of the fixed weights, and the least ratio against the width"}
+figure, (left, right) = figures.panels(2)
+m, d = 32, 128
+U, W = subspace("figure", d, 8), normal((m, d), seed, "figure W") / math.sqrt(d)
+i, j = torch.triu_indices(m, m, 1)
 sigmas = torch.logspace(-1, 2, 30, dtype=torch.float64)
-figure, axes = figures.panels(columns=2, height=4.2, squeeze=False)
-left, right = axes[0]
-m, d, k = 32, 128, 8
-U = subspace("figure", d, k)
-W = normal("figure W", m, d) / math.sqrt(d)
-for fixed, colour in ((16, "blue"), (64, "orange"), (96, "red")):
-    F, D = WAsymmetric(fixed, 1.0).draw(
-        (m, d), torch_generator(seed, f"figure {fixed}")
-    )
-    mu, tint = 1 - fixed / d, figures.COLOURS[colour]
-    upper = torch.triu_indices(m, m, 1)
-    shift = 2 * torch.cdist(F @ U, F @ U).square()[upper[0], upper[1]]
+levels = torch.tensor([0.05, 0.5, 0.95]).double()
+for fixed, colour in ((16, "book:blue"), (64, "book:orange"), (96, "book:red")):
+    generator = torch_generator(seed, f"figure {fixed}")
+    F, D = WAsymmetric(fixed, 1.0).draw((m, d), generator)
+    mu, shift = 1 - fixed / d, 2 * torch.cdist(F @ U, F @ U).square()[i, j]
     curve = [
-        (mu * swap_costs(s * F, D, W, U)[upper[0], upper[1]] / (s**2 * shift))
-        .quantile(torch.tensor([0.05, 0.5, 0.95]).double())
-        .tolist()
+        (mu * swap_costs(s * F, D, W, U)[i, j] / (s**2 * shift)).quantile(levels)
         for s in sigmas
     ]
-    low, middle, high = (np.array(x) for x in zip(*curve, strict=True))
-    left.fill_between(sigmas, low, high, color=tint, alpha=0.2, lw=0)
-    left.plot(sigmas, middle, color=tint, label=f"{fixed} of {d} fixed")
-    center = swap_terms(F, D, W, U)[0][upper[0], upper[1]]
-    left.axhline((mu * center / shift).median(), color=tint, linestyle=":")
+    low, middle, high = torch.stack(curve, dim=1)
+    left.fill_between(sigmas, low, high, color=colour, alpha=0.2, lw=0)
+    left.plot(sigmas, middle, color=colour, label=f"{fixed} of {d} fixed")
+    centre = swap_terms(F, D, W, U)[0][i, j]
+    left.axhline((mu * centre / shift).median(), color=colour, linestyle=":")
 left.axhline(1, color="book:black", linewidth=1)
-left.set_xscale("log")
-left.set(
-    xlabel=r"$\sigma_F$",
-    ylabel=r"$\mu\,\Delta_{(ij)}\,/\,\|\delta_{(ij)}\|^2$",
-    ylim=(0, 3),
-)
+label = r"$\mu\,\Delta_{(ij)}\,/\,\|\delta_{(ij)}\|^2$"
+left.set(xscale="log", xlabel=r"$\sigma_F$", ylabel=label, ylim=(0, 3))
 left.legend(loc="upper right")
 for rho, colour in ((0.3, "blue"), (0.5, "green"), (0.7, "orange"), (0.9, "red")):
-    right.plot(
-        widths,
-        [least_ratio(int(w), rho) for w in widths],
-        "o-",
-        color=figures.COLOURS[colour],
-        label=rf"$\rho = {rho}$",
-    )
+    values = [least_ratio(int(w), rho) for w in widths]
+    style = {"color": f"book:{colour}", "label": rf"$\rho = {rho}$"}
+    right.plot(widths, values, "o-", **style)
 right.set_xticks(widths, [str(w) for w in widths])
-right.set(
-    xlabel="neurons $m$",
-    ylabel=r"$\mu\,\min_\pi \Delta_\pi\,/\,\gamma^2$",
-)
+label = r"$\mu\,\min_\pi \Delta_\pi\,/\,\gamma^2$"
+right.set(xlabel="neurons $m$", ylabel=label)
 right.legend(loc="lower left")
 figures.show("fig_ratio", figure)
 
-# %% tags=["hide-input"]
-share = []
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+swaps_say, all_say = 0, 0  # layers whose identity is best among swaps, among all
 for number in range(layers):
-    F, D = WAsymmetric(16, 1.0).draw(
-        (16, 64), torch_generator(seed, f"optimal {number}")
-    )
-    U = subspace(f"optimal {number}", 64, 4)
-    W = normal(f"optimal W {number}", 16, 64) / 8
-    table = cost_table(0.5 * F, D, W, U)
-    swaps = swap_costs(0.5 * F, D, W, U)
-    share.append(
-        (swaps.min().item() >= 0, cheapest(table)[1] == 0)
-    )  # swaps, all permutations
-swaps_say, all_say = (sum(x) for x in zip(*share, strict=True))
+    generator = torch_generator(seed, f"optimal {number}")
+    F, D = WAsymmetric(16, 1.0).draw((16, 64), generator)
+    W = normal((16, 64), seed, f"optimal W {number}") / 8
+    layer = AsymmetricLayer(0.5 * F, D, W, subspace(f"optimal {number}", 64, 4))
+    swaps_say += swap_costs(*layer).min().item() >= 0
+    all_say += cheapest(cost_table(*layer))[1] == 0
 figures.numbers(
     profile=profile,
     layers=layers,
     swaps_say=swaps_say,
     all_say=all_say,
-    least_half=f"{least_ratio(64, 0.5):.1f}",
 )
 
 # %% [markdown]
@@ -701,5 +613,5 @@ figures.numbers(
 #     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 1000000"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

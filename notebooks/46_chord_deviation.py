@@ -17,14 +17,14 @@
 # fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right, the constant of the proof is about eight times too large or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
 # the barrier (Prop. 5.2) holds on trained networks, but says little there.
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 60  # random pairs of weights per setting
 networks: int = 3  # pairs of trained networks per scale of F
 steps: int = 300  # training steps
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -35,25 +35,28 @@ chapter.begin(
     steps=Integer(20, 1_000_000),
 )
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.data.digits import digits
+from lmc_helpers.experiments.chord_pairs import cross_entropy, train_pairs
 from lmc_helpers.identifiability.chord_deviation import (
-    ACTIVATIONS,
+    SMOOTH_ACTIVATIONS,
     chord_deviation,
+    circular_segment,
+    deviation_by_quadrature,
     in_standard_coordinates,
-    largest_deviation,
     printed_relu_bound,
     relu_bound,
-    segment,
+    search_worst_pair,
     smooth_bound,
     smooth_deviation,
+    worst_chord_deviation,
 )
 from lmc_helpers.seeds import torch_generator
 
@@ -91,38 +94,49 @@ from lmc_helpers.seeds import torch_generator
 # The paper bounds the minimum by the sum, eq. (197). At $\lambda = \frac12$, $\lVert u \rVert = \lVert v \rVert$ and small angles this alone costs a factor 8 in the square: $g(\theta) \approx \frac23 \theta^3$, and $\theta_1 = \theta_2 = \theta/2$.
 
 
-# %% tags=["hide-input"]
-def over_directions(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
-    """E ξ² for two-dimensional weights by Gauss–Legendre rules between kinks."""
-    w = (1 - lam) * u + lam * v
-    kinks = [math.atan2(z[1], z[0]) + math.pi / 2 for z in (u, v, w)]
-    kinks = sorted({(a + b) % (2 * math.pi) for a in kinks for b in (0, math.pi)})
-    kinks.append(kinks[0] + 2 * math.pi)
-    x, weight = np.polynomial.legendre.leggauss(12)
-    total = 0.0
-    for a, b in pairwise(kinks):
-        angle = torch.from_numpy((a + b) / 2 + (b - a) / 2 * x)
-        ray = torch.stack([angle.cos(), angle.sin()], dim=-1)
-        value = torch.relu(ray @ w) - (1 - lam) * torch.relu(ray @ u)
-        value = value - lam * torch.relu(ray @ v)
-        total += (b - a) / 2 * float(weight @ value.square().numpy())
-    return total / math.pi  # E |x|² = 2, over 2π
+# %%
+def angle(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """The angle between two vectors."""
+    return torch.acos(torch.cosine_similarity(a, b, dim=0))
 
 
+def second_form(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
+    """E ξ² by the integral over s, by the midpoint rule."""
+    s = (torch.arange(100_000, dtype=torch.float64) + 0.5)[:, None] / 100_000
+    w, delta = (1 - s) * u + s * v, v - u
+    distance = (u[0] * v[1] - u[1] * v[0]).abs() / delta.norm()  # D
+    k = torch.minimum(s, s.new_tensor(lam)) * (1 - s.clamp(min=lam))
+    mean = (k[:, 0].square() / w.square().sum(dim=1).square()).mean()
+    return (2 / math.pi * delta.norm() ** 3 * distance**3 * mean).item()
+
+
+u, v = torch.tensor([[1.0, 0.2], [-0.4, 0.9]], dtype=torch.float64)
+lam, g = 0.3, circular_segment  # g(θ) = θ − sin θ cos θ
+w = (1 - lam) * u + lam * v
+a, b = (1 - lam) ** 2 * (u @ u), lam**2 * (v @ v)
+closed = ((a * g(angle(u, w)) + b * g(angle(w, v))) / math.pi).item()
+direct = deviation_by_quadrature(u, v, lam)
+print(f"closed form {closed:.6f}, integral over s {second_form(u, v, lam):.6f}")
+print(f"integral over directions {direct:.6f}")
+
+# %% [markdown]
+# The program takes the angles from the part of $v - u$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. It is compared with an integral over directions, and the bound of eq. (211) with it too.
+
+# %%
 generator = torch_generator(seed, "pairs")
 off, slack = [], []
 for _, apart in product(range(pairs), (0.03, 0.3, 3.0)):
-    u, a = torch.randn(2, 2, dtype=torch.float64, generator=generator)
-    v = u + apart * a
+    u, step = torch.randn(2, 2, dtype=torch.float64, generator=generator)
+    v = u + apart * step
     lam = torch.rand((), dtype=torch.float64, generator=generator).item()
-    exact = over_directions(u, v, lam)
+    exact = deviation_by_quadrature(u, v, lam)
     off.append(abs(chord_deviation(u, v, lam).item() / exact - 1))
-    theta = torch.acos(torch.cosine_similarity(u, v, dim=0))
     sizes = (1 - lam) ** 2 * u.square().sum() + lam**2 * v.square().sum()
-    slack.append((sizes * segment(theta) / math.pi).item() / exact - 1)
+    bound = sizes * g(angle(u, v)) / math.pi  # eq. (211)
+    slack.append(bound.item() / exact - 1)
 
-# %% tags=["nbval-check-output"]
-claims.check("I9.formula", max(off), rival=min(slack), n=len(off))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.formula"}
+claims.check("I9.formula", off, rival=min(slack))
 
 # %% [markdown]
 # ## The supremum
@@ -176,65 +190,47 @@ claims.check("I9.formula", max(off), rival=min(slack), n=len(off))
 # because the gates that open or close have a probability $\theta/\pi \le \frac2\pi \arcsin \beta$ of first order, and each contributes a square of second order. The bound is uniform in $\lambda$, and the middle of the line is the worst place.
 
 
-# %% tags=["hide-input"]
-def search(beta: float, rounds: int = 120) -> float:
-    """Largest ‖ξ‖ over λ and admissible pairs in R³ around a unit vector."""
-    generator = torch_generator(seed, f"search {beta}")
-    starts, children = 8, 100
-
-    def clip(z: torch.Tensor) -> torch.Tensor:
-        a, b, lam = z[..., :3], z[..., 3:6], z[..., 6:].clamp(0, 1)
-        return torch.cat(
-            [x / x.norm(dim=-1, keepdim=True).clamp(min=1) for x in (a, b)]
-            + [lam],
-            dim=-1,
-        )
-
-    def value(z: torch.Tensor) -> torch.Tensor:
-        f = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64)
-        return chord_deviation(
-            f + beta * z[..., :3], f + beta * z[..., 3:6], z[..., 6]
-        )
-
-    z = torch.randn(starts, 7, dtype=torch.float64, generator=generator)
-    z[:, 6] = torch.rand(starts, dtype=torch.float64, generator=generator)
-    z, radius = clip(z), 1.0
-    for _ in range(rounds):
-        noise = torch.randn(
-            starts, children, 7, dtype=torch.float64, generator=generator
-        )
-        noise[:, 0] = 0
-        tried = clip(z[:, None] + radius * noise)
-        best = value(tried).argmax(dim=1)
-        z = tried[torch.arange(starts), best]
-        radius *= 0.88
-    return value(z).max().sqrt().item()
+# %%
+def J(a: float, D: float) -> float:
+    """E ξ² at λ = ½ of the symmetric pair u, v = D f ± a e."""
+    return ((a * a + D * D) * math.atan2(a, D) - a * D) / (2 * math.pi)
 
 
-tiny = largest_deviation(1e-4), largest_deviation(1e-2)
+def on_the_circle(beta: float) -> float:
+    """S(β): the root of the largest J(a, D) with a² + (1 − D)² = β²."""
+    t = np.linspace(-1, min(1, 1 / beta), 20_001)
+    a, D = beta * np.sqrt(1 - t * t), 1 - beta * t
+    return math.sqrt(max(map(J, a.tolist(), D.tolist())))
 
-# %% tags=["nbval-check-output"]
-claims.check("I9.exponent", math.log(tiny[1] / tiny[0]) / math.log(100), n=1)
 
-# %% tags=["nbval-check-output"]
+print("beta       S   bound  printed")
+for b in (0.01, 0.1, 1.0):
+    bound, printed = relu_bound(b), printed_relu_bound(b)
+    print(f"{b:4} {on_the_circle(b):8.3g} {bound:7.3g} {printed:8.3g}")
+
+# %% [markdown]
+# The maximum over the circle is refined to all digits ({py:func}`~lmc_helpers.identifiability.chord_deviation.worst_chord_deviation`) and compared with a search over $\lambda$ and all admissible pairs in three dimensions, which knows nothing of symmetric pairs.
+
+# %%
+tiny = worst_chord_deviation(1e-4), worst_chord_deviation(1e-2)
+exponent = math.log(tiny[1] / tiny[0]) / math.log(100)
+
 betas = np.geomspace(1e-4, 1, 41).tolist()
-printed = max(largest_deviation(b) / printed_relu_bound(b) for b in betas)
-claims.check("I9.printed_bound", printed, rival=8 * printed, n=len(betas))
+printed = [worst_chord_deviation(b) / printed_relu_bound(b) for b in betas]
 
-# %% tags=["nbval-check-output"]
-searched = {b: search(b) for b in (0.001, 0.05, 0.2, 0.5, 0.8, 0.99, 1.3, 2.0)}
-ratio = max(value / relu_bound(b) for b, value in searched.items())
-claims.check("I9.sharp_bound", ratio, rival=ratio / 0.99, n=len(searched))
+sizes = (0.001, 0.05, 0.2, 0.5, 0.8, 0.99, 1.3, 2.0)
+searched = {b: search_worst_pair(b, seed) for b in sizes}
+sharp = [value / relu_bound(b) for b, value in searched.items()]
 
-# %% tags=["nbval-check-output"]
-gaps, upright = [], []
-for b, value in searched.items():
-    if 0.05 <= b < 2:  # at 2 the supremum is taken at w = 0, a kink
-        S = largest_deviation(b)
-        J = ((1 + b * b) * math.atan(b) - b) / (2 * math.pi)
-        gaps.append(abs(value / S - 1))
-        upright.append(1 - math.sqrt(J) / S)
-claims.check("I9.maximum", max(gaps), rival=min(upright), n=len(gaps))
+compared = [b for b in sizes if 0.05 <= b < 2]  # at 2 it is at w = 0, a kink
+gaps = [abs(searched[b] / worst_chord_deviation(b) - 1) for b in compared]
+upright = [1 - math.sqrt(J(b, 1)) / worst_chord_deviation(b) for b in compared]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.exponent, I9.printed_bound, I9.sharp_bound and I9.maximum"}
+claims.check("I9.exponent", exponent, n=1)
+claims.check("I9.printed_bound", printed, rival=8 * max(printed))
+claims.check("I9.sharp_bound", sharp, rival=max(sharp) / 0.99)
+claims.check("I9.maximum", gaps, rival=min(upright))
 
 # %% [markdown]
 # ## Smooth activations
@@ -255,9 +251,9 @@ claims.check("I9.maximum", max(gaps), rival=min(upright), n=len(gaps))
 # and the quadratic bound, of size $\beta^2 \lVert f \rVert^2$, is far off.
 
 
-# %% tags=["hide-input"]
-def smooth_cases(size: float, beta: float, number: int):
-    """Admissible pairs for three neurons of about this size: u, v, sizes."""
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Admissible pairs"}
+def admissible_pairs(size: float, beta: float, number: int):
+    """Pairs for three neurons of about this size: u, v, ‖f‖."""
     generator = torch_generator(seed, f"smooth {size} {beta} {number}")
     f = torch.randn(3, 4, dtype=torch.float64, generator=generator)
     f = size * f / f.norm(dim=-1, keepdim=True)
@@ -268,58 +264,34 @@ def smooth_cases(size: float, beta: float, number: int):
         yield f + r, f + s, f.norm(dim=-1)
 
 
-ratios, slopes = [], []
+# %%
 lams = torch.tensor([0.25, 0.5, 0.7], dtype=torch.float64)[:, None]
-for name, size, beta, number in product(
-    ACTIVATIONS, (0.01, 0.3, 1.0), (0.05, 0.4, 0.9), range(max(1, pairs // 30))
-):
-    for u, v, sizes in smooth_cases(size, beta, number):
-        value = smooth_deviation(u, v, lams, name, nodes=40).sum(-1).max()
-        bound, _ = smooth_bound(beta, sizes, name)
-        ratios.append(value.sqrt().item() / bound)
-for name in ACTIVATIONS:
-    f = torch.tensor([1.0, 0.0], dtype=torch.float64)
-    a = torch.tensor([0.6, 0.8], dtype=torch.float64)
+ratios, slopes = [], []
+for name, (_, L) in SMOOTH_ACTIVATIONS.items():  # L = sup |η''|
+    for size, beta, number in product(
+        (0.01, 0.3, 1.0), (0.05, 0.4, 0.9), range(max(1, pairs // 30))
+    ):
+        for u, v, f in admissible_pairs(size, beta, number):  # f = ‖f_i‖, (3,)
+            bound = math.sqrt(3) / 2 * L * beta**2  # Thm D.1
+            bound = bound * f.pow(4).sum().sqrt().item()  # eq. (244)
+            square = smooth_deviation(u, v, lams, name, nodes=40).sum(-1)
+            ratios.append(square.max().sqrt().item() / bound)
+    f, r = torch.tensor([[1.0, 0.0], [0.6, 0.8]], dtype=torch.float64)
     low, high = (
-        smooth_deviation(f + b * a, f - b * a, 0.5, name).item()
+        smooth_deviation(f + b * r, f - b * r, 0.5, name).item()
         for b in (0.001, 0.01)
     )
     slopes.append(math.log10(high / low) / 2)
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I9.smooth_bound", max(ratios), rival=max(ratios) / 0.9, n=len(ratios)
-)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.smooth_bound and I9.smooth_exponent"}
+claims.check("I9.smooth_bound", ratios, rival=max(ratios) / 0.9)
+claims.check("I9.smooth_exponent", slopes)
 
-# %% tags=["nbval-check-output"]
-claims.check(
-    "I9.smooth_exponent", max(slopes, key=lambda s: abs(s - 2)), n=len(slopes)
-)
-
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.6, squeeze=False)
-left, right = axes[0]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Medians of random pairs, and smooth deviations over their bound"}
 grid = np.geomspace(0.01, 2, 40)
-left.plot(
-    grid,
-    [printed_relu_bound(b) / b**1.5 for b in grid],
-    "--",
-    color="book:red",
-)
-left.plot(
-    grid,
-    [relu_bound(b) / b**1.5 for b in grid],
-    color="book:black",
-)
-left.plot(
-    grid,
-    [largest_deviation(b) / b**1.5 for b in grid],
-    ":",
-    linewidth=3,
-    color="book:orange",
-)
 generator = torch_generator(seed, "directions")
-for dimension, colour, marker in ((2, "green", "s"), (64, "blue", "o")):
+medians = {}
+for dimension in (2, 64):
     f = torch.zeros(dimension, dtype=torch.float64)
     f[0] = 1
     shape = (max(200, 10 * pairs), dimension)
@@ -328,18 +300,34 @@ for dimension, colour, marker in ((2, "green", "s"), (64, "blue", "o")):
         for _ in range(2)
     )
     a, b = (z / z.norm(dim=-1, keepdim=True) for z in (a, b))
-    chosen = grid[::4]
-    values = [
+    medians[dimension] = [
         chord_deviation(f + x * a, f + x * b, 0.5).sqrt().median() / x**1.5
-        for x in chosen
+        for x in grid[::4]
     ]
-    left.plot(
-        chosen,
-        values,
-        marker,
-        markersize=4,
-        color=figures.COLOURS[colour],
-    )
+lengths, beta, over_bound = np.geomspace(0.02, 8, 25), 0.3, {}
+for name in SMOOTH_ACTIVATIONS:
+    over_bound[name] = []
+    for size in lengths:
+        f = torch.tensor([size, 0.0], dtype=torch.float64)
+        r = torch.tensor([0.0, beta * size], dtype=torch.float64)
+        value = smooth_deviation(f + r, f - r, 0.5, name, nodes=120).sqrt()
+        bound = smooth_bound(beta, f.norm()[None], name)[0]
+        over_bound[name].append(value.item() / bound)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot deviations and bounds against beta and the size of f"}
+figure, (left, right) = figures.panels(2, height=4.6)
+for function, style in (
+    (printed_relu_bound, {"color": "book:red", "linestyle": "--"}),
+    (relu_bound, {"color": "book:black"}),
+    (
+        worst_chord_deviation,
+        {"color": "book:orange", "linestyle": ":", "linewidth": 3},
+    ),
+):
+    left.plot(grid, [function(b) / b**1.5 for b in grid], **style)
+for dimension, marker, colour in ((2, "s", "green"), (64, "o", "blue")):
+    style = {"markersize": 4, "color": f"book:{colour}"}
+    left.plot(grid[::4], medians[dimension], marker, **style)
 left.set(
     xlabel=r"$\beta$", ylabel=r"$\|\xi\| \,/\, (\beta^{3/2} \|f\|)$",
     xscale="log", yscale="log", ylim=(0.03, 12),
@@ -350,32 +338,21 @@ for words, height, colour in (
     ("median of random pairs in 64 dimensions", 0.235, "blue"),
     ("in 2 dimensions", 0.088, "green"),
 ):
-    left.text(0.01, height, words, color=figures.COLOURS[colour])
-sizes = np.geomspace(0.02, 8, 25)
-beta = 0.3
-for name, colour in zip(
-    ACTIVATIONS, ("sky", "orange", "purple", "green"), strict=True
-):
-    values = []
-    for size in sizes:
-        f = torch.tensor([size, 0.0], dtype=torch.float64)
-        r = torch.tensor([0.0, beta * size], dtype=torch.float64)
-        value = smooth_deviation(f + r, f - r, 0.5, name, nodes=120).sqrt()
-        bound = smooth_bound(beta, f.norm()[None], name)[0]
-        values.append(value.item() / bound)
-    right.plot(sizes, values, color=figures.COLOURS[colour], label=name)
+    left.text(0.01, height, words, color=f"book:{colour}")
+colours = ("book:sky", "book:orange", "book:purple", "book:green")
+for (name, values), colour in zip(over_bound.items(), colours, strict=True):
+    right.plot(lengths, values, color=colour, label=name)
 right.axhline(1, color="book:black", linestyle=":", linewidth=1)
 right.set(
-    xlabel=r"$\|f\|_\Sigma$",
-    ylabel="deviation / bound (244)",
-    xscale="log",
-    yscale="log",
-    ylim=(3e-3, 2),
-)
+    xlabel=r"$\|f\|_\Sigma$", ylabel="deviation / bound (244)",
+    xscale="log", yscale="log", ylim=(3e-3, 2),
+)  # fmt: skip
 right.legend(loc="lower left")
 figures.show("fig_chord", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 least = min(
-    largest_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
+    worst_chord_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
 )
 figures.numbers(
     profile=profile,
@@ -410,173 +387,116 @@ figures.numbers(
 #
 # The bound is compared with two-layer ReLU networks on small digits: 64 centred pixels, 64 neurons with 16 fixed weights each, drawn with scale $\sigma_F$, the others trained with AdamW together with the outer layer, in pairs that share $F$ and the mask.
 
-# %% tags=["hide-input"]
-SCALES = [0.0, 0.5, 1.0, 2.0, 4.0]
-HIDDEN, FIXED = 64, 16
-INNER = [0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks"}
+SCALES = [0.0, 0.5, 1.0, 2.0, 4.0]  # σ_F
 images, labels = digits()
 images = images - images.mean(dim=0)
-covariance = images.mT @ images / len(images)
+trained = train_pairs(
+    images, labels,
+    scales=SCALES, networks=networks, hidden=64, fixed=16, steps=steps, seed=seed,
+)  # fmt: skip
 
-
-def cross_entropy(z: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Mean over images; z (..., n, 10) and y (n,)."""
-    return (z.logsumexp(-1) - z[..., torch.arange(len(y)), y]).mean(-1)
-
-
-def train() -> list[dict]:
-    """Trains all pairs at once; what the chapter shows, at every checkpoint."""
-    generator = torch_generator(seed, "networks")
-    n = len(SCALES) * networks
-
-    def normal(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, dtype=torch.float64, generator=generator)
-
-    order = normal(n, 1, HIDDEN, 64).argsort(dim=-1)
-    mask = order < FIXED
-    scale = torch.tensor(SCALES).double().repeat_interleave(networks)
-    F = scale[:, None, None, None] * mask * normal(n, 1, HIDDEN, 64)
-    W = (normal(n, 2, HIDDEN, 64) / 8).requires_grad_()
-    A = (normal(n, 2, 10, HIDDEN) / 8).requires_grad_()
-    optimiser = torch.optim.AdamW([W, A], lr=0.01, weight_decay=0.01)
-
-    def outputs(W, A, x):
-        return torch.relu(x @ (F + ~mask * W).mT) @ A.mT
-
-    checkpoints = {0, steps // 15, steps // 5, steps // 2, steps}
-    found = []
-    for step in range(steps + 1):
-        if step in checkpoints:
-            with torch.no_grad():
-                found.append({"step": step} | look(F, ~mask * W, A, outputs, W))
-        batch = torch.randint(len(images), (256,), generator=generator)
-        z = outputs(W, A, images[batch])
-        loss = cross_entropy(z, labels[batch]).sum()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    return found
-
-
-def look(F, trained, A, outputs, W) -> dict:
-    """Losses, barriers and deviations on all images, and β of the layers."""
-    z = outputs(W, A, images)
-    ends = cross_entropy(z, labels)  # (n, 2)
-    barrier, better, deviation, mean = [], [], [], []
+# %%
+INNER = [0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999]
+barrier, better, deviation, mean = [], [], [], []  # (checkpoints · λ, n)
+for state in trained.checkpoints:
+    z = trained.outputs(state.W, state.A, images)  # (n, ends, images, classes)
+    ends = cross_entropy(z, labels)  # (n, ends)
     for lam in INNER:
         mix = torch.tensor([1 - lam, lam], dtype=torch.float64)
-        middle = [
-            (x * mix[:, None, None]).sum(dim=1, keepdim=True) for x in (W, A)
-        ]
-        zm = outputs(*middle, images)
-        xi = zm[:, 0] - (z * mix[:, None, None]).sum(dim=1)
-        loss = cross_entropy(zm, labels)[:, 0]
-        barrier.append(loss - ends @ mix)
-        better.append(loss - ends.amin(dim=1))
-        deviation.append(xi.square().sum(-1).mean(-1).sqrt())
-        mean.append(xi.norm(dim=-1).mean(-1))
-    f, r = (in_standard_coordinates(x, covariance) for x in (F, trained))
-    size = f.norm(dim=-1)
-    hidden = torch.relu(images @ (F + trained).mT)
-    half = torch.relu(images @ (F + trained.mean(dim=1, keepdim=True)).mT)
-    xi = half[:, 0] - hidden.mean(dim=1)
-    gaussian = chord_deviation(f[:, 0] + r[:, 0], f[:, 0] + r[:, 1], 0.5)
-    whole = size.square().sum(dim=(-2, -1)).sqrt()
-    return {
-        "ends": ends,
-        "barrier": torch.stack(barrier, dim=-1),  # (n, λ)
-        "better": torch.stack(better, dim=-1),
-        "deviation": torch.stack(deviation, dim=-1),
-        "mean": torch.stack(mean, dim=-1),
-        "beta": (r.norm(dim=-1) / size).amax(dim=(-2, -1)),
-        "xi_data": xi.square().sum(-1).mean(-1).sqrt() / whole,
-        "xi_gauss": gaussian.sum(-1).sqrt() / whole,
-    }
+        W, A = (
+            (x * mix[:, None, None]).sum(dim=1, keepdim=True)
+            for x in (state.W, state.A)
+        )
+        middle = trained.outputs(W, A, images)  # at θ(λ), (n, 1, ...)
+        xi = middle[:, 0] - (z * mix[:, None, None]).sum(dim=1)  # ξ_f
+        loss = cross_entropy(middle, labels)[:, 0]
+        barrier.append(loss - ends @ mix)  # against the chord
+        better.append(loss - ends.amin(dim=1))  # against the better end
+        deviation.append(xi.square().sum(-1).mean(-1).sqrt())  # ‖ξ_f‖
+        mean.append(xi.norm(dim=-1).mean(-1))  # E ‖ξ_f(x)‖
 
-
-runs = train()
-
-# %% tags=["nbval-check-output"]
-bound = torch.stack([math.sqrt(2) * x["deviation"] for x in runs])
-ratio = torch.stack([x["barrier"] for x in runs]) / bound
-wrong = torch.stack([x["better"] for x in runs]) / bound
-claims.check(
-    "I9.barrier", ratio.max().item(), rival=wrong.max().item(), n=ratio.numel()
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.barrier"}
+barrier, better, deviation, mean = (
+    torch.stack(x).view(len(trained.checkpoints), len(INNER), -1)
+    for x in (barrier, better, deviation, mean)
 )
+bound = math.sqrt(2) * deviation  # Prop. 5.2, L = √2
+ratio = barrier / bound
+claims.check("I9.barrier", ratio, rival=(better / bound).max().item())
 
-# %% tags=["hide-input"]
-figure, axes = figures.panels(columns=2, height=4.8, squeeze=False)
-left, right = axes[0]
-colours = ["black", "sky", "blue", "orange", "red"]
-half = INNER.index(0.5)
-at = [max(x["step"], 1) for x in runs]
-for i, (scale, colour) in enumerate(zip(SCALES, colours, strict=True)):
-    of = slice(i * networks, (i + 1) * networks)
-    shown = figures.COLOURS[colour]
-    barriers = [x["barrier"][of, half].mean().item() for x in runs]
-    bounds = [math.sqrt(2) * x["deviation"][of, half].mean().item() for x in runs]
-    left.plot(
-        at, barriers, "o-", markersize=4, color=shown,
-        label=rf"$\sigma_F = {scale:g}$",
-    )  # fmt: skip
-    left.plot(at, bounds, "--", color=shown)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The hidden layer: sizes of its trained parts, and its deviations"}
+covariance = images.mT @ images / len(images)
+f = in_standard_coordinates(trained.F, covariance)
+size = f.norm(dim=-1)
+whole = size.square().sum(dim=(-2, -1)).sqrt()  # ‖F Σ^(1/2)‖_F
+betas, gaussian, on_images = [], [], []  # of every checkpoint, (n,)
+for state in trained.checkpoints:
+    parts = trained.D * state.W
+    r = in_standard_coordinates(parts, covariance)
+    betas.append((r.norm(dim=-1) / size).amax(dim=(-2, -1)))
+    square = chord_deviation(f[:, 0] + r[:, 0], f[:, 0] + r[:, 1], 0.5).sum(-1)
+    gaussian.append(square.sqrt() / whole)
+    hidden = torch.relu(images @ (trained.F + parts).mT)
+    half = trained.F + parts.mean(dim=1, keepdim=True)
+    xi = torch.relu(images @ half.mT)[:, 0] - hidden.mean(dim=1)
+    on_images.append(xi.square().sum(-1).mean(-1).sqrt() / whole)
+betas, gaussian, on_images = map(torch.stack, (betas, gaussian, on_images))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers, bounds and deviations"}
+figure, (left, right) = figures.panels(2, height=4.8)
+middle = INNER.index(0.5)
+at = [max(state.step, 1) for state in trained.checkpoints]
+for i, (scale, colour) in enumerate(
+    zip(SCALES, ("black", "sky", "blue", "orange", "red"), strict=True)
+):
+    of, style = (
+        slice(i * networks, (i + 1) * networks),
+        {"color": f"book:{colour}"},
+    )
+    label = rf"$\sigma_F = {scale:g}$"
+    heights = barrier[:, middle, of].mean(dim=-1)
+    left.plot(at, heights, "o-", markersize=4, label=label, **style)
+    left.plot(at, bound[:, middle, of].mean(dim=-1), "--", **style)
     if scale:
-        for x in runs:
-            beta = x["beta"][of]
-            right.plot(
-                beta, x["xi_gauss"][of], "o", markersize=4, color=shown,
-                label=rf"$\sigma_F = {scale:g}$" if x is runs[-1] else None,
-            )  # fmt: skip
-            right.plot(beta, x["xi_data"][of], "x", markersize=5, color=shown)
-left.axhline(
-    math.log(10), color="book:grey", linewidth=1.5, linestyle=":",
-    label=r"$\ln 10$",
-)  # fmt: skip
+        x = betas[:, of].flatten()
+        right.plot(x, gaussian[:, of].flatten(), "o", markersize=4, **style)
+        right.plot(x, on_images[:, of].flatten(), "x", markersize=5, **style)
+style = {"color": "book:grey", "linewidth": 1.5, "linestyle": ":"}
+left.axhline(math.log(10), label=r"$\ln 10$", **style)
+left.set(xlabel="training steps", ylabel="barrier (solid), bound (dashed)")
 left.set_xscale("log")
 left.set_yscale("symlog", linthresh=0.1, linscale=0.7)
-left.set(xlabel="training steps", ylabel="barrier (solid), bound (dashed)")
-spread = torch.cat([x["beta"][networks:] for x in runs])
-line = np.geomspace(spread.min().item() * 0.8, spread.max().item() * 1.2, 30)
-right.plot(
-    line, [relu_bound(b) for b in line], color="book:black"
-)  # fmt: skip
-right.axvline(1, color="book:grey", linestyle=":", linewidth=1.5)
+low, high = betas[:, networks:].aminmax()
+line = np.geomspace(0.8 * low.item(), 1.2 * high.item(), 30)
+right.plot(line, [relu_bound(b) for b in line], color="book:black")
+right.axvline(1, **style)
 right.set(
-    xlabel=r"largest $\beta_i$ of the layer",
+    xlabel=r"largest $\beta_i$ of the layer", xscale="log", yscale="log",
     ylabel=r"$\|\xi_H\| \,/\, \|F \Sigma^{1/2}\|_F$",
-    xscale="log",
-    yscale="log",
-)
+)  # fmt: skip
 right.set_xticks([0.1, 0.3, 1, 3, 10], ["0.1", "0.3", "1", "3", "10"])
 right.minorticks_off()
 right.set_xlim(line[0], line[-1])
-right.text(
-    line[14], 1.6 * relu_bound(line[14]), r"$\beta^{3/2}/\sqrt{3\pi}$", ha="right"
-)
-figure.legend(
-    *left.get_legend_handles_labels(), loc="outside lower center", ncols=6
-)
+place = line[14], 1.6 * relu_bound(line[14])
+right.text(*place, r"$\beta^{3/2}/\sqrt{3\pi}$", ha="right")
+figures.legend(figure, columns=6)
 figures.show("fig_barrier_bound", figure)
-last = runs[-1]
-over = math.sqrt(2) * last["deviation"][:, half] > math.log(10)
-share = over.view(len(SCALES), networks).double().mean(dim=1)
-jensen = torch.stack([x["mean"] / x["deviation"] for x in runs])[..., half]
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+over = (bound[-1, middle] > math.log(10)).view(len(SCALES), networks).all(dim=1)
+vacuous = [f"{s:g}" for s, x in zip(SCALES, over.tolist(), strict=True) if x]
+fraction = (on_images / gaussian)[:, networks:]
+last = dict(zip(SCALES, betas[-1].view(len(SCALES), -1).mean(dim=1), strict=True))
 figures.numbers(
     largest_ratio=math.ceil(100 * ratio.max().item()) / 100,
-    median_ratio=ratio[-1, :, half].median().item(),
-    vacuous=", ".join(
-        f"{s:g}" for s, x in zip(SCALES, share, strict=True) if x == 1
-    )
-    or "none",
-    jensen=math.floor(100 * jensen.min().item()) / 100,
-    data_gauss_low=min(
-        (x["xi_data"] / x["xi_gauss"])[networks:].min().item() for x in runs
-    ),
-    data_gauss_high=max(
-        (x["xi_data"] / x["xi_gauss"])[networks:].max().item() for x in runs
-    ),
-    beta_one=last["beta"].view(len(SCALES), -1)[SCALES.index(1.0)].mean().item(),
-    beta_four=last["beta"].view(len(SCALES), -1)[SCALES.index(4.0)].mean().item(),
+    median_ratio=ratio[-1, middle].median().item(),
+    vacuous=", ".join(vacuous) or "none",
+    jensen=math.floor(100 * (mean / deviation)[:, middle].min().item()) / 100,
+    data_gauss_low=fraction.min().item(),
+    data_gauss_high=fraction.max().item(),
+    beta_one=last[1.0].item(),
+    beta_four=last[4.0].item(),
     steps=steps,
     networks=networks,
 )
@@ -609,5 +529,5 @@ figures.numbers(
 #     make chapter NAME=chord_deviation ARGS="-p networks 8 -p steps 1000"
 # ```
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
 print(chapter.end())

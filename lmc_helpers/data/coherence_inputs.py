@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import torch
 
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.seeds import normal, torch_generator
 
 __all__ = [
     "DIMENSION",
@@ -64,7 +64,7 @@ def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
     """
     if n < 1:
         raise ValueError(f"n = {n} examples; allowed: n >= 1")
-    return torch.randn(n, 2, generator=torch_generator(seed, purpose), dtype=torch.float64)
+    return normal((n, 2), seed, purpose)
 
 
 def target(z: torch.Tensor) -> torch.Tensor:

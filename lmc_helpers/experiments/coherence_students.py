@@ -25,7 +25,7 @@ import torch
 
 from lmc_helpers.barrier import check_places
 from lmc_helpers.data.coherence_inputs import check_orthonormal, target
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.seeds import normal
 from lmc_helpers.training.ensemble import Recipe, epoch_order
 
 __all__ = ["F5", "Students", "line_losses", "raw_weights", "train_students"]
@@ -65,10 +65,7 @@ def raw_weights(seeds: Sequence[int], m: int, d: int) -> torch.Tensor:
     >>> raw_weights([1, 2], 3, 4).shape
     torch.Size([2, 3, 4])
     """
-    drawn = {
-        seed: SCALE * torch.randn(m, d, generator=torch_generator(seed, "initial weights"), dtype=torch.float64)
-        for seed in dict.fromkeys(seeds)
-    }
+    drawn = {seed: SCALE * normal((m, d), seed, "initial weights") for seed in dict.fromkeys(seeds)}
     return torch.stack([drawn[seed] for seed in seeds])
 
 

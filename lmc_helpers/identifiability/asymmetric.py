@@ -1,29 +1,19 @@
-"""How the fixed part F and the multiplier D of an asymmetric layer are drawn: Table 1 of Bürgin et al. as data.
+"""Asymmetric layers, W_eff = F + D ⊙ W (Bürgin et al., eq. (2) and Table 1), for any weight of a torch module.
 
-A scheme is one line of the table. ``scheme.draw(shape, generator)`` gives F and D of a weight's shape (outputs,
-inputs, then the kernel's axes for a convolution), in float64.
+F and D are drawn by a *scheme*, one line of Table 1: ``scheme.draw(shape, generator)`` gives both in a weight's shape
+(outputs, inputs, then the kernel's axes for a convolution), in float64. :func:`asymmetrise` makes them buffers of a
+module and its weight W the parameter. The numbers come from a generator that is keyed by (seed, name of the weight)
+alone, so that the networks of a pair, built with one seed, share F and D on every machine.
 
+The loss sees W through D only,
 
-TODO merge
+    ∂L/∂W = D ⊙ ∂L/∂W_eff,
 
-σ-asymmetric networks: an activation that does not act neuron by neuron (Lim et al. 2024, FiGLU).
+and weight decay acts on W itself: its penalty is ``‖W‖²`` = ``‖(W_eff − F) ⊘ D‖²`` where D is not 0, so that it pulls
+W_eff towards F. Entries of W where D = 0 have gradient 0 and only decay.
 
-FiGLU(x) = s(F x) ⊙ x with the logistic function s and a fixed matrix F of independent N(0, 1) entries. A permutation P
-of the neurons commutes with it only if PFPᵀ = F, which for random F and P ≠ I has probability 0. Bürgin et al. use
-it in Fig. 7 as a symmetry breaking that is outside their eq. (2).
-
-
-TODO merge
-
-Asymmetric layers, W_eff = F + D ⊙ W (Bürgin et al., eq. (2) and Table 1), for any weight of a torch module.
-
-F and D are buffers and W is the parameter. The loss sees W through D only, ∂L/∂W = D ⊙ ∂L/∂W_eff, and weight decay
-acts on W itself: its penalty is ``‖W‖²`` = ``‖(W_eff − F) ⊘ D‖²`` where D is not 0, so that it pulls W_eff towards F.
-Entries of W where D = 0 have gradient 0 and only decay.
-
-F and D are drawn by a scheme, one line of Table 1 (Bürgin et al.). The numbers come from a
-generator that is keyed by (seed, name of the weight) alone, so that the networks of a pair, built with one seed,
-share F and D on every machine.
+:class:`FiGLU` breaks the symmetry by an activation instead (σ-asymmetric networks, Lim et al. 2024; Fig. 7 of Bürgin
+et al., outside their eq. (2)).
 """
 
 from __future__ import annotations
@@ -36,7 +26,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.seeds import normal, torch_generator
 
 __all__ = [
     "Asymmetric",
@@ -48,12 +38,12 @@ __all__ = [
     "WAsymmetric",
     "WBernoulli",
     "asymmetrise",
-    "fixed_counts",
-    "maps",
+    "layer_parts",
+    "linear_maps",
 ]
 
 
-def _refuse_scale(sigma: float) -> None:
+def _check_scale(sigma: float) -> None:
     if not (math.isfinite(sigma) and sigma >= 0):
         raise ValueError(f"sigma = {sigma}; allowed: a finite number >= 0")
 
@@ -82,8 +72,14 @@ def _normal(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
 class WAsymmetric:
     """W-asymmetric: ``fixed`` entries of every row are N(0, sigma²) and stay, the others are trained.
 
-    ``dim = 0`` counts by output row (linear and attention maps), ``dim = 1`` by input channel (the paper's
-    convolutions).
+    Parameters
+    ----------
+    fixed : int
+        entries of each slice that are fixed, in uniform places.
+    sigma : float
+        standard deviation of the fixed entries, >= 0.
+    dim : int
+        0 counts by output row (linear and attention maps), 1 by input channel (the paper's convolutions).
 
     Examples
     --------
@@ -98,7 +94,7 @@ class WAsymmetric:
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
         """F and D of that shape, float64."""
-        _refuse_scale(self.sigma)
+        _check_scale(self.sigma)
         mask = _mask(shape, self.fixed, self.dim, generator)
         return mask * self.sigma * _normal(shape, generator), (~mask).double()
 
@@ -106,6 +102,13 @@ class WAsymmetric:
 @dataclass(frozen=True)
 class WBernoulli:
     """W-asymmetric with every entry fixed with probability p, independently.
+
+    Parameters
+    ----------
+    p : float
+        probability that an entry is fixed.
+    sigma : float
+        standard deviation of the fixed entries, >= 0.
 
     Examples
     --------
@@ -119,7 +122,7 @@ class WBernoulli:
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
         """F and D of that shape, float64."""
-        _refuse_scale(self.sigma)
+        _check_scale(self.sigma)
         if not 0 <= self.p <= 1:
             raise ValueError(f"p = {self.p}; allowed: a probability in [0, 1]")
         mask = torch.rand(shape, dtype=torch.float64, generator=generator) < self.p
@@ -129,6 +132,13 @@ class WBernoulli:
 @dataclass(frozen=True)
 class Syre:
     """Syre: F is N(0, sigma²) and D is u^(−1/2) with u uniform on (1 − epsilon, 1 + epsilon), everywhere.
+
+    Parameters
+    ----------
+    sigma : float
+        standard deviation of F, >= 0.
+    epsilon : float
+        half-width of u's interval, in [0, 1).
 
     Examples
     --------
@@ -142,7 +152,7 @@ class Syre:
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
         """F and D of that shape, float64."""
-        _refuse_scale(self.sigma)
+        _check_scale(self.sigma)
         if not 0 <= self.epsilon < 1:
             raise ValueError(f"epsilon = {self.epsilon}; allowed: 0 <= epsilon < 1")
         u = 1 + self.epsilon * (2 * torch.rand(shape, dtype=torch.float64, generator=generator) - 1)
@@ -167,16 +177,20 @@ class LinearResidual:
         """F and D of that shape, float64."""
         if shape[0] % shape[1] or any(n % 2 == 0 for n in shape[2:]):
             raise ValueError(f"shape = {tuple(shape)}; allowed: outputs a multiple of inputs, and kernels of odd size")
-        F = torch.zeros(shape, dtype=torch.float64)
-        F[(..., *(n // 2 for n in shape[2:]))] = torch.eye(shape[1], dtype=torch.float64).repeat(
-            shape[0] // shape[1], 1
-        )
-        return F, torch.ones(shape, dtype=torch.float64)
+        taps = math.prod(shape[2:])
+        F = torch.zeros(shape[0], shape[1], taps, dtype=torch.float64)
+        F[:, :, taps // 2] = torch.eye(shape[1], dtype=torch.float64).repeat(shape[0] // shape[1], 1)
+        return F.reshape(shape), torch.ones(shape, dtype=torch.float64)
 
 
 @dataclass(frozen=True)
 class Sparse:
-    """Sparse network: ``fixed`` entries of every row (``dim = 1``: input channel) are 0 and stay.
+    """Sparse network: ``fixed`` entries of every row are 0 and stay.
+
+    Parameters
+    ----------
+    fixed, dim : int
+        as for :class:`WAsymmetric`.
 
     Examples
     --------
@@ -197,27 +211,11 @@ class Sparse:
 Scheme = WAsymmetric | WBernoulli | Syre | LinearResidual | Sparse
 
 
-def fixed_counts(D: torch.Tensor) -> torch.Tensor:
-    """Number of fixed entries in every row of a mask D (..., m, d) of zeros and ones; shape (..., m).
-
-    Raises
-    ------
-    ValueError
-        if D has an entry that is neither 0 nor 1, a negative one for example.
-
-    Examples
-    --------
-    >>> fixed_counts(torch.tensor([[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])).tolist()
-    [2, 0]
-    """
-    wrong = (D != 0) & (D != 1)
-    if wrong.any():
-        raise ValueError(f"D has an entry {D[wrong][0].item():g}; allowed in a mask: 0 and 1")
-    return (D == 0).sum(dim=-1)
-
-
 class FiGLU(nn.Module):
-    """The activation x ↦ s(F x) ⊙ x on the last axis, of size m.
+    """The activation x ↦ s(F x) ⊙ x on the last axis, of size m, with the logistic function s.
+
+    The entries of the fixed matrix F are independent N(0, 1). A permutation P of the neurons commutes with it only if
+    PFPᵀ = F, which for random F and P ≠ I has probability 0.
 
     Parameters
     ----------
@@ -240,11 +238,13 @@ class FiGLU(nn.Module):
     (True, [])
     """
 
+    F: torch.Tensor
+
     def __init__(self, m: int, seed: int, name: str = "layer"):
         super().__init__()
         if m < 1:
             raise ValueError(f"m = {m}; allowed: m >= 1")
-        F = torch.randn(m, m, dtype=torch.float64, generator=torch_generator(seed, f"FiGLU {name}"))
+        F = normal((m, m), seed, f"FiGLU {name}")
         self.register_buffer("F", F.to(torch.get_default_dtype()))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -278,6 +278,9 @@ class Asymmetric(nn.Module):
     ([[5.0, 2.0]], ['parametrizations.weight.original'])
     """
 
+    F: torch.Tensor
+    D: torch.Tensor
+
     def __init__(self, F: torch.Tensor, D: torch.Tensor):
         super().__init__()
         if F.shape != D.shape or not (F.isfinite().all() and D.isfinite().all()):
@@ -290,15 +293,25 @@ class Asymmetric(nn.Module):
         return self.F + self.D * W
 
 
-def maps(module: nn.Module) -> dict[str, tuple[nn.Module, str]]:
+def linear_maps(module: nn.Module) -> dict[str, tuple[nn.Module, str]]:
     """The linear maps in a module: name of each weight → (owner, attribute).
 
     They are the weights of ``nn.Linear`` and of convolutions, and of ``nn.MultiheadAttention`` the input projection
     (queries, keys and values stacked, or three matrices) and the output projection.
 
+    Parameters
+    ----------
+    module : torch.nn.Module
+        a network, or a part of one.
+
+    Returns
+    -------
+    dict
+        in the module's order.
+
     Examples
     --------
-    >>> list(maps(nn.MultiheadAttention(4, 2)))
+    >>> list(linear_maps(nn.MultiheadAttention(4, 2)))
     ['in_proj_weight', 'out_proj.weight']
     """
     found = {}
@@ -323,7 +336,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     module : torch.nn.Module
         a network; its biases and norms stay as they are.
     schemes : scheme or mapping
-        one scheme for every map that :func:`maps` finds, or name of a weight → scheme; other weights stay.
+        one scheme for every map that :func:`linear_maps` finds, or name of a weight → scheme; other weights stay.
     seed : int
         of F and D, in [0, 2³²). Each weight has its own stream, keyed by its name.
 
@@ -345,7 +358,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     >>> bool((a.weight[fixed] == b.weight[fixed]).all()), bool((a.weight[~fixed] == b.weight[~fixed]).any())
     (True, False)
     """
-    known = maps(module)
+    known = linear_maps(module)
     chosen = dict(schemes) if isinstance(schemes, Mapping) else dict.fromkeys(known, schemes)
     unknown = sorted(set(chosen) - set(known))
     if unknown:
@@ -358,3 +371,32 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
         F, D = scheme.draw(tuple(weight.shape), torch_generator(seed, f"asymmetric {name}"))
         parametrize.register_parametrization(owner, attribute, Asymmetric(F.to(weight), D.to(weight)))
     return module
+
+
+def layer_parts(module: nn.Module) -> dict[str, tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """F, D and W of every asymmetric weight of a module, as they are and not copied.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        a network that :func:`asymmetrise` was applied to.
+
+    Returns
+    -------
+    dict
+        name of each weight → (F, D, W); weights that are not asymmetric are left out.
+
+    Examples
+    --------
+    >>> layer = asymmetrise(nn.Linear(6, 3), WAsymmetric(2, 1.0), seed=1)
+    >>> F, D, W = layer_parts(layer)["weight"]
+    >>> bool((F + D * W == layer.weight).all()), W is layer.parametrizations.weight.original
+    (True, True)
+    """
+    found = {}
+    for name, (owner, attribute) in linear_maps(module).items():
+        if parametrize.is_parametrized(owner, attribute):
+            plan = getattr(owner.parametrizations, attribute)
+            if isinstance(plan[0], Asymmetric):
+                found[name] = (plan[0].F, plan[0].D, plan.original)
+    return found

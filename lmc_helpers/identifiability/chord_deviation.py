@@ -4,39 +4,44 @@ For Gaussian inputs and one neuron with effective weights u, v and w = (1−λ)u
 
     ξ(λ; x) = η(w·x) − (1−λ) η(u·x) − λ η(v·x)                                                    (eq. (30))
 
-depends on the plane of u and v only. For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
+depends on the plane of u and v only. Here, as in the paper, λ = 0 is u and λ = 1 is v; exchanging u and v turns ξ(λ)
+into ξ(1 − λ). For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
 
     E ξ² = ((1−λ)² ‖u‖² g(θ₁) + λ² ‖v‖² g(θ₂))/π,        g(θ) = θ − sin θ cos θ.
 
 Everything is in coordinates in which the inputs are standard: for a covariance Σ multiply the weights by its root first
 (:func:`in_standard_coordinates`). The largest E ξ² over all u, v in the ball of radius β ‖f‖ about f is known exactly
-(:func:`largest_deviation`) and at most β³ ‖f‖²/(3π).
+(:func:`worst_chord_deviation`) and at most β³ ‖f‖²/(3π).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import torch
 
+from lmc_helpers.barrier import check_places
+from lmc_helpers.seeds import torch_generator
+
 __all__ = [
-    "ACTIVATIONS",
+    "SMOOTH_ACTIVATIONS",
     "chord_deviation",
-    "gate_change",
+    "circular_segment",
+    "deviation_by_quadrature",
     "in_standard_coordinates",
-    "largest_deviation",
     "printed_relu_bound",
     "relu_bound",
-    "segment",
+    "search_worst_pair",
     "smooth_bound",
     "smooth_deviation",
-    "supremum",
+    "worst_chord_deviation",
 ]
 
 #: Smooth activations η of Thm D.1, each with the supremum of the absolute value of η''.
-ACTIVATIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], float]] = {
+SMOOTH_ACTIVATIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], float]] = {
     "tanh": (torch.tanh, 4 / (3 * math.sqrt(3))),
     "softplus": (lambda z: torch.nn.functional.softplus(z, threshold=40), 1 / 4),
     "sigmoid": (torch.sigmoid, 1 / (6 * math.sqrt(3))),
@@ -44,7 +49,7 @@ ACTIVATIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], float]] = {
 }
 
 
-def segment(theta: torch.Tensor) -> torch.Tensor:
+def circular_segment(theta: torch.Tensor) -> torch.Tensor:
     """g(θ) = θ − sin θ cos θ, twice the area of a circular segment, without cancellation at small angles.
 
     Parameters
@@ -60,7 +65,7 @@ def segment(theta: torch.Tensor) -> torch.Tensor:
     Examples
     --------
     >>> t = torch.tensor([1e-6, math.pi], dtype=torch.float64)
-    >>> [round(x, 12) for x in (segment(t) / torch.tensor([2e-18 / 3, math.pi], dtype=torch.float64)).tolist()]
+    >>> [round(x, 12) for x in (circular_segment(t) / torch.tensor([2e-18 / 3, math.pi], dtype=torch.float64)).tolist()]
     [1.0, 1.0]
     """
     t2 = (2 * theta).square()
@@ -102,14 +107,18 @@ def in_standard_coordinates(weights: torch.Tensor, covariance: torch.Tensor) -> 
     return weights @ (vectors * values.clamp(min=0).sqrt()) @ vectors.mT
 
 
-def _check(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
-    """λ as a tensor (..., 1) that broadcasts against the vectors."""
+def _check_beta(beta: float) -> None:
+    if not (math.isfinite(beta) and beta >= 0):
+        raise ValueError(f"beta = {beta}; allowed: a finite number >= 0")
+
+
+def _places(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
+    """λ as a tensor of any shape, each in [0, 1]."""
     if u.shape[-1] != v.shape[-1]:
         raise ValueError(f"u has shape {tuple(u.shape)}, v {tuple(v.shape)}; allowed: the same last dimension")
-    lam = torch.as_tensor(lam, dtype=u.dtype)
-    if not ((lam >= 0) & (lam <= 1)).all():
-        raise ValueError(f"λ from {lam.min().item()} to {lam.max().item()}; allowed: 0 <= λ <= 1")
-    return lam
+    places = torch.as_tensor(lam, dtype=u.dtype)
+    check_places(places.reshape(-1), u.dtype)
+    return places
 
 
 def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
@@ -142,7 +151,7 @@ def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float)
     >>> chord_deviation(u, -u, 0.5).item(), chord_deviation(u, 3 * u, 0.5).item()
     (0.25, 0.0)
     """
-    lam = _check(u, v, lam)
+    lam = _places(u, v, lam)
     across = v - u
     w = u + lam[..., None] * across
     length = torch.linalg.vector_norm(w, dim=-1, keepdim=True)
@@ -151,65 +160,57 @@ def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float)
     first = torch.atan2(lam * height, (u * unit).sum(-1))  # θ₁
     second = torch.atan2((1 - lam) * height, (v * unit).sum(-1))  # θ₂
     p2, q2 = (1 - lam).square() * u.square().sum(-1), lam.square() * v.square().sum(-1)
-    value = (p2 * segment(first) + q2 * segment(second)) / math.pi
+    value = (p2 * circular_segment(first) + q2 * circular_segment(second)) / math.pi
     return torch.where(length[..., 0] > 0, value, p2)  # w = 0: ξ = −‖p·x‖
 
 
-def gate_change(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """Probability θ/π that a neuron is active at one end and not at the other, (...); u, v (..., d).
+def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
+    """E ξ(λ; x)² for ReLU, two-dimensional weights and standard Gaussian inputs, without the closed form.
 
-    Examples
-    --------
-    >>> gate_change(torch.tensor([1.0, 0.0]), torch.tensor([0.0, 2.0])).item()
-    0.5
-    """
-    a, b = (x / torch.linalg.vector_norm(x, dim=-1, keepdim=True) for x in (u, v))
-    return 2 * torch.atan2(torch.linalg.vector_norm(a - b, dim=-1), torch.linalg.vector_norm(a + b, dim=-1)) / math.pi
-
-
-def supremum(u: torch.Tensor, v: torch.Tensor, steps: int = 101) -> tuple[torch.Tensor, torch.Tensor]:
-    """sup over λ of ‖ξ_H(λ; ·)‖ for layers of ReLU neurons, on a grid that is refined twice.
+    The integral over the direction of x, E ``‖x‖²`` = 2, by Gauss–Legendre rules between the kinks.
 
     Parameters
     ----------
     u, v : torch.Tensor
-        rows of the effective weights at both ends, (..., m, d).
-    steps : int
-        points of every grid, at least 11.
+        effective weights at both ends, (2,), float64.
+    lam : float
+        λ in [0, 1].
 
     Returns
     -------
-    torch.Tensor, torch.Tensor
-        supremum (...) and the λ where it is taken (...).
+    float
+        to about 12 digits.
 
     Raises
     ------
     ValueError
-        if ``steps`` is too small or the shapes do not fit.
+        if a weight has not two entries, or λ is out of range.
 
     Examples
     --------
-    >>> u = torch.tensor([[1.0, 0.1]], dtype=torch.float64)
-    >>> value, lam = supremum(u, u * torch.tensor([1.0, -1.0]))
-    >>> round(lam.item(), 9), value.item() == chord_deviation(u, u * torch.tensor([1.0, -1.0]), 0.5).sqrt().item()
-    (0.5, True)
+    >>> u = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    >>> round(deviation_by_quadrature(u, -u, 0.5), 12)
+    0.25
     """
-    if steps < 11:
-        raise ValueError(f"steps = {steps}; allowed: steps >= 11")
-    grid = torch.linspace(0, 1, steps, dtype=u.dtype)
-    batch = torch.broadcast_shapes(u.shape, v.shape)[:-2]
-    centre, width = torch.full(batch, 0.5, dtype=u.dtype), 1.0
-    best = torch.zeros(batch, dtype=u.dtype)
-    for _ in range(3):
-        lam = (centre[..., None] + (grid - 0.5) * width).clamp(0, 1)  # (..., steps)
-        total = chord_deviation(u[..., None, :, :], v[..., None, :, :], lam[..., None]).sum(-1)
-        best, where = total.max(dim=-1)
-        centre = lam.gather(-1, where[..., None])[..., 0]
-        width *= 4 / (steps - 1)
-    return best.sqrt(), centre
+    if u.shape != (2,) or v.shape != (2,):
+        raise ValueError(f"u has shape {tuple(u.shape)}, v {tuple(v.shape)}; allowed: (2,)")
+    check_places([lam])
+    w = (1 - lam) * u + lam * v
+    kinks = [math.atan2(z[1], z[0]) + math.pi / 2 for z in (u, v, w)]
+    kinks = sorted({(a + b) % (2 * math.pi) for a in kinks for b in (0, math.pi)})
+    kinks.append(kinks[0] + 2 * math.pi)
+    x, weight = np.polynomial.legendre.leggauss(12)
+    total = 0.0
+    for a, b in pairwise(kinks):
+        angle = torch.from_numpy((a + b) / 2 + (b - a) / 2 * x)
+        ray = torch.stack([angle.cos(), angle.sin()], dim=-1)
+        xi = torch.relu(ray @ w) - (1 - lam) * torch.relu(ray @ u)
+        xi = xi - lam * torch.relu(ray @ v)
+        total += (b - a) / 2 * float(weight @ xi.square().numpy())
+    return total / math.pi  # E ‖x‖² = 2, over 2π
 
 
-def largest_deviation(beta: float) -> float:
+def worst_chord_deviation(beta: float) -> float:
     """The largest ‖ξ(λ; ·)‖ over λ and over all u, v with ``|u − f|, |v − f| <= β |f|``, divided by ``|f|``; ReLU.
 
     It is taken at λ = ½ and, for ‖f‖ = 1, u, v = D f ± a e with a unit vector e orthogonal to f and a² + (1 − D)² = β²,
@@ -232,17 +233,16 @@ def largest_deviation(beta: float) -> float:
 
     Examples
     --------
-    >>> round(largest_deviation(0.01) / relu_bound(0.01), 5), round(largest_deviation(1.0) / relu_bound(1.0), 5)
+    >>> round(worst_chord_deviation(0.01) / relu_bound(0.01), 5), round(worst_chord_deviation(1.0) / relu_bound(1.0), 5)
     (1.0, 0.98392)
     """
-    if not (math.isfinite(beta) and beta >= 0):
-        raise ValueError(f"beta = {beta}; allowed: a finite number >= 0")
+    _check_beta(beta)
     if beta == 0:
         return 0.0
 
     def square(t: torch.Tensor) -> torch.Tensor:  # D = 1 − βt, a = β √(1 − t²); divided by β³
         D, a = 1 - beta * t, beta * (1 - t * t).clamp(min=0).sqrt()
-        return (a * a + D * D) * segment(torch.atan2(a, D)) / (2 * math.pi * beta**3)
+        return (a * a + D * D) * circular_segment(torch.atan2(a, D)) / (2 * math.pi * beta**3)
 
     low, high = -1.0, min(1.0, 1 / beta)
     for _ in range(12):  # shrinks the bracket by 20 each time; the maximum is flat
@@ -253,8 +253,73 @@ def largest_deviation(beta: float) -> float:
     return math.sqrt(values[best].item() * beta**3)
 
 
+def search_worst_pair(beta: float, seed: int, rounds: int = 120) -> float:
+    """The largest ``‖ξ(λ; ·)‖`` that a random search finds over λ and u, v within β of a unit vector f of R³; ReLU.
+
+    Eight searches, each of which moves to the best of 100 perturbed triples (u, v, λ) and shrinks the perturbation.
+
+    Parameters
+    ----------
+    beta : float
+        β >= 0, with ``‖u − f‖, ‖v − f‖ <= β``.
+    seed : int
+        of the perturbations, in [0, 2³²).
+    rounds : int
+        moves of each search, at least 1.
+
+    Returns
+    -------
+    float
+        at most :func:`worst_chord_deviation`, and near it after 120 rounds.
+
+    Raises
+    ------
+    ValueError
+        if β is negative or not finite, or there is no round.
+
+    Examples
+    --------
+    >>> round(search_worst_pair(0.5, seed=1) / worst_chord_deviation(0.5), 6)
+    1.0
+    """
+    _check_beta(beta)
+    if rounds < 1:
+        raise ValueError(f"rounds = {rounds}; allowed: rounds >= 1")
+    generator = torch_generator(seed, f"search {beta}")
+    searches, children = 8, 100
+    f = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64)
+
+    def admissible(z: torch.Tensor) -> torch.Tensor:  # (u − f)/β, (v − f)/β and λ in one row
+        a, b, lam = z[..., :3], z[..., 3:6], z[..., 6:].clamp(0, 1)
+        return torch.cat([x / x.norm(dim=-1, keepdim=True).clamp(min=1) for x in (a, b)] + [lam], dim=-1)
+
+    def square(z: torch.Tensor) -> torch.Tensor:
+        return chord_deviation(f + beta * z[..., :3], f + beta * z[..., 3:6], z[..., 6])
+
+    z = torch.randn(searches, 7, dtype=torch.float64, generator=generator)
+    z[:, 6] = torch.rand(searches, dtype=torch.float64, generator=generator)
+    z, radius = admissible(z), 1.0
+    for _ in range(rounds):
+        noise = torch.randn(searches, children, 7, dtype=torch.float64, generator=generator)
+        noise[:, 0] = 0  # a search may stay
+        tried = admissible(z[:, None] + radius * noise)
+        z = tried[torch.arange(searches), square(tried).argmax(dim=1)]
+        radius *= 0.88
+    return square(z).max().sqrt().item()
+
+
 def relu_bound(beta: float) -> float:
     """The sharp form of Thm 5.1: ``‖ξ_H(λ; ·)‖ <= β^(3/2)/√(3π) · ‖F Σ^(1/2)‖_F`` for all λ and β >= 0.
+
+    Parameters
+    ----------
+    beta : float
+        β >= 0.
+
+    Returns
+    -------
+    float
+        β^(3/2)/√(3π).
 
     Examples
     --------
@@ -267,6 +332,16 @@ def relu_bound(beta: float) -> float:
 def printed_relu_bound(beta: float) -> float:
     """The constant that the proof of Thm 5.1 ends with, eq. (226): √(2π²/3) (1 + β) β^(3/2).
 
+    Parameters
+    ----------
+    beta : float
+        β >= 0.
+
+    Returns
+    -------
+    float
+        the factor of ``‖F Σ^(1/2)‖_F``.
+
     Examples
     --------
     >>> round(printed_relu_bound(1e-9) / relu_bound(1e-9), 4) == round(math.sqrt(2 * math.pi**3), 4)
@@ -276,9 +351,9 @@ def printed_relu_bound(beta: float) -> float:
 
 
 def _activation(name: str) -> tuple[Callable[[torch.Tensor], torch.Tensor], float]:
-    if name not in ACTIVATIONS:
-        raise ValueError(f"activation = {name!r} is unknown; allowed: {', '.join(ACTIVATIONS)}")
-    return ACTIVATIONS[name]
+    if name not in SMOOTH_ACTIVATIONS:
+        raise ValueError(f"activation = {name!r} is unknown; allowed: {', '.join(SMOOTH_ACTIVATIONS)}")
+    return SMOOTH_ACTIVATIONS[name]
 
 
 def smooth_deviation(
@@ -293,7 +368,7 @@ def smooth_deviation(
     lam : float or torch.Tensor
         λ in [0, 1], a number or (...).
     activation : str
-        a key of ``ACTIVATIONS``.
+        a key of ``SMOOTH_ACTIVATIONS``.
     nodes : int
         nodes in each direction; 60 give ten digits while ``|u|`` and ``|v|`` are at most about 1.
 
@@ -316,7 +391,7 @@ def smooth_deviation(
     1.0
     """
     eta, _ = _activation(activation)
-    lam = _check(u, v, lam)
+    lam = _places(u, v, lam)
     x, weight = (torch.from_numpy(a) for a in np.polynomial.hermite_e.hermegauss(nodes))
     weight = weight / weight.sum()
     across = v - u  # coordinates along and across u of v − u, so that nothing cancels
@@ -341,12 +416,12 @@ def smooth_bound(beta: float, sizes: torch.Tensor, activation: str) -> tuple[flo
     sizes : torch.Tensor
         ``‖f_i‖_Σ`` (m,).
     activation : str
-        a key of ``ACTIVATIONS``.
+        a key of ``SMOOTH_ACTIVATIONS``.
 
     Returns
     -------
     float, float
-        (√3/2) L β² (Σ ‖f_i‖⁴)^(1/2) and (√3/2) L β² Σ ‖f_i‖², L from ``ACTIVATIONS``; the second is the larger one.
+        (√3/2) L β² (Σ ‖f_i‖⁴)^(1/2) and (√3/2) L β² Σ ‖f_i‖², L = sup ``|η''|``; the second is larger.
 
     Raises
     ------
@@ -359,7 +434,6 @@ def smooth_bound(beta: float, sizes: torch.Tensor, activation: str) -> tuple[flo
     [0.00433, 0.00866]
     """
     _, curvature = _activation(activation)
-    if not beta >= 0:
-        raise ValueError(f"beta = {beta}; allowed: beta >= 0")
+    _check_beta(beta)
     scale = math.sqrt(3) / 2 * curvature * beta**2
     return scale * sizes.pow(4).sum().sqrt().item(), scale * sizes.square().sum().item()

@@ -1,22 +1,26 @@
 """What it costs neuron i to compute the function of neuron j (Bürgin et al., sections 4.1 to 4.3).
 
-The inputs of a layer lie in the span of the orthonormal columns of U (d, k). Neuron i has the centre v_i = Uᵀf_i and
-the map M_i = Uᵀ diag(d_i), and computes the function with coefficients a = v_i + M_i w. The realization cost of a is
-the least ``‖w‖``, the norm of M_i⁺(a − v_i), and infinite if a − v_i is not in the image of M_i. The squared costs
-T_ij of the function of neuron j on neuron i decide everything: a permutation π costs Δ_π = Σ_i (T_iπ(i) − T_ii).
+Neuron i has the centre v_i = Uᵀf_i and the map M_i = Uᵀ diag(d_i), and computes the function with coefficients a if
+a = v_i + M_i w (:mod:`~lmc_helpers.identifiability.input_subspace`). The *realization cost* of that function is the
+least ``‖w‖``,
+
+    ``‖h_a‖_i² = (a − v_i)ᵀ S_i⁺ (a − v_i)``  if a − v_i is in the image of M_i, else ∞          (eqs. (8) to (10)),
+
+with the Gram matrix S_i = M_i M_iᵀ, eq. (9), attained by w = M_i⁺(a − v_i), eq. (48). The squared costs T_ij of the
+function of neuron j on neuron i decide everything: if each neuron i takes the function of neuron π(i), the cost changes
+by
+
+    Δ_π = Σ_i (T_iπ(i) − T_ii)                                                                    (eq. (14)),
+
+for a swap by Δ_(ij), eq. (16).
 
 A difference a − v counts as in the image if what is left of it after projection is at most RTOL times the larger of
 ``‖a‖`` and ``‖v‖``; singular values of M_i up to RTOL times the largest ``|d_i|`` count as 0.
 
-
-TODO merge
-
-When the function of a ReLU neuron determines its weight, on finitely many inputs.
-
-A neuron with coefficients a computes max(0, a·c) on inputs c. Another weight a + n has the same function if and only
-if n·c = 0 on the active inputs (a·c > 0) and (a + n)·c <= 0 on the others. If no input has a·c = 0, small multiples
-of any n that is orthogonal to the active inputs do: the weight is determined if and only if the active inputs span
-the space.
+The function of a ReLU neuron need not determine its coefficients a. On inputs c another weight a + n has the same
+function if and only if n·c = 0 on the active inputs (a·c > 0) and (a + n)·c <= 0 on the others. If no input has a·c =
+0, small multiples of any n that is orthogonal to the active inputs do: a is *determined* if and only if the active
+inputs span the space.
 """
 
 from __future__ import annotations
@@ -27,17 +31,25 @@ import numpy as np
 import torch
 from scipy.optimize import linprog
 
-from lmc_helpers.identifiability.input_subspace import RTOL, chunks, layer, refuse, whiteners
+from lmc_helpers.identifiability.input_subspace import (
+    RTOL,
+    AsymmetricLayer,
+    check_basis,
+    neuron_slices,
+    whiteners,
+)
 
 __all__ = [
     "cost_table",
     "determined",
-    "largest_change",
     "least_norm_weight",
     "output_sensitivity",
     "realization_cost",
     "swap_costs",
+    "twin_distance",
 ]
+
+BOUNDARY = 1e-12  # abs(a·c) up to this fraction of ‖a‖‖c‖ counts as 0
 
 
 def _least_norm(
@@ -57,7 +69,7 @@ def _broadcast(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """a − v and its scale, and d and U with the same leading dimensions."""
     a, f, d, U = (x.double() for x in (a, f, d, U))
-    refuse(U, f, d)
+    check_basis(U, f, d)
     if a.shape[-1] != U.shape[-1] or not a.isfinite().all():
         raise ValueError(f"a has shape {tuple(a.shape)}; allowed: (..., {U.shape[-1]}) with finite entries")
     v = (U.mT @ f[..., None])[..., 0]
@@ -68,9 +80,14 @@ def _broadcast(
 
 
 def least_norm_weight(a: torch.Tensor, f: torch.Tensor, d: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
-    """The least weight with which a neuron computes the function a, eq. (48); NaN where it cannot.
+    """The least weight with which a neuron computes the function a, M⁺(a − v) of eq. (48).
 
-    Parameters and errors are those of :func:`realization_cost`; shape (..., d).
+    Parameters and errors are those of :func:`realization_cost`.
+
+    Returns
+    -------
+    torch.Tensor
+        (..., d), float64; NaN where the neuron cannot compute the function.
 
     Examples
     --------
@@ -145,11 +162,12 @@ def cost_table(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
     tensor([[1.0000, 6.2500],
             [4.0000, 1.0000]], dtype=torch.float64)
     """
-    v, r, D, U = layer(F, D, W, U)
-    a = v + r
+    layer = AsymmetricLayer(F, D, W, U)
+    v, D, U = layer.centres, layer.D, layer.U
+    a = v + layer.trained_parts
     size_a, size_v = (torch.linalg.vector_norm(x, dim=-1) for x in (a, v))
     rows = []
-    for part in chunks(D, U):
+    for part in neuron_slices(D, U):
         B, deficient, off = whiteners(D[..., part, :], U)
         gap = a[..., None, :, :] - v[..., part, None, :]  # (..., c, m, k)
         table = (gap @ B.mT).square_().sum(dim=-1)
@@ -223,9 +241,6 @@ def swap_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
     return swap
 
 
-BOUNDARY = 1e-12  # abs(a·c) up to this fraction of ‖a‖‖c‖ counts as 0
-
-
 def _activity(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
     """Signs (..., n) of a·c; an input on a neuron's boundary is refused."""
     if a.shape[-1] != C.shape[-1] or C.ndim != 2:
@@ -240,7 +255,7 @@ def _activity(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
 
 
 def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
-    """Whether no other weight has the same function: the active inputs span the space.
+    """Whether no other weight has a ReLU neuron's function: the active inputs span the space.
 
     Parameters
     ----------
@@ -272,14 +287,22 @@ def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
     return torch.linalg.matrix_rank(active[..., None] * C, rtol=1e-10) == C.shape[-1]
 
 
-def largest_change(a: torch.Tensor, C: torch.Tensor) -> float:
-    """Largest change of one coefficient, at most 1, by another weight with the same function: 2k linear programs.
+def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
+    """How far a twin of a ReLU neuron, another weight a + n with its function, can lie in one coefficient, at most 1.
+
+    The largest ``|n_j|`` is found by 2k linear programs over n with all ``|n_j| <= 1``. It is 0 if and only if the
+    neuron is :func:`determined`.
 
     Parameters and errors are those of :func:`determined`, with a (k,).
 
+    Returns
+    -------
+    float
+        in [0, 1].
+
     Examples
     --------
-    >>> largest_change(torch.tensor([1.0, -0.9]), torch.tensor([[1.0, 2.0], [2.0, 1.0]])) > 0.5
+    >>> twin_distance(torch.tensor([1.0, -0.9]), torch.tensor([[1.0, 2.0], [2.0, 1.0]])) > 0.5
     True
     """
     a, C = a.double(), C.double()

@@ -19,7 +19,7 @@ from itertools import permutations
 import torch
 from scipy.special import gammaln
 
-from lmc_helpers.identifiability.input_subspace import grams, refuse
+from lmc_helpers.identifiability.input_subspace import check_basis, grams
 from lmc_helpers.seeds import torch_generator
 
 __all__ = [
@@ -45,7 +45,7 @@ def _check_permutation(p: torch.Tensor, d: int) -> None:
 
 
 def _check_layer(U: torch.Tensor, *matrices: torch.Tensor) -> None:
-    refuse(U)
+    check_basis(U)
     for matrix in matrices:
         if matrix.ndim != 2 or matrix.shape != (matrices[0].shape[0], U.shape[0]):
             raise ValueError(f"shapes {[tuple(x.shape) for x in matrices]} with U {tuple(U.shape)}; allowed: (m, d)")

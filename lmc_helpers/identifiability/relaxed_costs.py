@@ -57,7 +57,7 @@ def _spectrum(Sigma: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.where(values > ZERO * values[0], values, 0), vectors
 
 
-def _refuse_beta(beta: float, lipschitz: float) -> None:
+def _check_price(beta: float, lipschitz: float) -> None:
     if not (math.isfinite(beta) and beta > 0):
         raise ValueError(f"beta = {beta}; allowed: a finite number > 0")
     if not (math.isfinite(lipschitz) and lipschitz > 0):
@@ -128,7 +128,7 @@ def quadratic_surrogate(
     >>> best.value.item(), best.w.item()
     (2.0, 1.0)
     """
-    _refuse_beta(beta, lipschitz)
+    _check_price(beta, lipschitz)
     u, f, d = (x.double() for x in (u, f, d))
     if not all(x.isfinite().all() and x.shape[-1] == Sigma.shape[0] for x in (u, f, d)):
         raise ValueError(f"rows u, f, d; allowed: {Sigma.shape[0]} finite entries each")
@@ -144,10 +144,14 @@ def quadratic_surrogate(
 
 
 def ridgeless_limit(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, Sigma: torch.Tensor) -> torch.Tensor:
-    """The limit β → 0 of the surrogate: the squared realization cost on the span of the inputs, infinite outside the
-    class.
+    """The limit β → 0 of the surrogate, Thm E.5: the squared realization cost on the span of the inputs.
 
-    Parameters are those of :func:`quadratic_surrogate`; shape (...).
+    Parameters and errors are those of :func:`quadratic_surrogate`.
+
+    Returns
+    -------
+    torch.Tensor
+        (...), float64, infinite outside the class.
 
     Examples
     --------
@@ -171,7 +175,19 @@ def relaxed_objective(
     beta: float,
     activation: Callable[[torch.Tensor], torch.Tensor],
 ) -> torch.Tensor:
-    """The braces of eq. (254) over the inputs X (n, d) for weights w (..., d) and targets h (n,); shape (...).
+    """The braces of eq. (254), E (h(x) − η((f + d ⊙ w)ᵀx))²/β + ``‖w‖²``, over given inputs.
+
+    Parameters
+    ----------
+    w : torch.Tensor
+        weights (..., d).
+    h, X, f, d, beta, activation
+        as in :func:`relaxed_cost`.
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
 
     Examples
     --------
@@ -227,7 +243,7 @@ def relaxed_cost(
     >>> round(best.value.item(), 9), round(best.w.item(), 6)
     (2.0, 1.0)
     """
-    _refuse_beta(beta, 1.0)
+    _check_price(beta, 1.0)
     h, X, f, d, starts = (x.double() for x in (h, X, f, d, starts))
     n = X.shape[1]
     if h.shape != X.shape[:1] or f.shape != (n,) or d.shape != (n,) or starts.ndim != 2 or starts.shape[1] != n:

@@ -1,17 +1,17 @@
-"""The three terms of a swap cost, and how near a cost is to that of the centres alone (Bürgin et al., section 4.3).
+"""What an exchange of functions between neurons costs, and the cheapest one (Bürgin et al., section 4.3, App. C).
 
-With centres v_i = Uᵀf_i, trained parts r_i = Uᵀ(d_i ⊙ w_i) and Gram matrices S_i, eq. (16) splits the cost of
-exchanging two neurons into a centre term, a cross term and a term from the different metrics. Theorem 4.5 compares
-the cost of a permutation with ``‖δ_π‖²/μ``, δ_π = (P_π − I) F U.
+With centres v_i = Uᵀf_i, trained parts r_i = Uᵀ(d_i ⊙ w_i) and Gram matrices S_i of full rank, eq. (16) splits the cost
+of exchanging neurons i and j into a centre term, a cross term and a term from the different metrics,
 
+    Δ_(ij) = x·(S_i⁻¹ + S_j⁻¹)x + 2 x·(S_i⁻¹ r_j − S_j⁻¹ r_i)
+             + r_j·(S_i⁻¹ − S_j⁻¹)r_j + r_i·(S_j⁻¹ − S_i⁻¹)r_i,        x = v_j − v_i              (eq. (16)).
 
-TODO merge
+Theorem 4.5 compares the cost Δ_π of a permutation with ``‖δ_π‖²/μ``, δ_π = (P_π − I) F U, eq. (17).
 
-The cheapest reassignment of functions to neurons: an assignment problem in the table of realization costs.
-
-Δ_π = Σ_i (T_iπ(i) − T_ii) is linear in the permutation matrix, so that its minimum over all m! permutations is a
-linear assignment problem. A permutation other than the identity moves some neuron i, so the minimum over these is the
-least of m problems with T_ii forbidden; one problem is enough where the identity is not a minimum.
+Δ_π = Σ_i (T_iπ(i) − T_ii) is linear in the permutation matrix, so that its minimum over all m! permutations is a linear
+assignment problem in the table T of squared costs. A permutation other than the identity moves some neuron i, so the
+minimum over these is the least of m problems with T_ii forbidden; one problem is enough where the identity is not a
+minimum.
 """
 
 from __future__ import annotations
@@ -21,17 +21,22 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers.identifiability.costs import output_sensitivity
-from lmc_helpers.identifiability.input_subspace import chunks, layer, refuse, whiteners
+from lmc_helpers.identifiability.input_subspace import AsymmetricLayer, check_basis, neuron_slices, whiteners
 
-__all__ = ["center_shift", "cheapest", "cheapest_other", "swap_terms"]
+__all__ = ["centre_shift", "cheapest", "cheapest_other", "swap_terms"]
 
 
 def swap_terms(
     F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The three terms of eq. (16): centre, cross and metric mismatch, for all pairs.
+    """The three terms of eq. (16), for all pairs: centre, cross and metric mismatch.
 
-    Parameters are those of :func:`~lmc_helpers.identifiability.costs.cost_table`.
+    Parameters
+    ----------
+    F, D, W : torch.Tensor
+        fixed part, multiplier and raw weights (..., m, d) of a layer.
+    U : torch.Tensor
+        orthonormal basis (d, k) of its inputs.
 
     Returns
     -------
@@ -52,36 +57,57 @@ def swap_terms(
     >>> [term[0, 1].item() for term in swap_terms(F, torch.ones(2, 1), W, torch.eye(1))]
     [2.0, -8.0, 0.0]
     """
-    v, r, D, U = layer(F, D, W, U)
+    layer = AsymmetricLayer(F, D, W, U)
+    v, r, D, U = layer.centres, layer.trained_parts, layer.D, layer.U
     rows = []
-    for part in chunks(D, U):
+    for part in neuron_slices(D, U):
         B, deficient, _ = whiteners(D[..., part, :], U)
         if deficient.any():
             raise ValueError("some M_i = Uᵀ diag(d_i) has not full rank; eq. (16) is stated for full rank only")
         X = (v[..., None, :, :] - v[..., part, None, :]) @ B.mT  # B_i (v_j − v_i)
         Y = r[..., None, :, :] @ B.mT  # B_i r_j
         rows.append(torch.stack([X.square().sum(dim=-1), 2 * (X * Y).sum(dim=-1), Y.square().sum(dim=-1)]))
-    center, cross, own = torch.cat(rows, dim=-2)
+    centre, cross, own = torch.cat(rows, dim=-2)
     diagonal = own.diagonal(dim1=-2, dim2=-1)
     mismatch = own + own.mT - diagonal[..., None, :] - diagonal[..., :, None]
-    return center + center.mT, cross + cross.mT, mismatch
+    return centre + centre.mT, cross + cross.mT, mismatch
 
 
-def center_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """δ_π = (P_π − I) F U of eq. (17) for permutations p (..., m); shape (..., m, k).
+def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """δ_π = (P_π − I) F U of eq. (17), with the rows v_π(i) − v_i.
+
+    Parameters
+    ----------
+    F : torch.Tensor
+        fixed part (m, d).
+    U : torch.Tensor
+        orthonormal basis (d, k) of the inputs.
+    p : torch.Tensor
+        permutations (..., m); neuron i takes the function of neuron p[i].
+
+    Returns
+    -------
+    torch.Tensor
+        (..., m, k), float64.
+
+    Raises
+    ------
+    ValueError
+        as :func:`~lmc_helpers.identifiability.input_subspace.check_basis`.
 
     Examples
     --------
-    >>> center_shift(torch.tensor([[0.0], [1.0]]), torch.eye(1), torch.tensor([1, 0])).tolist()
+    >>> centre_shift(torch.tensor([[0.0], [1.0]]), torch.eye(1), torch.tensor([1, 0])).tolist()
     [[1.0], [-1.0]]
     """
     F, U = F.double(), U.double()
-    refuse(U, F)
+    check_basis(U, F)
     v = F @ U
     return v[p] - v
 
 
-def _solve(table: np.ndarray) -> np.ndarray | None:
+def _assign(table: np.ndarray) -> np.ndarray | None:
+    """The permutation of least total cost, or None if every one costs ∞."""
     try:
         return linear_sum_assignment(table)[1]
     except ValueError as error:
@@ -90,7 +116,7 @@ def _solve(table: np.ndarray) -> np.ndarray | None:
         raise
 
 
-def _refuse(table: torch.Tensor) -> None:
+def _check_table(table: torch.Tensor) -> None:
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ValueError(f"table has shape {tuple(table.shape)}; allowed: (m, m)")
     if table.isnan().any() or not table.diagonal().isfinite().all():
@@ -122,8 +148,8 @@ def cheapest(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     >>> p.tolist(), cost
     ([1, 0], -6.0)
     """
-    _refuse(table)
-    p = torch.from_numpy(_solve(table.double().numpy()))
+    _check_table(table)
+    p = torch.from_numpy(_assign(table.double().numpy()))
     change = output_sensitivity(table.double(), p).item()
     return (p, change) if change < 0 else (torch.arange(len(table)), 0.0)
 
@@ -131,8 +157,17 @@ def cheapest(table: torch.Tensor) -> tuple[torch.Tensor, float]:
 def cheapest_other(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     """The permutation with the least Δ_π among all but the identity, and Δ_π.
 
-    Parameters, returns and errors are those of :func:`cheapest`, and there must be two neurons; where every other
-    permutation costs ∞, the identity comes back with the cost ∞.
+    Parameters are those of :func:`cheapest`.
+
+    Returns
+    -------
+    tuple
+        permutation (m,) and its cost; the identity and ∞ where every other permutation costs ∞.
+
+    Raises
+    ------
+    ValueError
+        as :func:`cheapest`, and if there are not two neurons.
 
     Examples
     --------
@@ -140,7 +175,7 @@ def cheapest_other(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     >>> p.tolist(), cost
     ([1, 0, 2], 3.0)
     """
-    _refuse(table)
+    _check_table(table)
     m = len(table)
     if m < 2:
         raise ValueError(f"m = {m} neuron; allowed: at least 2")
@@ -150,7 +185,7 @@ def cheapest_other(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     costs, best, least = table.double().numpy().copy(), torch.arange(m), float("inf")
     for i in range(m):
         own, costs[i, i] = costs[i, i], np.inf
-        found = _solve(costs)
+        found = _assign(costs)
         costs[i, i] = own
         if found is not None:
             p = torch.from_numpy(found)

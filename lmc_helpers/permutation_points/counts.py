@@ -1,4 +1,4 @@
-"""How many permutation points a layer has (Brea, Simsek, Illing & Gerstner, section 4.3, appendices B and C).
+"""How many permutation points a layer has (Brea, Şimşek, Illing & Gerstner, section 4.3, appendices B and C).
 
 A permutation point of order K in a layer of n neurons repeats parameter vectors so that only l = n − K are distinct;
 copies of one vector share its outgoing weights equally. The points that compute the function of one smaller network are
@@ -22,7 +22,9 @@ from numbers import Integral
 
 import numpy as np
 
-LARGEST = 10_000_000  # most maps that an enumeration goes through
+__all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "partitions", "permutation_points"]
+
+MOST_MAPS = 10_000_000  # that an enumeration goes through
 
 
 def _integer(name: str, value: int, least: int) -> int:
@@ -31,7 +33,7 @@ def _integer(name: str, value: int, least: int) -> int:
     return int(value)
 
 
-def _check(K: int, n: int) -> tuple[int, int]:
+def _check_order(K: int, n: int) -> tuple[int, int]:
     K, n = _integer("K", K, 0), _integer("n", n, 1)
     if K >= n:
         raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
@@ -76,10 +78,10 @@ def count_ratio(K: int, n: int) -> Fraction:
 
     >>> count_ratio(1, 3)
     Fraction(1, 1)
-    >>> count_ratio(2, 10), lower_bound(2, 10)
+    >>> count_ratio(2, 10), count_ratio_bound(2, 10)
     (Fraction(25, 3), Fraction(7, 1))
     """
-    K, n = _check(K, n)
+    K, n = _check_order(K, n)
     w = _ward(K)
     return sum(
         (
@@ -90,10 +92,22 @@ def count_ratio(K: int, n: int) -> Fraction:
     )
 
 
-def lower_bound(K: int, n: int) -> Fraction:
+def count_ratio_bound(K: int, n: int) -> Fraction:
     """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
 
     It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
+
+    Parameters
+    ----------
+    K : int
+        order.
+    n : int
+        neurons of the layer, n > K.
+
+    Returns
+    -------
+    Fraction
+        exact.
 
     Raises
     ------
@@ -102,17 +116,27 @@ def lower_bound(K: int, n: int) -> Fraction:
 
     Examples
     --------
-    >>> lower_bound(1, 8) == count_ratio(1, 8)
+    >>> count_ratio_bound(1, 8) == count_ratio(1, 8)
     True
     """
-    K, n = _check(K, n)
+    K, n = _check_order(K, n)
     return Fraction(math.comb(n - K, K), 2**K)
 
 
 def growth_constant(K: int) -> Fraction:
     """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
 
-    Corrects Lemma 1, which prints the constant with a further factor e^(−K).
+    Corrects Lemma 1, which prints the constant with a further factor e^(−K) (eq. (9)).
+
+    Parameters
+    ----------
+    K : int
+        order.
+
+    Returns
+    -------
+    Fraction
+        exact.
 
     Raises
     ------
@@ -158,9 +182,41 @@ def arrangements(n: int, size: int) -> np.ndarray:
     n, size = _integer("n", n, 1), _integer("size", size, 1)
     if size > n:
         raise ValueError(f"size = {size} distinct parameter vectors for n = {n} neurons; allowed: size <= n")
-    if size**n > LARGEST:
-        raise ValueError(f"{size}^{n} maps are too many to enumerate; allowed: size^n <= {LARGEST}")
+    if size**n > MOST_MAPS:
+        raise ValueError(f"{size}^{n} maps are too many to enumerate; allowed: size^n <= {MOST_MAPS}")
     return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
+
+
+def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
+    """Partitions of n into positive parts, each in decreasing order.
+
+    Parameters
+    ----------
+    n : int
+        n >= 0; n = 0 has the empty partition.
+    largest : int, optional
+        no part is larger.
+
+    Returns
+    -------
+    list of tuple of int
+        in reverse lexicographic order.
+
+    Raises
+    ------
+    ValueError
+        if n is no integer or negative.
+
+    Examples
+    --------
+    >>> partitions(4)
+    [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
+    """
+    n = _integer("n", n, 0)
+    top = n if largest is None else min(n, largest)
+    if n == 0:
+        return [()]
+    return [(s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)]
 
 
 def permutation_points(incoming: np.ndarray, outgoing: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Exact Hessians of a batched loss, their inertia and their extreme eigenvalues.
+"""Exact gradients and Hessians of a batched loss, and the inertia of the Hessians.
 
 A loss takes θ (..., p) to L (...), each entry from its own θ alone, and is twice differentiable by torch. Then the
 gradient of Σ_b L(θ_b) holds all ∇L(θ_b), and the gradient of Σ_b ∂_i L(θ_b) holds row i of every Hessian: p backward
@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from scipy.sparse.linalg import LinearOperator, eigsh
-
-from lmc_helpers.seeds import numpy_generator
 
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
@@ -140,55 +136,41 @@ def inertia(H: torch.Tensor, tol: float) -> Inertia:
     return Inertia(*(kind.sum(dim=-1) for kind in (~zero & (eigenvalues < 0), zero, ~zero & (eigenvalues > 0))))
 
 
-def extreme_eigenvalues(loss: Loss, theta: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The k smallest and the k largest eigenvalues of ∇²L(θ), from products with vectors alone (Lanczos).
+def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
+    """Whether no eigenvalue's size lies strictly between ``low`` and ``high`` times the largest one.
+
+    Then every tolerance in [low, high) counts the same zero eigenvalues in :func:`inertia`. Rounding moves a zero to
+    about 1e-15 times the condition of the gradient; sloppy directions of a network go down to any size.
 
     Parameters
     ----------
-    loss : callable
-        takes (..., p) to (...), twice differentiable.
-    theta : torch.Tensor
-        one parameter vector (p,).
-    k : int
-        1 <= k and 2k < p.
+    H : torch.Tensor
+        symmetric matrices (..., p, p).
+    low, high : float
+        0 < low < high < 1.
 
     Returns
     -------
-    torch.Tensor, torch.Tensor
-        the smallest and the largest, each (k,), float64, ascending. The start vector is fixed.
+    torch.Tensor
+        (...), bool.
 
     Raises
     ------
     ValueError
-        if a shape or k is not allowed, or a product is not finite.
+        if the bounds are not allowed.
 
     Examples
     --------
-    >>> scale = torch.arange(1.0, 9.0, dtype=torch.float64)
-    >>> low, high = extreme_eigenvalues(lambda t: (scale * t.square()).sum(dim=-1) / 2, torch.zeros_like(scale), k=2)
-    >>> [round(value, 9) for value in low.tolist() + high.tolist()]
-    [1.0, 2.0, 7.0, 8.0]
+    >>> separated(torch.diag(torch.tensor([1e-9, -0.5, 1.0])), low=1e-6, high=1e-3)
+    tensor(True)
+    >>> separated(torch.diag(torch.tensor([1e-4, -0.5, 1.0])), low=1e-6, high=1e-3)
+    tensor(False)
     """
-    if theta.ndim != 1:
-        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,)")
-    p = len(theta)
-    if not 2 <= 2 * k < p:
-        raise ValueError(f"k = {k} eigenvalues from each end of p = {p}; allowed: k >= 1 and 2k < p")
-    theta = theta.detach().requires_grad_()
-    g = _gradient(loss, theta, create_graph=True)  # (p,), its graph serves all products
-
-    def product(v: np.ndarray) -> np.ndarray:
-        Hv = _derivative(g, theta, torch.from_numpy(v.ravel()).to(theta), create_graph=False)
-        if not torch.isfinite(Hv).all():
-            raise ValueError("a Hessian product is not finite; allowed: a loss with finite second derivatives")
-        return Hv.cpu().numpy().astype(np.float64)
-
-    start = numpy_generator(0, f"Lanczos start p={p}").standard_normal(p)
-    if not product(start).any():  # H = 0, which Lanczos does not take
-        return torch.zeros(k, dtype=torch.float64), torch.zeros(k, dtype=torch.float64)
-    operator = LinearOperator((p, p), matvec=product, dtype=np.float64)
-    both = np.sort(eigsh(operator, k=2 * k, which="BE", v0=start, return_eigenvectors=False))
-    return torch.from_numpy(both[:k].copy()), torch.from_numpy(both[k:].copy())
+    if not 0 < low < high < 1:
+        raise ValueError(f"low = {low}, high = {high}; allowed: 0 < low < high < 1")
+    size = torch.linalg.eigvalsh(H).abs()  # (..., p)
+    largest = size.amax(dim=-1, keepdim=True)
+    return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)
 
 
 def _gradient(loss: Loss, theta: torch.Tensor, create_graph: bool) -> torch.Tensor:

@@ -1,12 +1,12 @@
-"""Permutation points: two neurons of a hidden layer with one parameter vector (Brea, Şimşek, Illing & Gerstner).
+"""Merging two neurons step by step (Brea, Şimşek, Illing & Gerstner, section 4.1 and Figs. 1–4).
 
-Let neurons 0 and 1 of layer k have ϑ_0 = ϑ − δe/2, ϑ_1 = ϑ + δe/2, ‖e‖ = 1, and outgoing columns a_0, a_1. With
-c = a_0 + a_1 and A = δ(a_1 − a_0)/2 their contribution to layer k + 1 is
+The paper moves the parameter vectors of two neurons of one layer together, δ = ‖ϑ_1 − ϑ_0‖ → 0, and minimises the loss
+over all other parameters at every distance,
 
-    c [g(s₋) + g(s₊)]/2 + A [g(s₊) − g(s₋)]/δ  →  c g(s) + A (e·z) g'(s)    as δ → 0,
+    γ(δ) ∈ argmin { L(θ) : ‖ϑ_1 − ϑ_0‖ = δ }.
 
-where z is the input of the layer with a 1 appended, s = ϑ·z. In these centred coordinates the limit is regular, while
-a_0, a_1 = c/2 ∓ A/δ diverge unless A = O(δ). At δ = 0 = A and a_0 = a_1 lies the permutation point.
+It is done in coordinates in which δ stands alone (:class:`~lmc_helpers.permutation_points.pair.PairChart`), by a budget
+of gradient descent, as in the paper, or by a second-order method that converges.
 """
 
 from __future__ import annotations
@@ -14,14 +14,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
-from tqdm import tqdm
 
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.pair import Pair
+from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.training.progress import progress
 
-__all__ = ["MergePath", "descent", "merge_neurons", "newton"]
+__all__ = [
+    "KINDS",
+    "MergePath",
+    "count_different",
+    "descent_minimiser",
+    "merge_neurons",
+    "newton_minimiser",
+    "path_kind",
+]
+
+#: the three kinds of path that the paper's Fig. 4 sketches, in its order
+KINDS = ("monotone", "intermediate maximum", "minimum at the end")
 
 #: takes a loss of φ and starts φ (B, p + 1); returns φ, gradient norms (B,) and whether they converged (B,)
 Minimiser = Callable[[Loss, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
@@ -50,15 +62,20 @@ class MergePath:
     converged: torch.Tensor
     outgoing: torch.Tensor
 
+    def bounded(self, factor: float = 100.0) -> torch.Tensor:
+        """Whether the larger output weight of each pair stays within ``factor`` times its start, (B,) bool."""
+        size = self.outgoing.amax(dim=2)  # (K, B)
+        return size.amax(dim=0) <= factor * size[0]
+
 
 def merge_neurons(
     loss: Loss,
-    pair: Pair,
+    chart: PairChart,
     theta: torch.Tensor,
     pairs: list[tuple[int, int]],
-    factors: torch.Tensor,
+    distances: torch.Tensor,
     minimiser: Minimiser,
-    progress: bool = False,
+    show_progress: bool = False,
 ) -> MergePath:
     """Move each pair together: at every distance minimise the loss over all other parameters (section 4.1).
 
@@ -66,18 +83,18 @@ def merge_neurons(
     ----------
     loss : callable
         θ (..., p) to (...).
-    pair : Pair
-        architecture and layer.
+    chart : PairChart
+        architecture, layer and coordinates.
     theta : torch.Tensor
         start (p,), the same for all pairs, or (B, p), one for each.
     pairs : list of (int, int)
         neurons to merge; all go through the path as one batch.
-    factors : torch.Tensor
-        distances in units of the first one, (K,), positive.
+    distances : torch.Tensor
+        δ/δ_0, in units of each pair's own distance, (K,), positive.
     minimiser : callable
         takes a loss of φ and starts φ (B, p + 1), returns φ, gradient norms and whether they converged (B,);
-        :func:`newton` and :func:`descent` make one.
-    progress : bool
+        :func:`newton_minimiser` and :func:`descent_minimiser` make one.
+    show_progress : bool
         show a bar.
 
     Returns
@@ -88,71 +105,111 @@ def merge_neurons(
     Raises
     ------
     ValueError
-        if the shapes differ, a pair is one neuron twice or does not exist, a factor is not positive, or the loss at a
+        if the shapes differ, a pair is one neuron twice or does not exist, a distance is not positive, or the loss at a
         step is not finite.
 
     Examples
     --------
-    >>> from lmc_helpers.permutation_points.mlp import MLP
+    >>> from lmc_helpers.permutation_points.mlp import MLP, squared_loss
     >>> net = MLP((1, 2, 1), "tanh")
     >>> x = torch.linspace(-2, 2, 40, dtype=torch.float64)[:, None]
     >>> theta = net.initial(1, seed=3)[0]
-    >>> from lmc_helpers.permutation_points.mlp import squared_loss
-    >>> loss = squared_loss(net, x, net.forward(theta, x))
-    >>> path = merge_neurons(loss, Pair(net, 1), theta, [(0, 1)], torch.tensor([1.0, 0.9]), newton(200, 1e-10))
+    >>> loss, exactly = squared_loss(net, x, net.forward(theta, x)), newton_minimiser(200, 1e-10)
+    >>> path = merge_neurons(loss, PairChart(net, 1), theta, [(0, 1)], torch.tensor([1.0, 0.9]), exactly)
     >>> path.loss.shape, bool(path.loss[0] < 1e-20), bool(path.converged.all())
     (torch.Size([2, 1]), True, True)
     """
-    if theta.shape not in {(pair.net.size,), (len(pairs), pair.net.size)}:
+    if theta.shape not in {(chart.net.size,), (len(pairs), chart.net.size)}:
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,) or (B, p) with B = {len(pairs)} pairs")
     starts = theta.expand(len(pairs), -1)
-    if not (factors > 0).all():
-        raise ValueError(f"factors hold {factors.min().item()}; allowed: positive distances")
-    start = torch.stack([pair.bring_forward(t, *two) for t, two in zip(starts, pairs, strict=True)])  # (B, p)
-    first = pair.distance(start)
-    phi = pair.coordinates(start)
+    if not (distances > 0).all():
+        raise ValueError(f"distances hold {distances.min().item()}; allowed: positive distances")
+    start = torch.stack([chart.bring_forward(t, *two) for t, two in zip(starts, pairs, strict=True)])  # (B, p)
+    first = chart.distance(start)
+    phi = chart.coordinates(start)
 
     def of_coordinates(phi: torch.Tensor) -> torch.Tensor:
-        return loss(pair.weights(phi))
+        return loss(chart.weights(phi))
 
     steps = []
-    for factor in tqdm(factors, disable=not progress, desc="merging", leave=False):
-        phi = pair.closer(phi, factor * first)
+    for distance in progress(distances, description="merging", disable=not show_progress):
+        phi = chart.closer(phi, distance * first)
         value = of_coordinates(phi)
         if not torch.isfinite(value).all():
             raise ValueError(
                 f"the loss is {value[~torch.isfinite(value)][0].item()} on the path; allowed: finite values"
             )
         phi, norm, converged = minimiser(of_coordinates, phi)
-        phi = pair.unit(phi)
-        theta_now = pair.weights(phi)
-        a = torch.stack([theta_now[:, pair.net.outgoing(pair.layer, i)].norm(dim=-1) for i in (0, 1)], dim=-1)
+        phi = chart.unit(phi)
+        theta_now = chart.weights(phi)
+        a = torch.stack([theta_now[:, chart.net.outgoing(chart.layer, i)].norm(dim=-1) for i in (0, 1)], dim=-1)
         steps.append((theta_now, phi[:, -1], loss(theta_now), norm, converged, a))
     return MergePath(*(torch.stack(column) for column in zip(*steps, strict=True)))
 
 
-def newton(steps: int, tol: float) -> Minimiser:
-    """Trust-region Newton method with a budget of ``steps`` at every distance; needs a smooth activation."""
+def newton_minimiser(steps: int, tol: float) -> Minimiser:
+    """Trust-region Newton method with a budget of ``steps`` at every distance; needs a smooth activation.
 
-    def minimiser(loss: Loss, phi: torch.Tensor):
+    Parameters
+    ----------
+    steps : int
+        budget, steps >= 0.
+    tol : float
+        norm of the gradient at which a path has converged at a distance.
+
+    Returns
+    -------
+    callable
+        for :func:`merge_neurons`.
+
+    Examples
+    --------
+    >>> phi, norm, converged = newton_minimiser(20, 1e-12)(
+    ...     lambda t: (t - 3).square().sum(dim=-1), torch.zeros(1, 2, dtype=torch.float64)
+    ... )
+    >>> phi.tolist(), converged.tolist()
+    ([[3.0, 3.0]], [True])
+    """
+
+    def minimiser(loss: Loss, phi: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         done = minimise(loss, phi, steps, tol, radius=0.1)
         return done.theta, done.gradient_norm, done.converged
 
     return minimiser
 
 
-def descent(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
+def descent_minimiser(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
     """Full-batch gradient descent with a budget of ``steps`` at every distance, as in the paper.
+
+    Parameters
+    ----------
+    steps : int
+        budget, steps >= 0.
+    rate : float
+        step size, positive.
+    tol : float
+        norm of the gradient at which descent stops, once all paths have reached it.
+
+    Returns
+    -------
+    callable
+        for :func:`merge_neurons`.
 
     Raises
     ------
     ValueError
         if the budget or the rate is not allowed.
+
+    Examples
+    --------
+    >>> phi, norm, converged = descent_minimiser(2, 0.25)(lambda t: t.square().sum(dim=-1), torch.ones(1, 1))
+    >>> phi.tolist(), norm.tolist(), converged.tolist()
+    ([[0.25]], [0.5], [False])
     """
     if steps < 0 or not rate > 0:
         raise ValueError(f"steps = {steps}, rate = {rate}; allowed: steps >= 0 and rate > 0")
 
-    def minimiser(loss: Loss, phi: torch.Tensor):
+    def minimiser(loss: Loss, phi: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         for _ in range(steps):
             slope = gradient(loss, phi)
             if bool((slope.norm(dim=-1) <= tol).all()):
@@ -162,3 +219,72 @@ def descent(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
         return phi, norm, norm <= tol
 
     return minimiser
+
+
+def path_kind(losses: torch.Tensor, tol: float = 1e-5) -> str:
+    """Kind of one path, as sketched in the paper's Fig. 4.
+
+    *monotone*: the loss rises up to the end; *minimum at the end*: it falls into the end; *intermediate maximum*: it
+    falls somewhere, and rises into the end. Changes up to ``tol`` times the largest loss do not count.
+
+    Parameters
+    ----------
+    losses : torch.Tensor
+        (K,), in the order of the path.
+    tol : float
+        relative size of a change that counts.
+
+    Returns
+    -------
+    str
+        one of :data:`KINDS`.
+
+    Raises
+    ------
+    ValueError
+        if there is no loss.
+
+    Examples
+    --------
+    >>> [path_kind(torch.tensor(losses)) for losses in ([0.0, 1.0, 2.0], [0.0, 2.0, 1.0, 1.5], [0.0, 2.0, 1.0])]
+    ['monotone', 'intermediate maximum', 'minimum at the end']
+    """
+    if losses.ndim != 1 or not len(losses):
+        raise ValueError(f"losses have shape {tuple(losses.shape)}; allowed: (K,) with K >= 1")
+    change = np.diff(losses.numpy())
+    signs = np.sign(change[np.abs(change) > tol * losses.max().item()])
+    monotone, maximum_inside, minimum_at_end = KINDS
+    if not len(signs) or (signs > 0).all():
+        return monotone
+    return minimum_at_end if signs[-1] < 0 else maximum_inside
+
+
+def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
+    """Number of different values; sorted neighbours with a relative difference up to ``tol`` are one.
+
+    Parameters
+    ----------
+    losses : torch.Tensor
+        (n,), n >= 1, not negative.
+    tol : float
+        relative difference.
+
+    Returns
+    -------
+    int
+        between 1 and n.
+
+    Raises
+    ------
+    ValueError
+        if there is no value.
+
+    Examples
+    --------
+    >>> count_different(torch.tensor([2.0, 1.0, 2.0 + 1e-7, 3.0], dtype=torch.float64))
+    3
+    """
+    if losses.ndim != 1 or not len(losses):
+        raise ValueError(f"losses have shape {tuple(losses.shape)}; allowed: (n,) with n >= 1")
+    values = np.sort(losses.numpy())
+    return 1 + int((np.diff(values) > tol * values[1:]).sum())

@@ -17,14 +17,15 @@ from itertools import pairwise
 
 import torch
 
-from lmc_helpers.seeds import torch_generator
+from lmc_helpers.seeds import normal
 
 
 def _softplus(x: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.softplus(x, threshold=40)  # torch's own 20 is off by 2e-9 there, 40 by 4e-18
 
 
-ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+#: the activation g by its name
+NONLINEARITIES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": torch.relu,
     "tanh": torch.tanh,
     "softplus": _softplus,
@@ -65,8 +66,8 @@ class MLP:
         whole = isinstance(self.sizes, tuple) and all(type(n) is int and n >= 1 for n in self.sizes)
         if not whole or len(self.sizes) < 3:
             raise ValueError(f"sizes = {self.sizes!r}; allowed: a tuple (n_0, …, n_d) of integers >= 1 with d >= 2")
-        if self.activation not in ACTIVATIONS:
-            raise ValueError(f"activation = {self.activation!r} is unknown; allowed: {', '.join(ACTIVATIONS)}")
+        if self.activation not in NONLINEARITIES:
+            raise ValueError(f"activation = {self.activation!r} is unknown; allowed: {', '.join(NONLINEARITIES)}")
 
     @property
     def depth(self) -> int:
@@ -320,15 +321,15 @@ class MLP:
         if not 0 < scale < math.inf:
             raise ValueError(f"scale = {scale}; allowed: a finite number > 0")
         gain = math.sqrt(2) if self.activation == "relu" else 1.0
-        generator = torch_generator(seed, f"initial parameters sizes={self.sizes} activation={self.activation}")
-        theta = scale * torch.randn(n, self.size, dtype=torch.float64, generator=generator)
+        purpose = f"initial parameters sizes={self.sizes} activation={self.activation}"
+        theta = scale * normal((n, self.size), seed, purpose)
         return self.join([(W * gain / math.sqrt(W.shape[-1]), b / 2) for W, b in self.split(theta)])
 
     def _hidden(self, layers: list[tuple[torch.Tensor, torch.Tensor]], x: torch.Tensor) -> torch.Tensor:
         """Activations after these layers, inputs last: W x is then one matrix product for the whole batch."""
         if x.ndim != 2 or x.shape[1] != self.sizes[0]:
             raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (T, {self.sizes[0]})")
-        h, g = x.mT, ACTIVATIONS[self.activation]
+        h, g = x.mT, NONLINEARITIES[self.activation]
         for W, b in layers:
             h = g(W @ h + b[..., None])  # (..., n_k, T)
         return h

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from tqdm import trange
 
 from lmc_helpers.permutation_points.hessian import Loss, gradient, hessian
+from lmc_helpers.training.progress import progress
 
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
-ROUNDING = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
+INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
 FLAT = 1e-13  # |λ| below this fraction of max abs(λ) is rounding
 CURVATURE = 1e-8  # λ_1 below minus this fraction of max abs(λ) is a way down
 STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
@@ -59,7 +59,7 @@ def minimise(
     radius: float = 1.0,
     project: Callable[[torch.Tensor], torch.Tensor] | None = None,
     escape: bool = True,
-    progress: bool = False,
+    show_progress: bool = False,
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
@@ -79,7 +79,7 @@ def minimise(
         takes (b, p) to (b, p) and leaves the loss as it is (a choice of gauge); applied to parameters after each step.
     escape : bool
         leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
-    progress : bool
+    show_progress : bool
         show a bar.
 
     Returns
@@ -102,16 +102,16 @@ def minimise(
     >>> done.converged.tolist(), bool((done.theta - 1).abs().max() < 1e-9)
     ([True, True], True)
     """
-    _check(theta, steps, tol, radius)
+    _check_start(theta, steps, tol, radius)
     theta = theta.detach().clone()
-    value, slope = (t.clone() for t in _look(loss, theta))  # autograd may return expanded tensors
+    value, slope = (t.clone() for t in _value_and_slope(loss, theta))  # autograd may return expanded tensors
     if not (torch.isfinite(value).all() and torch.isfinite(slope).all()):
         raise ValueError("a start has a loss or a gradient that is not finite; allowed: finite starts")
     taken = torch.zeros(len(theta), dtype=torch.long, device=theta.device)
     radii = torch.full_like(value, radius)
     eigenvalues, eigenvectors = torch.zeros_like(theta), theta.new_zeros(*theta.shape, theta.shape[1])
     active, moved = (torch.arange(len(theta), device=theta.device) for _ in range(2))
-    for count in trange(steps + 1, disable=not progress, desc="newton", leave=False):
+    for count in progress(range(steps + 1), description="Newton", disable=not show_progress):
         small = slope.norm(dim=-1) <= tol
         if not escape:
             active, moved = active[~small[active]], moved[~small[moved]]
@@ -126,7 +126,7 @@ def minimise(
         at, g, Q = theta[active], slope[active], eigenvectors[active]
         coordinates, predicted = subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
         step = (Q @ coordinates[..., None])[..., 0]  # (b, p)
-        value_there, slope_there = _look(loss, at + step)
+        value_there, slope_there = _value_and_slope(loss, at + step)
         ratio = _ratio(value[active], value_there, g, slope_there, step, predicted)
         radii[active] = _next_radius(radii[active], step.norm(dim=-1), ratio)
         taken[active] += 1
@@ -135,7 +135,7 @@ def minimise(
         theta[moved], value[moved], slope[moved] = (at + step)[good], value_there[good], slope_there[good]
         if project is not None and len(moved):
             theta[moved] = _projected(project, theta[moved])
-            value[moved], slope[moved] = _look(loss, theta[moved])
+            value[moved], slope[moved] = _value_and_slope(loss, theta[moved])
     return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
 
 
@@ -200,7 +200,7 @@ def subproblem(
     return s, -(a * s + eigenvalues * s.square() / 2).sum(dim=-1)
 
 
-def _check(theta: torch.Tensor, steps: int, tol: float, radius: float) -> None:
+def _check_start(theta: torch.Tensor, steps: int, tol: float, radius: float) -> None:
     if theta.ndim != 2 or theta.shape[1] < 1:
         raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (B, p) with p >= 1")
     if theta.dtype != torch.float64:
@@ -218,7 +218,7 @@ def _projected(project: Callable[[torch.Tensor], torch.Tensor], theta: torch.Ten
     return there
 
 
-def _look(loss: Loss, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _value_and_slope(loss: Loss, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """L and ∇L."""
     with torch.no_grad():
         return loss(theta), gradient(loss, theta)
@@ -233,7 +233,7 @@ def _ratio(
     predicted: torch.Tensor,
 ) -> torch.Tensor:
     """Actual over predicted decrease; at least 1 if the slope halves where rounding hides the loss, −1 at no number."""
-    seen = predicted > ROUNDING * value.abs()
+    seen = predicted > INVISIBLE * value.abs()
     decrease = torch.where(seen, value - value_there, -((slope + slope_there) * step).sum(dim=-1) / 2)
     ratio = decrease / predicted
     better = ~seen & (slope_there.norm(dim=-1) <= slope.norm(dim=-1) / 2)

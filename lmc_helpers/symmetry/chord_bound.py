@@ -5,25 +5,22 @@ point of the chord from the curve's level set by
 
     d_max = (1/κ) (1 − √(1 − (κD/2)²)),                                                                (8)
 
-the height of a circular arc over its chord. That is real for D <= 2/κ only, and true if besides ℓ <= π/κ (the chapter
-on curvature proves it, and that neither hypothesis can go). Two bounds hold for any curve: D/2, the distance from the
-nearer end, and √(ℓ² − D²)/2, the height of the ellipse ``|z − w_1| + |z − w_2| = ℓ``.
+the height of a circular arc over its chord (:func:`arc_height`). That is real for D <= 2/κ only, and true if besides
+ℓ <= π/κ (the chapter on curvature proves it, and that neither hypothesis can go). Two bounds hold for any curve: D/2,
+the distance from the nearer end, and √(ℓ² − D²)/2, the height of the ellipse ``|z − w_1| + |z − w_2| = ℓ``.
+:func:`chord_bound` is the least that holds; :func:`random_plane_curves` are curves on which to try it.
 
-Curves are points (..., steps, p); κ, D and ℓ are float64 tensors (...) or numbers.
-
-
-TODO merge
-
-Curves in a level set that return close to where they began: counterexamples to Theorem 6.2 of Zhao et al.
-
-Bounded curvature does not keep a level set near a chord. Two families with a neck of width 2e, with curvature bounded
-as e → 0, where the midpoint of the chord across the neck has the distance e = D/2 from the whole level set:
+*Counterexamples to the theorem as printed* are curves in a level set that return close to where they began. Two
+families have a neck of width 2e, with curvature bounded as e → 0, where the midpoint of the chord across the neck has
+the distance e = D/2 from the whole level set:
 
 - the minimum u·v = δ of the linear network f(x) = (u·v) x with two hidden neurons and target δ = e²/2, in R⁴
   (:func:`network_neck`);
 - the closed curve y² = (e + x²)² (1 − x²) in the plane (:func:`planar_neck`), which can be drawn.
 
-A function returns points, velocities and accelerations, so that :func:`curvature` applies.
+Both return points, velocities and accelerations, so that :func:`curvature` applies.
+
+Curves are points (..., steps, p); κ, D and ℓ are float64 tensors (...) or numbers.
 """
 
 from __future__ import annotations
@@ -32,18 +29,23 @@ import math
 
 import torch
 
+from lmc_helpers.seeds import torch_generator
+
 __all__ = [
+    "arc_height",
     "chord_bound",
     "curvature",
     "curvature_bound",
+    "distance_between_ends",
     "distance_to_curve",
-    "largest_deviation",
     "lipschitz_loss",
     "network_neck",
     "planar_neck",
+    "random_plane_curves",
 ]
 
 Number = torch.Tensor | float
+Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 def curvature(velocity: torch.Tensor, acceleration: torch.Tensor) -> torch.Tensor:
@@ -85,7 +87,7 @@ def curvature(velocity: torch.Tensor, acceleration: torch.Tensor) -> torch.Tenso
     return torch.linalg.vector_norm(acceleration - along * velocity, dim=-1) / square[..., 0]
 
 
-def largest_deviation(kappa: Number, chord: Number) -> torch.Tensor:
+def arc_height(kappa: Number, chord: Number) -> torch.Tensor:
     """d_max of equation (8), in the form κ (D/2)² / (1 + √(1 − (κD/2)²)), which does not cancel.
 
     Parameters
@@ -109,15 +111,15 @@ def largest_deviation(kappa: Number, chord: Number) -> torch.Tensor:
     --------
     Half a circle of radius 2, and a flat arc, for which d_max ≈ κD²/8:
 
-    >>> largest_deviation(0.5, 4.0).item(), round(largest_deviation(1.0, 1e-4).item() * 8e8, 6)
+    >>> arc_height(0.5, 4.0).item(), round(arc_height(1.0, 1e-4).item() * 8e8, 6)
     (2.0, 1.0)
     """
-    kappa, chord = _tensors(kappa=kappa, chord=chord)
-    x = kappa * chord / 2
+    k, D = _tensors(kappa=kappa, chord=chord)
+    x = k * D / 2
     if (x > 1).any():
-        k, D = (y[x > 1][0].item() for y in torch.broadcast_tensors(kappa, chord))
-        raise ValueError(f"D = {D:.6g} > 2/κ = {2 / k:.6g}, so that d_max is no real number; allowed: D <= 2/κ")
-    return kappa * (chord / 2).square() / (1 + (1 - x.square()).sqrt())
+        bad_k, bad_D = (y[x > 1][0].item() for y in torch.broadcast_tensors(k, D))
+        raise ValueError(f"D = {bad_D:.6g} > 2/κ = {2 / bad_k:.6g}, so that d_max is no real number; allowed: D <= 2/κ")
+    return k * (D / 2).square() / (1 + (1 - x.square()).sqrt())
 
 
 def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
@@ -149,13 +151,34 @@ def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
     >>> chord_bound(1.0, 2 * math.sin(1.0), 2 * math.pi - 2).item() == math.sin(1.0)
     True
     """
-    kappa, chord, length = torch.broadcast_tensors(*_tensors(kappa=kappa, chord=chord, length=length))
-    if (length < chord * (1 - 1e-12)).any():
+    k, D, ell = torch.broadcast_tensors(*_tensors(kappa=kappa, chord=chord, length=length))
+    if (ell < D * (1 - 1e-12)).any():
         raise ValueError("a length is smaller than the distance of the ends; allowed: length >= chord")
-    bound = torch.minimum(chord, (length.square() - chord.square()).clamp(min=0).sqrt()) / 2
-    valid = (kappa * length <= math.pi) & (kappa * chord <= 2)
-    arc = largest_deviation(kappa, torch.where(valid, chord, 0.0))
+    bound = torch.minimum(D, (ell.square() - D.square()).clamp(min=0).sqrt()) / 2
+    valid = (k * ell <= math.pi) & (k * D <= 2)
+    arc = arc_height(k, torch.where(valid, D, 0.0))
     return torch.where(valid, torch.minimum(arc, bound), bound)
+
+
+def distance_between_ends(path: torch.Tensor) -> torch.Tensor:
+    """D = ``‖γ(1) − γ(0)‖``.
+
+    Parameters
+    ----------
+    path : torch.Tensor
+        curves (..., steps, p).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
+
+    Examples
+    --------
+    >>> distance_between_ends(torch.tensor([[0.0, 0.0], [5.0, 5.0], [3.0, 4.0]]))
+    tensor(5.)
+    """
+    return torch.linalg.vector_norm(path[..., -1, :] - path[..., 0, :], dim=-1)
 
 
 def distance_to_curve(points: torch.Tensor, curve: torch.Tensor) -> torch.Tensor:
@@ -198,18 +221,55 @@ def distance_to_curve(points: torch.Tensor, curve: torch.Tensor) -> torch.Tensor
     return (from_start + place * (place * square - 2 * shift)).clamp(min=0).amin(dim=-1).sqrt()
 
 
-def _tensors(**values: Number) -> list[torch.Tensor]:
-    """float64 tensors; κ must be positive and lengths non-negative."""
-    tensors = {name: torch.as_tensor(value, dtype=torch.float64) for name, value in values.items()}
-    for name, x in tensors.items():
-        good = x.isfinite() & ((x > 0) if name == "kappa" else (x >= 0))
-        if not good.all():
-            allowed = "κ > 0, finite" if name == "kappa" else "finite numbers >= 0"
-            raise ValueError(f"{name} = {x[~good].flatten()[0].item():g}; allowed: {allowed}")
-    return list(tensors.values())
+def random_plane_curves(number: int, steps: int, seed: int, pieces: int = 6) -> tuple[torch.Tensor, torch.Tensor]:
+    """Plane curves from the origin of lengths ℓ uniform in [0.1 π, 1.9 π], made of arcs with curvature at most 1.
 
+    Each has ``pieces`` arcs of equal length and one curvature, 1 for half of the curves and uniform in [0, 1] for the
+    others; an arc turns right with the probability 0.1 and else left.
 
-Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+    Parameters
+    ----------
+    number : int
+        curves, >= 1.
+    steps : int
+        points of each, at equal distances along it, > pieces.
+    seed : int
+        seed of the random numbers.
+    pieces : int
+        arcs of each, >= 1.
+
+    Returns
+    -------
+    torch.Tensor, torch.Tensor
+        ℓ (number,) and points (number, steps, 2), float64.
+
+    Raises
+    ------
+    ValueError
+        if a number is not allowed.
+
+    Examples
+    --------
+    >>> lengths, points = random_plane_curves(3, steps=13, seed=1)
+    >>> points.shape, points[:, 0].tolist()
+    (torch.Size([3, 13, 2]), [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    """
+    if number < 1 or pieces < 1 or steps <= pieces:
+        raise ValueError(f"number = {number}, steps = {steps}, pieces = {pieces}; allowed: 1 <= pieces < steps, >= 1")
+    generator = torch_generator(seed, "plane curves")
+
+    def uniform(*shape: int) -> torch.Tensor:
+        return torch.rand(*shape, dtype=torch.float64, generator=generator)
+
+    lengths = math.pi * (0.1 + 1.8 * uniform(number))
+    strength = torch.where(uniform(number, 1) < 0.5, 1.0, uniform(number, 1))
+    turn = strength * torch.where(uniform(number, pieces) < 0.9, 1.0, -1.0)  # κ of each arc, left > 0
+    middles = torch.arange(steps - 1, dtype=torch.float64) + 0.5
+    rate = turn[:, (middles * pieces / (steps - 1)).long()]  # (number, steps − 1)
+    step = lengths[:, None] / (steps - 1)
+    heading = (rate * step).cumsum(dim=1) - rate * step / 2
+    moves = step[..., None] * torch.stack([heading.cos(), heading.sin()], dim=-1)
+    return lengths, torch.cat([torch.zeros(number, 1, 2), moves], dim=1).cumsum(dim=1)
 
 
 def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
@@ -252,13 +312,30 @@ def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
     point = [r * c, r * s - a * s2 / 2, r * c + a * s**2, r * s]
     velocity = [-r * s, r * c - a * c2, -r * s + a * s2, r * c]
     acceleration = [-r * c, -r * s + 2 * a * s2, -r * c + 2 * a * c2, -r * s]
-    return tuple(torch.stack(x, dim=-1) for x in (point, velocity, acceleration))
+    return torch.stack(point, dim=-1), torch.stack(velocity, dim=-1), torch.stack(acceleration, dim=-1)
 
 
 def curvature_bound(delta: float, size: float = 1.0) -> float:
     """(2a + e)/(a − e)² with e = √(2δ), which no curvature of :func:`network_neck` exceeds.
 
     ``‖γ''‖ <= 2a + e``, ``‖γ'‖ >= a − e`` and ``κ <= ‖γ''‖/‖γ'‖²``.
+
+    Parameters
+    ----------
+    delta : float
+        δ > 0, the target, with √(2δ) < a.
+    size : float
+        a > 0.
+
+    Returns
+    -------
+    float
+        the bound.
+
+    Raises
+    ------
+    ValueError
+        if δ or a is not allowed.
 
     Examples
     --------
@@ -338,10 +415,21 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
     p = e + s**2
     p1, p2 = 2 * s * c, 2 * (c**2 - s**2)
     y, y1, y2 = p * c, p1 * c - p * s, p2 * c - 2 * p1 * s - p * c
-    return tuple(torch.stack(x, dim=-1) for x in ((s, y), (c, y1), (-s, y2)))
+    return torch.stack((s, y), dim=-1), torch.stack((c, y1), dim=-1), torch.stack((-s, y2), dim=-1)
 
 
 def _check_positive(**values: float) -> None:
     for name, value in values.items():
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"{name} = {value}; allowed: a finite number > 0")
+
+
+def _tensors(**values: Number) -> list[torch.Tensor]:
+    """float64 tensors; κ must be positive and lengths non-negative."""
+    tensors = {name: torch.as_tensor(value, dtype=torch.float64) for name, value in values.items()}
+    for name, x in tensors.items():
+        good = x.isfinite() & ((x > 0) if name == "kappa" else (x >= 0))
+        if not good.all():
+            allowed = "κ > 0, finite" if name == "kappa" else "finite numbers >= 0"
+            raise ValueError(f"{name} = {x[~good].flatten()[0].item():g}; allowed: {allowed}")
+    return list(tensors.values())

@@ -4,7 +4,8 @@ An action that keeps the loss keeps it along γ. If it is linear, with generator
 
     γ'(t) = ρ(M) γ(t),    γ''(t) = ρ(M)² γ(t)    at every t,
 
-for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives length and curvature.
+for GL_h with (W_1, W_2) at γ(t): γ' = (M W_1, −W_2 M) and γ'' = (M² W_1, W_2 M²), which gives the length and, by
+:func:`lmc_helpers.symmetry.chord_bound.curvature`, the curvature.
 
 Actions are the objects of :mod:`lmc_helpers.symmetry.group_actions`; M is (..., h, h), or (..., h) for
 rescalings; weights are (W_1, W_2) with the same leading dimensions. A point of the curve is one vector of R^p: the rows
@@ -16,18 +17,27 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lmc_helpers.symmetry.chord_bound import curvature
 from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling, Weights
 from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
 
-__all__ = ["curve", "derivatives", "flatten", "length", "orbit_curvature", "segment", "two_factor_curve"]
+__all__ = ["chord", "curve", "derivatives", "flatten", "length", "two_factor_curve"]
 
 Action = GeneralLinear | Rescaling | PseudoInverse
 LinearAction = GeneralLinear | Rescaling
 
 
 def flatten(w: Weights) -> torch.Tensor:
-    """One vector for each (W_1, W_2): (..., h n + m h).
+    """One vector for each (W_1, W_2): the rows of W_1, then those of W_2.
+
+    Parameters
+    ----------
+    w : tuple of torch.Tensor
+        (..., h, n) and (..., m, h).
+
+    Returns
+    -------
+    torch.Tensor
+        (..., h n + m h).
 
     Examples
     --------
@@ -70,26 +80,40 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     """
     if t.ndim != 1:
         raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (steps,)")
-    return action.act(action.exp(M, t), tuple(W.unsqueeze(-3) for W in w))
+    return action.act(action.exp(M, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
-def segment(a: Weights, b: Weights, t: torch.Tensor) -> Weights:
-    """(1 − t) a + t b.
+def chord(path: Weights, t: torch.Tensor) -> Weights:
+    """The straight line between a curve's ends, (1 − t) γ(0) + t γ(1), at the same t as the curve.
 
     Parameters
     ----------
-    a, b : tuple of torch.Tensor
-        (W_1, W_2) each.
+    path : tuple of torch.Tensor
+        points (W_1, W_2) of a curve, (..., steps, h, n) and (..., steps, m, h); its first and last are the ends.
     t : torch.Tensor
-        (steps,).
+        (q,).
 
     Returns
     -------
     tuple of torch.Tensor
-        (..., steps, h, n) and (..., steps, m, h).
+        (..., q, h, n) and (..., q, m, h).
+
+    Raises
+    ------
+    ValueError
+        if t is no grid.
+
+    Examples
+    --------
+    >>> W_1 = torch.tensor([1.0, 5.0, 3.0]).reshape(3, 1, 1)
+    >>> chord((W_1, 1 / W_1), torch.tensor([0.0, 0.5, 1.0]))[0].flatten().tolist()
+    [1.0, 2.0, 3.0]
     """
+    if t.ndim != 1:
+        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (q,)")
     t = t[:, None, None]
-    return tuple((1 - t) * A.unsqueeze(-3) + t * B.unsqueeze(-3) for A, B in zip(a, b, strict=True))
+    first, second = ((1 - t) * W[..., :1, :, :] + t * W[..., -1:, :, :] for W in path)
+    return first, second
 
 
 def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
@@ -123,7 +147,7 @@ def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
     """
     action = GeneralLinear()
     A, B = two_exponentials(g)
-    return action.act(action.exp(A, t) @ action.exp(B, t), tuple(W.unsqueeze(-3) for W in w))
+    return action.act(action.exp(A, t) @ action.exp(B, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
 def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torch.Tensor, torch.Tensor]:
@@ -160,38 +184,6 @@ def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torc
         )
     velocity = action.generator(M, w)
     return flatten(velocity), flatten(action.generator(M, velocity))
-
-
-def orbit_curvature(action: LinearAction, M: torch.Tensor, w: Weights, t: torch.Tensor) -> torch.Tensor:
-    """Curvature of γ(t) = exp(tM)·w, in closed form.
-
-    Parameters
-    ----------
-    action, M, w
-        as for :func:`derivatives`.
-    t : torch.Tensor
-        (steps,).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., steps).
-
-    Raises
-    ------
-    ValueError
-        as :func:`derivatives`, or if w is a fixed point, γ' = 0.
-
-    Examples
-    --------
-    The hyperbola (eᵗ, e⁻ᵗ) has the curvature 1/√2 at (1, 1):
-
-    >>> one = torch.ones(1, 1, dtype=torch.float64)
-    >>> round(orbit_curvature(GeneralLinear(), one, (one, one), torch.zeros(1)).item() * 2**0.5, 12)
-    1.0
-    """
-    dims = 1 if isinstance(action, Rescaling) else 2
-    return curvature(*derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, t)))
 
 
 def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -> torch.Tensor:

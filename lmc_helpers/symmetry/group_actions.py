@@ -113,6 +113,23 @@ class GeneralLinear:
     def generator(self, M: torch.Tensor, w: Weights) -> Weights:
         """(M W_1, −W_2 M), the velocity of exp(tM)·w at t = 0.
 
+        Parameters
+        ----------
+        M : torch.Tensor
+            an element of the Lie algebra, (..., h, h).
+        w : tuple of torch.Tensor
+            (W_1, W_2).
+
+        Returns
+        -------
+        tuple of torch.Tensor
+            (..., h, n) and (..., m, h).
+
+        Raises
+        ------
+        ValueError
+            if the shapes do not fit.
+
         Examples
         --------
         >>> W = torch.eye(2, dtype=torch.float64)
@@ -153,7 +170,20 @@ class Rescaling:
             raise ValueError(f"degree = {self.degree}; allowed: a finite number > 0")
 
     def exp(self, M: torch.Tensor, t: torch.Tensor | float = 1.0) -> torch.Tensor:
-        """exp(tM) entry by entry; M (..., h), t a number or a grid (steps,); (..., h) or (..., steps, h)."""
+        """exp(tM), entry by entry.
+
+        Parameters
+        ----------
+        M : torch.Tensor
+            logarithms of the factors, (..., h).
+        t : torch.Tensor or float
+            a number, or a grid (steps,).
+
+        Returns
+        -------
+        torch.Tensor
+            (..., h) or (..., steps, h).
+        """
         return torch.exp(_times(t, M, 1))
 
     def act(self, g: torch.Tensor, w: Weights) -> Weights:
@@ -183,7 +213,31 @@ class Rescaling:
         return g[..., :, None] * w[0], w[1] * g[..., None, :] ** -self.degree
 
     def generator(self, M: torch.Tensor, w: Weights) -> Weights:
-        """(diag(M) W_1, −k W_2 diag(M)), the velocity of exp(tM)·w at t = 0."""
+        """(diag(M) W_1, −k W_2 diag(M)), the velocity of exp(tM)·w at t = 0.
+
+        Parameters
+        ----------
+        M : torch.Tensor
+            logarithms of the factors, (..., h).
+        w : tuple of torch.Tensor
+            (W_1, W_2).
+
+        Returns
+        -------
+        tuple of torch.Tensor
+            (..., h, n) and (..., m, h).
+
+        Raises
+        ------
+        ValueError
+            if the shapes do not fit.
+
+        Examples
+        --------
+        >>> one = torch.ones(1, 1, dtype=torch.float64)
+        >>> [V.item() for V in Rescaling(degree=2).generator(3 * one[0], (one, one))]
+        [3.0, -6.0]
+        """
         _check_weights(w)
         self._check_vector("M", M, w)
         return M[..., :, None] * w[0], -self.degree * w[1] * M[..., None, :]
@@ -265,7 +319,13 @@ class PseudoInverse:
         return self.activation(W_1 @ self.X)
 
     def output(self, w: Weights) -> torch.Tensor:
-        """W_2 σ(W_1 X), (..., m, k)."""
+        """W_2 σ(W_1 X), (..., m, k).
+
+        Raises
+        ------
+        ValueError
+            if the shapes do not fit.
+        """
         _check_weights(w)
         return w[1] @ self.hidden(w[0])
 

@@ -11,24 +11,22 @@ computes the same function, and on the line (1 − α) W + α (m · W) the outpu
 
 From a minimum with loss 0 the loss on the line is (φ(α) − 1)² ``‖Y‖²``, equation (14). ln φ is strictly concave in α
 for m ≠ 1, so that it has one maximum φ*; φ increases strictly in abs(ln m) on either side of m = 1, and m and 1/m
-have the same φ*.
+have the same φ*. With bounded weights m stays in an interval, and the least bound on the loss is that of its ends
+(Prop. 5.6).
 
-Weights are float64, W_l (..., o, h) and W_{l−1} (..., h, d); ``hidden`` is H = W_{l−1} F (..., h, N), on which the loss
-depends and which rescales like W_{l−1}. ``‖·‖`` is the Frobenius norm.
-
-
-TODO merge
-
-The barrier after the best permutation of the last hidden layer (Zhao, Dehmamy, Walters & Yu, Prop. 5.4).
-
-Two minima W and W′ that differ in the last two layers only are compared at (1 − α) W + α P · W′ for all permutations P
-of the neurons between these layers. Let w_i be the columns of W_l and ζ_j = σ(h_j) the activations, h_j the rows of
-H = W_{l−1} F. If W′ is W with neuron j alone rescaled by m, then for every P, as m → ∞,
+*After the best permutation* (Prop. 5.4) two minima W and W′ that differ in the last two layers only are compared at
+λ W + (1 − λ) P · W′ for all permutations P of the neurons between these layers. Let w_i be the columns of W_l and
+ζ_j = σ(h_j) the activations, h_j the rows of H = W_{l−1} F. If W′ is W with neuron j alone rescaled by m, then for
+every P, as m → ∞,
 
     output at the middle = 2^{−(k+1)} m^k w_i ζ_jᵀ (1 + o(1)),      i the neuron that P puts on j,
 
 so that the least loss over P grows like m^{2k} if ζ_j ≠ 0 and no w_i is 0. :func:`fill_outputs` makes the latter true
 without leaving the minimum.
+
+Weights are float64, W_l (..., o, h) and W_{l−1} (..., h, d); ``hidden`` is H = W_{l−1} F (..., h, N), on which the loss
+depends and which rescales like W_{l−1}. ``‖·‖`` is the Frobenius norm. The paper's α is the book's place λ on the line
+from W (λ = 0) to m · W (λ = 1).
 """
 
 from __future__ import annotations
@@ -38,20 +36,22 @@ from collections.abc import Callable
 
 import torch
 
+from lmc_helpers.barrier import check_places
 from lmc_helpers.matching import all_permutations
 
 __all__ = [
     "activation",
     "check_layers",
-    "factor",
     "fill_outputs",
+    "largest_factor",
     "orbit_bound",
     "orbit_interval",
-    "peak",
+    "output_factor",
     "permuted_losses",
     "rescale",
-    "scale_above",
 ]
+
+Activation = Callable[[torch.Tensor], torch.Tensor]
 
 
 def activation(z: torch.Tensor, k: float, positive: float = 1.0, negative: float = 0.0) -> torch.Tensor:
@@ -132,8 +132,10 @@ def rescale(
     return last * m.pow(-k)[..., None, :], m[..., None] * before
 
 
-def factor(m: float | torch.Tensor, k: float, alpha: float | torch.Tensor) -> torch.Tensor:
-    """φ(α) = (1 − α + α m^{−k}) (1 − α + α m)^k, by which the output is multiplied on the line; equation (14).
+def output_factor(m: float | torch.Tensor, k: float, lam: float | torch.Tensor) -> torch.Tensor:
+    """φ, by which the output is multiplied on the line from W to m · W; equation (14).
+
+        φ(λ) = (1 − λ + λ m^{−k}) (1 − λ + λ m)^k
 
     Parameters
     ----------
@@ -141,8 +143,8 @@ def factor(m: float | torch.Tensor, k: float, alpha: float | torch.Tensor) -> to
         (...), finite and > 0.
     k : float
         degree of σ, finite and > 0.
-    alpha : float or torch.Tensor
-        place on the line, in [0, 1]; it broadcasts with m.
+    lam : float or torch.Tensor
+        place λ in [0, 1], the weight of m · W (the paper's α); it broadcasts with m.
 
     Returns
     -------
@@ -152,25 +154,22 @@ def factor(m: float | torch.Tensor, k: float, alpha: float | torch.Tensor) -> to
     Raises
     ------
     ValueError
-        if m, k or α is not allowed.
+        if m, k or λ is not allowed.
 
     Examples
     --------
     (m + 1)²/(4m) at the middle for k = 1:
 
-    >>> factor(4.0, 1, 0.5)
+    >>> output_factor(4.0, 1, 0.5)
     tensor(1.5625, dtype=torch.float64)
     """
     _check_degree(k)
-    m, alpha = (torch.as_tensor(x, dtype=torch.float64) for x in (m, alpha))
+    m, lam = torch.as_tensor(m, dtype=torch.float64), check_places(lam, row=False)
     _check_scale(m)
-    outside = alpha[~((alpha >= 0) & (alpha <= 1))]
-    if len(outside):
-        raise ValueError(f"alpha = {outside[0].item()}; allowed: 0 <= alpha <= 1")
-    return (1 - alpha + alpha * m.pow(-k)) * (1 - alpha + alpha * m).pow(k)
+    return (1 - lam + lam * m.pow(-k)) * (1 - lam + lam * m).pow(k)
 
 
-def peak(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, torch.Tensor]:
+def largest_factor(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Where φ is largest on the line, and how large: α* and φ*.
 
     With A = 1 − m^{−k} and c = m − 1, the derivative of ln φ vanishes at α* = (k/A − 1/c)/(1 + k), where
@@ -196,8 +195,8 @@ def peak(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, torch.Tensor]
 
     Examples
     --------
-    >>> place, value = peak(torch.tensor([4.0, 1e12]), 2)
-    >>> round(place[1].item(), 6), bool(value[0] > factor(4.0, 2, 0.5))
+    >>> place, value = largest_factor(torch.tensor([4.0, 1e12]), 2)
+    >>> round(place[1].item(), 6), bool(value[0] > output_factor(4.0, 2, 0.5))
     (0.666667, True)
     """
     _check_degree(k)
@@ -210,48 +209,7 @@ def peak(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, torch.Tensor]
     place = (k / -torch.expm1(-k * away) - 1 / torch.expm1(away)) / (1 + k)
     series = 0.5 + (k - 1) * u / 12 - (k - 1) * (k * k + 1) * u**3 / 720
     place = torch.where(near, series, place).clamp(0, 1)
-    return place, factor(m, k, place)
-
-
-def scale_above(b: float, norm: float, k: float) -> float:
-    """An m with a loss > b at the middle of the line: equation (16), corrected.
-
-    m = (2^{k+1} (√b/``‖Y‖`` + 1) − 1)^{−1/k}, in (0, 1). Then φ(½) = (√b/``‖Y‖`` + 1) (1 + m)^k. The paper prints the
-    exponent k and ``‖Y‖²``.
-
-    Parameters
-    ----------
-    b : float
-        the loss to exceed, > 0.
-    norm : float
-        ``‖Y‖``, > 0.
-    k : float
-        degree of σ, finite and > 0.
-
-    Returns
-    -------
-    float
-        m.
-
-    Raises
-    ------
-    ValueError
-        if a number is not allowed, or m is too small for float64.
-
-    Examples
-    --------
-    >>> m = scale_above(100.0, norm=2.0, k=1)
-    >>> bool((factor(m, 1, 0.5) - 1) ** 2 * 2.0**2 > 100)
-    True
-    """
-    _check_degree(k)
-    for name, value in (("b", b), ("norm", norm)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} = {value}; allowed: a finite number > 0")
-    m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** (-1 / k)
-    if m < 1e-300:
-        raise ValueError(f"b = {b}, norm = {norm}, k = {k} need m < 1e-300; allowed: an m that float64 holds")
-    return m
+    return place, output_factor(m, k, place)
 
 
 def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float) -> tuple[float, float]:
@@ -332,31 +290,7 @@ def orbit_bound(low: float, high: float, k: float, norm: float, pairs: bool = Fa
     if not 0 < norm < math.inf:
         raise ValueError(f"norm = {norm}; allowed: a finite number > 0")
     ends = torch.tensor([high / low] if pairs else [low, high], dtype=torch.float64)
-    return (peak(ends, k)[1].max().item() - 1) ** 2 * norm**2
-
-
-def _check_degree(k: float) -> None:
-    if not 0 < k < math.inf:
-        raise ValueError(f"k = {k}; allowed: a finite number > 0")
-
-
-def _check_scale(m: torch.Tensor) -> None:
-    bad = m[~((m > 0) & torch.isfinite(m))]
-    if bad.numel():
-        raise ValueError(f"m = {bad.flatten()[0].item()}; allowed: finite numbers > 0")
-
-
-def check_layers(last: torch.Tensor, before: torch.Tensor) -> None:
-    """Raise ValueError unless W_l (..., o, h) and W_{l−1} or H (..., h, d) fit together and are finite."""
-    if last.ndim < 2 or before.ndim < 2 or last.shape[-1] != before.shape[-2]:
-        raise ValueError(
-            f"the layers have shapes {tuple(last.shape)}, {tuple(before.shape)}; allowed: (..., o, h) and (..., h, d)"
-        )
-    if not (torch.isfinite(last).all() and torch.isfinite(before).all()):
-        raise ValueError("a layer holds values that are not finite; allowed: finite weights")
-
-
-Activation = Callable[[torch.Tensor], torch.Tensor]
+    return (largest_factor(ends, k)[1].max().item() - 1) ** 2 * norm**2
 
 
 def permuted_losses(
@@ -364,9 +298,9 @@ def permuted_losses(
     other: tuple[torch.Tensor, torch.Tensor],
     Y: torch.Tensor,
     sigma: Activation,
-    alpha: float = 0.5,
+    lam: float = 0.5,
 ) -> torch.Tensor:
-    """Losses at (1 − α) W + α P · W′ for every permutation P of the last hidden layer; equation (18).
+    """Losses at λ W + (1 − λ) P · W′ for every permutation P of the last hidden layer; equation (18).
 
     Parameters
     ----------
@@ -376,8 +310,8 @@ def permuted_losses(
         targets (o, N).
     sigma : callable
         activation of the entries.
-    alpha : float
-        place on the line, in [0, 1].
+    lam : float
+        place λ in [0, 1], the weight of ``one``.
 
     Returns
     -------
@@ -387,7 +321,7 @@ def permuted_losses(
     Raises
     ------
     ValueError
-        if the shapes do not fit, a weight is not finite, h > 9, or α lies outside [0, 1].
+        if the shapes do not fit, a weight is not finite, h > 9, or λ lies outside [0, 1].
 
     Examples
     --------
@@ -404,11 +338,10 @@ def permuted_losses(
         raise ValueError(f"the layers have shapes {shapes}; allowed: (o, h) and (h, N), twice the same")
     if Y.shape != (one[0].shape[0], one[1].shape[1]):
         raise ValueError(f"Y has shape {tuple(Y.shape)}; allowed: {(one[0].shape[0], one[1].shape[1])}")
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha = {alpha}; allowed: 0 <= alpha <= 1")
+    check_places(lam, row=False)
     P = all_permutations(one[0].shape[1])  # (h!, h)
-    last = (1 - alpha) * one[0] + alpha * other[0][:, P].movedim(0, 1)  # (h!, o, h)
-    hidden = (1 - alpha) * one[1] + alpha * other[1][P]  # (h!, h, N)
+    last = lam * one[0] + (1 - lam) * other[0][:, P].movedim(0, 1)  # (h!, o, h)
+    hidden = lam * one[1] + (1 - lam) * other[1][P]  # (h!, h, N)
     return (Y - last @ sigma(hidden)).square().sum(dim=(-2, -1))
 
 
@@ -454,3 +387,24 @@ def fill_outputs(last: torch.Tensor, hidden: torch.Tensor, sigma: Activation) ->
     rows[(last == 0).all(dim=0)] = donor
     copies = rows == donor
     return torch.where(copies, last[:, [donor]] / copies.sum(), last), rows
+
+
+def _check_degree(k: float) -> None:
+    if not 0 < k < math.inf:
+        raise ValueError(f"k = {k}; allowed: a finite number > 0")
+
+
+def _check_scale(m: torch.Tensor) -> None:
+    bad = m[~((m > 0) & torch.isfinite(m))]
+    if bad.numel():
+        raise ValueError(f"m = {bad.flatten()[0].item()}; allowed: finite numbers > 0")
+
+
+def check_layers(last: torch.Tensor, before: torch.Tensor) -> None:
+    """Raise ValueError unless W_l (..., o, h) and W_{l−1} or H (..., h, d) fit together and are finite."""
+    if last.ndim < 2 or before.ndim < 2 or last.shape[-1] != before.shape[-2]:
+        raise ValueError(
+            f"the layers have shapes {tuple(last.shape)}, {tuple(before.shape)}; allowed: (..., o, h) and (..., h, d)"
+        )
+    if not (torch.isfinite(last).all() and torch.isfinite(before).all()):
+        raise ValueError("a layer holds values that are not finite; allowed: finite weights")

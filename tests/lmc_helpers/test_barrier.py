@@ -35,6 +35,16 @@ def test_the_chord_is_subtracted_and_the_order_of_the_ends_is_fixed():
     assert values[1] == pytest.approx(0.1) and values[0] == pytest.approx(-0.1)
 
 
+def test_places_of_any_shape_are_checked_as_a_row_is():
+    assert check_places(0.5, row=False).shape == () and check_places([[0.0, 1.0]], row=False).shape == (1, 2)
+    for bad in (0.5, [[0.0]], []):
+        with pytest.raises(ValueError, match="allowed: one or more numbers in a row"):
+            check_places(bad)
+    for bad in (1.5, [[0.0, -0.1]], math.nan):
+        with pytest.raises(ValueError, match="allowed: 0 <= lambda <= 1"):
+            check_places(bad, row=False)
+
+
 def test_refinement_finds_the_supremum():
     a, b = torch.ones(1, 1, dtype=torch.float64), torch.zeros(1, 1, dtype=torch.float64)
     for top in (0.05, 0.333, 0.95):

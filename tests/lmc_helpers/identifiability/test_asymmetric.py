@@ -1,5 +1,6 @@
-"""Asymmetric layers against direct computations with W_eff = F + D ⊙ W, and the schemes against their definitions."""
+"""Asymmetric layers against direct computations with W_eff = F + D ⊙ W, schemes against their definitions, FiGLU."""
 
+import itertools
 import math
 import subprocess
 import sys
@@ -10,14 +11,15 @@ from torch import nn
 
 from lmc_helpers.identifiability.asymmetric import (
     Asymmetric,
+    FiGLU,
     LinearResidual,
     Sparse,
     Syre,
     WAsymmetric,
     WBernoulli,
     asymmetrise,
-    fixed_counts,
-    maps,
+    layer_parts,
+    linear_maps,
 )
 
 
@@ -68,7 +70,7 @@ def test_attention(training):
     heads, width = 2, 6
     layer = nn.MultiheadAttention(width, heads, batch_first=True, bias=False).double().train(training)
     asymmetrise(layer, WAsymmetric(3, 1.0), seed=5)
-    assert set(maps(layer)) == {"in_proj_weight", "out_proj.weight"}
+    assert set(linear_maps(layer)) == {"in_proj_weight", "out_proj.weight"}
     stacked, out = (F + D * W for F, D, W in (parts(layer, "in_proj_weight"), parts(layer.out_proj)))
     x = torch.randn(2, 4, width, dtype=torch.float64)
     q, k, v = (x @ w.T for w in stacked.chunk(3))
@@ -83,7 +85,7 @@ def test_attention(training):
 
 def test_attention_with_three_matrices():
     layer = nn.MultiheadAttention(4, 2, kdim=3, vdim=5)
-    assert list(maps(layer)) == ["q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"]
+    assert list(linear_maps(layer)) == ["q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"]
 
 
 def test_gradient_goes_through_D_only_and_F_and_D_stay():
@@ -181,12 +183,6 @@ def test_syre_and_residual():
     assert D.eq(1).all()
 
 
-def test_fixed_counts_of_a_mask():
-    assert fixed_counts(torch.tensor([[[0.0, 1.0]], [[1.0, 1.0]]])).tolist() == [[1], [0]]
-    with pytest.raises(ValueError, match="-1"):
-        fixed_counts(torch.tensor([[1.0, -1.0]]))
-
-
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
@@ -220,3 +216,58 @@ def test_bad_parametrisations_are_refused():
         Asymmetric(torch.zeros(2, 2), torch.zeros(2, 3))
     with pytest.raises(ValueError, match="finite"):
         Asymmetric(torch.full((1, 1), math.inf), torch.ones(1, 1))
+
+
+def test_parts_of_a_module():
+    net = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.MultiheadAttention(4, 2))
+    assert layer_parts(net) == {}
+    asymmetrise(net, {"0.weight": Sparse(2), "2.in_proj_weight": Syre(0.5, 0.4)}, seed=3)
+    found = layer_parts(net)
+    assert list(found) == ["0.weight", "2.in_proj_weight"]
+    for (F, D, W), weight in zip(found.values(), (net[0].weight, net[2].in_proj_weight), strict=True):
+        torch.testing.assert_close(F + D * W, weight)
+        assert W.requires_grad and not F.requires_grad
+
+
+def test_figlu_is_the_formula_entry_by_entry():
+    activation = FiGLU(4, seed=3)
+    x = torch.randn(2, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    F, found = activation.F.double(), activation(x)
+    for a, b, i in itertools.product(range(2), range(5), range(4)):
+        gate = sum(F[i, j].item() * x[a, b, j].item() for j in range(4))
+        assert found[a, b, i].item() == pytest.approx(x[a, b, i].item() / (1 + math.exp(-gate)), rel=1e-12)
+
+
+def test_no_permutation_commutes_with_figlu_but_the_identity():
+    activation = FiGLU(4, seed=3)
+    x = torch.randn(50, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    for p in itertools.permutations(range(4)):
+        same = torch.allclose(activation(x[:, p]), activation(x)[:, p])
+        assert same == (p == (0, 1, 2, 3))
+
+
+def test_a_diagonal_gate_acts_neuron_by_neuron_and_commutes():
+    activation = FiGLU(3, seed=3)
+    activation.F.copy_(2 * torch.eye(3))
+    x = torch.randn(9, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    torch.testing.assert_close(activation(x[:, [2, 0, 1]]), activation(x)[:, [2, 0, 1]])
+
+
+def test_pairs_share_the_gate_and_layers_do_not():
+    assert FiGLU(6, 7, "hidden 1").F.equal(FiGLU(6, 7, "hidden 1").F)
+    assert not FiGLU(6, 7, "hidden 1").F.equal(FiGLU(6, 7, "hidden 2").F)
+    assert not FiGLU(6, 7).F.equal(FiGLU(6, 8).F)
+    F = FiGLU(200, 1).F
+    assert F.std().item() == pytest.approx(1, rel=0.03) and abs(F.mean().item()) < 0.02
+
+
+def test_the_gate_is_not_trained_but_saved():
+    activation = FiGLU(3, seed=3)
+    assert not list(activation.parameters()) and list(activation.state_dict()) == ["F"]
+
+
+def test_figlu_refuses_sizes_that_do_not_fit():
+    with pytest.raises(ValueError, match="m = 0; allowed"):
+        FiGLU(0, seed=1)
+    with pytest.raises(ValueError, match="2 neurons; allowed: 3"):
+        FiGLU(3, seed=1)(torch.zeros(4, 2))

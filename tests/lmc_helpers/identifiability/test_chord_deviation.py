@@ -2,22 +2,23 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from scipy.integrate import dblquad, quad
 
 from lmc_helpers.identifiability.chord_deviation import (
-    ACTIVATIONS,
+    SMOOTH_ACTIVATIONS,
     chord_deviation,
-    gate_change,
+    circular_segment,
+    deviation_by_quadrature,
     in_standard_coordinates,
-    largest_deviation,
     printed_relu_bound,
     relu_bound,
-    segment,
+    search_worst_pair,
     smooth_bound,
     smooth_deviation,
-    supremum,
+    worst_chord_deviation,
 )
 
 
@@ -49,6 +50,16 @@ def test_closed_form_by_an_integral_over_directions():
     assert chord_deviation(u, v, lam).item() == pytest.approx(exact, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("u", "v", "lam"), [((1, 0.2), (-0.4, 0.9), 0.3), ((1, 0), (-2, 0), 0.5), ((0, 0), (1, 1), 0.7)]
+)
+def test_quadrature_between_kinks_by_monte_carlo(u, v, lam):
+    u, v, x = torch.tensor(u).double(), torch.tensor(v).double(), normal(400_000, 2, seed=20)
+    squares = xi(torch.relu, u, v, lam, x).square()
+    stderr = squares.std().item() / math.sqrt(len(x))
+    assert abs(deviation_by_quadrature(u, v, lam) - squares.mean().item()) < 4.5 * stderr + 1e-12
+
+
 @pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9, 1e-12])
 def test_nearly_equal_vectors_keep_their_digits(apart):
     u, across = torch.tensor([2.0, 0.0, 0.0]).double(), torch.tensor([0.3, 0.4, 0.0]).double()
@@ -76,13 +87,12 @@ def test_special_pairs():
     assert chord_deviation(u, 0 * u, 0.4).item() == 0  # ReLU is linear on rays
     assert chord_deviation(u, -3 * u, 0.25).item() == pytest.approx(0.75**2 * 5)  # w = 0
     assert chord_deviation(u, -u, 0.25).item() == pytest.approx(0.25**2 * 5)
-    assert gate_change(u, -u).item() == pytest.approx(1) and gate_change(u, 7 * u).item() == 0
 
 
 def test_segment_series_meets_the_formula():
     t = torch.linspace(0.25, 0.35, 11, dtype=torch.float64)
-    torch.testing.assert_close(segment(t), t - t.sin() * t.cos(), rtol=1e-13, atol=0)
-    assert segment(torch.zeros(())).item() == 0
+    torch.testing.assert_close(circular_segment(t), t - t.sin() * t.cos(), rtol=1e-13, atol=0)
+    assert circular_segment(torch.zeros(())).item() == 0
 
 
 def test_covariances_with_and_without_full_rank():
@@ -95,22 +105,12 @@ def test_covariances_with_and_without_full_rank():
     assert chord_deviation(standard[0], standard[1], 0.4).item() == pytest.approx(squares.mean().item(), rel=0.03)
 
 
-@pytest.mark.parametrize("m", [1, 3])
-def test_supremum_is_that_of_a_fine_grid(m):
-    u, v = normal(2, m, 3, seed=10), normal(2, m, 3, seed=11)
-    value, where = supremum(u, v)
-    lam = torch.linspace(0, 1, 4001, dtype=torch.float64)
-    total = chord_deviation(u[:, None], v[:, None], lam[:, None]).sum(-1).sqrt()
-    torch.testing.assert_close(value, total.amax(-1), rtol=1e-6, atol=0)
-    assert (value >= total.amax(-1) * (1 - 1e-12)).all() and ((where >= 0) & (where <= 1)).all()
-
-
 @pytest.mark.parametrize("beta", [1e-3, 0.1, 0.6, 1.0, 1.7])
 def test_no_admissible_pair_exceeds_the_supremum_and_symmetric_pairs_reach_it(beta):
     f = torch.tensor([1.0, 0.0, 0.0]).double()
     a, b = (x / x.norm(dim=-1, keepdim=True) for x in (normal(20_000, 3, seed=12), normal(20_000, 3, seed=13)))
     random = max(chord_deviation(f + beta * a, f + beta * b, lam).max().sqrt().item() for lam in (0.3, 0.5, 0.6))
-    S = largest_deviation(beta)
+    S = worst_chord_deviation(beta)
     assert random <= S <= relu_bound(beta) < printed_relu_bound(beta)
     t = torch.linspace(-1, 1, 20_001, dtype=torch.float64)
     side = torch.stack([t, (1 - t * t).clamp(min=0).sqrt(), 0 * t], dim=-1)
@@ -120,15 +120,25 @@ def test_no_admissible_pair_exceeds_the_supremum_and_symmetric_pairs_reach_it(be
     assert random > 0.9 * S
 
 
+@pytest.mark.parametrize("beta", [0.0, 0.05, 0.9, 1.5])
+def test_search_finds_the_worst_pair(beta):
+    """The family u, v = D f ± a e that attains the supremum, by brute force over a circle."""
+    t = np.linspace(-1, min(1, 1 / beta) if beta else 1, 200_001)
+    D, a = 1 - beta * t, beta * np.sqrt(np.clip(1 - t * t, 0, None))
+    J = ((a**2 + D**2) * np.arctan2(a, D) - a * D) / (2 * math.pi)
+    assert search_worst_pair(beta, seed=3) == pytest.approx(math.sqrt(max(J.max(), 0)), rel=1e-6, abs=1e-9)
+    assert search_worst_pair(beta, seed=3, rounds=2) <= math.sqrt(max(J.max(), 0)) * (1 + 1e-9) + 1e-9
+
+
 def test_relu_bound_is_sharp_for_small_beta():
     for beta in (1e-2, 1e-4, 1e-6):
-        assert 1 - beta**2 / 10 - 1e-12 <= largest_deviation(beta) / relu_bound(beta) <= 1 + 1e-12
-    assert largest_deviation(0.0) == 0
+        assert 1 - beta**2 / 10 - 1e-12 <= worst_chord_deviation(beta) / relu_bound(beta) <= 1 + 1e-12
+    assert worst_chord_deviation(0.0) == 0
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", SMOOTH_ACTIVATIONS)
 def test_curvatures_and_quadrature(name):
-    eta, curvature = ACTIVATIONS[name]
+    eta, curvature = SMOOTH_ACTIVATIONS[name]
     z = torch.linspace(-6, 6, 200_001, dtype=torch.float64, requires_grad=True)
     (first,) = torch.autograd.grad(eta(z).sum(), z, create_graph=True)
     (second,) = torch.autograd.grad(first.sum(), z)
@@ -161,7 +171,7 @@ def test_a_zero_end_is_allowed():
     assert value == pytest.approx(smooth_deviation(u, 0 * u, 0.5, "softplus").item(), rel=1e-9) and value > 0
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", SMOOTH_ACTIVATIONS)
 @pytest.mark.parametrize("beta", [0.1, 0.9])
 def test_smooth_bounds_hold_and_are_ordered(name, beta):
     f, a, b = normal(3, 4, seed=15), normal(3, 4, seed=16), normal(3, 4, seed=17)
@@ -176,10 +186,15 @@ def test_smooth_bounds_hold_and_are_ordered(name, beta):
     ("call", "message"),
     [
         (lambda: chord_deviation(torch.ones(2), torch.ones(3), 0.5), "the same last dimension"),
-        (lambda: chord_deviation(torch.ones(2), torch.ones(2), 1.5), "allowed: 0 <= λ <= 1"),
-        (lambda: supremum(torch.ones(1, 2), torch.ones(1, 2), steps=3), "steps = 3; allowed"),
-        (lambda: largest_deviation(-0.1), "beta = -0.1; allowed"),
-        (lambda: largest_deviation(math.inf), "beta = inf; allowed"),
+        (lambda: chord_deviation(torch.ones(2), torch.ones(2), 1.5), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
+        (lambda: chord_deviation(torch.ones(2), torch.ones(2), math.nan), "lambda = nan; allowed"),
+        (lambda: chord_deviation(torch.ones(2), torch.ones(2), torch.tensor([[0.5], [-0.1]])), "lambda = -0.1"),
+        (lambda: deviation_by_quadrature(torch.ones(3), torch.ones(3), 0.5), r"allowed: \(2,\)"),
+        (lambda: deviation_by_quadrature(torch.ones(2), torch.ones(2), 2.0), "lambda = 2.0; allowed"),
+        (lambda: search_worst_pair(-1.0, seed=1), "beta = -1.0; allowed"),
+        (lambda: search_worst_pair(1.0, seed=1, rounds=0), "rounds = 0; allowed"),
+        (lambda: worst_chord_deviation(-0.1), "beta = -0.1; allowed"),
+        (lambda: worst_chord_deviation(math.inf), "beta = inf; allowed"),
         (lambda: smooth_deviation(torch.ones(2), torch.ones(2), 0.5, "relu"), "activation = 'relu' is unknown"),
         (lambda: smooth_bound(-1.0, torch.ones(2), "tanh"), "beta = -1.0; allowed"),
         (lambda: in_standard_coordinates(torch.ones(1, 2), torch.eye(3)), "allowed: symmetric"),

@@ -1,4 +1,4 @@
-"""Realization costs, cost tables and swap costs against least-squares solvers, double loops and brute force."""
+"""Costs against least-squares solvers, double loops and brute force; determined neurons: rank and linear programs."""
 
 import itertools
 import math
@@ -8,16 +8,16 @@ import pytest
 import scipy.linalg
 import torch
 
-from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import (
     cost_table,
+    determined,
     least_norm_weight,
     output_sensitivity,
     realization_cost,
     swap_costs,
+    twin_distance,
 )
-from lmc_helpers.identifiability.input_subspace import chunks, class_dimension, coherence, grams, pca_basis
-from lmc_helpers.identifiability.swaps import center_shift, swap_terms
+from lmc_helpers.identifiability.input_subspace import class_dimension, coherence, grams, neuron_slices
 
 
 def basis(d, k, seed=0):
@@ -25,7 +25,7 @@ def basis(d, k, seed=0):
     return torch.tensor(q)
 
 
-def layer(m, d, k, seed=0, p=0.3, lead=()):
+def random_layer(m, d, k, seed=0, p=0.3, lead=()):
     rng = np.random.default_rng([seed, m, d, k])
     D = (rng.random((*lead, m, d)) >= p).astype(float)
     F = (1 - D) * rng.standard_normal((*lead, m, d))
@@ -52,7 +52,7 @@ SIZES = [(1, 1, 1), (2, 1, 1), (2, 3, 1), (5, 4, 4), (6, 9, 3), (4, 30, 7)]
 @pytest.mark.parametrize(("m", "d", "k"), SIZES)
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.8])
 def test_costs_are_those_of_least_squares(m, d, k, p):
-    F, D, W, U = layer(m, d, k, p=p)
+    F, D, W, U = random_layer(m, d, k, p=p)
     A = (F + D * W) @ U
     costs = realization_cost(A[None], F[:, None], D[:, None], U)
     expected = naive_table(F, D, W, U)
@@ -90,7 +90,7 @@ def test_small_singular_values_are_not_lost():
 
 
 def test_least_norm_weight_realises_the_function():
-    F, D, W, U = layer(4, 9, 3)
+    F, D, W, U = random_layer(4, 9, 3)
     A = (F + D * W) @ U
     w = least_norm_weight(A.flip(0), F, D, U)
     torch.testing.assert_close((F + D * w) @ U, A.flip(0))
@@ -99,21 +99,21 @@ def test_least_norm_weight_realises_the_function():
 
 
 def test_costs_depend_on_the_subspace_and_not_on_its_basis():
-    F, D, W, U = layer(5, 8, 3)
+    F, D, W, U = random_layer(5, 8, 3)
     turn = basis(3, 3, seed=4)
     torch.testing.assert_close(cost_table(F, D, W, U @ turn), cost_table(F, D, W, U))
     torch.testing.assert_close(cost_table(F, -D, -W, U), cost_table(F, D, W, U))  # signs of D do not matter
 
 
 def test_batches_and_chunks(monkeypatch):
-    F, D, W, U = layer(5, 6, 2, lead=(2, 3), p=0.6)
+    F, D, W, U = random_layer(5, 6, 2, lead=(2, 3), p=0.6)
     together = cost_table(F, D, W, U)
     alone = torch.stack(
         [cost_table(*x, U) for x in zip(F.flatten(0, 1), D.flatten(0, 1), W.flatten(0, 1), strict=True)]
     )
     torch.testing.assert_close(together.flatten(0, 1), alone)
     monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", 1)
-    assert len(chunks(D, U)) == 5
+    assert len(neuron_slices(D, U)) == 5
     torch.testing.assert_close(cost_table(F, D, W, U), together)
     torch.testing.assert_close(
         swap_costs(F, D, W, U),
@@ -125,7 +125,7 @@ def test_batches_and_chunks(monkeypatch):
 
 @pytest.mark.parametrize(("m", "d", "k"), SIZES)
 def test_swap_costs_pair_by_pair(m, d, k):
-    F, D, W, U = layer(m, d, k, seed=1, p=0.0)
+    F, D, W, U = random_layer(m, d, k, seed=1, p=0.0)
     D = D * torch.tensor(np.random.default_rng(7).uniform(0.5, 2, (m, d)))
     found = swap_costs(F, D, W, U)
     assert found.diagonal().eq(0).all() and found.equal(found.mT)
@@ -142,34 +142,9 @@ def test_swaps_out_of_a_class_are_infinite():
     assert swap_costs(F, D, W, torch.eye(2)).tolist() == [[0.0, math.inf], [math.inf, 0.0]]
 
 
-@pytest.mark.parametrize(("m", "d", "k"), [(2, 3, 1), (2, 1, 1), (4, 6, 6), (7, 12, 5)])
-def test_three_terms_of_equation_16(m, d, k):
-    rng = np.random.default_rng(m)
-    F, W = (torch.tensor(rng.standard_normal((m, d))) for _ in range(2))
-    D, U = torch.tensor(rng.uniform(0.5, 2, (m, d))), basis(d, k)
-    terms = swap_terms(F, D, W, U)
-    torch.testing.assert_close(sum(terms), swap_costs(F, D, W, U), rtol=1e-10, atol=1e-10)
-    v, r, u = (F @ U).numpy(), ((D * W) @ U).numpy(), U.numpy()
-    P = [np.linalg.inv(u.T @ np.diag(x**2) @ u) for x in D.numpy()]
-    for i, j in itertools.permutations(range(m), 2):
-        x = v[j] - v[i]
-        literal = (
-            x @ (P[i] + P[j]) @ x,
-            2 * x @ (P[i] @ r[j] - P[j] @ r[i]),
-            r[j] @ (P[i] - P[j]) @ r[j] + r[i] @ (P[j] - P[i]) @ r[i],
-        )
-        for term, expected in zip(terms, literal, strict=True):
-            assert term[i, j].item() == pytest.approx(expected, rel=1e-8, abs=1e-8)
-
-
-def test_terms_need_full_rank():
-    with pytest.raises(ValueError, match="full rank"):
-        swap_terms(torch.zeros(2, 2), torch.tensor([[1.0, 0.0], [1.0, 1.0]]), torch.ones(2, 2), torch.eye(2))
-
-
 @pytest.mark.parametrize("m", [1, 2, 5])
 def test_sensitivity_of_every_permutation(m):
-    F, D, W, U = layer(m, 7, 3, seed=2)
+    F, D, W, U = random_layer(m, 7, 3, seed=2)
     A = (F + D * W) @ U
     p = torch.tensor(list(itertools.permutations(range(m))))
     found = output_sensitivity(cost_table(F, D, W, U), p)
@@ -177,71 +152,12 @@ def test_sensitivity_of_every_permutation(m):
     for cost, order in zip(found, p.tolist(), strict=True):
         permuted = sum(naive_cost(A[j], F[i], D[i], U) ** 2 for i, j in enumerate(order))
         assert cost.item() == pytest.approx(permuted - own, rel=1e-9, abs=1e-9 * permuted)
-        P = torch.eye(m).double()[order]
-        shift = center_shift(F, U, torch.tensor(order))
-        torch.testing.assert_close(shift, (P - torch.eye(m).double()) @ F @ U)
-    if m == 5:
-        gaps = torch.stack([center_shift(F, U, q).norm() for q in p[1:]])
-        assert centre_gap(F @ U).item() == pytest.approx(gaps.min().item())
 
 
 def test_sensitivity_refuses_what_is_no_permutation():
     for p in ([0, 0], [0, 1, 2]):
         with pytest.raises(ValueError, match="permutations"):
             output_sensitivity(torch.ones(2, 2), torch.tensor(p))
-
-
-def test_coherence_is_the_largest_leverage():
-    U = basis(9, 4)
-    assert coherence(U).item() == pytest.approx((U @ U.T).diagonal().max().item())
-    assert coherence(U @ basis(4, 4, seed=2)).item() == pytest.approx(coherence(U).item())
-    H = torch.tensor(scipy.linalg.hadamard(8)).double() / math.sqrt(8)
-    assert coherence(H[:, :3]).item() == pytest.approx(3 / 8)
-    assert coherence(torch.eye(5)[:, :2]).item() == 1.0
-
-
-@pytest.mark.parametrize(("d", "k", "masked"), [(6, 3, 0), (6, 3, 4), (6, 1, 6), (3, 3, 1)])
-def test_class_dimension(d, k, masked):
-    D = torch.ones(2, d).double()
-    D[1, :masked] = 0
-    assert class_dimension(D, basis(d, k)).tolist() == [k, min(k, d - masked)]
-
-
-@pytest.mark.parametrize("centered", [False, True])
-def test_pca_basis_against_numpy(centered):
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((200, 6)) * [5, 3, 2, 1, 0.5, 0.1] + 2
-    values, vectors = np.linalg.eigh(np.cov(X.T, bias=True) if centered else X.T @ X / 200)
-    share = np.cumsum(values[::-1]) / values.sum()
-    for explained in (0.5, 0.9, 0.999, 1.0):
-        U = pca_basis(torch.tensor(X), explained, centered)
-        k = int(np.argmax(share >= explained - 1e-12)) + 1
-        expected = vectors[:, ::-1][:, :k]
-        assert U.shape == (6, k)
-        np.testing.assert_allclose((U @ U.T).numpy(), expected @ expected.T, atol=1e-9)
-
-
-def test_pca_basis_of_exactly_low_rank_inputs():
-    U = basis(7, 2)
-    X = torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) @ U.T
-    found = pca_basis(X, 1.0)
-    assert found.shape == (7, 2)
-    torch.testing.assert_close(found @ found.T, U @ U.T)
-
-
-@pytest.mark.parametrize(
-    ("X", "explained", "centered", "message"),
-    [
-        (torch.ones(3, 2), 0.0, False, "explained"),
-        (torch.ones(3, 2), 1.5, False, "explained"),
-        (torch.ones(3, 2), 0.9, True, "no variation"),
-        (torch.zeros(3, 2), 0.9, False, "no variation"),
-        (torch.full((3, 2), math.nan), 0.9, False, "finite"),
-    ],
-)
-def test_pca_basis_refuses(X, explained, centered, message):
-    with pytest.raises(ValueError, match=message):
-        pca_basis(X, explained, centered)
 
 
 @pytest.mark.parametrize(
@@ -275,3 +191,42 @@ def test_bad_shapes_are_refused():
         realization_cost(torch.ones(2), torch.ones(3), torch.ones(3), eye)
     with pytest.raises(ValueError, match="finite"):
         cost_table(torch.full((1, 3), math.inf), torch.ones(1, 3), torch.ones(1, 3), eye)
+
+
+def gaussian(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 3), (6, 3), (10, 4)])
+def test_rank_and_linear_programs_agree(n, k):
+    for C in (gaussian(n, k), gaussian(n, k, seed=1).abs()):
+        neurons = gaussian(12, k, seed=2)
+        for a, unique in zip(neurons, determined(neurons, C).tolist(), strict=True):
+            assert (twin_distance(a, C) < 1e-9) == unique
+
+
+def test_symmetric_inputs_determine_every_weight():
+    C = gaussian(4, 4)
+    assert determined(gaussian(50, 4, seed=1), torch.cat([C, -C])).all()
+
+
+def test_a_twin_is_a_twin():
+    C = gaussian(8, 3).abs()
+    a = torch.tensor([-1.0, -0.5, -0.2]).double()
+    assert not determined(a, C) and twin_distance(a, C) == pytest.approx(1.0)
+    assert (C @ a).relu().eq((C @ (2 * a)).relu()).all()
+
+
+@pytest.mark.parametrize(
+    ("a", "C", "message"),
+    [
+        (torch.ones(2), torch.ones(3, 3), "allowed"),
+        (torch.tensor([1.0, -1.0]), torch.ones(1, 2), "boundary"),
+        (torch.ones(2), torch.zeros(1, 2), "boundary"),
+        (torch.tensor([1.0, torch.inf]), torch.ones(1, 2), "finite"),
+    ],
+)
+def test_bad_neurons_are_refused(a, C, message):
+    for call in (determined, twin_distance):
+        with pytest.raises(ValueError, match=message):
+            call(a, C)

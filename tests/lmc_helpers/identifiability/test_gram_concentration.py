@@ -1,19 +1,20 @@
-"""Moments and bounds of random Gram matrices against enumeration of all masks and quadrature."""
+"""Moments, laws and bounds of random Gram matrices against enumeration of all masks."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-import scipy.integrate
 import torch
 
 from lmc_helpers.identifiability.gram_concentration import (
+    all_masks,
     bernstein_bound,
+    copies_law,
+    copies_mean_square,
     exact_copies,
-    frobenius_moment,
     mask_moments,
-    syre_moments,
+    mask_probabilities,
     variance_parameter,
 )
 from lmc_helpers.identifiability.input_subspace import coherence
@@ -34,29 +35,9 @@ def test_moment_over_all_masks(d, k, p):
     weights = torch.where(all_masks == 0, p, 1 - p).double().prod(dim=1)
     S = torch.einsum("lk,ml,lj->mkj", U, all_masks, U)
     gap = S - (1 - p) * torch.eye(k)
-    assert frobenius_moment(U, p * (1 - p)).item() == pytest.approx((weights @ gap.square().sum(dim=(1, 2))).item())
     second = torch.einsum("m,mij,mjk->ik", weights, gap, gap)
     norm = np.linalg.norm(second.numpy(), 2)
     assert p * (1 - p) * variance_parameter(U).item() == pytest.approx(norm)
-
-
-@pytest.mark.parametrize(("d", "k", "fixed"), [(2, 1, 1), (5, 5, 2), (7, 3, 4), (6, 2, 6)])
-def test_moment_with_a_fixed_number(d, k, fixed):
-    U = basis(d, k)
-    chosen = [x for x in masks(d) if (x == 0).sum() == fixed]
-    gaps = [U.T @ (x[:, None] * U) - (1 - fixed / d) * torch.eye(k) for x in chosen]
-    mean = torch.stack(gaps).square().sum(dim=(1, 2)).mean()
-    p = fixed / d
-    assert frobenius_moment(U, p * (1 - p), fixed_number=True).item() == pytest.approx(mean.item(), abs=1e-12)
-
-
-@pytest.mark.parametrize("epsilon", [0.05, 0.6])
-def test_syre_moments_by_quadrature(epsilon):
-    low, high = 1 - epsilon, 1 + epsilon
-    mean, square = (scipy.integrate.quad(lambda u, n=n: u**-n, low, high)[0] / (high - low) for n in (1, 2))
-    m = syre_moments(epsilon)
-    assert m.mean == pytest.approx(mean) and m.variance == pytest.approx(square - mean**2)
-    assert m.distance == pytest.approx(max(abs(1 / low - mean), abs(1 / high - mean)))
 
 
 def test_mask_moments():
@@ -66,6 +47,29 @@ def test_mask_moments():
         assert m.mean == pytest.approx(weights @ values)
         assert m.variance == pytest.approx(weights @ (values - m.mean) ** 2)
         assert m.distance == pytest.approx(np.abs(values - m.mean)[weights > 0].max())
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_all_masks_and_their_probabilities(d):
+    assert all_masks(d).equal(masks(d))
+    for p in (0.0, 0.3, 1.0):
+        found = mask_probabilities(all_masks(d), p)
+        expected = [math.prod(1 - p if x else p for x in row) for row in masks(d).tolist()]
+        assert found.tolist() == pytest.approx(expected) and found.sum().item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("copies", "k"), [(1, 1), (1, 3), (5, 1), (4, 3)])
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.5])
+def test_law_of_exact_copies_over_all_masks(copies, k, p):
+    U, all_of_them = exact_copies(copies * k, k, copies), masks(copies * k)
+    weights = ((1 - all_of_them) * p + all_of_them * (1 - p)).prod(dim=1)
+    S = torch.einsum("lk,ml,lj->mkj", U, all_of_them, U)
+    norm = torch.linalg.matrix_norm(S - (1 - p) * torch.eye(k).double(), 2)
+    values, law = copies_law(copies, k, p)
+    assert (np.diff(values) > 0).all() and law[-1] == pytest.approx(1)
+    for value, probability in zip(values, law, strict=True):
+        assert weights[norm <= value + 1e-9].sum().item() == pytest.approx(probability)
+    assert copies_mean_square(copies, k, p) == pytest.approx((weights @ norm.square()).item(), abs=1e-12)
 
 
 @pytest.mark.parametrize(("d", "k"), [(1, 1), (6, 2), (8, 8)])
@@ -104,10 +108,14 @@ def test_bound_over_all_masks(d, k, refined):
     ("call", "message"),
     [
         (lambda: mask_moments(1.2), "p = 1.2"),
-        (lambda: syre_moments(1.0), "epsilon = 1.0"),
+        (lambda: all_masks(0), "d = 0"),
+        (lambda: all_masks(21), "d = 21"),
+        (lambda: mask_probabilities(torch.ones(2), -0.1), "p = -0.1"),
+        (lambda: copies_law(0, 1, 0.5), "copies = 0"),
+        (lambda: copies_mean_square(1, 0, 0.5), "k = 0"),
+        (lambda: copies_law(1, 1, 2.0), "p = 2.0"),
         (lambda: bernstein_bound(basis(3, 1), mask_moments(0.5), 1.0), "delta = 1.0"),
         (lambda: exact_copies(5, 2, 3), "copies = 3"),
-        (lambda: frobenius_moment(torch.ones(1, 1), 1.0, fixed_number=True), "d = 1"),
         (lambda: variance_parameter(torch.ones(3, 2)), "orthonormal"),
         (lambda: bernstein_bound(torch.ones(2, 3), mask_moments(0.5), 0.1), "k <= d"),
     ],

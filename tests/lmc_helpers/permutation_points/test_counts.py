@@ -95,7 +95,7 @@ def test_printed_forms_are_identities_in_n():
 def test_bound_is_attained_for_small_orders_only():
     for n in range(1, 50):
         for K in range(n):
-            exact, bound = counts.count_ratio(K, n), counts.lower_bound(K, n)
+            exact, bound = counts.count_ratio(K, n), counts.count_ratio_bound(K, n)
             assert exact == bound if K <= 1 else exact > bound
             assert (bound > 0) == (2 * K <= n)
 
@@ -105,7 +105,7 @@ def test_growth_with_its_next_term(K):
     n = 10**6
     c = counts.growth_constant(K) * n**K
     assert (1 - counts.count_ratio(K, n) / c) * n == pytest.approx(K * (5 * K + 1) / 6, rel=1e-4, abs=1e-9)
-    assert (1 - counts.lower_bound(K, n) / c) * n == pytest.approx(K * (3 * K - 1) / 2, rel=1e-4, abs=1e-9)
+    assert (1 - counts.count_ratio_bound(K, n) / c) * n == pytest.approx(K * (3 * K - 1) / 2, rel=1e-4, abs=1e-9)
 
 
 def test_counts_take_integers_of_numpy_and_stay_exact():
@@ -120,6 +120,20 @@ def test_arrangements(n, size):
     assert len(labels) == counts.count_ratio(n - size, n) * math.factorial(n)
     assert len(np.unique(labels, axis=0)) == len(labels)
     assert all(set(row) == set(range(size)) for row in labels.tolist())
+
+
+@pytest.mark.parametrize(("n", "number"), [(0, 1), (1, 1), (4, 5), (7, 15), (12, 77), (20, 627)])
+def test_partitions_are_all_and_each_once(n, number):
+    found = counts.partitions(n)
+    assert len(set(found)) == len(found) == number  # OEIS A000041
+    assert all(sum(parts) == n and list(parts) == sorted(parts, reverse=True) for parts in found)
+    assert found == sorted(found, reverse=True)
+    if n <= 7:
+        everything = {
+            tuple(sorted(parts, reverse=True)) for k in range(n + 1) for parts in product(range(1, n + 1), repeat=k)
+        }
+        assert set(found) == {parts for parts in everything if sum(parts) == n}
+    assert counts.partitions(n, largest=2) == [parts for parts in found if all(s <= 2 for s in parts)]
 
 
 def test_permutation_points_compute_the_smaller_layer():
@@ -142,7 +156,8 @@ def test_permutation_points_compute_the_smaller_layer():
         (lambda: counts.count_ratio(1.0, 4), "K = 1.0; allowed: an integer >= 0"),
         (lambda: counts.count_ratio(True, 4), "K = True; allowed: an integer >= 0"),
         (lambda: counts.count_ratio(1, "4"), "n = '4'; allowed: an integer >= 1"),
-        (lambda: counts.lower_bound(3, 2), "order K = 3 in a layer of n = 2 neurons; allowed: 0 <= K < n"),
+        (lambda: counts.count_ratio_bound(3, 2), "order K = 3 in a layer of n = 2 neurons; allowed: 0 <= K < n"),
+        (lambda: counts.partitions(-1), "n = -1; allowed: an integer >= 0"),
         (lambda: counts.growth_constant(-2), "K = -2; allowed: an integer >= 0"),
         (
             lambda: counts.arrangements(2, 3),

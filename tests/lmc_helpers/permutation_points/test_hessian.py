@@ -1,4 +1,4 @@
-"""Hessians against closed forms and a one-hidden-layer Hessian written out in NumPy; inertia; Lanczos; refusals."""
+"""Hessians against closed forms and a one-hidden-layer Hessian written out in NumPy; inertia; refusals."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.permutation_points.hessian import extreme_eigenvalues, gradient, hessian, inertia
+from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia, separated
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.seeds import torch_generator
 
@@ -73,8 +73,6 @@ def test_losses_without_curvature_have_the_hessian_zero():
     theta = torch.ones(2, 3)
     assert hessian(lambda t: t.sum(dim=-1), theta).equal(torch.zeros(2, 3, 3))
     assert hessian(lambda t: torch.ones(t.shape[:-1]), theta).equal(torch.zeros(2, 3, 3))
-    low, high = extreme_eigenvalues(lambda t: 0 * t.square().sum(dim=-1), torch.ones(5), k=2)
-    assert low.tolist() == high.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 4), (2, 0, 1), (1, 3, 2), (0, 5, 0), (1, 0, 0)])
@@ -92,18 +90,18 @@ def test_inertia_tolerance_is_relative_to_the_largest_eigenvalue_of_each_matrix(
     assert [count.tolist() for count in inertia(H, tol=1e-2)] == [[0, 1], [2, 0], [1, 2]]
 
 
-@pytest.mark.parametrize("k", [1, 3, 6])
-def test_lanczos_finds_the_ends_of_the_spectrum(k):
-    loss, theta, x, y = toy(3, 2, 40, 1)
-    low, high = extreme_eigenvalues(loss, theta[0], k)
-    values = np.linalg.eigvalsh(written_out(theta[0].numpy(), 3, x, y)[1])
-    np.testing.assert_allclose(low, values[:k], rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(high, values[-k:], rtol=1e-9, atol=1e-11)
-    assert extreme_eigenvalues(loss, theta[0], k)[0].equal(low)
+def test_separated_looks_for_a_gap_in_the_sizes():
+    """Against the definition, eigenvalue by eigenvalue, for matrices with a known spectrum in a random basis."""
+    rng = np.random.default_rng(2)
+    spectra = 10.0 ** rng.uniform(-6, 0, (200, 4)) * rng.choice([-1, 1], (200, 4))
+    Q = np.linalg.qr(rng.standard_normal((200, 4, 4)))[0]
+    found = separated(torch.from_numpy(Q * spectra[:, None, :] @ np.swapaxes(Q, 1, 2)), low=1e-4, high=1e-2)
+    expected = [not any(1e-4 < abs(v) / max(abs(row)) < 1e-2 for v in row) for row in spectra]
+    assert found.tolist() == expected and 0 < sum(expected) < 200
+    assert separated(torch.zeros(3, 3), low=1e-4, high=1e-2)
 
 
 SQUARE = torch.zeros(2, 3)
-QUARTIC = (lambda t: t.pow(4).sum(dim=-1), torch.ones(5))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +109,7 @@ QUARTIC = (lambda t: t.pow(4).sum(dim=-1), torch.ones(5))
     [
         (lambda: hessian(lambda t: t.sum(), SQUARE), r"the loss has shape \(\); allowed: \(2,\)"),
         (lambda: gradient(lambda t: t.square(), SQUARE), r"the loss has shape \(2, 3\); allowed: \(2,\)"),
-        (lambda: hessian(*QUARTIC, chunk=0), "chunk = 0; allowed: chunk >= 1"),
+        (lambda: hessian(lambda t: t.pow(4).sum(dim=-1), SQUARE, chunk=0), "chunk = 0; allowed: chunk >= 1"),
         (lambda: hessian(lambda t: t.pow(1.5).sum(dim=-1), SQUARE), "the Hessian holds values that are not finite"),
         (lambda: inertia(torch.eye(2), tol=0.0), "tol = 0.0; allowed: 0 < tol < 1"),
         (lambda: inertia(torch.eye(2), tol=1.0), "tol = 1.0"),
@@ -120,10 +118,7 @@ QUARTIC = (lambda t: t.pow(4).sum(dim=-1), torch.ones(5))
         (lambda: inertia(torch.ones(3), tol=0.1), r"H has shape \(3,\)"),
         (lambda: inertia(torch.full((2, 2), math.inf), tol=0.1), "H holds values that are not finite"),
         (lambda: inertia(torch.ones(2, 2).triu(), tol=0.1), "H − Hᵀ has an entry 1.0e"),
-        (lambda: extreme_eigenvalues(QUARTIC[0], SQUARE, 1), r"theta has shape \(2, 3\); allowed: \(p,\)"),
-        (lambda: extreme_eigenvalues(*QUARTIC, k=0), "k = 0 eigenvalues from each end of p = 5"),
-        (lambda: extreme_eigenvalues(*QUARTIC, k=3), "k = 3"),
-        (lambda: extreme_eigenvalues(lambda t: t.pow(1.5).sum(dim=-1), torch.zeros(5), k=1), "product is not finite"),
+        (lambda: separated(torch.eye(2), low=0.1, high=0.1), "low = 0.1, high = 0.1; allowed: 0 < low < high < 1"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from lmc_helpers.permutation_points.mlp import ACTIVATIONS, MLP, squared_loss
+from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 
 PLAIN = {
     "relu": lambda z: max(z, 0.0),
@@ -42,7 +42,7 @@ def inputs(T: int, n: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", NONLINEARITIES)
 def test_forward_and_hidden_are_the_loop_over_neurons(sizes, activation):
     net, x = MLP(sizes, activation), inputs(3, sizes[0])
     theta = net.initial(4, seed=1, scale=2.0).reshape(2, 2, -1)
@@ -59,7 +59,7 @@ def test_forward_and_hidden_are_the_loop_over_neurons(sizes, activation):
 
 def test_softplus_and_its_derivatives_are_exact_everywhere():
     z = torch.tensor([-700.0, -30.0, 0.0, 19.9, 20.1, 39.9, 40.1, 700.0], dtype=torch.float64, requires_grad=True)
-    value = ACTIVATIONS["softplus"](z)
+    value = NONLINEARITIES["softplus"](z)
     assert value.tolist() == pytest.approx([PLAIN["softplus"](v) for v in z.tolist()], rel=1e-15)
     (slope,) = torch.autograd.grad(value.sum(), z, create_graph=True)
     assert slope.tolist() == pytest.approx([PLAIN["sigmoid"](v) for v in z.tolist()], rel=1e-15)

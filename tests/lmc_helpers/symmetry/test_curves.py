@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from lmc_helpers.symmetry.curves import curve, derivatives, flatten, length, orbit_curvature, segment, two_factor_curve
+from lmc_helpers.symmetry.chord_bound import curvature
+from lmc_helpers.symmetry.curves import chord, curve, derivatives, flatten, length, two_factor_curve
 from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling
 from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
 
@@ -21,6 +22,11 @@ def case(name, *batch, h=3):
     if name == "gl":
         return GeneralLinear(), normal(*batch, h, h, seed=3) / 2, w
     return Rescaling(1.5), normal(*batch, h, seed=4), w
+
+
+def orbit_curvature(action, M, w, t):
+    dims = 1 if isinstance(action, Rescaling) else 2
+    return curvature(*derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, t)))
 
 
 def circumscribed(a, b, c):
@@ -92,13 +98,13 @@ def test_curves_of_the_map_6_start_at_the_identity_s_image():
     torch.testing.assert_close(net.output(path), net.output(w).expand(11, -1, -1))
 
 
-def test_segment_has_its_ends_and_is_straight():
-    a, b = case("gl", 2)[2], case("gl", 2)[2]
-    b = tuple(-W for W in b)
-    points = flatten(segment(a, b, T))
-    torch.testing.assert_close(points[:, 0], flatten(a))
-    torch.testing.assert_close(points[:, -1], flatten(b))
-    assert points.diff(n=2, dim=1).abs().max() < 1e-14
+def test_chord_has_the_ends_of_its_curve_and_is_straight():
+    action, M, w = case("gl", 2)
+    path = curve(action, M, w, T)
+    points = flatten(chord(path, T[::2]))
+    torch.testing.assert_close(points[:, 0], flatten(w))
+    torch.testing.assert_close(points[:, -1], flatten(path)[:, -1])
+    assert points.shape == (2, 6, 18) and points.diff(n=2, dim=1).abs().max() < 1e-14
 
 
 def test_orbits_of_rotations_are_circles():
@@ -130,6 +136,7 @@ W = torch.ones(2, 3).double(), torch.ones(4, 2).double()
         (lambda: length(Rescaling(), torch.ones(2).double(), W, nodes=0), "nodes = 0; allowed"),
         (lambda: orbit_curvature(GeneralLinear(), torch.zeros(2, 2).double(), W, T), "a velocity is 0"),
         (lambda: two_factor_curve(W, torch.diag(torch.tensor([1.0, -1.0])).double(), T), "det g = -1"),
+        (lambda: chord(W, torch.ones(())), r"t has shape \(\); allowed: a grid"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -1,5 +1,6 @@
-"""The rescaling symmetry: forward passes in NumPy, maxima by SciPy, the closed forms written out."""
+"""The rescaling symmetry: forward passes in NumPy, maxima by SciPy, closed forms, loops over permutations."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,16 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.symmetry.rescaling import activation, factor, orbit_bound, orbit_interval, peak, rescale, scale_above
+from lmc_helpers.symmetry.rescaling import (
+    activation,
+    fill_outputs,
+    largest_factor,
+    orbit_bound,
+    orbit_interval,
+    output_factor,
+    permuted_losses,
+    rescale,
+)
 
 DEGREES = [0.5, 1, 2, 3.7]
 
@@ -59,14 +69,14 @@ def test_factor_multiplies_the_output_on_the_line(k):
         for alpha in (0.0, 0.31, 0.5, 1.0):
             line = [(1 - alpha) * one + alpha * two for one, two in zip((last, before), other, strict=True)]
             np.testing.assert_allclose(
-                output(*line, features, k, 0.4), factor(m, k, alpha).item() * plain, rtol=1e-12, atol=1e-13
+                output(*line, features, k, 0.4), output_factor(m, k, alpha).item() * plain, rtol=1e-12, atol=1e-13
             )
 
 
 @pytest.mark.parametrize("k", DEGREES)
 @pytest.mark.parametrize("m", [1e-3, 0.5, 0.97, 1.02, 4.0, 1e4])
 def test_peak_is_the_maximum(k, m):
-    place, value = peak(m, k)
+    place, value = largest_factor(m, k)
     found = minimize_scalar(
         lambda a: -math.log(1 - a + a * m**-k) - k * math.log(1 - a + a * m),
         bounds=(0, 1),
@@ -85,28 +95,18 @@ def test_peak_is_the_maximum(k, m):
 @pytest.mark.parametrize("k", DEGREES)
 def test_peak_is_symmetric_monotone_and_continuous_at_one(k):
     m = torch.logspace(0.01, 3, 60, dtype=torch.float64)
-    place, value = peak(m, k)
-    there, same = peak(1 / m, k)
+    place, value = largest_factor(m, k)
+    there, same = largest_factor(1 / m, k)
     torch.testing.assert_close(place, 1 - there, rtol=0, atol=1e-10)
     torch.testing.assert_close(value, same, rtol=1e-10, atol=0)
     assert (value.diff() > 0).all() and (value > 1).all()
-    assert peak(1.0, k)[0].item() == 0.5 and peak(1.0, k)[1].item() == 1.0
+    assert largest_factor(1.0, k)[0].item() == 0.5 and largest_factor(1.0, k)[1].item() == 1.0
     edge = 0.01 / max(1, k)  # where the series takes over
-    around = peak(torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64).exp(), k)[0]
+    around = largest_factor(torch.tensor([edge * (1 - 1e-9), edge * (1 + 1e-9)], dtype=torch.float64).exp(), k)[0]
     assert abs(around.diff().item()) < 1e-11
-    assert peak(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
-    above = (peak(5.0, k)[0].item() - 0.5) * (k - 1)
-    assert above > 0 if k != 1 else abs(peak(5.0, k)[0].item() - 0.5) < 1e-12
-
-
-@pytest.mark.parametrize("k", DEGREES)
-@pytest.mark.parametrize("norm", [0.1, 1.0, 30.0])
-@pytest.mark.parametrize("b", [1e-3, 1.0, 1e6])
-def test_scale_above_exceeds_b(b, norm, k):
-    m = scale_above(b, norm, k)
-    T = 2 ** (k + 1) * (math.sqrt(b) / norm + 1)
-    assert 0 < m < 1 and 1 + m**-k == pytest.approx(T, rel=1e-12)
-    assert ((1 + m**-k) * (1 + m) ** k * 2 ** -(k + 1) - 1) ** 2 * norm**2 > b
+    assert largest_factor(1e30, k)[0].item() == pytest.approx(k / (1 + k), abs=1e-9)
+    above = (largest_factor(5.0, k)[0].item() - 0.5) * (k - 1)
+    assert above > 0 if k != 1 else abs(largest_factor(5.0, k)[0].item() - 0.5) < 1e-12
 
 
 @pytest.mark.parametrize("k", [0.5, 1, 2])
@@ -117,14 +117,68 @@ def test_orbit_interval_and_bound_are_sharp(k):
     for end, layer in ((low, 0), (high, 1)):
         assert rescale(last, before, end, k)[layer].norm().item() == pytest.approx(c, rel=1e-12)
     grid = torch.linspace(0, 1, 20001, dtype=torch.float64)
-    largest = max((factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
+    largest = max((output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
     assert orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
     assert orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
-    pairs = (factor(high / low, k, grid).max().item() - 1) ** 2 * 49
+    pairs = (output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
     assert orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
 
 
+def relu(z):
+    return z.clamp(min=0)
+
+
+@pytest.mark.parametrize(("o", "h", "N", "lam"), [(1, 1, 1, 0.5), (2, 2, 3, 0.5), (3, 4, 2, 0.3)])
+def test_losses_are_those_of_permutation_matrices(o, h, N, lam):
+    one, other, Y = (normal(o, h), normal(h, N)), (normal(o, h, seed=1), normal(h, N, seed=1)), normal(o, N)
+    expected = []
+    for p in itertools.permutations(range(h)):
+        P = np.zeros((h, h))  # (P⁻¹ H)_i = H_p(i)
+        P[list(p), range(h)] = 1
+        last = lam * one[0].numpy() + (1 - lam) * other[0].numpy() @ P
+        hidden = lam * one[1].numpy() + (1 - lam) * np.linalg.inv(P) @ other[1].numpy()
+        expected.append(((Y.numpy() - last @ np.maximum(hidden, 0)) ** 2).sum())
+    np.testing.assert_allclose(permuted_losses(one, other, Y, relu, lam).numpy(), expected, rtol=1e-12)
+
+
+def test_losses_ignore_the_order_of_the_other_network():
+    one, other, Y = (normal(2, 4), normal(4, 3)), (normal(2, 4, seed=1), normal(4, 3, seed=1)), normal(2, 3)
+    p = torch.tensor([2, 0, 3, 1])
+    shuffled = permuted_losses(one, (other[0][:, p], other[1][p]), Y, relu)
+    torch.testing.assert_close(shuffled.sort().values, permuted_losses(one, other, Y, relu).sort().values)
+
+
+@pytest.mark.parametrize("k", [0.5, 1, 2])
+def test_one_rescaled_neuron_cannot_hide_unless_a_column_is_zero(k):
+    def sigma(z):
+        return activation(z, k, negative=-0.3)
+
+    last, hidden = normal(2, 4), normal(4, 3)
+    Y = last @ sigma(hidden)
+    m = 1e8
+    beta = torch.tensor([1.0, m, 1.0, 1.0], dtype=torch.float64)
+    least = permuted_losses((last, hidden), rescale(last, hidden, beta, k), Y, sigma).min()
+    leading = (m / 2) ** (2 * k) / 4 * last.square().sum(dim=0).min() * sigma(hidden[1]).square().sum()
+    assert (least / leading).item() == pytest.approx(1, abs=1e-2)
+    last[:, 3] = 0
+    Y = last @ sigma(hidden)
+    assert permuted_losses((last, hidden), rescale(last, hidden, beta, k), Y, sigma).min() < 100
+
+
+@pytest.mark.parametrize("dead", [[], [0], [1, 3], [0, 1, 2]])
+def test_filled_outputs_leave_the_function(dead):
+    last, before, features = normal(2, 4), normal(4, 3), normal(3, 5)
+    last[:, dead] = 0
+    hidden = before @ features
+    filled, rows = fill_outputs(last, hidden, relu)
+    assert (filled != 0).any(dim=0).all()
+    torch.testing.assert_close(filled @ relu(before[rows] @ features), last @ relu(hidden))
+    kept = [i for i in range(4) if i not in dead]
+    assert rows[kept].tolist() == kept and len(set(rows[dead].tolist())) <= 1
+
+
 I2 = torch.eye(2, dtype=torch.float64)
+W, H, Y = torch.ones(1, 2), torch.ones(2, 3), torch.ones(1, 3)
 
 
 @pytest.mark.parametrize(
@@ -138,19 +192,27 @@ I2 = torch.eye(2, dtype=torch.float64)
         (lambda: rescale(I2, I2, torch.ones(3), 1), r"m has shape \(3,\); allowed: one number"),
         (lambda: rescale(I2, I2[:1], 1.0, 1), r"shapes \(2, 2\), \(1, 2\); allowed"),
         (lambda: rescale(I2, I2 * math.nan, 1.0, 1), "not finite"),
-        (lambda: factor(-1.0, 1, 0.5), "m = -1.0; allowed"),
-        (lambda: factor(2.0, -1, 0.5), "k = -1; allowed"),
-        (lambda: factor(2.0, 1, 1.5), "alpha = 1.5; allowed: 0 <= alpha <= 1"),
-        (lambda: factor(2.0, 1, math.nan), "alpha = nan; allowed"),
-        (lambda: peak(math.inf, 1), "m = inf; allowed"),
-        (lambda: scale_above(0.0, 1.0, 1), "b = 0.0; allowed"),
-        (lambda: scale_above(1.0, math.inf, 1), "norm = inf; allowed"),
-        (lambda: scale_above(1.0, 1.0, 1e-3), "need m < 1e-300; allowed"),
+        (lambda: output_factor(-1.0, 1, 0.5), "m = -1.0; allowed"),
+        (lambda: output_factor(2.0, -1, 0.5), "k = -1; allowed"),
+        (lambda: output_factor(2.0, 1, 1.5), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
+        (lambda: output_factor(2.0, 1, math.nan), "lambda = nan; allowed"),
+        (lambda: largest_factor(math.inf, 1), "m = inf; allowed"),
         (lambda: orbit_interval(I2, I2, 1, 1.0), "c = 1.0; allowed: c > 1.41421"),
         (lambda: orbit_interval(I2, 0 * I2, 1, 1.0), "allowed: norms > 0"),
         (lambda: orbit_interval(I2, I2, 1, math.inf), "c = inf; allowed"),
         (lambda: orbit_bound(2.0, 1.0, 1, 1.0), "low = 2.0, high = 1.0; allowed"),
         (lambda: orbit_bound(1.0, 2.0, 1, 0.0), "norm = 0.0; allowed"),
+        (lambda: permuted_losses((W, H), (W, H[:, :2]), Y, relu), "twice the same"),
+        (lambda: permuted_losses((W, H), (W, H[:1]), Y, relu), "allowed"),
+        (lambda: permuted_losses((W, H), (W, H), Y.T, relu), r"Y has shape \(3, 1\); allowed: \(1, 3\)"),
+        (lambda: permuted_losses((W, H), (W, H), Y, relu, 2.0), "lambda = 2.0; allowed"),
+        (lambda: permuted_losses((W, H * math.inf), (W, H), Y, relu), "not finite"),
+        (lambda: permuted_losses((W[None], H), (W[None], H), Y, relu), "twice the same"),
+        (lambda: permuted_losses(*[(torch.ones(1, 10), torch.ones(10, 3))] * 2, Y, relu), "10"),
+        (lambda: fill_outputs(0 * W, H, relu), "no neuron has an outgoing weight and an activation"),
+        (lambda: fill_outputs(W, -H, relu), "no neuron has an outgoing weight and an activation"),
+        (lambda: fill_outputs(W, H[:1], relu), "allowed"),
+        (lambda: fill_outputs(W[None], H, relu), "one network"),
     ],
 )
 def test_bad_input_is_named(call, message):

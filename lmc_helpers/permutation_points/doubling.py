@@ -1,0 +1,391 @@
+"""One neuron twice: permutation points, their plateau and their Hessian (Brea, Şimşek, Illing & Gerstner, section 4.2).
+
+A neuron with parameter vector ϑ and outgoing column c is replaced by two with the same ϑ and columns a_0 + a_1 = c. The
+function stays, so the loss is constant on this plateau of dimension n_{k+1}; at a_0 = a_1 = c/2 lies the permutation
+point. With r_μ the derivative of the loss L by the input of layer k + 1 on sample μ, z_μ the input of layer k with a 1
+appended and s_μ = ϑ·z_μ, let
+
+    J = Σ_μ r_μ z_μᵀ g'(s_μ),        D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
+
+Chapter 22 shows: the gradient on the plateau is a_0ᵀJ in ϑ_0 and a_1ᵀJ in ϑ_1, and over a critical point of the smaller
+network the pair adds to the Hessian the inertia of ¼D and J in one block, ``(D/4, Jᵀ; J, 0)``, which is
+
+    (ρ + ν₋, n_{k+1} − ρ + ν₀, ρ + ν₊),        ρ = rank J,    (ν₋, ν₀, ν₊) the inertia of D on the kernel of J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
+from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.pair import PairChart
+
+__all__ = [
+    "PermutationPoint",
+    "double_neurons",
+    "embed",
+    "equal_loss_exchange",
+    "pair_inertia",
+    "pair_matrices",
+    "strict_minima",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationPoint:
+    """A permutation point of the squared loss, with the smaller network that it doubles a neuron of.
+
+    Attributes
+    ----------
+    small, small_theta : MLP, torch.Tensor
+        the smaller network and its parameters (p',).
+    layer, neuron : int
+        the doubled neuron.
+    net, theta : MLP, torch.Tensor
+        the larger network and its parameters (p,); the copies stand in places 0 and 1 of the layer.
+    loss : callable
+        takes θ (..., p) to L (...).
+    J, D : torch.Tensor
+        (n_{k+1}, n_{k−1} + 1) and (n_{k−1} + 1, n_{k−1} + 1), see :func:`pair_matrices`.
+    """
+
+    small: MLP
+    small_theta: torch.Tensor
+    layer: int
+    neuron: int
+    net: MLP
+    theta: torch.Tensor
+    loss: Loss
+    J: torch.Tensor
+    D: torch.Tensor
+
+    @property
+    def column(self) -> torch.Tensor:
+        """The outgoing column c of the neuron before it was doubled, (n_{k+1},)."""
+        return self.small.split(self.small_theta)[self.layer][0][:, self.neuron]
+
+    def small_loss(self, theta: torch.Tensor) -> torch.Tensor:
+        """The loss (...) of the smaller network with parameters (..., p')."""
+        return self.loss(embed(self.small, theta, self.layer, self.neuron)[1])
+
+    def shared(self, first: torch.Tensor) -> torch.Tensor:
+        """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,)."""
+        return embed(self.small, self.small_theta, self.layer, self.neuron, first)[1]
+
+
+def double_neurons(small: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> list[PermutationPoint]:
+    """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖².
+
+    Parameters
+    ----------
+    small : MLP
+        the smaller architecture, with a smooth activation.
+    theta : torch.Tensor
+        its parameters (p',), usually at a minimum.
+    x, y : torch.Tensor
+        inputs (T, n_0) and targets (T, n_d).
+
+    Returns
+    -------
+    list of PermutationPoint
+        one a hidden neuron, layer after layer.
+
+    Raises
+    ------
+    ValueError
+        as :func:`pair_matrices` and :func:`~lmc_helpers.permutation_points.mlp.squared_loss`.
+
+    Examples
+    --------
+    >>> small, x = MLP((2, 2, 3, 1), "tanh"), torch.ones(4, 2, dtype=torch.float64)
+    >>> points = double_neurons(small, small.initial(1, seed=1)[0], x, x[:, :1])
+    >>> [point.net.sizes for point in points[1:3]]
+    [(2, 3, 3, 1), (2, 2, 4, 1)]
+    """
+
+    def of_output(f: torch.Tensor) -> torch.Tensor:
+        return (f - y).square().sum() / (2 * len(y))
+
+    found = []
+    for layer in range(1, small.depth):
+        for neuron in range(small.sizes[layer]):
+            J, D = pair_matrices(small, theta, layer, neuron, x, of_output)
+            net, doubled = embed(small, theta, layer, neuron)
+            loss = squared_loss(net, x, y)
+            found.append(PermutationPoint(small, theta, layer, neuron, net, doubled, loss, J, D))
+    return found
+
+
+def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero: float) -> torch.Tensor:
+    """The strict local minima at which a second-order method ends, with a positive definite Hessian.
+
+    Parameters
+    ----------
+    loss : callable
+        takes θ (..., p) to L (...), twice differentiable.
+    starts : torch.Tensor
+        (B, p), float64.
+    steps : int
+        budget of each start.
+    tol : float
+        norm of the gradient at which a start has converged; others are left out.
+    zero : float
+        relative size up to which an eigenvalue counts as 0, the tolerance of
+        :func:`~lmc_helpers.permutation_points.hessian.inertia`.
+
+    Returns
+    -------
+    torch.Tensor
+        (n, p), n <= B, in the order of the starts; a minimum that several starts reach stands there several times.
+
+    Raises
+    ------
+    ValueError
+        as :func:`~lmc_helpers.permutation_points.newton.minimise`.
+
+    Examples
+    --------
+    Two minima, at ±1; the second coordinate of the other function is free:
+
+    >>> starts = torch.tensor([[2.0, 1.0], [-3.0, 1.0]], dtype=torch.float64)
+    >>> well = lambda t: (t[..., 0] ** 2 - 1) ** 2
+    >>> strict_minima(lambda t: well(t) + t[..., 1] ** 2, starts, 50, 1e-12, 1e-9)[:, 0].round().tolist()
+    [1.0, -1.0]
+    >>> strict_minima(well, starts, 50, 1e-12, 1e-9).shape
+    torch.Size([0, 2])
+    """
+    done = minimise(loss, starts, steps, tol)
+    kind = inertia(hessian(loss, done.theta), zero)
+    return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
+
+
+def embed(
+    small: MLP, theta: torch.Tensor, layer: int, neuron: int, first: torch.Tensor | None = None
+) -> tuple[MLP, torch.Tensor]:
+    """The network with one neuron twice, in places 0 and 1; the same function.
+
+    Parameters
+    ----------
+    small : MLP
+        the smaller architecture.
+    theta : torch.Tensor
+        its parameters (..., p').
+    layer, neuron : int
+        which neuron is doubled.
+    first : torch.Tensor, optional
+        outgoing column (..., n_{k+1}) of the copy in place 0; the other gets the rest. Default: half each, the
+        permutation point.
+
+    Returns
+    -------
+    MLP, torch.Tensor
+        the larger architecture and its parameters (..., p).
+
+    Raises
+    ------
+    ValueError
+        if the layer or the neuron does not exist.
+
+    Examples
+    --------
+    >>> small = MLP((2, 2, 1), "tanh")
+    >>> theta, x = small.initial(1, seed=1)[0], torch.ones(3, 2, dtype=torch.float64)
+    >>> net, doubled = embed(small, theta, layer=1, neuron=1)
+    >>> bool(torch.allclose(net.forward(doubled, x), small.forward(theta, x)))
+    True
+    """
+    theta = small.swap(theta, layer, 0, neuron)
+    layers = [(W.clone(), b.clone()) for W, b in small.split(theta)]
+    (W, b), (V, bias) = layers[layer - 1], layers[layer]
+    c = V[..., 0]
+    a = c / 2 if first is None else first
+    W = torch.cat([W[..., :1, :], W], dim=-2)
+    b = torch.cat([b[..., :1], b], dim=-1)
+    V = torch.cat([a[..., None], (c - a)[..., None], V[..., 1:]], dim=-1)
+    layers[layer - 1], layers[layer] = (W, b), (V, bias)
+    net = MLP((*small.sizes[:layer], small.sizes[layer] + 1, *small.sizes[layer + 1 :]), small.activation)
+    return net, net.join(layers)
+
+
+def pair_matrices(
+    small: MLP,
+    theta: torch.Tensor,
+    layer: int,
+    neuron: int,
+    x: torch.Tensor,
+    output_loss: Callable[[torch.Tensor], torch.Tensor],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """J and D, which decide the type of the permutation points where ``neuron`` of the smaller network is doubled.
+
+    In the notation of this module
+
+        J = Σ_μ r_μ z_μᵀ g'(s_μ),        D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
+
+    Parameters
+    ----------
+    small : MLP
+        the smaller architecture.
+    theta : torch.Tensor
+        (p',), one network.
+    layer, neuron : int
+        the doubled neuron.
+    x : torch.Tensor
+        inputs (T, n_0).
+    output_loss : callable
+        outputs (T, n_d) to L.
+
+    Returns
+    -------
+    torch.Tensor, torch.Tensor
+        J (n_{k+1}, n_{k−1} + 1), D (n_{k−1} + 1, n_{k−1} + 1).
+
+    Raises
+    ------
+    ValueError
+        if the activation has no second derivative, or the layer or the neuron does not exist.
+
+    Examples
+    --------
+    A network that fits its targets has neither:
+
+    >>> small, x = MLP((1, 2, 1), "tanh"), torch.ones(5, 1, dtype=torch.float64)
+    >>> theta = small.initial(1, seed=1)[0]
+    >>> y = small.forward(theta, x)
+    >>> J, D = pair_matrices(small, theta, 1, 0, x, lambda f: (f - y).square().mean())
+    >>> float(J.abs().max()), float(D.abs().max())
+    (0.0, 0.0)
+    """
+    if small.activation == "relu":
+        smooth = ", ".join(sorted(set(NONLINEARITIES) - {"relu"}))
+        raise ValueError(f"activation 'relu' has no second derivative; allowed: {smooth}")
+    if not 1 <= layer < small.depth or not 0 <= neuron < small.sizes[layer]:
+        raise ValueError(f"layer {layer} has no neuron {neuron} to double; allowed: neurons of hidden layers")
+    layers = small.split(theta.detach())
+    below = x if layer == 1 else small.hidden(theta.detach(), x, layer - 1)
+    W, b = layers[layer - 1]
+    z = torch.cat([below, below.new_ones(len(below), 1)], dim=1)  # (T, n_{k−1} + 1)
+    s = (z @ torch.cat([W[neuron], b[neuron : neuron + 1]])).requires_grad_()  # (T,)
+    g = NONLINEARITIES[small.activation]
+    (first,) = torch.autograd.grad(g(s).sum(), s, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), s)
+    V, bias = layers[layer]
+    signal = (g(below @ W.T + b) @ V.T + bias).detach().requires_grad_()  # input of layer k + 1, (T, n_{k+1})
+    out = signal
+    for W_next, b_next in layers[layer + 1 :]:
+        out = g(out) @ W_next.T + b_next
+    (r,) = torch.autograd.grad(output_loss(out), signal)
+    J = (r * first.detach()[:, None]).T @ z
+    D = z.T @ (((r @ V[:, neuron]) * second.detach())[:, None] * z)
+    return J, (D + D.T) / 2
+
+
+def pair_inertia(J: torch.Tensor, D: torch.Tensor, tol: float) -> tuple[int, int, int]:
+    """Negative, zero and positive eigenvalues that a doubled neuron adds to the Hessian.
+
+        (ρ + ν₋, n_{k+1} − ρ + ν₀, ρ + ν₊),        ρ = rank J,    (ν₋, ν₀, ν₊) the inertia of D on the kernel of J.
+
+    Parameters
+    ----------
+    J, D : torch.Tensor
+        (n_{k+1}, n_{k−1} + 1) and symmetric (n_{k−1} + 1, n_{k−1} + 1), of one neuron.
+    tol : float
+        singular values of J up to ``tol`` and eigenvalues of D on its kernel up to ``tol`` · max abs(D) count as 0.
+
+    Returns
+    -------
+    (int, int, int)
+        their sum is n_{k+1} + n_{k−1} + 1.
+
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit.
+
+    Examples
+    --------
+    One output and D with two signs:
+
+    >>> pair_inertia(torch.zeros(1, 2), torch.tensor([[0.0, 1.0], [1.0, 0.0]]), tol=1e-6)
+    (1, 1, 1)
+    """
+    if J.ndim != 2 or D.shape != (J.shape[1], J.shape[1]):
+        raise ValueError(f"J {tuple(J.shape)} and D {tuple(D.shape)} do not fit; allowed: (m, n) and (n, n)")
+    _, s, V = torch.linalg.svd(J)
+    rank = int((s > tol).sum())
+    kernel = V[rank:].T  # (n_{k−1} + 1, n_{k−1} + 1 − ρ)
+    values = torch.linalg.eigvalsh(kernel.T @ D @ kernel)
+    flat = values.abs() <= tol * D.abs().max().clamp(min=torch.finfo(D.dtype).tiny)
+    negative, zero = int(((values < 0) & ~flat).sum()), int(flat.sum())
+    return rank + negative, len(J) - rank + zero, rank + len(values) - negative - zero
+
+
+def equal_loss_exchange(net: MLP, theta: torch.Tensor, layer: int, other: int, points: int = 20) -> torch.Tensor:
+    """The six steps of section 4.2 (ii): from a permutation point of neurons 0 and 1 to one of 0 and ``other``.
+
+    Neurons 0 and 1 share one parameter vector. (1) The column of 1 goes to 0; (2) ϑ_1 moves to ϑ_other; (3) the
+    column of ``other`` goes to 1; (4, 5) ϑ_other moves to 0 and on to ϑ_0; (6) neurons 0 and ``other`` share the
+    column of 0 equally. The function never changes. In the end neuron 1 stands where ``other`` stood.
+
+    Parameters
+    ----------
+    net : MLP
+        the architecture.
+    theta : torch.Tensor
+        (p,), with ϑ_0 = ϑ_1 in this layer.
+    layer, other : int
+        the layer and the third neuron, other >= 2.
+    points : int
+        points of each step, at least 2.
+
+    Returns
+    -------
+    torch.Tensor
+        (6 points, p), a piecewise straight path.
+
+    Raises
+    ------
+    ValueError
+        if ϑ_0 and ϑ_1 differ, ``other`` < 2, or points < 2.
+
+    Examples
+    --------
+    >>> small = MLP((1, 2, 1), "tanh")
+    >>> net, theta = embed(small, small.initial(1, seed=1)[0], layer=1, neuron=0)
+    >>> path = equal_loss_exchange(net, theta, layer=1, other=2)
+    >>> x = torch.linspace(-1, 1, 5, dtype=torch.float64)[:, None]
+    >>> bool((net.forward(path, x) - net.forward(theta, x)).abs().max() < 1e-14)
+    True
+    """
+    chart = PairChart(net, layer)
+    if not 2 <= other < net.sizes[layer]:
+        raise ValueError(f"other = {other}; allowed: a third neuron, 2 <= other < {net.sizes[layer]}")
+    if points < 2:
+        raise ValueError(f"points = {points}; allowed: points >= 2")
+    if chart.distance(theta) > 0:
+        raise ValueError(f"neurons 0 and 1 are {chart.distance(theta).item():.3g} apart; allowed: a permutation point")
+    rows = [net.incoming(layer, i) for i in (0, 1, other)]
+    columns = [net.outgoing(layer, i) for i in (0, 1, other)]
+    corners = [theta]
+
+    def move_to(*slots: tuple[torch.Tensor, torch.Tensor]) -> None:
+        there = corners[-1].clone()
+        for index, value in slots:
+            there[index] = value
+        corners.append(there)
+
+    zero = torch.zeros_like(theta[columns[0]])
+    move_to((columns[0], theta[columns[0]] + theta[columns[1]]), (columns[1], zero))  # (1)
+    move_to((rows[1], theta[rows[2]]))
+    move_to((columns[1], theta[columns[2]]), (columns[2], zero))
+    move_to((rows[2], torch.zeros_like(theta[rows[2]])))
+    move_to((rows[2], theta[rows[0]]))
+    half = corners[-1][columns[0]] / 2
+    move_to((columns[0], half), (columns[2], half))  # (6)
+    t = torch.linspace(0, 1, points, dtype=theta.dtype)[:, None]
+    return torch.cat([a + t * (b - a) for a, b in pairwise(corners)])

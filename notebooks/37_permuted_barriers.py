@@ -1,0 +1,359 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Barriers after the best permutation
+#
+# A high barrier between two networks may only mean that their neurons stand in different orders. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that this does not explain the barriers of
+# [](33_unbounded_barriers.ipynb): under an additional assumption, the loss on the straight line from a minimum to its rescalings has no bound even if the neurons of the second network are first put in
+# the best order (Prop. 5.4). The proposition is true. This chapter proves it without its additional assumption, by rescaling a single neuron, and says how fast the loss grows; it shows why the paper's
+# own construction needs the assumption, and corrects the constants of eqs. (19) to (21).
+
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+networks: int = 10  # random networks for each degree and width
+width_max: int = 6  # widest layer for all permutations
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Integer
+
+chapter.begin(globals(), networks=Integer(10, 10_000), width_max=Integer(4, 8))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import math
+
+import torch
+
+from lmc_helpers import claims, figures
+from lmc_helpers.matching import all_permutations
+from lmc_helpers.symmetry.homogeneous_net import (
+    HomogeneousNet,
+    idle_net,
+    random_net,
+)
+from lmc_helpers.symmetry.rescaling import permuted_losses, rescale
+
+figures.numbers(profile=profile)
+
+# %% [markdown]
+# ## One neuron is enough
+#
+# The loss is $L(W) = \lVert Y - W_l\, \sigma(H) \rVert^2$ with $H = W_{l-1} F$ and features $F = f(W_{l-2}, \dots, W_1, X)$. A minimum $W$ is compared with $P \cdot W'$: $W'$ differs from $W$ in the last two layers,
+# and $P$ permutes the neurons between them (the text after Prop. 5.4 says the first two layers).
+#
+# ```{prf:theorem} The barrier after the best permutation
+# :label: thm-permuted-barrier
+# Let $\sigma$ act on entries with $\sigma(cz) = c^k \sigma(z)$ for $c > 0$ and some $k > 0$, $Y \ne 0$ and $L^{-1}(0) \ne \emptyset$. For every $b$ there are $W, W'$ in one component of $L^{-1}(0)$ that differ in the last two layers only, with
+#
+# $$
+# \min_P L\bigl(\tfrac12 W + \tfrac12 P \cdot W'\bigr) > b .
+# $$
+#
+# More precisely, let $L(W) = 0$, let no column $w_i$ of $W_l$ be 0, and let neuron $j$ have activations $\zeta_j = \sigma(h_j) \ne 0$, with $h_j$ row $j$ of $H$. If $W'$ is $W$ with neuron $j$ alone rescaled, $w_j' = m^{-k} w_j$ and
+# $h_j' = m\, h_j$, then
+#
+# $$
+# m^{-2k} \min_P L\bigl(\tfrac12 W + \tfrac12 P \cdot W'\bigr) \;\to\; 4^{-(k+1)}\, \min_i \lVert w_i \rVert^2\, \lVert \zeta_j \rVert^2 > 0 \qquad (m \to \infty).
+# $$
+# ```
+#
+# ```{prf:proof}
+# *Such a $W$ exists.* At any minimum $Y = \sum_i w_i \zeta_i^\top \ne 0$, so $w_j \ne 0$ and $\zeta_j \ne 0$ for some $j$. A neuron with $w_i = 0$ contributes nothing, and may be given the incoming row of $j$. Now these neurons and $j$
+# have the same activations, and only the sum of their columns matters, which is $w_j$: give each of the $q$ of them $w_j/q$. Now no column is 0, the output is the same, and only the last two layers have changed.
+#
+# *The limit.* Let $P$ put $W'$'s neuron $j$ on neuron $i$ of $W$ and $p(r)$ on each other $r$. The output in the middle is
+#
+# $$
+# 2^{-(k+1)} \Bigl[ (w_i + m^{-k} w_j)\, \sigma(h_i + m h_j)^\top + \sum_{r \ne i} (w_r + w_{p(r)})\, \sigma(h_r + h_{p(r)})^\top \Bigr] .
+# $$
+#
+# The sum does not depend on $m$, and $\sigma(h_i + m h_j) = m^k \sigma(h_j + h_i/m) = m^k (\zeta_j + o(1))$, as $\sigma$ is continuous. So the output is $2^{-(k+1)} m^k (w_i \zeta_j^\top + o(1))$, and $L$ divided by $m^{2k}$ tends to
+# $4^{-(k+1)} \lVert w_i \rVert^2 \lVert \zeta_j \rVert^2$. There are finitely many $P$, and each $i$ occurs. $W$ and $W'$ are joined in $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
+# ```
+#
+# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. For all $h!$ permutations:
+
+
+# %%
+def least(net, m):
+    """min over P of L(½ W + ½ P · W'); W' is W rescaled by m, a number or (h,)."""
+    W = net.last, net.hidden  # W_l (o, h) and H (h, N)
+    other = rescale(*W, m, net.k)  # m^(−k) w_i and m h_i
+    return permuted_losses(W, other, net.Y, net.sigma).min().item()
+
+
+def strongest(net):
+    """The neuron j with the largest ‖ζ_j‖."""
+    return net.sigma(net.hidden).norm(dim=1).argmax()
+
+
+def one_neuron(net, m):
+    """Scales (h,) of the neurons: m for the strongest, 1 for the others."""
+    scales = torch.ones(net.last.shape[1], dtype=torch.float64)
+    scales[strongest(net)] = m
+    return scales
+
+
+def leading_term(net, m, of_columns=torch.min):
+    """m^(2k) 4^(−(k+1)) min_i ‖w_i‖² ‖ζ_j‖²."""
+    zeta = net.sigma(net.hidden)[strongest(net)].square().sum()  # ‖ζ_j‖²
+    columns = net.last.square().sum(dim=0)  # ‖w_i‖² (h,)
+    return (m / 2) ** (2 * net.k) / 4 * zeta * of_columns(columns)
+
+
+# %% [markdown]
+# Zero-loss points without the assumption of Prop. 5.4: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the
+# paper's construction, one scale for all neurons, has a bounded barrier; after the idle neurons have been filled ({py:func}`~lmc_helpers.symmetry.rescaling.fill_outputs`), rescaling one neuron has not.
+
+# %%
+DEGREES = (0.5, 1, 2, 3)  # k
+
+
+def growth(losses, k):
+    """Slope of ln L in ln m from 10¹¹ to 10¹², divided by k."""
+    return math.log(losses[1] / losses[0]) / math.log(10) / k
+
+
+idle = [
+    idle_net(seed, k, working, h, n)
+    for k in DEGREES
+    for working in (1, 2, 3)
+    for h in range(2 * working, width_max + 1)
+    for n in range(networks // 2)
+]
+filled = [net.filled() for net in idle]  # no column of W_l is 0
+losses = [
+    [least(net, one_neuron(net, m)) for m in (1e11, 1e12)] for net in filled
+]
+without = [growth(pair, net.k) for pair, net in zip(losses, filled, strict=True)]
+leading = [
+    (pair[1] / leading_term(net, 1e12)).item()
+    for pair, net in zip(losses, filled, strict=True)
+]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.without"}
+one_scale = [growth((least(net, 1e11), least(net, 1e12)), net.k) for net in idle]
+claims.check("G5.without", without, rival=round(max(one_scale), 6))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.leading"}
+by_mean = [
+    (pair[1] / leading_term(full, 1e12, torch.mean)).item()
+    for pair, full, net in zip(losses, filled, idle, strict=True)
+    if net.last.any(dim=0).sum() > 1
+]
+claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Losses for the figure"}
+span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
+wide = torch.logspace(0, 8, 81, dtype=torch.float64)
+idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
+full = idle_one.filled()
+curves = {
+    "all neurons, assumption holds": [least(generic, m) for m in span],
+    "all neurons, assumption fails": [least(idle_one, m) for m in span],
+    "one neuron, idle ones filled": [
+        least(full, one_neuron(full, m)) for m in span
+    ],
+}
+of_Y = [net.Y.square().sum() for net in (generic, idle_one, idle_one)]
+ratios = {}  # least loss over permutations by its leading term
+for k in (1, 0.5, 2):
+    net = idle_net(seed, k, 2, 5).filled()
+    values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
+    ratios[k] = values / leading_term(net, wide)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
+figure, (left, right) = figures.panels(2)
+for (label, values), size, colour in zip(
+    curves.items(), of_Y, ("blue", "orange", "red"), strict=True
+):
+    values = torch.tensor(values) / size
+    left.plot(span, values, color=f"book:{colour}", label=label)
+form = leading_term(full, span[20:]) / of_Y[1]
+left.plot(span[20:], form, "k:", label="theorem, leading term")
+left.set(
+    xlabel="scale $m$",
+    ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$",
+    xscale="log",
+    yscale="log",
+    ylim=(1e-4, None),
+)
+left.legend()
+for k, name, colour in (
+    (0.5, r"$k = \frac{1}{2}$", "book:orange"),
+    (1, "$k = 1$", "book:blue"),
+    (2, "$k = 2$", "book:red"),
+):
+    right.plot(wide, ratios[k], color=colour, label=name)
+right.axhline(1, color="book:black", linestyle=":")
+right.set(
+    xlabel="scale $m$",
+    ylabel=r"$\min_P$ loss$\,/\,$leading term",
+    xscale="log",
+    ylim=(0, 1.5),
+)
+right.legend(loc="lower right")
+figures.show("fig_permuted", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_permuted
+# :name: fig-permuted
+# :alt: Left, least loss over permutations against the scale on logarithmic axes: a straight rise where the assumption holds, a plateau where it fails, and a straight rise again when idle neurons are filled and one neuron is rescaled, on the dotted leading term. Right, ratio to the leading term for three degrees, tending to one.
+#
+# Left: loss in the middle after the best of all $4!$ permutations, $k = 1$. Right: the same for one rescaled neuron among five, divided by the leading term of {prf:ref}`thm-permuted-barrier`
+# (profile {glue:text}`profile`).
+# ```
+#
+# ## The paper's construction
+#
+# Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$:
+
+# %%
+growths = []
+for k in DEGREES:
+    for h in range(2, width_max + 1):
+        for n in range(networks):
+            net = random_net(seed, "assumption", k, n, h=h)
+            growths.append(growth((least(net, 1e11), least(net, 1e12)), k))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.unbounded"}
+claims.check("G5.unbounded", growths)
+
+# %% [markdown]
+# The construction needs the assumption. Let $h = 2$, $W_l = (1, 0)$, $H = (1, 0)^\top$, $Y = 1$, for ReLU or a linear activation, and let $P$ exchange the neurons. In the middle $\bar W_l = \frac12 (1, m^{-1})$, $\sigma(\bar H) = \frac12 (1, m)^\top$, and the
+# output is $\frac12$ for every $m$: the large activation meets the zero weight.
+
+
+# %%
+def with_outgoing(weight):
+    """The example with the outgoing weights (1, weight)."""
+    one = torch.ones(1, 1, dtype=torch.float64)
+    last = torch.tensor([[1, weight]], dtype=torch.float64)
+    before = torch.tensor([[1], [0]], dtype=torch.float64)
+    return HomogeneousNet(last, before, one, one, k=1, negative=0.0)
+
+
+scales = torch.logspace(-6, 6, 49, dtype=torch.float64).tolist()
+hidden_barrier = [least(with_outgoing(0.0), m) for m in scales]
+open_barrier = [least(with_outgoing(0.01), m) for m in scales]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.counterexample"}
+highest, n = max(hidden_barrier), len(hidden_barrier)
+claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
+
+# %% [markdown]
+# ## The constants of the printed proof
+#
+# With $W' = m \cdot W$ the middle of the line is
+#
+# $$
+# \bar W_l = \tfrac12 W_l (I + m^{-k} P), \qquad \bar H = \tfrac12 (I + m P^{-1}) H, \qquad \text{output} = 2^{-(k+1)}\, W_l (I + m^{-k} P)\, \sigma\bigl((I + m P^{-1}) H\bigr) .
+# $$
+#
+# The factor is $\frac14$, as eq. (19) has it, for $k = 1$ only.
+#
+# ```{prf:proposition} The middle of the line after a permutation
+# :label: prop-permuted-expansion
+# Let $L(W) = 0$, $k = 1$, and $m |(P^{-1} H)_{ij}| > |H_{ij}|$ wherever $(P^{-1} H)_{ij} \ne 0$. Put $S = \sigma'(P^{-1} H) \circ H$, with the entry $\sigma(H_{ij})$ where $(P^{-1} H)_{ij} = 0$. Then
+#
+# $$
+# Y - \text{output} = -\tfrac m4\, W_l P^{-1} \sigma(H) + \tfrac34 Y - \tfrac14 W_l S - \tfrac1{4m} W_l P S .
+# $$
+#
+# For $P = I$ the constant is $\frac12 Y$. For $k > 1$ the term after $m^k$ is in general of the order $m^{k-1}$.
+# ```
+#
+# ```{prf:proof}
+# Let $x = (P^{-1} H)_{ij}$, $y = H_{ij}$. If $x \ne 0$, $mx + y$ has the sign of $x$, and $\sigma(mx + y) = \sigma'(x) (mx + y) = m\, \sigma(x) + \sigma'(x)\, y$. If $x = 0$ it is $\sigma(y)$. So
+# $\sigma((I + m P^{-1}) H) = m P^{-1} \sigma(H) + S$, which is multiplied by $\frac14 W_l (I + P/m)$; $W_l \sigma(H) = Y$. For $P = I$, $S = \sigma(H)$. For other $k$ and $x \ne 0$,
+# $m^k \sigma(x + y/m) = m^k \sigma(x) + m^{k-1} \sigma'(x)\, y + O(m^{k-2})$.
+# ```
+#
+# Eq. (21) has the constant $\frac34 Y$: in eq. (20) the limit is taken before the multiplication by $m^k$. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
+# is right: under the assumption that $W_l P\, \sigma(H) \ne 0$ for all $P$ the loss grows like $m^{2k}$ for every $P$.
+
+
+# %%
+def middle_output(net, m, p):
+    """Output at ½ (W + P · (m · W)), (o, N); neuron i meets neuron p_i."""
+    H = net.hidden
+    last, hidden = rescale(net.last, H, m, net.k)  # m^(−k) W_l, m H
+    return (net.last + last[:, p]) / 2 @ net.sigma((H + hidden[p]) / 2)
+
+
+P4 = all_permutations(4)
+factors, m = [], 3.0
+for n in range(networks):
+    net = random_net(seed, "factor", 2, n, h=4)
+    H = net.hidden
+    for p in P4:
+        out = middle_output(net, m, p)
+        # W_l (I + m^(−k) P) σ((I + m P⁻¹) H), (19)
+        bare = (net.last + m**-2 * net.last[:, p]) @ net.sigma(H + m * H[p])
+        factors.append(((out * bare).sum() / bare.square().sum()).item())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.factor"}
+worst = max(factors, key=lambda x: abs(x - 1 / 8))
+claims.check("G5.factor", worst, n=len(factors))
+
+# %% [markdown]
+# The constant in $Y$ for $P = I$, and the whole expansion for all $P$:
+
+# %%
+constants, m = [], 2.0**20
+for n in range(networks):
+    net = random_net(seed, "constant", 1, n)
+    halfway = [
+        (a + b) / 2 for a, b in zip(net.layers, net.rescaled(m), strict=True)
+    ]
+    rest = net.Y - net.output(*halfway) + m / 4 * net.Y
+    constants.append(((rest * net.Y).sum() / net.Y.square().sum()).item())
+
+expansion, printed_constant = [], []
+for n in range(networks):
+    net = random_net(seed, "expansion", 1, n, h=4)
+    H, W_l, Y = net.hidden, net.last, net.Y
+    Z = net.sigma(H)  # (h, N)
+    for p in P4:
+        m = 4 * (H / H[p]).abs().max().item()
+        S = torch.func.jvp(net.sigma, (H[p],), (H,))[1]  # σ′(P⁻¹H) ∘ H
+        rest = Y - middle_output(net, m, p) + m / 4 * W_l @ Z[p]
+        rest = rest + W_l[:, p] @ S / (4 * m)
+        constant = 0.75 * Y - W_l @ S / 4
+        expansion.append(((rest - constant).norm() / Y.norm()).item())
+        printed_constant.append(((rest - 0.75 * Y).norm() / Y.norm()).item())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.constant"}
+worst = max(constants, key=lambda x: abs(x - 0.5))
+claims.check("G5.constant", worst, n=len(constants))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.expansion"}
+claims.check("G5.expansion", expansion, rival=min(printed_constant))
+
+# %% [markdown]
+# ## What we found that the paper does not say
+#
+# - Prop. 5.4 holds without its additional assumption, by rescaling a single neuron ({prf:ref}`thm-permuted-barrier`), and the least loss over permutations has an exact leading term.
+# - The paper's construction, one scale for all neurons, does need the assumption: a large activation can meet a zero weight.
+# - The constants $\frac14$ of eq. (19) and $\frac34 Y$ of eq. (21) belong to special cases ({prf:ref}`prop-permuted-expansion`); the conclusion needs the leading term only, which is right.
+#
+# ```{admonition} Try it
+# :class: tip
+# More networks, and all permutations of seven neurons:
+#
+#     make chapter NAME=permuted_barriers ARGS="-p networks 20 -p width_max 7"
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())

@@ -1,0 +1,196 @@
+"""The inputs' subspace against dense linear algebra, loops and direct definitions."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.linalg
+import torch
+
+from lmc_helpers.data.coherence_inputs import exact_copy
+from lmc_helpers.identifiability.input_subspace import (
+    AsymmetricLayer,
+    check_basis,
+    class_dimension,
+    coherence,
+    grams,
+    leverages,
+    neuron_slices,
+    pca_basis,
+    whiteners,
+)
+
+
+def basis(d, k, seed=0):
+    q = np.linalg.qr(np.random.default_rng([seed, d, k]).standard_normal((d, k)))[0]
+    return torch.tensor(q)
+
+
+def numbers(*shape, seed=0):
+    return torch.tensor(np.random.default_rng([seed, *shape]).standard_normal(shape))
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 1), (2, 3, 1), (5, 4, 4), (3, 12, 5)])
+def test_a_layer_neuron_by_neuron(m, d, k):
+    F, D, W, U = numbers(m, d), numbers(m, d, seed=1), numbers(m, d, seed=2), basis(d, k)
+    layer = AsymmetricLayer(F, D, W, U)
+    x = U @ numbers(k, 7)  # inputs (d, 7) of the subspace
+    for i in range(m):
+        preactivation = sum((F[i, n] + D[i, n] * W[i, n]) * x[n] for n in range(d))
+        torch.testing.assert_close(layer.functions[i] @ (U.T @ x), preactivation)
+        M = U.T @ torch.diag(D[i])
+        torch.testing.assert_close(layer.trained_parts[i], M @ W[i])
+        torch.testing.assert_close(layer.centres[i], U.T @ F[i])
+    torch.testing.assert_close(layer.functions, layer.centres + layer.trained_parts)
+
+
+def test_a_layer_is_float64_and_unpacks_in_order():
+    given = [torch.full((2, 3), float(n)) for n in range(3)] + [torch.eye(3)]
+    layer = AsymmetricLayer(*given)
+    for x, y in zip(layer, given, strict=True):
+        assert x.dtype == torch.float64 and x.equal(y.double())
+    batch = AsymmetricLayer(*(x.expand(4, 2, 3) for x in given[:3]), torch.eye(3))
+    assert batch.centres.shape == (4, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"F": torch.ones(3, 3)}, "one shape"),
+        ({"W": torch.ones(2, 4)}, "d = 3"),
+        ({"D": torch.full((2, 3), math.inf)}, "finite"),
+        ({"U": torch.ones(3, 2)}, "orthonormal"),
+        ({name: torch.ones(3) for name in "FDW"}, "one shape"),
+    ],
+)
+def test_bad_layers_are_refused(change, message):
+    arguments = {name: torch.ones(2, 3) for name in "FDW"} | {"U": torch.eye(3)} | change
+    with pytest.raises(ValueError, match=message) as error:
+        AsymmetricLayer(**arguments)
+    assert "allowed" in str(error.value)
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (6, 2), (5, 5)])
+def test_gram_matrices_entry_by_entry(d, k):
+    D, U = numbers(2, 3, d), basis(d, k)
+    for index in np.ndindex(2, 3):
+        S = sum(D[index][n] ** 2 * torch.outer(U[n], U[n]) for n in range(d))
+        torch.testing.assert_close(grams(D, U)[index], S)
+
+
+def test_gram_matrices_of_many_subspaces():
+    D, U = numbers(2, 4, 6), torch.stack([basis(6, 3), basis(6, 3, seed=1)])
+    for i in range(2):
+        torch.testing.assert_close(grams(D, U)[i], grams(D[i], U[i]))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-6])
+def test_whiteners_are_roots_of_the_pseudo_inverse(scale):
+    """Ranks k, k − 1 and 0; the small singular value is exact although S has the condition number scale⁻²."""
+    U = torch.eye(3).double()
+    D = torch.tensor([[1.0, 2.0, scale], [1.0, scale, 0.0], [0.0, 0.0, 0.0]]).double()
+    B, deficient, off = whiteners(D, U)
+    exact = torch.where(D == 0, 0, 1 / D.square())
+    torch.testing.assert_close(B.mT @ B, torch.diag_embed(exact), rtol=1e-9, atol=0)
+    assert deficient.tolist() == [False, True, True]
+    torch.testing.assert_close(off, torch.stack([torch.diag(torch.tensor([0.0, 0, 1])), torch.eye(3)]).double())
+
+
+def test_whiteners_of_random_layers():
+    D, U = numbers(7, 9), basis(9, 4)
+    B, deficient, off = whiteners(D, U)
+    inverse = np.linalg.inv((U.numpy().T * D.numpy()[:, None] ** 2) @ U.numpy())
+    np.testing.assert_allclose((B.mT @ B).numpy(), inverse, rtol=1e-8)
+    assert off is None and not deficient.any()
+
+
+@pytest.mark.parametrize(("m", "entries"), [(1, 1), (5, 1), (7, 40), (7, 10**6)])
+def test_slices_cover_every_neuron_once(monkeypatch, m, entries):
+    monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", entries)
+    slices = neuron_slices(torch.zeros(m, 4), torch.zeros(4, 2))
+    assert [i for part in slices for i in range(m)[part]] == list(range(m))
+    assert all(len(range(m)[part]) * 2 * max(m, 4) <= entries or len(range(m)[part]) == 1 for part in slices)
+
+
+def test_leverages_of_rows():
+    U = basis(9, 4)
+    torch.testing.assert_close(leverages(U), (U @ U.T).diagonal())
+    assert leverages(exact_copy(3, d=7)).tolist() == pytest.approx([1 / 3] * 6 + [0])
+
+
+def test_coherence_is_the_largest_leverage():
+    U = basis(9, 4)
+    assert coherence(U).item() == pytest.approx((U @ U.T).diagonal().max().item())
+    assert coherence(U @ basis(4, 4, seed=2)).item() == pytest.approx(coherence(U).item())
+    H = torch.tensor(scipy.linalg.hadamard(8)).double() / math.sqrt(8)
+    assert coherence(H[:, :3]).item() == pytest.approx(3 / 8)
+    assert coherence(torch.eye(5)[:, :2]).item() == 1.0
+
+
+@pytest.mark.parametrize(("d", "k", "masked"), [(6, 3, 0), (6, 3, 4), (6, 1, 6), (3, 3, 1)])
+def test_class_dimension(d, k, masked):
+    D = torch.ones(2, d).double()
+    D[1, :masked] = 0
+    assert class_dimension(D, basis(d, k)).tolist() == [k, min(k, d - masked)]
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_pca_basis_against_numpy(centered):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 6)) * [5, 3, 2, 1, 0.5, 0.1] + 2
+    values, vectors = np.linalg.eigh(np.cov(X.T, bias=True) if centered else X.T @ X / 200)
+    share = np.cumsum(values[::-1]) / values.sum()
+    for explained in (0.5, 0.9, 0.999, 1.0):
+        U = pca_basis(torch.tensor(X), explained, centered)
+        k = int(np.argmax(share >= explained - 1e-12)) + 1
+        expected = vectors[:, ::-1][:, :k]
+        assert U.shape == (6, k)
+        np.testing.assert_allclose((U @ U.T).numpy(), expected @ expected.T, atol=1e-9)
+
+
+def test_pca_basis_of_exactly_low_rank_inputs():
+    U = basis(7, 2)
+    X = torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) @ U.T
+    found = pca_basis(X, 1.0)
+    assert found.shape == (7, 2)
+    torch.testing.assert_close(found @ found.T, U @ U.T)
+
+
+@pytest.mark.parametrize(
+    ("X", "explained", "centered", "message"),
+    [
+        (torch.ones(3, 2), 0.0, False, "explained"),
+        (torch.ones(3, 2), 1.5, False, "explained"),
+        (torch.ones(3, 2), 0.9, True, "no variation"),
+        (torch.zeros(3, 2), 0.9, False, "no variation"),
+        (torch.full((3, 2), math.nan), 0.9, False, "finite"),
+    ],
+)
+def test_pca_basis_refuses(X, explained, centered, message):
+    with pytest.raises(ValueError, match=message):
+        pca_basis(X, explained, centered)
+
+
+@pytest.mark.parametrize(
+    ("U", "message"),
+    [
+        (torch.ones(3, 2), "orthonormal"),
+        (torch.ones(2, 3), "k <= d"),
+        (torch.ones(3), "shape"),
+        (torch.full((3, 1), math.nan), "finite"),
+        (2 * torch.eye(3), "orthonormal"),
+    ],
+)
+def test_bad_bases_are_refused(U, message):
+    row = torch.ones(1, U.shape[0])
+    for call in (lambda: check_basis(U), lambda: coherence(U), lambda: grams(row, U), lambda: class_dimension(row, U)):
+        with pytest.raises(ValueError, match=message) as error:
+            call()
+        assert "allowed" in str(error.value)
+
+
+def test_rows_of_another_space_are_refused():
+    with pytest.raises(ValueError, match="a row has 2 entries; allowed: d = 3"):
+        check_basis(torch.eye(3), torch.ones(4, 3), torch.ones(1, 2))
+    with pytest.raises(ValueError, match="finite"):
+        check_basis(torch.eye(3), torch.full((1, 3), math.nan))

@@ -1,0 +1,75 @@
+"""Generators keyed by seed and purpose."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers import seeds
+
+
+def test_streams_are_keyed_by_seed_and_purpose():
+    draws = {
+        (seed, purpose): tuple(seeds.numpy_generator(seed, purpose).random(4))
+        for seed in (0, 1, 2**32 - 1)
+        for purpose in ("a", "b", "ab", "ba")
+    }
+    assert len(set(draws.values())) == len(draws)
+    assert draws[1, "a"] == tuple(seeds.numpy_generator(1, "a").random(4))
+
+
+def test_streams_do_not_depend_on_hash_randomisation_or_threads():
+    code = (
+        "import torch; from lmc_helpers import seeds;"
+        "print(seeds.numpy_generator(1, 't').random(), torch.rand(1, generator=seeds.torch_generator(1, 'w')).item())"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": str(n), "OMP_NUM_THREADS": str(n)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for n in (1, 2)
+    }
+    assert len(seen) == 1
+
+
+def test_torch_streams():
+    a, b = (torch.randn(3, generator=seeds.torch_generator(1, p)) for p in ("a", "b"))
+    assert not a.equal(b) and a.equal(torch.randn(3, generator=seeds.torch_generator(1, "a")))
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.0, "1", True, None])
+def test_bad_seed(seed):
+    with pytest.raises(ValueError, match=r"allowed: an integer in \[0, 2\*\*32\)"):
+        seeds.seed_sequence(seed, "a")
+    assert seeds.seed_sequence(np.int64(3), "a").entropy == [3, 97]
+
+
+def test_bad_purpose():
+    with pytest.raises(ValueError, match="purpose is empty"):
+        seeds.seed_sequence(1, "")
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 5), (0, 4)])
+def test_normal_numbers_are_the_first_of_their_stream(shape):
+    x = seeds.normal(shape, 3, "noise")
+    generator = seeds.torch_generator(3, "noise")
+    one_by_one = torch.stack(
+        [torch.randn((), dtype=torch.float64, generator=generator) for _ in range(x.numel())] or [x]
+    )
+    assert x.dtype == torch.float64 and x.shape == shape
+    if x.numel() and x.numel() < 16:  # torch draws 16 and more numbers by another method
+        assert x.flatten().equal(one_by_one)
+    assert x.equal(seeds.normal(shape, 3, "noise"))
+
+
+def test_normal_numbers_have_mean_zero_and_variance_one():
+    x = seeds.normal((200, 200), 1, "law")
+    assert abs(x.mean().item()) < 4 / 200 and abs(x.var().item() - 1) < 4 * 2**0.5 / 200
+    assert not x.equal(seeds.normal((200, 200), 2, "law")) and not x.equal(seeds.normal((200, 200), 1, "laws"))

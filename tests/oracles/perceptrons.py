@@ -1,0 +1,28 @@
+"""Perceptrons with flat parameters, one matrix after the other in NumPy."""
+
+import numpy as np
+import torch
+
+from lmc_helpers.permutation_points.mlp import MLP
+
+NETS = [MLP((2, 4, 1), "tanh"), MLP((1, 3, 3), "softplus"), MLP((2, 3, 4, 2), "tanh")]
+LAYERS = [(net, layer) for net in NETS for layer in range(1, net.depth)]
+
+
+def inputs(net, n=30, seed=0):
+    return torch.randn(n, net.sizes[0], dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def by_hand(net, theta, x):
+    """The network in NumPy, one matrix after the other."""
+    g = {"tanh": np.tanh, "softplus": lambda s: np.log1p(np.exp(s))}[net.activation]
+    out, at = x.numpy(), 0
+    for k in range(1, len(net.sizes)):
+        rows, columns = net.sizes[k], net.sizes[k - 1]
+        W = theta[at : at + rows * columns].reshape(rows, columns).numpy()
+        b = theta[at + rows * columns : at + rows * (columns + 1)].numpy()
+        at += rows * (columns + 1)
+        out = out @ W.T + b
+        if k < len(net.sizes) - 1:
+            out = g(out)
+    return torch.from_numpy(out)
