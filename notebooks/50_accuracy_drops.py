@@ -49,7 +49,7 @@ from lmc_helpers import claims, figures
 from lmc_helpers.error_bars import over_clusters
 from lmc_helpers.experiments import mixture_pairs
 from lmc_helpers.experiments.mixture_pairs import Setting
-from lmc_helpers.networks import along_lines
+from lmc_helpers.networks.lines import along_lines
 
 DIMENSIONS = (2, 8, 32)
 PRINTED = {2: 46.4, 8: 15.7, 32: 6.1}  # percentage points

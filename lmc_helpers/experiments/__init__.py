@@ -1,5 +1,7 @@
 """Trained pairs of networks that several chapters share; parameters in, arrays out.
 
+- :mod:`~lmc_helpers.experiments.chord_pairs`: pairs of trained ReLU networks whose layers and losses are compared with
+  the bound of Prop. 5.2 (Bürgin et al., section 5); chapter 46.
 - :mod:`~lmc_helpers.experiments.coherence_points`: points of the coherence experiment, losses on the lines between
   students (Bürgin et al., Fig. 6, App. F.5); chapter 45.
 - :mod:`~lmc_helpers.experiments.coherence_students`: the students themselves, trained in the two dimensions that they

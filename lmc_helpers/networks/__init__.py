@@ -6,8 +6,3 @@
 - :mod:`~lmc_helpers.networks.lines`: losses and accuracies of λ a + (1 − λ) b for many pairs at once, and the barriers
   by their names; chapters 44, 45 and 50.
 """
-
-from lmc_helpers.networks.lines import along_lines, barriers, evaluate
-from lmc_helpers.networks.stacked_mlp import Architecture, Networks
-
-__all__ = ["Architecture", "Networks", "along_lines", "barriers", "evaluate"]

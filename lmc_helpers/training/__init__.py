@@ -5,7 +5,3 @@
 - :mod:`~lmc_helpers.training.checkpoints`: the state of a run in one npz file, which another run refuses.
 - :mod:`~lmc_helpers.training.progress`: a progress bar, where tqdm is installed.
 """
-
-from lmc_helpers.training.ensemble import Recipe, Trained, train
-
-__all__ = ["Recipe", "Trained", "train"]
