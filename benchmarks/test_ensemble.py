@@ -107,7 +107,8 @@ def digits_problem(where, dtype):
 
 def nets_together(where, batch, dtype):
     x, y, fixed = digits_problem(where, dtype)
-    return train(NET, Recipe(1, batch), x, y, SEEDS, fixed=fixed, dtype=dtype).params["0.weight"].double().cpu()
+    done = train(NET.initial(SEEDS, dtype, fixed), Recipe(1, batch), x, y, SEEDS).networks
+    return done.params["0.weight"].double().cpu()
 
 
 def as_modules(params, fixed, where):
@@ -124,7 +125,7 @@ def as_modules(params, fixed, where):
 
 def nets_one_by_one(where, batch, dtype):
     x, y, fixed = digits_problem(where, dtype)
-    models = as_modules(NET.initial(SEEDS, dtype), fixed, device(where))
+    models = as_modules(NET.initial(SEEDS, dtype).params, fixed, device(where))
     loop(models, x, y, SEEDS, Recipe(1, batch), nn.functional.cross_entropy)
     return torch.stack([model[0].W.detach() for model in models]).double().cpu()
 

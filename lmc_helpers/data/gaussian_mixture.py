@@ -80,42 +80,18 @@ class GaussianMixture:
         z = (self.rotations[y] @ (self.centres[y] + noise)[..., None])[..., 0]
         return z @ self.embedding.mT, y
 
-    def means(self) -> torch.Tensor:
-        """Means of the classes in the embedding space, (C, d)."""
-        return (self.rotations @ self.centres[..., None])[..., 0] @ self.embedding.mT
-
-    def second_moment(self, centered: bool = False) -> torch.Tensor:
-        """E xxᵀ (d, d), or the covariance if ``centered``; exact.
-
-        Examples
-        --------
-        >>> mixture = draw_mixture(k=2, d=3, classes=4, separation=0.0, scales=[2.0, 2.0], seed=1)
-        >>> round(mixture.second_moment().trace().item(), 12)
-        8.0
-        """
-        noise = (self.rotations * self.scales.square()) @ self.rotations.mT  # (C, k, k)
-        within = self.embedding @ noise.mean(dim=0) @ self.embedding.mT
-        means = self.means()
-        if centered:
-            means = means - means.mean(dim=0)
-        return within + means.mT @ means / len(means)
-
-    def principal_dimension(self, explained: float = 0.9, centered: bool = False) -> int:
-        """Least number of principal directions that explain a share in (0, 1] of the second moment or covariance.
-
-        Examples
-        --------
-        >>> mixture = draw_mixture(k=8, d=16, classes=5, separation=0.0, scales=[1.0] * 8, seed=1)
-        >>> mixture.principal_dimension(0.9), mixture.principal_dimension(0.85)
-        (8, 7)
-        """
-        if not 0 < explained <= 1:
-            raise ValueError(f"explained = {explained}; allowed: 0 < explained <= 1")
-        energy = torch.linalg.eigvalsh(self.second_moment(centered)).flip(0).cumsum(dim=0)
-        return int((energy < energy[-1] * (explained - 1e-12)).sum()) + 1
-
     def classify(self, x: torch.Tensor) -> torch.Tensor:
-        """The most likely class of each x (n, d), (n,): no classifier has a larger expected accuracy.
+        """The most likely class of each sample: no classifier has a larger expected accuracy.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            samples (n, d), in the span of P.
+
+        Returns
+        -------
+        torch.Tensor
+            (n,), int64.
 
         Raises
         ------

@@ -1,11 +1,15 @@
 """Trained pairs of networks that several chapters share; parameters in, arrays out.
 
+- :mod:`~lmc_helpers.experiments.chord_pairs`: pairs of trained ReLU networks whose layers and losses are compared with
+  the bound of Prop. 5.2 (Bürgin et al., section 5); chapter 46.
 - :mod:`~lmc_helpers.experiments.coherence_points`: points of the coherence experiment, losses on the lines between
   students (Bürgin et al., Fig. 6, App. F.5); chapter 45.
 - :mod:`~lmc_helpers.experiments.coherence_students`: the students themselves, trained in the two dimensions that they
   see; chapter 45.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
-  section 6, Q3, and App. F); chapter 44.
+  section 6, Q3, and App. F); chapters 44 and 50.
+- :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,
+  App. G.3); chapter 44.
 - :mod:`~lmc_helpers.experiments.visibility`: which latents a masked neuron sees, S_i = Uᵀ Diag(d_i)² U of eq. (9), and
   the exact laws of its rank and cost (App. F.5); chapter 45.
 """

@@ -21,12 +21,13 @@ import torch
 from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture
 from lmc_helpers.device import device
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.matching import match_activations
 from lmc_helpers.networks.lines import along_lines
-from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Tensors
+from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Networks, Tensors
 from lmc_helpers.seeds import seed_sequence, torch_generator
-from lmc_helpers.training.ensemble import Recipe, Trained, pick, train
+from lmc_helpers.training.ensemble import Recipe, train
 
-__all__ = ["CLASSES", "DIMENSION", "SCALED", "Pairs", "Setting", "train_pairs"]
+__all__ = ["CLASSES", "DIMENSION", "SCALED", "Setting", "TrainedPairs", "train_pairs"]
 
 DIMENSION, CLASSES, WIDTH = 128, 5, 64
 SCALED = (10, 8, 8, 32)
@@ -55,6 +56,11 @@ class Setting:
     ------
     ValueError
         if a word is unknown or the number of maps is not four.
+
+    Examples
+    --------
+    >>> Setting(k=2, sigma=0.0).fixed
+    (10, 8, 8, 32)
     """
 
     k: int
@@ -71,50 +77,79 @@ class Setting:
             raise ValueError(f"fixed = {self.fixed}; allowed: four numbers, one for each linear map")
 
 
-@dataclass(frozen=True)
-class Pairs:
+@dataclass(frozen=True, eq=False)
+class TrainedPairs:
     """G trained pairs of one setting; networks 2g and 2g + 1 belong to cluster g. Everything is on the CPU.
 
     Attributes
     ----------
     setting : Setting
-    architecture : Architecture
     mixtures : list of GaussianMixture
         G of them.
     x, y : torch.Tensor
         training data (G, n, 128), (G, n).
-    fixed : dict
-        layer → (F, D), (G, m, d) each.
-    initial : dict of torch.Tensor
-        parameters before training, (2G, …).
-    trained : Trained
-        after it.
+    before, after : Networks
+        2G networks before and after training; the F and D of a layer are (G, m, d).
     """
 
     setting: Setting
-    architecture: Architecture
     mixtures: list[GaussianMixture]
     x: torch.Tensor
     y: torch.Tensor
-    fixed: Fixed
-    initial: Tensors
-    trained: Trained
+    before: Networks
+    after: Networks
 
-    def ends(self) -> tuple[tuple[Tensors, Tensors], tuple[Tensors, Tensors]]:
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def layer(self, g: int, k: int = 0, when: str = "after") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """F, D and W of linear map k of the first network of cluster g, (m, d) each, before or after training.
+
+        Raises
+        ------
+        ValueError
+            if ``when`` is neither ``"before"`` nor ``"after"``.
+        """
+        if when not in ("before", "after"):
+            raise ValueError(f"when = {when!r}; allowed: before, after")
+        networks = self.before if when == "before" else self.after
+        F, D = networks.fixed[k]
+        return F[g], D[g], networks.params[f"{k}.weight"][2 * g]
+
+    def ends(self) -> tuple[Networks, Networks]:
         """First and second networks of all pairs as ordinary ones, with W_eff in the place of W."""
-        G = len(self.x)
-        first, second = (range(start, 2 * G, 2) for start in (0, 1))
-        return tuple(pick(self.architecture, self.trained, list(which), self.fixed) for which in (first, second))
+        G = len(self)
+        return self.after.ordinary(range(0, 2 * G, 2)), self.after.ordinary(range(1, 2 * G, 2))
 
-    def accuracies(self, ends=None) -> torch.Tensor:
+    def aligned(self) -> tuple[Networks, Networks]:
+        """The same ends, with the neurons of the second ones in the order that activations match best.
+
+        The permutations maximise the sum of the Pearson correlations of the activations on the training data, layer by
+        layer, and act on effective weights (footnote 7 of the paper).
+        """
+        a, b = self.ends()
+        hidden = zip(a.layer_inputs(self.x)[1:], b.layer_inputs(self.x)[1:], strict=True)
+        return a, b.permuted({k: match_activations(one, two) for k, (one, two) in enumerate(hidden)})
+
+    def accuracies(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
         """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones."""
         a, b = self.ends() if ends is None else ends
-        return along_lines(self.architecture, a, b, self.x, self.y, (0, 0.5, 1)).accuracy
+        accuracy = along_lines(a, b, self.x, self.y, (0, 0.5, 1)).accuracy
+        assert accuracy is not None  # the loss is the cross-entropy
+        return accuracy
 
-    def drops(self, ends=None) -> torch.Tensor:
+    def drops(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
         """Mean accuracy of the ends less that of the middle, in percentage points, (G,)."""
         accuracy = self.accuracies(ends)
         return 100 * (accuracy[:, [0, 2]].mean(dim=1) - accuracy[:, 1])
+
+    def ceiling(self) -> torch.Tensor:
+        """Training accuracy of the most likely class, in per cent, (G,): what no network exceeds on new data."""
+        right = [
+            (mixture.classify(x.double()) == y).double().mean()
+            for mixture, x, y in zip(self.mixtures, self.x, self.y, strict=True)
+        ]
+        return 100 * torch.stack(right)
 
 
 def train_pairs(
@@ -127,7 +162,7 @@ def train_pairs(
     batch: int = 128,
     norm: str = "layer",
     dtype: torch.dtype = torch.float32,
-) -> list[Pairs]:
+) -> list[TrainedPairs]:
     """Train pairs of four-layer GELU networks of width 64 for several settings, all at once.
 
     AdamW with rate 10⁻³ and decay 10⁻² on all trained tensors, as in App. F.1.
@@ -149,7 +184,7 @@ def train_pairs(
 
     Returns
     -------
-    list of Pairs
+    list of TrainedPairs
         one for each setting.
 
     Raises
@@ -182,22 +217,17 @@ def train_pairs(
     where = device()
     x, y = (torch.stack(part).to(where) for part in zip(*data, strict=True))
     layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
-    fixed = {
-        k: tuple(
-            torch.stack(part).to(dtype)
-            for part in zip(
-                *(
-                    WAsymmetric(s.fixed[k], s.sigma).draw(shape, torch_generator(number, f"asymmetry of layer {k}"))
-                    for s in settings
-                    for number in numbers
-                ),
-                strict=True,
-            )
-        )
-        for k, shape in layers.items()
-    }
+    fixed: Fixed = {}
+    for k, shape in layers.items():
+        drawn = [
+            WAsymmetric(s.fixed[k], s.sigma).draw(shape, torch_generator(number, f"asymmetry of layer {k}"))
+            for s in settings
+            for number in numbers
+        ]
+        F, D = (torch.stack(part).to(dtype) for part in zip(*drawn, strict=True))
+        fixed[k] = (F, D)
     seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
-    one = net.initial(seeds, dtype)  # (2G, …)
+    one = net.initial(seeds, dtype).params  # (2G, …)
     normal = {
         f"{k}.weight": torch.stack(
             [
@@ -211,18 +241,22 @@ def train_pairs(
         name: torch.cat([normal.get(name, value) if s.initial == "normal" else value for s in settings])
         for name, value in one.items()
     }
+    before = Networks(net, initial, net.statistics(2 * len(data), dtype), fixed)
     recipe = Recipe(epochs=epochs, batch=batch, rate=1e-3, weight_decay=1e-2)
-    done = train(net, recipe, x, y, seeds * len(settings), fixed=fixed, initial=initial, dtype=dtype)
-
-    def part(tensors: Tensors, i: int) -> Tensors:
-        return {name: value.cpu()[2 * clusters * i : 2 * clusters * (i + 1)] for name, value in tensors.items()}
-
+    after = train(before, recipe, x, y, seeds * len(settings)).networks.to(initial["0.weight"])  # on the CPU
     found = []
     for i, setting in enumerate(settings):
         own = slice(clusters * i, clusters * (i + 1))
-        trained = Trained(
-            part(done.params, i), part(done.statistics, i), done.losses[:, 2 * own.start : 2 * own.stop].cpu()
-        )
-        sides = {k: (F[own], D[own]) for k, (F, D) in fixed.items()}
-        found.append(Pairs(setting, net, mixtures[own], x[own].cpu(), y[own].cpu(), sides, part(initial, i), trained))
+        ends = (_clusters(networks, own) for networks in (before, after))
+        found.append(TrainedPairs(setting, mixtures[own], x[own].cpu(), y[own].cpu(), *ends))
     return found
+
+
+def _clusters(networks: Networks, own: slice) -> Networks:
+    """The pairs of some clusters, with their F and D."""
+
+    def part(tensors: Tensors) -> Tensors:
+        return {name: value[2 * own.start : 2 * own.stop] for name, value in tensors.items()}
+
+    fixed = {k: (F[own], D[own]) for k, (F, D) in networks.fixed.items()}
+    return Networks(networks.architecture, part(networks.params), part(networks.statistics), fixed)

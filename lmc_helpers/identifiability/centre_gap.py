@@ -1,19 +1,22 @@
-"""The smallest gap between projected centres, and the bound of Thm 4.6 on it (Bürgin, Herbst, Lin & Jegelka).
+"""How far apart the projected centres of neurons are: γ_out, its law, and the bound of Thm 4.6 (Bürgin et al.).
 
-The centres are v_i = Uᵀ f_i, i = 1, …, m, and γ_out = √2 min ‖v_i − v_j‖ over i ≠ j. Its law for Gaussian F is in
-:mod:`lmc_helpers.identifiability.centre_gap`.
+The centre of neuron i is v_i = Uᵀ f_i, with the rows f_i of the fixed part F (m, d) and an orthonormal basis U (d, k)
+of the inputs. The gap is
 
+    γ_out = √2 min ‖v_i − v_j‖   over i ≠ j.
 
-TODO merge
-
-The law of the smallest gap between Gaussian centres (Bürgin, Herbst, Lin & Jegelka, Thm 4.6 and Fig. 11).
+The entries of F are B σ Y₀ with B ~ Bernoulli(p) and a density of Y₀ of at most M₀ (:func:`sample_fixed`); q = 2p − p².
+Thm 4.6 bounds γ_out from below, eq. (22), under the hypothesis (21) (:func:`separation_bound`,
+:func:`largest_constant`). With a mask two rows may vanish (:func:`coincidence_probability`).
 
 For Gaussian F without a mask the centres are independent N(0, σ² I_k), two of them are within r with probability
-P(k/2, r²/4σ²) (regularised incomplete gamma function), and the number of pairs within r is nearly a Poisson variable:
+p₁ = P(k/2, r²/4σ²), a regularised incomplete gamma function, and the number of pairs within r is nearly a Poisson
+variable:
 
-    P(γ_out > √2 r) ≈ exp(−n P(k/2, r²/4σ²)),      n = m(m−1)/2.
+    P(γ_out > √2 r) ≈ exp(−n p₁),      n = m(m − 1)/2.
 
-The error of this has the explicit bound :func:`poisson_error`. For fixed k and m → ∞ it gives a Weibull law of shape k.
+The error has the explicit bound :func:`poisson_error`. For fixed k and m → ∞ a Weibull law of shape k remains, and the
+exponent of γ_out in m tends to −2/k from below (:func:`local_exponent`, :func:`asymptotic_width`).
 """
 
 from __future__ import annotations
@@ -28,33 +31,38 @@ from scipy.spatial import cKDTree
 from scipy.special import gammainc, gammaincc, gammaincinv, gammaln
 from scipy.stats import binom, ncx2
 
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.seeds import torch_generator
 
 __all__ = [
-    "center_gap",
+    "asymptotic_width",
+    "centre_gap",
     "close_probability",
     "coincidence_probability",
     "expected_log_gap",
     "gap_quantile",
+    "growth_exponent",
     "largest_constant",
     "local_exponent",
     "log_unit_ball",
     "poisson_error",
     "sample_fixed",
+    "sample_gaps",
+    "sample_masked_gaps",
     "separation_bound",
-    "typical_width",
     "weibull_scale",
 ]
 
 #: c of eq. (22) from the proof, 1/(2 C₁), with the sharp constant C₁ = √2 of the density theorem it rests on.
 PROOF_CONSTANT = 1 / (2 * math.sqrt(2))
 
+#: Largest value of the standard normal density, M₀ of Thm 4.6 for Gaussian entries.
+NORMAL_DENSITY = 1 / math.sqrt(2 * math.pi)
 
-#: Peak of the standard normal density, M₀ of Thm 4.6 for Gaussian entries.
-NORMAL_PEAK = 1 / math.sqrt(2 * math.pi)
+CHUNK = 2_000_000  # entries of the centres that are drawn at once: 16 MB
 
 
-def check(**values: float) -> None:
+def _check_ranges(**values: float) -> None:
     """Refuse sizes, scales and probabilities that are out of range, each by its name."""
     least = {"m": 2, "k": 1, "d": 1}
     for name, value in values.items():
@@ -71,7 +79,28 @@ def check(**values: float) -> None:
 def sample_fixed(
     m: int, d: int, n: int, p: float, sigma: float, seed: int, purpose: str = "fixed part"
 ) -> torch.Tensor:
-    """Fixed parts F (n, m, d) with independent entries B σ Y₀, B ~ Bernoulli(p), Y₀ standard normal (Thm 4.6).
+    """Fixed parts with independent entries B σ Y₀, B ~ Bernoulli(p), Y₀ standard normal, as in Thm 4.6.
+
+    Parameters
+    ----------
+    m, d, n : int
+        rows and columns of F, and how many F are drawn.
+    p : float
+        probability in (0, 1] that an entry is not 0.
+    sigma : float
+        σ > 0.
+    seed, purpose : int, str
+        key of the random numbers.
+
+    Returns
+    -------
+    torch.Tensor
+        (n, m, d), float64.
+
+    Raises
+    ------
+    ValueError
+        if a parameter is out of range.
 
     Examples
     --------
@@ -79,13 +108,13 @@ def sample_fixed(
     >>> F.shape, bool((F != 0).all())
     (torch.Size([5, 3, 4]), True)
     """
-    check(m=max(m, 2), d=d, p=p, sigma=sigma)
+    _check_ranges(m=max(m, 2), d=d, p=p, sigma=sigma)
     generator = torch_generator(seed, purpose)
     F = sigma * torch.randn(n, m, d, dtype=torch.float64, generator=generator)
     return F if p == 1 else F * (torch.rand(n, m, d, dtype=torch.float64, generator=generator) < p)
 
 
-def center_gap(v: torch.Tensor) -> torch.Tensor:
+def centre_gap(v: torch.Tensor) -> torch.Tensor:
     """γ_out = √2 min_{i≠j} ``|v_i − v_j|``.
 
     Up to k = 8 a k-d tree finds the nearest neighbours, beyond it products of matrices do, and the candidates'
@@ -108,7 +137,7 @@ def center_gap(v: torch.Tensor) -> torch.Tensor:
 
     Examples
     --------
-    >>> center_gap(torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]], dtype=torch.float64)).item() == math.sqrt(2)
+    >>> centre_gap(torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]], dtype=torch.float64)).item() == math.sqrt(2)
     True
     """
     if v.ndim < 2 or v.shape[-2] < 2:
@@ -139,20 +168,136 @@ def _by_products(v: torch.Tensor, chunk: int = 2048) -> torch.Tensor:
     return torch.stack(candidates).min()
 
 
+def sample_gaps(m: int, k: int, n: int, seed: int) -> torch.Tensor:
+    """γ_out of n layers with Gaussian F of σ = 1 and no mask: their centres are N(0, I_k) whatever U is.
+
+    The centres are drawn in chunks, from one stream for each (k, m).
+
+    Parameters
+    ----------
+    m, k : int
+        centres and dimension.
+    n : int
+        layers.
+    seed : int
+        of the centres.
+
+    Returns
+    -------
+    torch.Tensor
+        (n,), float64.
+
+    Raises
+    ------
+    ValueError
+        if a parameter is out of range.
+
+    Examples
+    --------
+    With k = 1 the gap is near 1/n, n = m(m − 1)/2, here 780 to 45:
+
+    >>> round((sample_gaps(10, 1, 2000, seed=1).mean() / sample_gaps(40, 1, 2000, seed=1).mean()).item())
+    17
+    """
+    _check_ranges(m=m, k=k)
+    generator = torch_generator(seed, f"centres {k} {m}")
+    size = max(1, CHUNK // (m * k))
+    parts = [
+        centre_gap(torch.randn(min(size, n - start), m, k, dtype=torch.float64, generator=generator))
+        for start in range(0, n, size)
+    ]
+    return torch.cat(parts)
+
+
+def sample_masked_gaps(m: int, d: int, k: int, n: int, fixed: int, generator: torch.Generator) -> torch.Tensor:
+    """γ_out of n layers with ``fixed`` entries in each row of F, at random places, and random U.
+
+    The fixed entries are N(0, 1), the others 0 (:class:`~lmc_helpers.identifiability.asymmetric.WAsymmetric`); U is
+    the orthonormalised frame of a Gaussian matrix.
+
+    Parameters
+    ----------
+    m, d, k : int
+        neurons, inputs and dimension of the subspace.
+    n : int
+        layers.
+    fixed : int
+        entries of a row that are not 0, at most d.
+    generator : torch.Generator
+        of everything.
+
+    Returns
+    -------
+    torch.Tensor
+        (n,), float64.
+
+    Examples
+    --------
+    >>> sample_masked_gaps(4, 6, 2, n=3, fixed=2, generator=torch.Generator().manual_seed(1)).shape
+    torch.Size([3])
+    """
+    gaps = []
+    for _ in range(n):
+        U = torch.linalg.qr(torch.randn(d, k, dtype=torch.float64, generator=generator)).Q
+        F, _ = WAsymmetric(fixed=fixed, sigma=1.0).draw((m, d), generator)
+        gaps.append(centre_gap(F @ U))
+    return torch.stack(gaps)
+
+
+def growth_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> tuple[float, float]:
+    """Exponent of a gap between two sizes, (E ln γ₁ − E ln γ₀)/ln(m₁/m₀), and its standard error.
+
+    Parameters
+    ----------
+    small, large : torch.Tensor
+        independent samples (n,) of the gap at the sizes m₀ and m₁, n >= 2.
+    ratio : float
+        m₁/m₀ > 1.
+
+    Returns
+    -------
+    (float, float)
+        exponent and standard error.
+
+    Raises
+    ------
+    ValueError
+        if the samples differ in size or the ratio is not above 1.
+
+    Examples
+    --------
+    >>> one = torch.ones(3, dtype=torch.float64)
+    >>> growth_exponent(one, one / 8, 2.0)
+    (-3.0, 0.0)
+    """
+    if small.shape != large.shape or small.ndim != 1 or len(small) < 2 or not ratio > 1:
+        shapes = f"{tuple(small.shape)}, {tuple(large.shape)}"
+        raise ValueError(f"samples {shapes}, ratio = {ratio}; allowed: two of (n,), n >= 2, and ratio > 1")
+    low, high = small.log(), large.log()
+    run = math.log(ratio)
+    variance = (low.var() + high.var()).item() / len(low)
+    return (high.mean() - low.mean()).item() / run, math.sqrt(variance) / run
+
+
 def log_unit_ball(k: int) -> float:
-    """ln V_k, the volume of the unit ball in R^k.
+    """ln V_k, the logarithm of the volume of the unit ball in R^k.
+
+    Parameters
+    ----------
+    k : int
+        dimension, at least 1.
 
     Examples
     --------
     >>> abs(math.exp(log_unit_ball(3)) - 4 * math.pi / 3) < 1e-12
     True
     """
-    check(k=k)
+    _check_ranges(k=k)
     return k / 2 * math.log(math.pi) - float(gammaln(k / 2 + 1))
 
 
 def separation_bound(
-    m: int, k: int, delta: float, sigma: float = 1.0, q: float = 1.0, peak: float = NORMAL_PEAK
+    m: int, k: int, delta: float, sigma: float = 1.0, q: float = 1.0, density: float = NORMAL_DENSITY
 ) -> float:
     """The lower bound (22) on γ_out with the constant of its proof, c √q σ/M₀ · V_k^(−1/k) (δ/m²)^(1/k), c = 1/√8.
 
@@ -165,8 +310,13 @@ def separation_bound(
         centres and dimension.
     delta : float
         probability of failure.
-    sigma, q, peak : float
-        σ_F, q = 2p − p² and M₀ of the theorem.
+    sigma, q, density : float
+        σ_F, q = 2p − p² and M₀ of the theorem, the largest value of the density of Y₀.
+
+    Returns
+    -------
+    float
+        positive, in units of the entries of F.
 
     Raises
     ------
@@ -178,13 +328,15 @@ def separation_bound(
     >>> round(separation_bound(64, 2, 0.1), 6)
     0.002471
     """
-    check(m=m, k=k, delta=delta, sigma=sigma, q=q)
+    _check_ranges(m=m, k=k, delta=delta, sigma=sigma, q=q)
     root = math.exp((math.log(delta) - 2 * math.log(m) - log_unit_ball(k)) / k)
-    return PROOF_CONSTANT * math.sqrt(q) / peak * sigma * root
+    return PROOF_CONSTANT * math.sqrt(q) / density * sigma * root
 
 
 def largest_constant(m: int, k: int, delta: float, q: float, nu: float) -> float:
-    """The largest C with which hypothesis (21), q >= C(√(q ν Λ) + ν Λ) with Λ = ln(4km²/δ), is met.
+    """The largest C with which hypothesis (21) of Thm 4.6 is met.
+
+        q >= C (√(q ν Λ) + ν Λ),      Λ = ln(4 k m²/δ)
 
     Parameters
     ----------
@@ -208,7 +360,7 @@ def largest_constant(m: int, k: int, delta: float, q: float, nu: float) -> float
     >>> round(largest_constant(64, 32, 0.1, 1.0, 32 / 128), 3)
     0.171
     """
-    check(m=m, k=k, delta=delta, q=q, nu=nu)
+    _check_ranges(m=m, k=k, delta=delta, q=q, nu=nu)
     x = nu * math.log(4 * k * m**2 / delta)
     return q / (math.sqrt(q * x) + x)
 
@@ -218,31 +370,73 @@ def coincidence_probability(m: int, d: int, p: float) -> float:
 
     Each row is 0 with probability (1 − p)^d. Centres of two other rows differ almost surely.
 
+    Parameters
+    ----------
+    m, d : int
+        rows and columns of F.
+    p : float
+        probability in (0, 1] that an entry is not masked.
+
+    Returns
+    -------
+    float
+        P(Bin(m, (1 − p)^d) >= 2).
+
     Examples
     --------
     >>> coincidence_probability(2, 1, 0.5), coincidence_probability(5, 3, 1.0)
     (0.25, 0.0)
     """
-    check(m=m, d=d, p=p)
+    _check_ranges(m=m, d=d, p=p)
     return float(np.clip(binom.sf(1, m, (1 - p) ** d), 0, 1))
 
 
 def close_probability(r: float, k: int, sigma: float = 1.0) -> float:
     """Probability P(k/2, r²/4σ²) that two independent N(0, σ² I_k) points lie within r of each other.
 
+    Parameters
+    ----------
+    r : float
+        distance, above 0.
+    k : int
+        dimension.
+    sigma : float
+        σ > 0.
+
+    Returns
+    -------
+    float
+        p₁ of the theorem on the law of the gap (chapter 43).
+
     Examples
     --------
     >>> abs(close_probability(0.3, 2) - (1 - math.exp(-0.3**2 / 4))) < 1e-15
     True
     """
-    check(k=k, sigma=sigma, r=r)
+    _check_ranges(k=k, sigma=sigma, r=r)
     return float(gammainc(k / 2, r * r / (4 * sigma**2)))
 
 
 def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> float:
-    """The quantile of γ_out for m Gaussian centres in the Poisson approximation: n P(k/2, γ²/8σ²) = −ln(1 − prob).
+    """The quantile of γ_out for m Gaussian centres in the Poisson approximation.
+
+        n P(k/2, γ²/8σ²) = −ln(1 − probability),      n = m(m − 1)/2
 
     Replacing −ln(1 − probability) by ``probability`` gives a rigorous lower bound on the quantile (union bound).
+
+    Parameters
+    ----------
+    probability : float
+        P(γ_out <= γ), in (0, 1).
+    m, k : int
+        centres and dimension.
+    sigma : float
+        σ_F.
+
+    Returns
+    -------
+    float
+        γ.
 
     Raises
     ------
@@ -256,7 +450,7 @@ def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> floa
     >>> round(gap_quantile(0.5, 10**6, 2) ** 2 * 10**12 / 16, 4) == round(math.log(2), 4)
     True
     """
-    check(m=m, k=k, sigma=sigma, probability=probability)
+    _check_ranges(m=m, k=k, sigma=sigma, probability=probability)
     target = -math.log1p(-probability) / (m * (m - 1) / 2)
     if target >= 1:
         raise ValueError(f"probability = {probability} with m = {m}; allowed: below 1 − exp(−m(m−1)/2)")
@@ -266,6 +460,13 @@ def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> floa
 def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
     """E ln γ_out for m Gaussian centres in the Poisson approximation: the mean of ln γ over n P(k/2, γ²/8σ²) ~ Exp(1).
 
+    Parameters
+    ----------
+    m, k : int
+        centres and dimension.
+    sigma : float
+        σ_F.
+
     Examples
     --------
     For k = 2 and large m, γ² = 16 E/m² with E ~ Exp(1), and E ln E = −0.5772 (Euler's constant).
@@ -273,7 +474,7 @@ def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
     >>> round(2 * expected_log_gap(10**5, 2) - math.log(16) + 2 * math.log(10**5), 4)
     -0.5772
     """
-    check(m=m, k=k, sigma=sigma)
+    _check_ranges(m=m, k=k, sigma=sigma)
     n = m * (m - 1) / 2
 
     def integrand(y: float) -> float:  # y = ln of the exponential variable
@@ -285,35 +486,61 @@ def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
 
 
 def weibull_scale(m: int, k: int, sigma: float = 1.0) -> float:
-    """s(m) with P(γ_out > s(m) y) → exp(−y^k) as m → ∞: s = √(8π) σ (2/(m² V_k))^(1/k).
+    """s(m) with P(γ_out > s(m) y) → exp(−y^k) as m → ∞.
+
+        s = √(8π) σ (2/(m² V_k))^(1/k)
+
+    Parameters
+    ----------
+    m, k : int
+        centres and dimension.
+    sigma : float
+        σ_F.
 
     Examples
     --------
     >>> abs(weibull_scale(100, 2) - 4 / 100) < 1e-15
     True
     """
-    check(m=m, k=k, sigma=sigma)
+    _check_ranges(m=m, k=k, sigma=sigma)
     return math.sqrt(8 * math.pi) * sigma * math.exp((math.log(2) - 2 * math.log(m) - log_unit_ball(k)) / k)
 
 
 def local_exponent(m: int, k: int) -> float:
     """d ln γ/d ln m of the median of γ_out in the Poisson approximation; −2/k in the limit m → ∞.
 
-    With z = r²/4σ² and P = P(k/2, z) it is −(2m−1)/(m−1) · P/(2 z P'(z)).
+    With z = γ²/8σ² and P = P(k/2, z) it is −(2m−1)/(m−1) · P/(2 z P'(z)).
+
+    Parameters
+    ----------
+    m, k : int
+        centres and dimension; σ does not matter.
 
     Examples
     --------
     >>> round(local_exponent(10**6, 2), 6), round(local_exponent(64, 32) / (-2 / 32), 2)
     (-1.000001, 1.51)
     """
-    check(m=m, k=k)
+    _check_ranges(m=m, k=k)
     z = (gap_quantile(0.5, m, k) / (2 * math.sqrt(2))) ** 2
     log_slope = k / 2 * math.log(z) - z - float(gammaln(k / 2))  # ln(z P'(z))
     return -(2 * m - 1) / (m - 1) * float(gammainc(k / 2, z)) / (2 * math.exp(log_slope))
 
 
-def typical_width(k: int, accuracy: float) -> float:
+def asymptotic_width(k: int, accuracy: float) -> float:
     """The width m from which the local exponent is within ``accuracy`` (relative) of −2/k.
+
+    Parameters
+    ----------
+    k : int
+        dimension.
+    accuracy : float
+        in (0, 1).
+
+    Returns
+    -------
+    float
+        m.
 
     Raises
     ------
@@ -322,10 +549,10 @@ def typical_width(k: int, accuracy: float) -> float:
 
     Examples
     --------
-    >>> typical_width(2, 0.05) < 64 < 10**6 < typical_width(32, 0.05)
+    >>> asymptotic_width(2, 0.05) < 64 < 10**6 < asymptotic_width(32, 0.05)
     True
     """
-    check(k=k)
+    _check_ranges(k=k)
     if not 0 < accuracy < 1:
         raise ValueError(f"accuracy = {accuracy}; allowed: 0 < accuracy < 1")
 
@@ -368,7 +595,7 @@ def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
     >>> poisson_error(gap_quantile(0.5, 10**4, 2) / math.sqrt(2), 10**4, 2) < 1e-3
     True
     """
-    check(m=m, k=k, sigma=sigma, r=r)
+    _check_ranges(m=m, k=k, sigma=sigma, r=r)
     p1, x = close_probability(r, k, sigma), (r / sigma) ** 2
 
     def integrand(y: float) -> float:  # y = |v|²/σ² of the third centre

@@ -1,4 +1,7 @@
-"""How well networks near random ReLU features approximate one neuron (Bürgin, Herbst, Lin & Jegelka, C.4).
+"""How well networks near random ReLU features approximate one neuron (Bürgin et al., C.4: Lemmas C.7, C.8, Thm C.10).
+
+A network f(x) = Σ α_i ReLU((f_i + w_i)·x) is compared with the combination Σ α_i ReLU(f_i·x) of its features, and with
+a target ReLU(w⋆·x), in L² for standard Gaussian x, where all inner products are exact (:func:`relu_kernel`).
 
 In orthonormal Hermite polynomials h_l, ReLU = Σ a_l h_l, and E h_l(f·x) h_l(w·x) = (f·w)^l for unit vectors. The target
 R ReLU(w·x) has a part of degree d and more, of norm R τ_d, where τ_d² is the sum of a_l² over l ≥ d. A feature of a
@@ -12,11 +15,28 @@ from functools import cache
 
 import torch
 
-__all__ = ["error_bound", "high_degree_part", "nearest_features", "relu_distance", "relu_kernel"]
+__all__ = [
+    "error_bound",
+    "feature_distance",
+    "high_degree_part",
+    "nearest_features",
+    "relu_distance",
+    "relu_kernel",
+]
 
 
 def relu_kernel(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """E ReLU(u·x) ReLU(v·x) for standard Gaussian x: ``|u||v| (sin θ + (π − θ) cos θ)/2π``; u, v (..., d).
+    """E ReLU(u·x) ReLU(v·x) for standard Gaussian x: ``|u||v| (sin θ + (π − θ) cos θ)/2π``, θ the angle of u and v.
+
+    Parameters
+    ----------
+    u, v : torch.Tensor
+        (..., d).
+
+    Returns
+    -------
+    torch.Tensor
+        (...).
 
     Examples
     --------
@@ -35,6 +55,16 @@ def relu_distance(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
     The square is ``|u − v|²/2 − |u||v| (sin θ − θ cos θ)/π``.
 
+    Parameters
+    ----------
+    u, v : torch.Tensor
+        (..., d).
+
+    Returns
+    -------
+    torch.Tensor
+        (...), at most ``|u − v|/√2``.
+
     Examples
     --------
     >>> e = torch.tensor([1.0, 0.0], dtype=torch.float64)
@@ -48,12 +78,43 @@ def relu_distance(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     return ((u - v).square().sum(-1) / 2 - nu * nv * loss / math.pi).clamp(min=0).sqrt()
 
 
+def feature_distance(F: torch.Tensor, W: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
+    """‖Σ α_i ReLU((f_i + w_i)·x) − Σ α_i ReLU(f_i·x)‖ in L², the left-hand side of Lemma C.8.
+
+    Parameters
+    ----------
+    F, W : torch.Tensor
+        rows f_i and w_i (m, d).
+    alpha : torch.Tensor
+        (m,).
+
+    Returns
+    -------
+    torch.Tensor
+        a number, at most ‖α‖₂ ‖W‖_F/√2.
+
+    Examples
+    --------
+    >>> f = torch.tensor([[3.0, 0.0]], dtype=torch.float64)
+    >>> round(feature_distance(f, f, torch.ones(1).double()).item() * math.sqrt(2), 12)
+    3.0
+    """
+    rows, coefficients = torch.cat([F + W, F]), torch.cat([alpha, -alpha])
+    K = relu_kernel(rows[:, None], rows)  # (2m, 2m)
+    return (coefficients @ K @ coefficients).clamp(min=0).sqrt()
+
+
 @cache
 def high_degree_part(degree: int) -> float:
     """τ_d, the norm of the part of ReLU of Hermite degree d = ``degree`` and more.
 
     The squares a_l² are 1/2π, 1/4, 1/4π for l = 0, 1, 2, those of even l have the ratios (l − 1)²/((l + 1)(l + 2)),
     odd ones beyond 1 vanish, and the sum of all is 1/2.
+
+    Parameters
+    ----------
+    degree : int
+        d, in 0, …, 10⁴.
 
     Raises
     ------

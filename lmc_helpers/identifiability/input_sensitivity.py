@@ -1,4 +1,4 @@
-"""What it costs a layer if its inputs are reindexed (Bürgin, Herbst, Lin & Jegelka, section 4.4).
+"""What it costs a layer if its inputs are reindexed (Bürgin et al., section 4.4: eqs. (23) to (28), Thms 4.7, 4.8).
 
 A layer has rows f_i of F, d_i of D, raw trainable rows w_i of W, and inputs on the span of the orthonormal columns of
 U (d, k). A permutation τ of the inputs is an index tensor p (d,) with P_τ x = x[p], so that P_τ U = U[p]. The cheapest
@@ -6,7 +6,9 @@ weights that compute the old function of the reindexed inputs cost
 
     Δ_τ^in = Σ_i ‖r_i − δ_i‖²_{(S_i^τ)⁻¹} − ‖r_i‖²_{S_i⁻¹},      r_i = Uᵀ(d_i ⊙ w_i),  δ = F(P_τ − I)U     (eq. (137))
 
-more than the old ones.
+more than the old ones. For transpositions ‖δ_(ab)‖ = ‖F_:b − F_:a‖ ‖U_b − U_a‖, eq. (27), and
+
+    γ_in = min ‖δ_(ab)‖   over a ≠ b.
 """
 
 from __future__ import annotations
@@ -18,15 +20,20 @@ import torch
 from scipy.special import gammaln
 
 from lmc_helpers.identifiability.input_subspace import check_basis, grams
+from lmc_helpers.seeds import torch_generator
 
 __all__ = [
+    "cheaper_share",
     "expected_column_distance",
     "input_cost",
     "input_gap",
     "input_shift",
+    "least_norm_costs",
     "least_shift",
     "reindexed_metric",
     "relative_error_bound",
+    "sample_layer",
+    "sample_scaled_gaps",
     "transposition",
     "transposition_shifts",
 ]
@@ -46,6 +53,18 @@ def _check_layer(U: torch.Tensor, *matrices: torch.Tensor) -> None:
 
 def transposition(d: int, a: int, b: int) -> torch.Tensor:
     """The index tensor (d,) that exchanges a and b.
+
+    Parameters
+    ----------
+    d : int
+        number of inputs.
+    a, b : int
+        two of 0, …, d − 1.
+
+    Raises
+    ------
+    ValueError
+        if a or b is no input.
 
     Examples
     --------
@@ -93,7 +112,24 @@ def input_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tens
 
 
 def transposition_shifts(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
-    """``‖δ_(ab)^in‖_F = |F_:b − F_:a| |U_b − U_a|`` for all a, b by identity (27), (d, d) with 0 on the diagonal.
+    """``‖δ_(ab)^in‖_F = |F_:b − F_:a| |U_b − U_a|`` for all a, b, by identity (27).
+
+    Parameters
+    ----------
+    F : torch.Tensor
+        fixed part (m, d).
+    U : torch.Tensor
+        orthonormal columns (d, k).
+
+    Returns
+    -------
+    torch.Tensor
+        (d, d), 0 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        if a shape does not fit.
 
     Examples
     --------
@@ -109,6 +145,18 @@ def transposition_shifts(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
 
 def input_gap(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     """γ_in = min over a ≠ b of ``‖δ_(ab)^in‖_F``, below eq. (26).
+
+    Parameters
+    ----------
+    F : torch.Tensor
+        fixed part (m, d).
+    U : torch.Tensor
+        orthonormal columns (d, k).
+
+    Returns
+    -------
+    torch.Tensor
+        a number.
 
     Raises
     ------
@@ -128,7 +176,19 @@ def input_gap(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
 
 
 def least_shift(F: torch.Tensor, U: torch.Tensor) -> tuple[float, tuple[int, ...]]:
-    """The smallest ``‖δ_τ^in‖_F`` over all d! − 1 permutations τ ≠ id, and the first τ that takes it; d <= 8.
+    """The smallest ``‖δ_τ^in‖_F`` over all d! − 1 permutations τ ≠ id, and the first τ that takes it (footnote 6).
+
+    Parameters
+    ----------
+    F : torch.Tensor
+        fixed part (m, d), d <= 8.
+    U : torch.Tensor
+        orthonormal columns (d, k).
+
+    Returns
+    -------
+    (float, tuple of int)
+        size and permutation.
 
     Raises
     ------
@@ -166,6 +226,11 @@ def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch
     -------
     torch.Tensor
         (m, k, k), float64.
+
+    Raises
+    ------
+    ValueError
+        if a shape does not fit or p is no permutation.
 
     Examples
     --------
@@ -222,8 +287,164 @@ def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
     return total
 
 
+def least_norm_costs(
+    F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, p: torch.Tensor, X: torch.Tensor
+) -> tuple[float, float]:
+    """Squared realization costs of a layer's function after and before its inputs are reindexed, neuron by neuron.
+
+    Each neuron's cheapest weight comes from a pseudo-inverse on sampled inputs, without U; the difference is Δ_τ^in
+    where the inputs span the subspace.
+
+    Parameters
+    ----------
+    F, D, W : torch.Tensor
+        fixed part, scales and raw trainable weights (m, d).
+    p : torch.Tensor
+        permutation (d,).
+    X : torch.Tensor
+        inputs (n, d).
+
+    Returns
+    -------
+    (float, float)
+        Σ_i ``‖w_i‖²`` with which the layer computes the old outputs, on the reindexed inputs and on the old ones.
+
+    Examples
+    --------
+    >>> one, X = torch.ones(1, 2, dtype=torch.float64), torch.eye(2, dtype=torch.float64)
+    >>> F = torch.tensor([[3.0, 0.0]], dtype=torch.float64)
+    >>> after, before = least_norm_costs(F, one, 0 * one, torch.tensor([1, 0]), X)
+    >>> round(after, 9), before
+    (18.0, 0.0)
+    """
+    costs = [0.0, 0.0]
+    for f, d, w in zip(F, D, W, strict=True):
+        target = X @ (f + d * w)  # what the neuron computed
+        for which, inputs in enumerate((X[:, p], X)):
+            pinv = torch.linalg.pinv(inputs * d, rtol=1e-10)
+            costs[which] += (pinv @ (target - inputs @ f)).square().sum().item()
+    return costs[0], costs[1]
+
+
+def sample_layer(
+    m: int, d: int, k: int, width: float, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A random layer whose metrics are near a multiple of the identity, and a random permutation of its inputs.
+
+    F is N(0, 1), D is uniform on 1 ± ``width``, so that E d² = 1 + width²/3, W is N(0, 0.09), and U the
+    orthonormalised frame of a Gaussian matrix.
+
+    Parameters
+    ----------
+    m, d, k : int
+        neurons, inputs and dimension of the subspace.
+    width : float
+        in [0, 1).
+    generator : torch.Generator
+        of everything.
+
+    Returns
+    -------
+    (torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor)
+        F, D, W (m, d), U (d, k), float64, and p (d,).
+
+    Examples
+    --------
+    >>> F, D, W, U, p = sample_layer(5, 12, 4, 0.1, torch.Generator().manual_seed(1))
+    >>> D.shape, U.shape, bool(((D - 1).abs() <= 0.1).all())
+    (torch.Size([5, 12]), torch.Size([12, 4]), True)
+    """
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+    noise = torch.rand(m, d, dtype=torch.float64, generator=generator)
+    U = torch.linalg.qr(normal(d, k)).Q
+    p = torch.randperm(d, generator=generator)
+    return normal(m, d), 1 + width * (2 * noise - 1), 0.3 * normal(m, d), U, p
+
+
+def sample_scaled_gaps(m: int, d: int, k: int, n: int, seed: int) -> torch.Tensor:
+    """γ_in/(√m min ‖U_b − U_a‖) of n layers with Gaussian F of σ = 1 and random U; Thm 4.8 bounds it.
+
+    Parameters
+    ----------
+    m, d, k : int
+        neurons, inputs (at least 2) and dimension of the subspace.
+    n : int
+        layers.
+    seed : int
+        of F and U.
+
+    Returns
+    -------
+    torch.Tensor
+        (n,), float64; near √2 where ln d is small against m.
+
+    Examples
+    --------
+    >>> bool(((sample_scaled_gaps(4000, 4, 2, n=3, seed=1) - math.sqrt(2)).abs() < 0.1).all())
+    True
+    """
+    generator = torch_generator(seed, f"input gaps {m}")
+    values = []
+    for _ in range(n):
+        U = torch.linalg.qr(torch.randn(d, k, dtype=torch.float64, generator=generator)).Q
+        F = torch.randn(m, d, dtype=torch.float64, generator=generator)
+        values.append(input_gap(F, U) / torch.pdist(U).min() / math.sqrt(m))
+    return torch.stack(values)
+
+
+def cheaper_share(m: int, d: int, k: int, n: int, seed: int) -> tuple[float, float]:
+    """In what share of random layers some permutation of the inputs is cheaper than every transposition (footnote 6).
+
+    Parameters
+    ----------
+    m, d, k : int
+        neurons, inputs (at most 8) and dimension of the subspace; F is Gaussian and U random.
+    n : int
+        layers.
+    seed : int
+        of F and U.
+
+    Returns
+    -------
+    (float, float)
+        share and its standard error.
+
+    Examples
+    --------
+    With two inputs there is one permutation, a transposition:
+
+    >>> cheaper_share(3, 2, 1, n=10, seed=1)
+    (0.0, 0.0)
+    """
+    generator = torch_generator(seed, f"footnote {m}")
+    count = 0
+    for _ in range(n):
+        U = torch.linalg.qr(torch.randn(d, k, dtype=torch.float64, generator=generator)).Q
+        F = torch.randn(m, d, dtype=torch.float64, generator=generator)
+        count += least_shift(F, U)[0] < input_gap(F, U).item() * (1 - 1e-9)
+    share = count / n
+    return share, math.sqrt(share * (1 - share) / n)
+
+
 def relative_error_bound(rho: float, ratio: float) -> float:
-    """The right-hand side of eq. (147), a bound on ``|μ Δ_τ^in/‖δ_τ^in‖² − 1|``; ρ = ‖R‖/‖δ_τ^in‖ and ε/μ = ``ratio``.
+    """The right-hand side of eq. (147), a bound on ``|μ Δ_τ^in/‖δ_τ^in‖² − 1|``: Thm 4.7 with its constants.
+
+        2ρ + ε/(μ − ε) (1 + 2ρ + 2ρ²)
+
+    Parameters
+    ----------
+    rho : float
+        ρ = ‖R‖/‖δ_τ^in‖.
+    ratio : float
+        ε/μ in [0, 1), where all S_i and S_i^τ are within ε of μI.
+
+    Raises
+    ------
+    ValueError
+        if a parameter is out of range.
 
     Examples
     --------
@@ -237,6 +458,18 @@ def relative_error_bound(rho: float, ratio: float) -> float:
 
 def expected_column_distance(m: int, sigma: float = 1.0) -> float:
     """E ``|F_:b − F_:a|`` = 2σ Γ((m+1)/2)/Γ(m/2) for Gaussian columns of length m.
+
+    Parameters
+    ----------
+    m : int
+        number of neurons, at least 1.
+    sigma : float
+        σ_F > 0.
+
+    Raises
+    ------
+    ValueError
+        if a parameter is out of range.
 
     Examples
     --------

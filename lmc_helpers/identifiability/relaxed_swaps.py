@@ -1,4 +1,4 @@
-"""Swap costs from relaxed realization costs: ridge regression on outputs instead of a subspace (App. E and F.7).
+"""Swap costs from relaxed realization costs: ridge regression on outputs, not a subspace (Bürgin et al., App. E, F.7).
 
 Neuron i computes η(α_i (f_i + d_i ⊙ w)ᵀx + γ_i), where α_i, γ_i hold its bias and its fixed batch norm, or are 1 and
 0. The relaxed cost of a function h for it, eq. (254), is the least E (h(x) − …)²/β + ``‖w‖²`` over w. Inputs enter
@@ -131,7 +131,12 @@ def ridge_swaps(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Swap costs T_ij + T_ji − T_ii − T_jj with relaxed costs T, for pairs (P, 2) of neurons.
 
-    Parameters and errors are those of :func:`ridge_costs`.
+    Parameters
+    ----------
+    F, D, W, X, beta, activation, scale, shift
+        as in :func:`ridge_costs`.
+    pairs : torch.Tensor
+        (P, 2), int64.
 
     Returns
     -------
@@ -150,11 +155,8 @@ def ridge_swaps(
         [torch.stack(p, dim=1) for p in ((first, second), (second, first), (first, first), (second,) * 2)]
     )
     found = ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
-    swaps = []
-    for part in (found.value, found.norm):
-        there, back, own, other = part.view(4, -1)
-        swaps.append(there + back - own - other)
-    return tuple(swaps)
+    (there, back, own, other), norms = found.value.view(4, -1), found.norm.view(4, -1)
+    return there + back - own - other, norms[0] + norms[1] - norms[2] - norms[3]
 
 
 def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
@@ -174,7 +176,7 @@ def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
         miss = (out - target).detach()
         return weight * miss.square().sum(dim=1) + c.square().sum(dim=1), miss, slope * alpha[:, None]
 
-    data = (features, start, target, alpha, gamma)
+    data = [features, start, target, alpha, gamma]
     value, miss, slope = state(c, *data)
     damping = torch.full_like(value, 1e-3)
     for turn in range(ROUNDS):
@@ -186,10 +188,9 @@ def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
         if not going.any() or turn == ROUNDS - 1:
             break
         if not going.all():
-            active, c, value, miss, slope, damping, J, gradient, *rest = (
+            active, c, value, miss, slope, damping, J, gradient, *data = (
                 t[going] for t in (active, c, value, miss, slope, damping, J, gradient, *data)
             )
-            data = tuple(rest)
         A = weight * (J.mT @ J) + eye
         A = A + damping[:, None, None] * (A.diagonal(dim1=1, dim2=2)[:, :, None] * eye)
         trial = c - torch.linalg.solve(A, gradient)

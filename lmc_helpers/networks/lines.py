@@ -1,7 +1,8 @@
 """Losses and accuracies along the straight lines between trained networks, all pairs and all places in batches.
 
-A place on the line of a pair is a network of its own, so that many of them are stacked and evaluated at once, like the
-networks of an ensemble (:mod:`lmc_helpers.networks.stacked_mlp`).
+A place λ on the line of a pair (a, b) is a network of its own, λ a + (1 − λ) b, so that many of them are stacked and
+evaluated at once, like the networks of an ensemble (:mod:`lmc_helpers.networks.stacked_mlp`). λ = 1 is a, as in
+:mod:`lmc_helpers.barrier`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 
 import torch
 
-from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Tensors, check_data, check_fixed
+from lmc_helpers.barrier import check_places
+from lmc_helpers.networks.stacked_mlp import Networks, check_data
 
-__all__ = ["Barriers", "Line", "all_pairs", "along_lines", "barriers", "evaluate"]
+__all__ = ["Barriers", "Line", "along_lines", "barriers", "evaluate"]
 
 CHUNK = 2**20  # numbers in the largest activation of one batch: a few MiB, which caches hold
 
@@ -26,22 +28,15 @@ class Line:
     accuracy: torch.Tensor | None
 
 
-def evaluate(
-    architecture: Architecture,
-    params: Tensors,
-    statistics: Tensors,
-    x: torch.Tensor,
-    y: torch.Tensor,
-    fixed: Fixed | None = None,
-) -> tuple[torch.Tensor, torch.Tensor | None]:
+def evaluate(networks: Networks, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Mean loss and accuracy of each network of a stack on some examples.
 
     Parameters
     ----------
-    architecture, params, statistics, fixed
-        as in :meth:`~lmc_helpers.networks.stacked_mlp.Architecture.forward`.
+    networks : Networks
+        N of them.
     x, y : torch.Tensor
-        examples as in :func:`~lmc_helpers.training.ensemble.train`.
+        examples as in :func:`~lmc_helpers.networks.stacked_mlp.check_data`.
 
     Returns
     -------
@@ -55,60 +50,40 @@ def evaluate(
 
     Examples
     --------
-    >>> net = Architecture((1, 2, 2))
-    >>> loss, accuracy = evaluate(net, net.initial([1, 2]), {}, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]))
+    >>> from lmc_helpers.networks.stacked_mlp import Architecture
+    >>> nets = Architecture((1, 2, 2)).initial([1, 2])
+    >>> loss, accuracy = evaluate(nets, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]))
     >>> loss.shape, accuracy.tolist()
     (torch.Size([2]), [0.5, 0.5])
     """
-    some = next(iter(params.values()))
-    N = len(some)
-    x, y = check_data(architecture, x.to(some), y, N)
-    fixed = {k: tuple(part.to(some) for part in pair) for k, pair in (fixed or {}).items()}
-    check_fixed(architecture, fixed, N)
-    n, widest = x.shape[1], max(architecture.sizes)
-    loss, right = torch.zeros_like(some[(slice(None),) + (0,) * (some.ndim - 1)]), 0
+    networks = networks.ordinary()
+    net, some, N = networks.architecture, networks.params["0.weight"], len(networks)
+    x, y = check_data(net, x.to(some), y, N)
+    n, widest = x.shape[1], max(net.sizes)
+    loss, right = some.new_zeros(N), torch.zeros(N, dtype=torch.long, device=some.device)
     with torch.no_grad():
         for part in torch.arange(n, device=x.device).split(max(1, CHUNK // (N * widest))):
             inputs, targets = (
                 v[:, part].repeat_interleave(N // len(v), 0) if len(v) > 1 else v[:, part] for v in (x, y)
             )
-            outputs = architecture.forward(params, statistics, inputs, fixed)
+            outputs = networks.forward(inputs)
             targets = targets.expand(N, *targets.shape[1:])
-            loss += architecture.losses(outputs, targets) * (len(part) / n)
-            if architecture.loss != "mse":
-                right = right + (outputs.argmax(dim=-1) == targets).sum(dim=1)
-    return loss, None if architecture.loss == "mse" else right.double() / n
+            loss += net.losses(outputs, targets) * (len(part) / n)
+            if net.loss != "mse":
+                right += (outputs.argmax(dim=-1) == targets).sum(dim=1)
+    return loss, None if net.loss == "mse" else right.double() / n
 
 
-def all_pairs(N: int) -> torch.Tensor:
-    """Indices (N(N − 1)/2, 2) of all pairs of N networks.
+def along_lines(a: Networks, b: Networks, x: torch.Tensor, y: torch.Tensor, lambdas: Sequence[float]) -> Line:
+    """Loss and accuracy of λ a + (1 − λ) b for P pairs and all λ.
 
-    Examples
-    --------
-    >>> all_pairs(3).tolist()
-    [[0, 1], [0, 2], [1, 2]]
-    """
-    return torch.combinations(torch.arange(N))
-
-
-def along_lines(
-    architecture: Architecture,
-    a: tuple[Tensors, Tensors],
-    b: tuple[Tensors, Tensors],
-    x: torch.Tensor,
-    y: torch.Tensor,
-    lambdas: Sequence[float],
-) -> Line:
-    """Loss and accuracy of (1 − λ) a + λ b for P pairs and all λ.
-
-    Running statistics of batch norm are interpolated like parameters.
+    The lines are those between effective weights, F + D ⊙ W. Running statistics of batch norm are interpolated like
+    parameters.
 
     Parameters
     ----------
-    architecture : Architecture
-        of all networks.
-    a, b : (dict, dict)
-        P networks each, as :func:`~lmc_helpers.training.ensemble.pick` returns them; λ = 0 is a.
+    a, b : Networks
+        P networks each; λ = 1 is a.
     x, y : torch.Tensor
         examples (n, …) of all pairs, or (P, n, …).
     lambdas : sequence of float
@@ -122,43 +97,43 @@ def along_lines(
     Raises
     ------
     ValueError
-        if the ends differ in shape or a λ lies outside [0, 1].
+        if the ends differ in their architecture or number, or a λ lies outside [0, 1].
 
     Examples
     --------
-    >>> net = Architecture((1, 2, 2))
-    >>> from lmc_helpers.training.ensemble import Trained, pick
-    >>> done = Trained(net.initial([1, 2, 3]), {}, torch.zeros(0, 3))
-    >>> pairs = all_pairs(3)
-    >>> a, b = (pick(net, done, pairs[:, end]) for end in (0, 1))
-    >>> along_lines(net, a, b, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]), [0, 0.5, 1]).loss.shape
+    >>> from lmc_helpers.networks.stacked_mlp import Architecture
+    >>> nets, pairs = Architecture((1, 2, 2)).initial([1, 2, 3]), torch.tensor([[0, 1], [0, 2], [1, 2]])
+    >>> a, b = (nets.ordinary(pairs[:, end]) for end in (0, 1))
+    >>> along_lines(a, b, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]), [0, 0.5, 1]).loss.shape
     torch.Size([3, 3])
     """
-    shapes = [{k: tuple(v.shape) for part in end for k, v in part.items()} for end in (a, b)]
-    if shapes[0] != shapes[1]:
-        raise ValueError(f"the ends have shapes {shapes[0]} and {shapes[1]}; allowed: equal shapes")
-    some = next(iter(a[0].values()))
-    places = torch.as_tensor(lambdas, dtype=torch.float64)
-    if places.ndim != 1 or not len(places) or not ((places >= 0) & (places <= 1)).all():
-        raise ValueError(f"lambdas = {list(lambdas)}; allowed: one or more numbers in [0, 1]")
-    places = places.to(some)
-    P, L = len(some), len(places)
-    x, y = check_data(architecture, x.to(some), y, P)
-    found = []
-    for pairs in torch.arange(P).split(max(1, CHUNK // (L * 64 * max(architecture.sizes)))):
+    if a.architecture != b.architecture or len(a) != len(b):
+        raise ValueError(
+            f"the ends are {len(a)} networks {a.architecture} and {len(b)} networks {b.architecture}; "
+            "allowed: equal architectures and numbers"
+        )
+    a, b = a.ordinary(), b.ordinary()
+    net, some = a.architecture, a.params["0.weight"]
+    places = check_places(lambdas).to(some)
+    P, L = len(a), len(places)
+    x, y = check_data(net, x.to(some), y, P)
+    losses, accuracies = [], []
+    for pairs in torch.arange(P).split(max(1, CHUNK // (L * 64 * max(net.sizes)))):
         params, statistics = (
-            {name: _between(u[name][pairs], v[name][pairs], places) for name in u} for u, v in zip(a, b, strict=True)
+            {name: _between(u[name][pairs], v[name][pairs], places) for name in u}
+            for u, v in ((a.params, b.params), (a.statistics, b.statistics))
         )
         inputs, targets = (v[pairs] if len(v) > 1 else v for v in (x, y))
-        found.append(evaluate(architecture, params, statistics, inputs, targets))
-    loss = torch.cat([loss for loss, _ in found]).view(P, L)
-    return Line(loss, None if found[0][1] is None else torch.cat([acc for _, acc in found]).view(P, L))
+        loss, accuracy = evaluate(Networks(net, params, statistics), inputs, targets)
+        losses.append(loss)
+        accuracies += [] if accuracy is None else [accuracy]
+    return Line(torch.cat(losses).view(P, L), torch.cat(accuracies).view(P, L) if accuracies else None)
 
 
 def _between(u: torch.Tensor, v: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """(1 − λ) u + λ v for stacks (p, …) and L places, (p L, …)."""
+    """λ u + (1 − λ) v for stacks (p, …) and L places, (p L, …)."""
     weight = places.view(1, -1, *[1] * (u.ndim - 1))
-    return ((1 - weight) * u[:, None] + weight * v[:, None]).flatten(0, 1)
+    return (weight * u[:, None] + (1 - weight) * v[:, None]).flatten(0, 1)
 
 
 @dataclass(frozen=True)
@@ -181,9 +156,14 @@ def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
     Parameters
     ----------
     loss : torch.Tensor
-        (P, L).
+        (P, L), at the places of :func:`along_lines`.
     lambdas : sequence of float
         the L places, with 0, ½ and 1 among them.
+
+    Returns
+    -------
+    Barriers
+        (P,) each.
 
     Raises
     ------
@@ -199,8 +179,8 @@ def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
     places = [float(value) for value in lambdas]
     if loss.shape[-1] != len(places) or not {0.0, 0.5, 1.0} <= set(places):
         raise ValueError(f"losses {tuple(loss.shape)} at lambdas = {places}; allowed: one each, with 0, 0.5 and 1")
-    start, middle, end = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))
+    at_b, middle, at_a = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))
     weight = torch.tensor(places).to(loss)
-    chord = start[..., None] * (1 - weight) + end[..., None] * weight
-    worse = torch.maximum(start, end)
-    return Barriers(middle - (start + end) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)
+    chord = at_b[..., None] * (1 - weight) + at_a[..., None] * weight
+    worse = torch.maximum(at_b, at_a)
+    return Barriers(middle - (at_b + at_a) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)

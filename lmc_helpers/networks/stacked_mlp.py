@@ -1,22 +1,18 @@
 """Multilayer perceptrons whose parameters are stacked: N networks of one architecture, every product a batched one.
 
-A layer may be asymmetric (Bürgin et al., eq. (2)): it then applies F + D ⊙ W in the place of W, with F and D fixed and
-given as plain tensors, for each network or shared by networks that stand side by side.
+An :class:`Architecture` is data. :class:`Networks` holds N networks of one architecture: trained tensors and the
+running statistics of batch norm, name → (N, …), and the fixed parts of asymmetric layers. Such a layer (Bürgin et al.,
+eq. (2)) applies F + D ⊙ W in the place of W, with F and D for each network or shared by networks that stand side by
+side. Networks without fixed parts are *ordinary*; :meth:`Networks.ordinary` puts F + D ⊙ W in the place of W.
 
-
-TODO merge
-
-What the layers of stacked networks see, and the permutation of neurons that makes two networks' activations agree.
-
-Activation matching (Bürgin et al., section 6) takes the Pearson correlations S_ij between the activations of neuron i
-of one network and neuron j of another on the same inputs, and the permutation with the largest Σ_i S_ip(i).
+Stacked by hand, not by ``torch.func``: a layer of all networks is one ``baddbmm``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import torch
@@ -24,33 +20,20 @@ from torch.nn.functional import cross_entropy, gelu, layer_norm
 
 from lmc_helpers.seeds import torch_generator
 
-__all__ = [
-    "ACTIVATIONS",
-    "LOSSES",
-    "NORMS",
-    "Architecture",
-    "check_data",
-    "check_fixed",
-    "effective",
-    "layer_inputs",
-    "permute_neurons",
-]
+__all__ = ["ACTIVATIONS", "LOSSES", "NORMS", "Architecture", "Networks", "check_data", "effective"]
 
+#: Activations by their names.
 ACTIVATIONS = {"relu": torch.relu, "gelu": gelu, "tanh": torch.tanh}
 
-
+#: Norms of hidden layers.
 NORMS = ("none", "layer", "batch")
 
-
+#: Losses: labels, or the mean square.
 LOSSES = ("cross-entropy", "mse")
-
 
 EPS, MOMENTUM = 1e-5, 0.1  # of the norms, as in torch.nn
 
-
 Tensors = dict[str, torch.Tensor]
-
-
 Fixed = dict[int, tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -84,7 +67,7 @@ class Architecture:
     >>> net = Architecture((2, 5, 3), norm="layer")
     >>> {name: tuple(shape) for name, shape in net.shapes().items()}["0.weight"]
     (5, 2)
-    >>> net.forward(net.initial([1, 2]), {}, torch.zeros(7, 2)).shape
+    >>> net.initial([1, 2]).forward(torch.zeros(7, 2)).shape
     torch.Size([2, 7, 3])
     """
 
@@ -117,7 +100,7 @@ class Architecture:
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name → shape of every trained tensor of one network, in the order of ``torch.nn``."""
-        shapes = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for k, (before, after) in enumerate(list(pairwise(self.sizes))[: self.maps]):
             shapes[f"{k}.weight"] = (after, before)
             if self.bias:
@@ -126,8 +109,8 @@ class Architecture:
                 shapes[f"{k}.gain"] = shapes[f"{k}.shift"] = (after,)
         return shapes
 
-    def initial(self, seeds: Sequence[int], dtype: torch.dtype = torch.float32) -> Tensors:
-        """Initial parameters by the law of ``torch.nn.Linear``: uniform in ±1/√(inputs); gains 1, shifts 0.
+    def initial(self, seeds: Sequence[int], dtype: torch.dtype = torch.float32, fixed: Fixed | None = None) -> Networks:
+        """Networks by the law of ``torch.nn.Linear``: uniform in ±1/√(inputs); gains 1, shifts 0.
 
         Parameters
         ----------
@@ -135,11 +118,13 @@ class Architecture:
             one a network.
         dtype : torch.dtype
             of the parameters; they are drawn in float64 and rounded.
+        fixed : dict, optional
+            fixed parts, as in :class:`Networks`.
 
         Returns
         -------
-        dict of torch.Tensor
-            name → (N, …).
+        Networks
+            N of them.
         """
         networks = []
         for seed in seeds:
@@ -153,33 +138,96 @@ class Architecture:
                     uniform = torch.rand(shape, generator=generator, dtype=torch.float64)
                     tensors[name] = (2 * uniform - 1) / math.sqrt(self.sizes[int(layer)])
             networks.append(tensors)
-        return {name: torch.stack([net[name] for net in networks]).to(dtype) for name in self.shapes()}
+        if not networks:
+            raise ValueError("0 networks; allowed: at least 1")
+        params = {name: torch.stack([net[name] for net in networks]).to(dtype) for name in self.shapes()}
+        return Networks(self, params, self.statistics(len(networks), dtype), fixed or {})
 
-    def statistics(self, N: int, dtype: torch.dtype, device=None) -> Tensors:
+    def statistics(self, N: int, dtype: torch.dtype) -> Tensors:
         """Running means 0 and variances 1 of batch norm, name → (N, n_k); empty for other norms."""
         if self.norm != "batch":
             return {}
         make = {"mean": torch.zeros, "variance": torch.ones}
         return {
-            f"{k}.{kind}": fill(N, n, dtype=dtype, device=device)
+            f"{k}.{kind}": fill(N, n, dtype=dtype)
             for k, n in enumerate(self.sizes[1:-1])
             for kind, fill in make.items()
         }
 
-    def forward(
-        self, params: Tensors, statistics: Tensors, x: torch.Tensor, fixed: Fixed | None = None, training: bool = False
-    ) -> torch.Tensor:
+    def losses(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Mean loss of each network, (N,), from outputs (N, B, n_d) and labels (N, B) or values (N, B, n_d)."""
+        if self.loss == "mse":
+            return (outputs - y).square().mean(dim=(1, 2))
+        each = cross_entropy(outputs.flatten(0, 1), y.flatten(), reduction="none")
+        return each.view(outputs.shape[:2]).mean(dim=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Networks:
+    """N networks of one architecture.
+
+    Parameters
+    ----------
+    architecture : Architecture
+        of all of them.
+    params : dict of torch.Tensor
+        trained tensors, name → (N, …), names and shapes those of :meth:`Architecture.shapes`.
+    statistics : dict of torch.Tensor
+        running means and variances of batch norm, name → (N, n_k); empty for other norms.
+    fixed : dict
+        layer → (F, D), each (G, n_{k+1}, n_k) with G a divisor of N: networks 0 … N/G − 1 share the first one, and so
+        on. Such a layer applies F + D ⊙ W.
+
+    Raises
+    ------
+    ValueError
+        if names or shapes do not fit.
+
+    Examples
+    --------
+    >>> net = Architecture((2, 5, 3), bias=False)
+    >>> one = net.initial([1])
+    >>> x = torch.ones(4, 2)
+    >>> by_hand = torch.relu(x @ one.params["0.weight"][0].T) @ one.params["1.weight"][0].T
+    >>> bool(torch.allclose(one.forward(x)[0], by_hand))
+    True
+    """
+
+    architecture: Architecture
+    params: Tensors
+    statistics: Tensors = field(default_factory=dict)
+    fixed: Fixed = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        N = len(next(iter(self.params.values()))) if self.params else 0
+        shapes = {name: tuple(value.shape) for name, value in self.params.items()}
+        expected = {name: (N, *shape) for name, shape in self.architecture.shapes().items()}
+        if not N or shapes != expected:
+            raise ValueError(f"parameters have shapes {shapes}; allowed: (N, …) of {self.architecture.shapes()}")
+        shapes = {name: tuple(value.shape) for name, value in self.statistics.items()}
+        if shapes != {k: tuple(v.shape) for k, v in self.architecture.statistics(N, torch.float32).items()}:
+            raise ValueError(
+                f"statistics have shapes {shapes}; allowed: means and variances of the {N} networks for batch norm, "
+                "none for other norms"
+            )
+        _check_fixed(self.architecture, self.fixed, N)
+
+    def __len__(self) -> int:
+        return len(self.params["0.weight"])
+
+    def to(self, tensor: torch.Tensor) -> Networks:
+        """The same networks with the type and device of a tensor."""
+        params, statistics = ({k: v.to(tensor) for k, v in part.items()} for part in (self.params, self.statistics))
+        fixed = {k: (F.to(tensor), D.to(tensor)) for k, (F, D) in self.fixed.items()}
+        return Networks(self.architecture, params, statistics, fixed)
+
+    def forward(self, x: torch.Tensor, training: bool = False) -> torch.Tensor:
         """Outputs of all networks.
 
         Parameters
         ----------
-        params, statistics : dict of torch.Tensor
-            trained tensors and the running statistics of batch norm, name → (N, …).
         x : torch.Tensor
             inputs (B, n_0) of all networks, or (N, B, n_0).
-        fixed : dict, optional
-            layer → (F, D), each (G, n_{k+1}, n_k) with G a divisor of N: networks 0 … N/G − 1 share the first one, and
-            so on. Such a layer applies F + D ⊙ W.
         training : bool
             batch norm uses the statistics of the batch and updates the running ones in place.
 
@@ -188,23 +236,56 @@ class Architecture:
         torch.Tensor
             (N, B, n_d).
         """
-        h = x
-        for k in range(self.maps):
-            W = effective(params[f"{k}.weight"], *fixed[k]) if fixed and k in fixed else params[f"{k}.weight"]
+        *_, outputs = self._steps(x, training)
+        return outputs
+
+    def layer_inputs(self, x: torch.Tensor) -> list[torch.Tensor]:
+        """Inputs of every linear map: x, then the hidden activations after norm and activation.
+
+        Parameters
+        ----------
+        x : torch.Tensor
+            (n, n_0) for all networks, or (N, n, n_0).
+
+        Returns
+        -------
+        list of torch.Tensor
+            (N, n, n_k) for each linear map with weights, k = 0, 1, ….
+
+        Examples
+        --------
+        The second map reads the hidden layer, so that it gives the outputs:
+
+        >>> nets, x = Architecture((2, 5, 3), bias=False).initial([1, 2]), torch.ones(4, 2)
+        >>> hidden = nets.layer_inputs(x)[1]
+        >>> bool(torch.allclose(hidden @ nets.params["1.weight"].mT, nets.forward(x)))
+        True
+        """
+        with torch.no_grad():
+            *inputs, _ = self._steps(x.to(self.params["0.weight"]), training=False)
+        return inputs
+
+    def _steps(self, h: torch.Tensor, training: bool) -> Iterator[torch.Tensor]:
+        """The inputs of each linear map, (N, B, n_k), then the outputs."""
+        net, params = self.architecture, self.params
+        for k in range(net.maps):
+            W = params[f"{k}.weight"]
+            W = effective(W, *self.fixed[k]) if k in self.fixed else W
             h = h.expand(len(W), *h.shape[-2:])
+            yield h
             bias = params.get(f"{k}.bias")
             h = torch.bmm(h, W.mT) if bias is None else torch.baddbmm(bias[:, None], h, W.mT)  # (N, B, n_{k+1})
-            if k < len(self.sizes) - 2:
-                h = ACTIVATIONS[self.activation](self._normalise(k, h, params, statistics, training))
-        return h.sum(dim=-1, keepdim=True) if self.output == "ones" else h
+            if k < len(net.sizes) - 2:
+                h = ACTIVATIONS[net.activation](self._normalise(k, h, training))
+        yield h.sum(dim=-1, keepdim=True) if net.output == "ones" else h
 
-    def _normalise(self, k: int, h: torch.Tensor, params: Tensors, statistics: Tensors, training: bool) -> torch.Tensor:
-        if self.norm == "none":
+    def _normalise(self, k: int, h: torch.Tensor, training: bool) -> torch.Tensor:
+        if self.architecture.norm == "none":
             return h
-        if self.norm == "layer":
+        if self.architecture.norm == "layer":
             h = layer_norm(h, h.shape[-1:], eps=EPS)
         else:
-            mean, variance = statistics[f"{k}.mean"], statistics[f"{k}.variance"]
+            mean, variance = self.statistics[f"{k}.mean"], self.statistics[f"{k}.variance"]
             if training:
                 var, centre = torch.var_mean(h, dim=1, correction=0)
                 B = h.shape[1]
@@ -213,25 +294,174 @@ class Architecture:
                     variance.lerp_(var * (B / (B - 1)), MOMENTUM)
                 mean, variance = centre, var
             h = (h - mean[:, None]) * (variance[:, None] + EPS).rsqrt()
-        return torch.addcmul(params[f"{k}.shift"][:, None], h, params[f"{k}.gain"][:, None])
+        return torch.addcmul(self.params[f"{k}.shift"][:, None], h, self.params[f"{k}.gain"][:, None])
 
-    def losses(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Mean loss of each network, (N,), from outputs (N, B, n_d) and targets (N, B) labels or (N, B, n_d) values."""
-        if self.loss == "mse":
-            return (outputs - y).square().mean(dim=(1, 2))
-        each = cross_entropy(outputs.flatten(0, 1), y.flatten(), reduction="none")
-        return each.view(outputs.shape[:2]).mean(dim=1)
+    def ordinary(self, which: torch.Tensor | Sequence[int] | None = None) -> Networks:
+        """Some of the networks, or all, as ordinary ones: F + D ⊙ W in the place of W.
+
+        A line between two W with the same F and D is the line between the two F + D ⊙ W.
+
+        Parameters
+        ----------
+        which : torch.Tensor or sequence of int, optional
+            (P,) indices of networks.
+
+        Returns
+        -------
+        Networks
+            P of them, without fixed parts.
+
+        Examples
+        --------
+        >>> Architecture((1, 2, 2)).initial([1, 2]).ordinary([1, 1, 0]).params["0.bias"].shape
+        torch.Size([3, 2])
+        """
+        params = dict(self.params)
+        for k, (F, D) in self.fixed.items():
+            W = params[f"{k}.weight"]
+            params[f"{k}.weight"] = effective(W, F.to(W), D.to(W))
+        if which is None:
+            return Networks(self.architecture, params, self.statistics)
+        which = torch.as_tensor(which, device=params["0.weight"].device)
+        params, statistics = ({k: v[which] for k, v in part.items()} for part in (params, self.statistics))
+        return Networks(self.architecture, params, statistics)
+
+    def permuted(self, permutations: dict[int, torch.Tensor]) -> Networks:
+        """The same functions with the neurons of hidden layers in another order.
+
+        Parameters
+        ----------
+        permutations : dict of torch.Tensor
+            linear map k → (N, m): row i of that map becomes its row p[i], with all that belongs to the neuron, and the
+            next map's columns follow.
+
+        Returns
+        -------
+        Networks
+            N ordinary networks.
+
+        Raises
+        ------
+        ValueError
+            if the networks are not ordinary ones, a map has no next one, or a permutation does not fit.
+
+        Examples
+        --------
+        >>> nets = Architecture((2, 3, 2)).initial([1, 2])
+        >>> x = torch.randn(5, 2, generator=torch.Generator().manual_seed(1))
+        >>> other = nets.permuted({0: torch.tensor([[2, 0, 1], [1, 0, 2]])})
+        >>> bool(torch.allclose(nets.forward(x), other.forward(x), atol=1e-6))
+        True
+        """
+        if self.fixed:
+            raise ValueError(f"layers {sorted(self.fixed)} have fixed parts; allowed: ordinary networks")
+        params, statistics = dict(self.params), dict(self.statistics)
+        for k, p in permutations.items():
+            W, following = params.get(f"{k}.weight"), params.get(f"{k + 1}.weight")
+            if W is None or following is None:
+                raise ValueError(f"map {k} is no hidden one; allowed: maps whose outputs a later map reads")
+            in_order = torch.arange(p.shape[-1], device=p.device)
+            if p.shape != W.shape[:2] or not (p.sort(dim=-1).values == in_order).all():
+                raise ValueError(f"p of shape {tuple(p.shape)}; allowed: permutations {tuple(W.shape[:2])}")
+            p = p.to(W.device)
+            for store in (params, statistics):
+                for name in [name for name in store if name.split(".")[0] == str(k)]:
+                    value = store[name]
+                    store[name] = torch.take_along_dim(value, p.reshape(*p.shape, *[1] * (value.ndim - 2)), dim=1)
+            params[f"{k + 1}.weight"] = torch.take_along_dim(following, p[:, None], dim=2)
+        return Networks(self.architecture, params, statistics)
+
+    def norm_as_affine(self, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """The bias and the fixed batch norm behind linear map k as one affine map, s ↦ α s + γ for each neuron.
+
+            α = gain/√(variance + ε),      γ = α (bias − mean) + shift
+
+        Parameters
+        ----------
+        k : int
+            a hidden linear map.
+
+        Returns
+        -------
+        (torch.Tensor, torch.Tensor)
+            α and γ, (N, n_{k+1}) each, float64.
+
+        Raises
+        ------
+        ValueError
+            if the map has no batch norm.
+
+        Examples
+        --------
+        >>> alpha, gamma = Architecture((2, 3, 2), norm="batch", bias=False).initial([1]).norm_as_affine(0)
+        >>> round(alpha[0, 0].item(), 5), gamma[0, 0].item()
+        (1.0, 0.0)
+        """
+        if f"{k}.mean" not in self.statistics:
+            raise ValueError(f"map {k} has no batch norm; allowed: hidden maps of networks with batch norm")
+        gain, shift = (self.params[f"{k}.{name}"].double() for name in ("gain", "shift"))
+        mean, variance = (self.statistics[f"{k}.{name}"].double() for name in ("mean", "variance"))
+        bias = self.params[f"{k}.bias"].double() if self.architecture.bias else torch.zeros_like(mean)
+        alpha = gain * (variance + EPS).rsqrt()
+        return alpha, alpha * (bias - mean) + shift
 
 
 def effective(W: torch.Tensor, F: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
-    """F + D ⊙ W for stacked W (N, m, d), with F and D (G, m, d) shared by N/G networks each."""
+    """F + D ⊙ W for stacked W, eq. (2) of Bürgin et al.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (N, m, d).
+    F, D : torch.Tensor
+        (G, m, d), shared by N/G networks each.
+
+    Returns
+    -------
+    torch.Tensor
+        (N, m, d).
+
+    Examples
+    --------
+    >>> W, F, D = torch.tensor([[[1.0]], [[2.0]]]), torch.tensor([[[10.0]]]), torch.tensor([[[3.0]]])
+    >>> effective(W, F, D).flatten().tolist()
+    [13.0, 16.0]
+    """
     if len(F) in (1, len(W)):
         return torch.addcmul(F, D, W)
     return torch.addcmul(F[:, None], D[:, None], W.unflatten(0, (len(F), -1))).flatten(0, 1)
 
 
 def check_data(net: Architecture, x: torch.Tensor, y: torch.Tensor, N: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs as (G, n, n_0) and targets as (G', n) or (G', n, n_d) of N networks; refuses what does not fit."""
+    """Examples of N networks, brought to one form.
+
+    Parameters
+    ----------
+    net : Architecture
+        of the networks.
+    x : torch.Tensor
+        inputs (n, n_0), or (G, n, n_0) with G a divisor of N.
+    y : torch.Tensor
+        labels (n,) or (G', n), or values (n, n_d) or (G', n, n_d).
+    N : int
+        number of networks.
+
+    Returns
+    -------
+    (torch.Tensor, torch.Tensor)
+        (G, n, n_0), and (G', n) or (G', n, n_d).
+
+    Raises
+    ------
+    ValueError
+        if shapes or labels do not fit, or an input is not finite.
+
+    Examples
+    --------
+    >>> x, y = check_data(Architecture((2, 3, 2)), torch.ones(5, 2), torch.zeros(5, dtype=torch.long), 4)
+    >>> x.shape, y.shape
+    (torch.Size([1, 5, 2]), torch.Size([1, 5]))
+    """
     x = x[None] if x.ndim == 2 else x
     values = net.loss == "mse"
     y = y[None] if y.ndim == 1 + values else y
@@ -251,7 +481,7 @@ def check_data(net: Architecture, x: torch.Tensor, y: torch.Tensor, N: int) -> t
     return x, y.to(x.device)
 
 
-def check_fixed(net: Architecture, fixed: Fixed, N: int) -> None:
+def _check_fixed(net: Architecture, fixed: Fixed, N: int) -> None:
     """Refuse F and D that do not fit N networks of an architecture."""
     for k, pair in fixed.items():
         shapes = [tuple(part.shape) for part in pair]
@@ -262,92 +492,3 @@ def check_fixed(net: Architecture, fixed: Fixed, N: int) -> None:
                 f"F and D of layer {k} have shapes {shapes}; allowed: (G, {expected}) with G a divisor of {N}, "
                 f"layers 0 to {net.maps - 1}"
             )
-
-
-def layer_inputs(architecture: Architecture, params: Tensors, statistics: Tensors, x: torch.Tensor) -> list:
-    """Inputs of every linear map of N ordinary networks: x, then the hidden activations after norm and activation.
-
-    Parameters
-    ----------
-    architecture, params, statistics
-        ordinary networks, as :func:`~lmc_helpers.training.ensemble.pick` returns them.
-    x : torch.Tensor
-        (n, n_0) for all networks, or (N, n, n_0).
-
-    Returns
-    -------
-    list of torch.Tensor
-        (N, n, n_k) for each linear map with weights, k = 0, 1, ….
-
-    Examples
-    --------
-    The second map reads the hidden layer, so that it gives the outputs:
-
-    >>> net = Architecture((2, 5, 3), bias=False)
-    >>> params, x = net.initial([1, 2]), torch.ones(4, 2)
-    >>> hidden = layer_inputs(net, params, {}, x)[1]
-    >>> bool(torch.allclose(hidden @ params["1.weight"].mT, net.forward(params, {}, x)))
-    True
-    """
-    some = next(iter(params.values()))
-    N = len(some)
-    inputs = [x.to(some).expand(N, *x.shape[-2:])]
-    for k in range(1, architecture.maps):
-        m = architecture.sizes[k]
-        upto = replace(
-            architecture, sizes=(*architecture.sizes[: k + 1], m), output="trained", loss="mse"
-        )  # a network that returns its last hidden layer: identity, no bias
-        known = {name: value for name, value in params.items() if int(name.split(".")[0]) < k}
-        known[f"{k}.weight"] = torch.eye(m, dtype=some.dtype, device=some.device).expand(N, m, m)
-        if architecture.bias:
-            known[f"{k}.bias"] = torch.zeros(N, m, dtype=some.dtype, device=some.device)
-        with torch.no_grad():
-            inputs.append(upto.forward(known, statistics, inputs[0]))
-    return inputs
-
-
-def permute_neurons(
-    params: Tensors, statistics: Tensors, permutations: dict[int, torch.Tensor]
-) -> tuple[Tensors, Tensors]:
-    """The same functions with the neurons of hidden layers in another order.
-
-    Parameters
-    ----------
-    params, statistics : dict of torch.Tensor
-        N ordinary networks, name → (N, …).
-    permutations : dict of torch.Tensor
-        linear map k → (N, m): row i of that map becomes its row p[i], with all that belongs to the neuron, and the
-        next map's columns follow.
-
-    Returns
-    -------
-    (dict, dict)
-        parameters and statistics.
-
-    Raises
-    ------
-    ValueError
-        if a map has no next one, or a permutation does not fit.
-
-    Examples
-    --------
-    >>> net = Architecture((2, 3, 2))
-    >>> params, x = net.initial([1, 2]), torch.randn(5, 2, generator=torch.Generator().manual_seed(1))
-    >>> other, _ = permute_neurons(params, {}, {0: torch.tensor([[2, 0, 1], [1, 0, 2]])})
-    >>> bool(torch.allclose(net.forward(params, {}, x), net.forward(other, {}, x), atol=1e-6))
-    True
-    """
-    params, statistics = dict(params), dict(statistics)
-    for k, p in permutations.items():
-        W, following = params.get(f"{k}.weight"), params.get(f"{k + 1}.weight")
-        if W is None or following is None:
-            raise ValueError(f"map {k} is no hidden one; allowed: maps whose outputs a later map reads")
-        if p.shape != W.shape[:2] or not (p.sort(dim=-1).values == torch.arange(p.shape[-1], device=p.device)).all():
-            raise ValueError(f"p of shape {tuple(p.shape)}; allowed: permutations {tuple(W.shape[:2])}")
-        p = p.to(W.device)
-        for store in (params, statistics):
-            for name in [name for name in store if name.split(".")[0] == str(k)]:
-                value = store[name]
-                store[name] = torch.take_along_dim(value, p.reshape(*p.shape, *[1] * (value.ndim - 2)), dim=1)
-        params[f"{k + 1}.weight"] = torch.take_along_dim(params[f"{k + 1}.weight"], p[:, None], dim=2)
-    return params, statistics

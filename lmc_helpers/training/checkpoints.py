@@ -11,6 +11,7 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,6 +23,16 @@ RUN = "run"  # name of the description among the arrays
 
 def digest(*tensors: torch.Tensor) -> str:
     """A short hash of the types, shapes and bytes of some tensors.
+
+    Parameters
+    ----------
+    *tensors : torch.Tensor
+        of any shape, on any device.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
 
     Examples
     --------
@@ -65,11 +76,12 @@ def save_checkpoint(path: Path | str, run: dict, state: dict[str, torch.Tensor])
         raise ValueError(f"an array is called {RUN!r}; allowed: any other name")
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {name: value.detach().cpu().numpy() for name, value in state.items()}
+    arrays: dict[str, Any] = {RUN: np.array(json.dumps(run, sort_keys=True))}
+    arrays |= {name: value.detach().cpu().numpy() for name, value in state.items()}
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(partial, "wb") as file:
-            np.savez(file, **{RUN: np.array(json.dumps(run, sort_keys=True))}, **arrays)
+            np.savez(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
@@ -80,11 +92,33 @@ def save_checkpoint(path: Path | str, run: dict, state: dict[str, torch.Tensor])
 def load_checkpoint(path: Path | str, run: dict) -> dict[str, torch.Tensor]:
     """The state of a file that belongs to ``run``.
 
+    Parameters
+    ----------
+    path : path
+        the npz file.
+    run : dict
+        the description of the run that goes on.
+
+    Returns
+    -------
+    dict of torch.Tensor
+        named arrays.
+
     Raises
     ------
     ValueError
         if the file is no checkpoint, or belongs to another run: every key of the description that differs is named
         with both values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_checkpoint(f"{folder}/a.npz", {"seed": 1}, {"w": torch.ones(2)})
+    ...     load_checkpoint(f"{folder}/a.npz", {"seed": 2})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: ...a.npz belongs to another run: seed 1 there, 2 here; allowed: the same run, or a new file
     """
     try:
         with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:

@@ -23,8 +23,9 @@ class Sum(nn.Module):
         return x.sum(dim=-1, keepdim=True)
 
 
-def module(net, params, index, fixed=None):
-    """An nn.Sequential with the parameters of one network of a stack, and its trained tensors by the stack's names."""
+def module(networks, index):
+    """An nn.Sequential with the tensors of one network of a stack, and its trained tensors by the stack's names."""
+    net, params, fixed = networks.architecture, networks.params, networks.fixed
     layers, names = [], {}
     for k in range(len(net.sizes) - 1):
         if k == len(net.sizes) - 2 and net.output == "ones":
@@ -35,7 +36,7 @@ def module(net, params, index, fixed=None):
         if net.bias:
             names[f"{k}.bias"] = linear.bias
         layers.append(linear)
-        if fixed and k in fixed:
+        if k in fixed:
             F, D = fixed[k]
             place = index * len(F) // len(params["0.weight"])
             layers[-1] = AsymmetricLinear(linear, F[place], D[place])
@@ -43,6 +44,9 @@ def module(net, params, index, fixed=None):
             if net.norm != "none":
                 layers.append(NORMS[net.norm](net.sizes[k + 1], dtype=params["0.weight"].dtype))
                 names |= {f"{k}.gain": layers[-1].weight, f"{k}.shift": layers[-1].bias}
+                if net.norm == "batch":
+                    layers[-1].running_mean.copy_(networks.statistics[f"{k}.mean"][index])
+                    layers[-1].running_var.copy_(networks.statistics[f"{k}.variance"][index])
             layers.append(ACTIVATIONS[net.activation]())
     with torch.no_grad():
         for name, tensor in names.items():

@@ -6,7 +6,8 @@ import torch
 import lmc_helpers.experiments.coherence_students as coherence_students
 from lmc_helpers.data.coherence_inputs import exact_copy, latents, random_frame, sample_frame, target
 from lmc_helpers.experiments.coherence_students import F5, Students, line_losses, raw_weights, train_students
-from lmc_helpers.networks.stacked_mlp import Architecture
+from lmc_helpers.networks.lines import along_lines
+from lmc_helpers.networks.stacked_mlp import Architecture, Networks
 from lmc_helpers.training.ensemble import Recipe, epoch_order, train
 
 DOUBLE = torch.float64
@@ -58,10 +59,14 @@ def test_students_are_those_of_the_ensemble():
     initial = {"0.weight": raw_weights([1, 2], 12, 20), "0.bias": torch.zeros(2, 12, dtype=DOUBLE)}
     fixed = {0: (torch.zeros(1, 12, 20, dtype=DOUBLE), D)}
     x, y = z @ U.T, target(z)[:, None]
-    done = train(net, recipe, x, y, [1, 2], fixed=fixed, initial=initial, dtype=DOUBLE)
+    done = train(Networks(net, initial, {}, fixed), recipe, x, y, [1, 2]).networks
     found = train_students(U[None], D, z, [[1, 2]], recipe, DOUBLE)
     torch.testing.assert_close(found.W[0], done.params["0.weight"], rtol=1e-8, atol=1e-10)
     assert found.b[0].sub(done.params["0.bias"]).abs().max() < 1e-9
+    first, second = (done.ordinary([i]) for i in (0, 1))
+    expected = along_lines(first, second, x, y, [0, 0.3, 0.5, 1]).loss
+    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0, 0.3, 0.5, 1], DOUBLE)
+    torch.testing.assert_close(losses[0], expected)
 
 
 def test_single_precision_follows_double():

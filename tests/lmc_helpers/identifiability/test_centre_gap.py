@@ -6,22 +6,25 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from scipy.stats import chi
+from scipy.stats import chi, kstest
 
 from lmc_helpers.identifiability import centre_gap as module
 from lmc_helpers.identifiability.centre_gap import (
-    center_gap,
+    asymptotic_width,
+    centre_gap,
     close_probability,
     coincidence_probability,
     expected_log_gap,
     gap_quantile,
+    growth_exponent,
     largest_constant,
     local_exponent,
     log_unit_ball,
     poisson_error,
     sample_fixed,
+    sample_gaps,
+    sample_masked_gaps,
     separation_bound,
-    typical_width,
     weibull_scale,
 )
 
@@ -34,17 +37,17 @@ def normal(*shape, seed=0):
 def test_gap_is_the_least_of_all_pairs(m, k):
     v = normal(3, m, k, seed=m)
     naive = [math.sqrt(2) * min((a - b).norm().item() for a, b in combinations(w, 2)) for w in v]
-    torch.testing.assert_close(center_gap(v), torch.tensor(naive, dtype=torch.float64), rtol=1e-13, atol=0)
-    assert center_gap(v[0]).shape == ()
+    torch.testing.assert_close(centre_gap(v), torch.tensor(naive, dtype=torch.float64), rtol=1e-13, atol=0)
+    assert centre_gap(v[0]).shape == ()
 
 
 @pytest.mark.parametrize("k", [3, 20])
 def test_tiny_and_zero_gaps_are_exact(k):
     v = normal(50, k, seed=1)
     v[7] = v[31]
-    assert center_gap(v).item() == 0
+    assert centre_gap(v).item() == 0
     v[7, 0] += 1e-9
-    assert center_gap(v).item() == pytest.approx(math.sqrt(2) * (v[7] - v[31]).norm().item(), rel=1e-12)
+    assert centre_gap(v).item() == pytest.approx(math.sqrt(2) * (v[7] - v[31]).norm().item(), rel=1e-12)
 
 
 def test_chunks_agree():
@@ -60,6 +63,43 @@ def test_fixed_parts_have_their_law():
     U = torch.linalg.qr(normal(50, 4, seed=6)).Q
     v = sample_fixed(200, 50, 20, 1.0, 2.0, seed=7) @ U
     torch.testing.assert_close(v.flatten(0, 1).mT.cov(), 4 * torch.eye(4).double(), rtol=0, atol=0.35)
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 2_000_000])
+@pytest.mark.parametrize("k", [1, 3, 12])
+def test_two_sampled_centres_have_twice_a_chi_variable_as_their_gap(k, chunk, monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", chunk)
+    gaps = sample_gaps(2, k, 1500, seed=3)
+    assert gaps.shape == (1500,)
+    assert kstest(gaps.numpy() / 2, chi(k).cdf).pvalue > 1e-4  # |v₁ − v₂| = √2 χ_k
+
+
+def test_sampled_gaps_of_many_centres_are_those_of_a_plain_loop():
+    rng = np.random.default_rng(5)
+    plain = []
+    for _ in range(1500):
+        v = rng.standard_normal((6, 2))
+        plain.append(math.sqrt(2) * min(np.linalg.norm(a - b) for a, b in combinations(v, 2)))
+    assert kstest(sample_gaps(6, 2, 1500, seed=4).numpy(), plain).pvalue > 1e-4
+
+
+def test_masked_gaps_without_a_mask_and_without_entries():
+    draw = torch.Generator().manual_seed(7)
+    gaps = sample_masked_gaps(2, 6, 3, 800, 6, draw)  # all entries are fixed: Gaussian F
+    assert kstest(gaps.numpy() / 2, chi(3).cdf).pvalue > 1e-4
+    assert (sample_masked_gaps(3, 6, 2, 5, 0, draw) == 0).all()  # F = 0
+    # one fixed entry a row and k = d = 1: F itself
+    assert kstest(sample_masked_gaps(2, 1, 1, 800, 1, draw).numpy() / 2, chi(1).cdf).pvalue > 1e-4
+
+
+def test_growth_exponent_of_powers_and_its_error():
+    small = normal(40_000, seed=11).exp()
+    large = 8 * normal(40_000, seed=12).exp()
+    value, error = growth_exponent(small, large, 4.0)
+    assert error == pytest.approx(math.sqrt(2 / 40_000) / math.log(4), rel=0.02)
+    assert abs(value - 1.5) < 4.5 * error
+    swapped, same = growth_exponent(large, small, 4.0)
+    assert (swapped, same) == (-value, error)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 32])
@@ -86,7 +126,7 @@ def test_two_centers_have_the_exact_law():
 @pytest.mark.parametrize(("m", "k"), [(60, 1), (60, 2), (60, 8), (200, 32)])
 def test_law_by_simulation_within_the_proven_error(m, k):
     n = 3000
-    gaps = center_gap(normal(n, m, k, seed=k))
+    gaps = centre_gap(normal(n, m, k, seed=k))
     for q in (0.2, 0.5, 0.8):
         level = gap_quantile(q, m, k)
         error = poisson_error(level / math.sqrt(2), m, k)
@@ -125,9 +165,9 @@ def test_local_exponent_is_a_derivative_and_lies_below_its_limit(k):
     assert local_exponent(10**40, k) == pytest.approx(-2 / k, rel=0.001)
 
 
-def test_typical_width_is_where_the_exponent_arrives():
+def test_asymptotic_width_is_where_the_exponent_arrives():
     for k in (2, 8, 32):
-        m = typical_width(k, 0.05)
+        m = asymptotic_width(k, 0.05)
         assert local_exponent(round(m), k) / (-2 / k) == pytest.approx(1.05, abs=0.01)
 
 
@@ -136,8 +176,8 @@ def test_separation_bound_holds_for_uniform_entries_too():
     m, k, delta = 12, 1, 0.5
     U = torch.linalg.qr(normal(6, k, seed=3)).Q
     F = torch.rand(4000, m, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(4)) - 0.5
-    bound = separation_bound(m, k, delta, peak=1.0)
-    assert (center_gap(F @ U) < bound).double().mean().item() < delta
+    bound = separation_bound(m, k, delta, density=1.0)
+    assert (centre_gap(F @ U) < bound).double().mean().item() < delta
     assert separation_bound(m, k, delta, sigma=3.0, q=0.25) == pytest.approx(1.5 * separation_bound(m, k, delta))
 
 
@@ -149,7 +189,7 @@ def test_hypothesis_is_met_with_equality_at_the_largest_constant():
 
 def test_coincidences_by_simulation():
     U = torch.linalg.qr(normal(5, 2, seed=8)).Q
-    gap = center_gap(sample_fixed(6, 5, 4000, 0.4, 1.0, seed=1) @ U)
+    gap = centre_gap(sample_fixed(6, 5, 4000, 0.4, 1.0, seed=1) @ U)
     exact = coincidence_probability(6, 5, 0.4)
     assert abs((gap == 0).double().mean().item() - exact) < 4.5 * math.sqrt(exact / 4000)
     assert np.isclose(coincidence_probability(10**6, 5, 0.4), 1)
@@ -158,7 +198,7 @@ def test_coincidences_by_simulation():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: center_gap(torch.ones(1, 3)), "m >= 2"),
+        (lambda: centre_gap(torch.ones(1, 3)), "m >= 2"),
         (lambda: separation_bound(1, 2, 0.1), "m = 1; allowed"),
         (lambda: separation_bound(4, 0, 0.1), "k = 0; allowed"),
         (lambda: separation_bound(4, 2, 1.0), "delta = 1.0; allowed"),
@@ -169,8 +209,12 @@ def test_coincidences_by_simulation():
         (lambda: sample_fixed(2, 2, 1, 0.0, 1.0, 1), "p = 0.0; allowed"),
         (lambda: sample_fixed(2, 2, 1, 0.5, -1.0, 1), "sigma = -1.0; allowed"),
         (lambda: coincidence_probability(3, 0, 0.5), "d = 0; allowed"),
-        (lambda: typical_width(2, 0.0), "accuracy = 0.0; allowed"),
-        (lambda: typical_width(2000, 1e-9), "accuracies reached below"),
+        (lambda: sample_gaps(1, 2, 3, 1), "m = 1; allowed"),
+        (lambda: growth_exponent(torch.ones(3), torch.ones(2), 2.0), "n >= 2"),
+        (lambda: growth_exponent(torch.ones(1), torch.ones(1), 2.0), "n >= 2"),
+        (lambda: growth_exponent(torch.ones(3), torch.ones(3), 1.0), "ratio > 1"),
+        (lambda: asymptotic_width(2, 0.0), "accuracy = 0.0; allowed"),
+        (lambda: asymptotic_width(2000, 1e-9), "accuracies reached below"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -8,6 +8,7 @@ import torch
 
 from lmc_helpers.identifiability.feature_hardness import (
     error_bound,
+    feature_distance,
     high_degree_part,
     nearest_features,
     relu_distance,
@@ -36,6 +37,15 @@ def test_distance_is_at_most_that_of_the_weights_over_root_two():
     assert relu_distance(u, u).abs().max().item() < 1e-12
     near = u + 1e-7 * v
     assert (relu_distance(u, near) > 0.6e-7 * v.norm(dim=-1)).all()
+
+
+@pytest.mark.parametrize("m", [1, 4])
+def test_feature_distance_by_monte_carlo(m):
+    F, W, alpha, x = normal(m, 3, seed=21), normal(m, 3, seed=22), normal(m, seed=23), normal(300_000, 3, seed=24)
+    sample = (torch.relu(x @ (F + W).mT) @ alpha - torch.relu(x @ F.mT) @ alpha).square()
+    stderr = sample.std().item() / math.sqrt(len(x))
+    assert abs(feature_distance(F, W, alpha).square().item() - sample.mean().item()) < 4.5 * stderr
+    assert feature_distance(F, 0 * W, alpha).item() < 1e-7
 
 
 @pytest.mark.parametrize("degree", [0, 1, 2, 3, 4, 5, 8, 11])

@@ -1,19 +1,24 @@
 """Reindexed inputs against least-norm weights and permutation matrices."""
 
 import math
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 import torch
 
 from lmc_helpers.identifiability.input_sensitivity import (
+    cheaper_share,
     expected_column_distance,
     input_cost,
     input_gap,
     input_shift,
+    least_norm_costs,
     least_shift,
     reindexed_metric,
     relative_error_bound,
+    sample_layer,
+    sample_scaled_gaps,
     transposition,
     transposition_shifts,
 )
@@ -99,6 +104,67 @@ def test_error_bound_of_the_theorem(seed):
     epsilon = torch.linalg.matrix_norm(S - torch.eye(3).double(), 2).max().item()
     off = abs(input_cost(F, D, W, U, p).item() / delta.square().sum().item() - 1)
     assert off <= relative_error_bound((R.norm() / delta.norm()).item(), epsilon)
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (2, 7, 7)])
+def test_least_norm_costs_are_those_of_lstsq(m, d, k):
+    F, D, W, U = layer(m, d, k, seed=60)
+    p = torch.randperm(d, generator=torch.Generator().manual_seed(3))
+    X = normal(30, k, seed=61) @ U.mT
+    after, before = least_norm_costs(F, D, W, p, X)
+    expected = [0.0, 0.0]
+    for f, s, w in zip(F.numpy(), D.numpy(), W.numpy(), strict=True):
+        for which, inputs in enumerate((X.numpy()[:, p.numpy()], X.numpy())):
+            best = np.linalg.lstsq(inputs * s, X.numpy() @ (f + s * w) - inputs @ f, rcond=1e-10)[0]
+            expected[which] += float(best @ best)
+    assert (after, before) == pytest.approx(tuple(expected), rel=1e-9)
+    if k == d:  # every weight is seen
+        assert before == pytest.approx(W.square().sum().item())
+
+
+def test_sampled_layers_have_their_laws():
+    F, D, W, U, p = sample_layer(200, 30, 4, 0.3, torch.Generator().manual_seed(5))
+    torch.testing.assert_close(U.mT @ U, torch.eye(4).double())
+    assert p.sort().values.equal(torch.arange(30))
+    assert 0.7 <= D.min().item() < 0.71 and 1.29 < D.max().item() <= 1.3
+    assert D.square().mean().item() == pytest.approx(1 + 0.3**2 / 3, rel=0.02)
+    assert (F.std().item(), W.std().item()) == pytest.approx((1.0, 0.3), rel=0.04)
+    assert (sample_layer(3, 4, 2, 0.0, torch.Generator().manual_seed(5))[1] == 1).all()
+
+
+def test_scaled_gaps_of_two_inputs_are_scaled_column_distances():
+    # d = 2: one pair, and γ_in/‖U_b − U_a‖ is the distance of two Gaussian columns
+    m = 5
+    sample = sample_scaled_gaps(m, 2, 1, 4000, seed=2) * math.sqrt(m)
+    exact = 2 * math.gamma((m + 1) / 2) / math.gamma(m / 2)
+    assert abs(sample.mean().item() - exact) < 4.5 * sample.std().item() / math.sqrt(4000)
+    assert sample.square().mean().item() == pytest.approx(2 * m, rel=0.05)
+
+
+def test_scaled_gaps_are_the_least_of_all_pairs_in_law():
+    def one():
+        U, F = np.linalg.qr(rng.standard_normal((4, 2)))[0], rng.standard_normal((3, 4))
+        columns = [np.linalg.norm(F[:, a] - F[:, b]) for a, b in combinations(range(4), 2)]
+        rows = [np.linalg.norm(U[a] - U[b]) for a, b in combinations(range(4), 2)]
+        return min(c * r for c, r in zip(columns, rows, strict=True)) / min(rows) / math.sqrt(3)
+
+    rng = np.random.default_rng(1)
+    plain, sample = np.array([one() for _ in range(3000)]), sample_scaled_gaps(3, 4, 2, 3000, seed=3)
+    spread = math.sqrt(plain.var() / 3000 + sample.var().item() / 3000)
+    assert abs(plain.mean() - sample.mean().item()) < 4.5 * spread
+
+
+def test_share_of_cheaper_permutations_by_brute_force():
+    rng, count, n = np.random.default_rng(2), 0, 600
+    for _ in range(n):
+        U, F = np.linalg.qr(rng.standard_normal((4, 2)))[0], rng.standard_normal((1, 4))
+        sizes = {p: np.linalg.norm(F @ (U[list(p)] - U)) for p in permutations(range(4))}
+        swaps = [size for p, size in sizes.items() if sum(a != b for a, b in enumerate(p)) == 2]
+        count += min(size for p, size in sizes.items() if p != (0, 1, 2, 3)) < min(swaps) * (1 - 1e-9)
+    share, error = cheaper_share(1, 4, 2, n, seed=4)
+    assert 0.02 < share < 0.98
+    assert error == pytest.approx(math.sqrt(share * (1 - share) / n))
+    assert abs(share - count / n) < 4.5 * math.sqrt(2) * error
 
 
 @pytest.mark.parametrize("m", [1, 3, 50])

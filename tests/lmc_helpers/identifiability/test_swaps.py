@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.identifiability.centre_gap import center_gap
+from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.swaps import centre_shift, cheapest, cheapest_other, swap_terms
 
@@ -50,7 +50,7 @@ def test_shifts_of_the_centres(m):
         torch.testing.assert_close(centre_shift(F, U, order), (P - torch.eye(m).double()) @ F @ U)
     if m == 5:
         gaps = torch.stack([centre_shift(F, U, q).norm() for q in orders[1:]])
-        assert center_gap(F @ U).item() == pytest.approx(gaps.min().item())
+        assert centre_gap(F @ U).item() == pytest.approx(gaps.min().item())
 
 
 def brute(table, others):

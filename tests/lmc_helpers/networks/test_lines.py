@@ -5,9 +5,9 @@ import torch
 from oracles.ensembles import loss_of, module
 
 import lmc_helpers.networks.lines as line_evaluation
-from lmc_helpers.networks.lines import all_pairs, along_lines, barriers, evaluate
-from lmc_helpers.networks.stacked_mlp import Architecture
-from lmc_helpers.training.ensemble import Recipe, Trained, pick, train
+from lmc_helpers.networks.lines import along_lines, barriers, evaluate
+from lmc_helpers.networks.stacked_mlp import Architecture, Networks
+from lmc_helpers.training.ensemble import Recipe, train
 
 DOUBLE = torch.float64
 LAMBDAS = [0, 0.25, 0.5, 1]
@@ -28,20 +28,17 @@ def test_lines_are_those_of_one_network_at_a_time(net, chunk, monkeypatch):
     y = x[:, :1] if net.loss == "mse" else torch.arange(11) % net.sizes[-1]
     D = (torch.rand(1, net.sizes[1], 3, generator=torch.Generator().manual_seed(2)) < 0.5).double()
     fixed = {0: (torch.ones_like(D) * (1 - D), D)}
-    done = train(net, Recipe(epochs=3, batch=4, rate=0.05), x, y, [1, 2, 3], fixed=fixed, dtype=DOUBLE)
-    pairs = all_pairs(3)
-    a, b = (pick(net, done, pairs[:, end], fixed) for end in (0, 1))
-    line = along_lines(net, a, b, x, y, LAMBDAS)
+    done = train(net.initial([1, 2, 3], DOUBLE, fixed), Recipe(epochs=3, batch=4, rate=0.05), x, y, [1, 2, 3]).networks
+    pairs = torch.combinations(torch.arange(3))
+    line = along_lines(*(done.ordinary(pairs[:, end]) for end in (0, 1)), x, y, LAMBDAS)
     assert line.loss.shape == (3, 4)
     for p, (i, j) in enumerate(pairs.tolist()):
         for q, t in enumerate(LAMBDAS):
-            params = {name: ((1 - t) * v[i] + t * v[j])[None] for name, v in done.params.items()}
-            model, _ = module(net, params, 0, fixed)
-            norms = [layer for layer in model if isinstance(layer, torch.nn.BatchNorm1d)]
-            for k, layer in enumerate(norms):
-                for name, buffer in (("mean", layer.running_mean), ("variance", layer.running_var)):
-                    s = done.statistics[f"{k}.{name}"]
-                    buffer.copy_((1 - t) * s[i] + t * s[j])
+            params, statistics = (
+                {name: (t * v[i] + (1 - t) * v[j])[None] for name, v in part.items()}
+                for part in (done.params, done.statistics)
+            )
+            model, _ = module(Networks(net, params, statistics, done.fixed), 0)
             with torch.no_grad():
                 outputs = model.eval()(x)
             torch.testing.assert_close(line.loss[p, q], loss_of(net, outputs, y))
@@ -53,28 +50,39 @@ def test_lines_are_those_of_one_network_at_a_time(net, chunk, monkeypatch):
 
 def test_each_pair_may_have_examples_of_its_own():
     net = Architecture((2, 3, 2))
-    ends = [(net.initial(seeds, DOUBLE), {}) for seeds in ([1, 2], [3, 4])]
+    ends = [net.initial(seeds, DOUBLE) for seeds in ([1, 2], [3, 4])]
     x, y = torch.randn(2, 5, 2, dtype=DOUBLE), torch.tensor([[0, 1, 0, 1, 1], [1, 1, 0, 0, 0]])
-    line = along_lines(net, *ends, x, y, LAMBDAS)
+    line = along_lines(*ends, x, y, LAMBDAS)
     for p in range(2):
-        one = along_lines(net, *[({k: v[p : p + 1] for k, v in e[0].items()}, {}) for e in ends], x[p], y[p], LAMBDAS)
+        one = along_lines(*(end.ordinary([p]) for end in ends), x[p], y[p], LAMBDAS)
         torch.testing.assert_close(line.loss[p], one.loss[0])
 
 
 def test_a_line_from_a_network_to_itself_is_flat():
     net = Architecture((2, 3, 2))
-    end = (net.initial([1], DOUBLE), {})
-    loss = along_lines(net, end, end, torch.randn(5, 2), torch.zeros(5, dtype=torch.long), LAMBDAS).loss
+    end = net.initial([1], DOUBLE)
+    loss = along_lines(end, end, torch.randn(5, 2), torch.zeros(5, dtype=torch.long), LAMBDAS).loss
     torch.testing.assert_close(loss, loss[:, :1].expand(-1, 4))
 
 
-def test_pick_puts_the_effective_weights_in_place():
+def test_the_first_network_is_at_1():
+    a, b = (Architecture((2, 3, 2)).initial([seed], DOUBLE) for seed in (1, 2))
+    x, y = torch.randn(5, 2, dtype=DOUBLE, generator=torch.Generator().manual_seed(1)), torch.tensor([0, 1, 0, 1, 1])
+    line = along_lines(a, b, x, y, [0, 0.3, 1])
+    assert line.loss[0, 0].equal(evaluate(b, x, y)[0][0]) and line.loss[0, 2].equal(evaluate(a, x, y)[0][0])
+    torch.testing.assert_close(along_lines(b, a, x, y, [0.7]).loss[0, 0], line.loss[0, 1])
+
+
+def test_networks_with_fixed_parts_are_evaluated_with_their_effective_weights():
     net = Architecture((2, 3, 2))
-    trained = Trained(net.initial([1, 2, 3, 4]), {}, torch.zeros(0, 4))
-    F, D = torch.randn(2, 2, 3, 2).unbind()
-    params, _ = pick(net, trained, [3, 0], {0: (F, D)})
-    torch.testing.assert_close(params["0.weight"][0], F[1] + D[1] * trained.params["0.weight"][3])
-    assert params["1.weight"][1].equal(trained.params["1.weight"][0])
+    F, D = torch.randn(2, 1, 3, 2, dtype=DOUBLE, generator=torch.Generator().manual_seed(1)).unbind()
+    networks = net.initial([1, 2], DOUBLE, {0: (F, D)})
+    x, y = torch.randn(5, 2, dtype=DOUBLE, generator=torch.Generator().manual_seed(2)), torch.tensor([0, 1, 0, 1, 1])
+    loss, accuracy = evaluate(networks, x, y)
+    for i in range(2):
+        outputs = module(networks, i)[0](x)
+        torch.testing.assert_close(loss[i], loss_of(net, outputs, y).detach())
+        assert accuracy[i].item() == (outputs.argmax(dim=1) == y).double().mean().item()
 
 
 def test_barriers_by_hand():
@@ -85,18 +93,19 @@ def test_barriers_by_hand():
 
 
 NET = Architecture((2, 3, 2))
-END = (NET.initial([1]), {})
+END = NET.initial([1])
 X, Y = torch.ones(4, 2), torch.tensor([0, 1, 0, 1])
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: along_lines(NET, END, (NET.initial([1, 2]), {}), X, Y, [0]), "allowed: equal shapes"),
-        (lambda: along_lines(NET, END, END, X, Y, [0, 1.5]), r"lambdas = \[0, 1.5\]"),
-        (lambda: along_lines(NET, END, END, X, Y, []), r"lambdas = \[\]"),
-        (lambda: along_lines(NET, END, END, X, Y[:3], [0]), r"targets \(1, 3\)"),
-        (lambda: evaluate(NET, *END, X[:, :1], Y), r"inputs \(1, 4, 1\)"),
+        (lambda: along_lines(END, NET.initial([1, 2]), X, Y, [0]), "allowed: equal architectures and numbers"),
+        (lambda: along_lines(END, Architecture((2, 4, 2)).initial([1]), X, Y, [0]), "allowed: equal architectures"),
+        (lambda: along_lines(END, END, X, Y, [0, 1.5]), r"lambda = 1.5; allowed"),
+        (lambda: along_lines(END, END, X, Y, []), r"lambdas has shape \(0,\)"),
+        (lambda: along_lines(END, END, X, Y[:3], [0]), r"targets \(1, 3\)"),
+        (lambda: evaluate(END, X[:, :1], Y), r"inputs \(1, 4, 1\)"),
         (lambda: barriers(torch.ones(2, 2), [0, 1]), "with 0, 0.5 and 1"),
         (lambda: barriers(torch.ones(2, 2), [0, 0.5, 1]), r"losses \(2, 2\)"),
     ],

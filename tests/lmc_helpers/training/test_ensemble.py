@@ -6,7 +6,7 @@ from oracles.ensembles import module, train_one
 
 import lmc_helpers.training.ensemble as ensemble
 from lmc_helpers.networks.stacked_mlp import Architecture
-from lmc_helpers.training.ensemble import Recipe, epoch_order, take, train
+from lmc_helpers.training.ensemble import Recipe, epoch_order, examples_of, train
 
 DOUBLE = torch.float64
 
@@ -47,11 +47,11 @@ def test_each_network_is_the_one_that_a_plain_loop_trains(net, batch, layers, gr
     recipe = Recipe(epochs=4, batch=batch, rate=0.02, weight_decay=0.3, decay=decay)
     x, y = problem(net, groups=data)
     seeds, fixed = [5, 6, 7, 5], masks(net, layers, groups)
-    initial = net.initial(seeds, DOUBLE)
-    done = train(net, recipe, x, y, seeds, fixed=fixed, dtype=DOUBLE)
-    outputs = net.forward(done.params, done.statistics, x[:1].expand(4, -1, -1) if data else x, fixed)
+    start = net.initial(seeds, DOUBLE, fixed)
+    done = train(start, recipe, x, y, seeds).networks
+    outputs = done.forward(x[:1].expand(4, -1, -1) if data else x)
     for i, seed in enumerate(seeds):
-        model, names = module(net, initial, i, fixed)
+        model, names = module(start, i)
         mine = (x, y) if data is None else (x[i * data // 4], y[i * data // 4])
         orders = [epoch_order([seed], 23, epoch)[0] for epoch in range(recipe.epochs)]
         train_one(net, model, names, recipe, *mine, orders)
@@ -66,10 +66,9 @@ def test_a_network_does_not_depend_on_its_company():
     net = Architecture((3, 5, 2), norm="layer")
     x, y = problem(net)
     recipe = Recipe(epochs=3, batch=10, rate=0.01)
-    together = train(net, recipe, x, y, [1, 2, 3], dtype=DOUBLE)
-    alone = train(net, recipe, x, y, [2], dtype=DOUBLE)
-    for name, value in alone.params.items():
-        torch.testing.assert_close(together.params[name][1:2], value, rtol=1e-9, atol=1e-11)
+    together, alone = (train(net.initial(seeds, DOUBLE), recipe, x, y, seeds) for seeds in ([1, 2, 3], [2]))
+    for name, value in alone.networks.params.items():
+        torch.testing.assert_close(together.networks.params[name][1:2], value, rtol=1e-9, atol=1e-11)
     torch.testing.assert_close(together.losses[:, 1:2], alone.losses, rtol=1e-9, atol=0)
 
 
@@ -77,43 +76,61 @@ def test_float32_follows_float64():
     net = Architecture((3, 8, 2), norm="layer", activation="gelu")
     x, y = problem(net, n=60)
     recipe = Recipe(epochs=5, batch=20)
-    single, double = (train(net, recipe, x, y, [1, 2], dtype=dtype) for dtype in (torch.float32, DOUBLE))
-    assert single.params["0.weight"].dtype == torch.float32
+    single, double = (train(net.initial([1, 2], dtype), recipe, x, y, [1, 2]) for dtype in (torch.float32, DOUBLE))
+    assert single.networks.params["0.weight"].dtype == torch.float32
     torch.testing.assert_close(single.losses.double(), double.losses, rtol=1e-4, atol=1e-5)
 
 
 def test_losses_are_the_means_of_the_batches():
     net = Architecture((2, 3, 1), loss="mse")
     x, y = problem(net, n=5)
-    frozen = train(net, Recipe(epochs=1, batch=2, rate=1e-30), x, y, [3], dtype=DOUBLE)
-    torch.testing.assert_close(
-        frozen.losses[0], (net.forward(net.initial([3], DOUBLE), {}, x)[0] - y).square().mean()[None]
-    )
+    start = net.initial([3], DOUBLE)
+    frozen = train(start, Recipe(epochs=1, batch=2, rate=1e-30), x, y, [3])
+    torch.testing.assert_close(frozen.losses[0], (start.forward(x)[0] - y).square().mean()[None])
 
 
 def test_masked_entries_only_decay():
     net = Architecture((3, 4, 2))
     x, y = problem(net)
     D = torch.zeros(1, 4, 3, dtype=DOUBLE)
-    done = train(
-        net, Recipe(epochs=2, batch=23, rate=0.1, weight_decay=0.5), x, y, [1], fixed={0: (D, D)}, dtype=DOUBLE
-    )
-    torch.testing.assert_close(done.params["0.weight"], net.initial([1], DOUBLE)["0.weight"] * 0.95**2)
+    start = net.initial([1], DOUBLE, {0: (D, D)})
+    done = train(start, Recipe(epochs=2, batch=23, rate=0.1, weight_decay=0.5), x, y, [1]).networks
+    torch.testing.assert_close(done.params["0.weight"], start.params["0.weight"] * 0.95**2)
+    assert done.fixed[0][0].equal(D)
 
 
 def test_no_epochs_is_the_initial_network():
     net = Architecture((2, 3, 2))
     x, y = problem(net)
-    done = train(net, Recipe(epochs=0, batch=3), x, y, [1, 2])
-    assert all(done.params[name].equal(value) for name, value in net.initial([1, 2]).items())
+    done = train(net.initial([1, 2]), Recipe(epochs=0, batch=3), x, y, [1, 2]).networks
+    assert all(done.params[name].equal(value) for name, value in net.initial([1, 2]).params.items())
+
+
+@pytest.mark.parametrize("norm", ["none", "batch"])
+def test_the_networks_that_it_starts_from_stay_as_they_are_and_training_goes_on_from_any(norm):
+    net = Architecture((2, 3, 2), norm=norm)
+    x, y = problem(net)
+    start, again = net.initial([1, 2]), net.initial([1, 2])
+    once = train(start, Recipe(epochs=1, batch=5), x, y, [1, 2]).networks
+    for mine, other in ((start.params, again.params), (start.statistics, again.statistics)):
+        assert all(mine[name].equal(value) and not mine[name].requires_grad for name, value in other.items())
+    further = train(once, Recipe(epochs=1, batch=5, rate=1e-30, weight_decay=0), x, y, [1, 2]).networks
+    assert all(further.params[name].equal(value) for name, value in once.params.items())
+    assert all(not further.statistics[name].equal(value) for name, value in once.statistics.items())
 
 
 @pytest.mark.parametrize("norm", ["layer", "batch"])
 def test_a_killed_run_continues_with_the_same_numbers(tmp_path, monkeypatch, norm):
     net = Architecture((3, 5, 2), norm=norm)
     x, y = problem(net)
-    arguments = (net, Recipe(epochs=7, batch=8, rate=0.01), x, y, [1, 2, 3])
-    whole = train(*arguments, fixed=masks(net, (0,), 1))
+    arguments = (
+        net.initial([1, 2, 3], fixed=masks(net, (0,), 1)),
+        Recipe(epochs=7, batch=8, rate=0.01),
+        x,
+        y,
+        [1, 2, 3],
+    )
+    whole = train(*arguments)
     path, count = tmp_path / "deep" / "run.npz", iter(range(100))
 
     def killed(*args, original=ensemble.epoch_order):
@@ -123,18 +140,19 @@ def test_a_killed_run_continues_with_the_same_numbers(tmp_path, monkeypatch, nor
 
     monkeypatch.setattr(ensemble, "epoch_order", killed)
     with pytest.raises(KeyboardInterrupt):
-        train(*arguments, fixed=masks(net, (0,), 1), checkpoint=path, every=2)
+        train(*arguments, checkpoint=path, every=2)
     monkeypatch.undo()
     assert [file.name for file in path.parent.iterdir()] == ["run.npz"]
     seen = []
     original = ensemble.epoch_order
     monkeypatch.setattr(ensemble, "epoch_order", lambda s, n, epoch: seen.append(epoch) or original(s, n, epoch))
     for expected in ([4, 5, 6], []):  # the second time nothing is left to do
-        done = train(*arguments, fixed=masks(net, (0,), 1), checkpoint=path, every=2)
+        done = train(*arguments, checkpoint=path, every=2)
         assert seen == expected
         seen.clear()
-        for part, other in ((done.params, whole.params), (done.statistics, whole.statistics)):
-            assert all(part[name].equal(value) for name, value in other.items())
+        for part in ("params", "statistics"):
+            mine, other = getattr(done.networks, part), getattr(whole.networks, part)
+            assert all(mine[name].equal(value) for name, value in other.items())
         assert done.losses.equal(whole.losses)
 
 
@@ -146,7 +164,7 @@ def test_a_killed_run_continues_with_the_same_numbers(tmp_path, monkeypatch, nor
         ({"seeds": [1, 3]}, r"seeds \[1, 2\] there, \[1, 3\] here"),
         ({"x": True}, "data"),
         ({"fixed": True}, "fixed"),
-        ({"initial": True}, "initial"),
+        ({"initial": [3, 4]}, "initial"),
         ({"dtype": DOUBLE}, "dtype"),
     ],
 )
@@ -154,21 +172,18 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, change, named):
     net = Architecture((3, 5, 2))
     x, y = problem(net)
     path = tmp_path / "run.npz"
-    train(net, Recipe(epochs=2, batch=8), x, y, [1, 2], checkpoint=path)
+    train(net.initial([1, 2]), Recipe(epochs=2, batch=8), x, y, [1, 2], checkpoint=path)
     before = path.read_bytes()
-    options = {"dtype": change.get("dtype", torch.float32), "checkpoint": path}
-    if "fixed" in change:
-        options["fixed"] = masks(net, (0,), 1)
-    if "initial" in change:
-        options["initial"] = net.initial([3, 4])
+    fixed = masks(net, (0,), 1) if "fixed" in change else None
+    other = change.get("net", net).initial(change.get("initial", [1, 2]), change.get("dtype", torch.float32), fixed)
     with pytest.raises(ValueError, match=f"another run: .*{named}"):
         train(
-            change.get("net", net),
+            other,
             change.get("recipe", Recipe(epochs=2, batch=8)),
             x + 1 if "x" in change else x,
             y,
             change.get("seeds", [1, 2]),
-            **options,
+            checkpoint=path,
         )
     assert path.read_bytes() == before
 
@@ -179,16 +194,16 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
     for content in (b"", b"half of a file", b"PK\x03\x04 half"):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="no checkpoint"):
-            train(net, Recipe(epochs=1, batch=8), *problem(net), [1], checkpoint=path)
+            train(net.initial([1]), Recipe(epochs=1, batch=8), *problem(net), [1], checkpoint=path)
 
 
 def test_a_diverging_network_is_named():
     net = Architecture((2, 3, 1), loss="mse")
     x, y = problem(net)
-    initial = net.initial([4, 8, 9], DOUBLE)
-    initial["1.bias"][1] = 1e200
+    start = net.initial([4, 8, 9], DOUBLE)
+    start.params["1.bias"][1] = 1e200
     with pytest.raises(ValueError, match=r"not finite in epoch 0 for 1 of 3 networks: 1 \(seed 8\)"):
-        train(net, Recipe(epochs=1, batch=8), x, y, [4, 8, 9], initial=initial, dtype=DOUBLE)
+        train(start, Recipe(epochs=1, batch=8), x, y, [4, 8, 9])
 
 
 def test_order_is_a_permutation_that_changes_with_seed_and_epoch():
@@ -198,20 +213,23 @@ def test_order_is_a_permutation_that_changes_with_seed_and_epoch():
     assert not order.equal(epoch_order([1, 2, 1], 50, 1))
 
 
-def test_take_shares_values_between_neighbours():
+def test_examples_are_shared_values_between_neighbours():
     values = torch.arange(12).view(2, 3, 2)
     chosen = torch.tensor([[0, 2], [1, 1], [2, 0], [0, 0]])
     expected = torch.stack([values[i // 2][chosen[i]] for i in range(4)])
-    assert take(values, chosen).equal(expected)
+    assert examples_of(values, chosen).equal(expected)
 
 
 def test_progress_is_shown(capsys):
     net = Architecture((3, 5, 2))
-    train(net, Recipe(epochs=2, batch=8), *problem(net), [1], progress=True)
-    assert "2/2" in capsys.readouterr().err
+    train(net.initial([1]), Recipe(epochs=2, batch=8), *problem(net), [1], show_progress=True)
+    assert "0/2" in capsys.readouterr().err
+    train(net.initial([1]), Recipe(epochs=2, batch=8), *problem(net), [1])
+    assert not capsys.readouterr().err
 
 
 NET = Architecture((3, 5, 2))
+ONE, BATCH = NET.initial([1]), Architecture((3, 5, 2), norm="batch").initial([1])
 X, Y = problem(NET)
 
 
@@ -223,18 +241,17 @@ X, Y = problem(NET)
         (lambda: Recipe(epochs=1, batch=1, rate=0), "rate = 0"),
         (lambda: Recipe(epochs=1, batch=1, weight_decay=-1), "weight_decay = -1"),
         (lambda: Recipe(epochs=1, batch=1, decay="biases"), "decay = 'biases'"),
-        (lambda: train(NET, Recipe(1, 8), X[:, :2], Y, [1]), r"inputs \(1, 23, 2\)"),
-        (lambda: train(NET, Recipe(1, 8), X, Y[:-1], [1]), r"targets \(1, 22\)"),
-        (lambda: train(NET, Recipe(1, 8), X, Y, []), "0 networks"),
-        (lambda: train(NET, Recipe(1, 8), X.expand(2, -1, -1), Y, [1, 2, 3]), "3 networks"),
-        (lambda: train(NET, Recipe(1, 8), X, Y + 1, [1]), "labels torch.int64; allowed: integers from 0 to 1"),
-        (lambda: train(NET, Recipe(1, 8), X, Y.double(), [1]), "labels torch.float64"),
-        (lambda: train(NET, Recipe(1, 8), X / 0, Y, [1]), "an input is not finite"),
-        (lambda: train(NET, Recipe(1, 8), X, Y, [1], initial=NET.initial([1, 2])), "initial parameters have shapes"),
-        (lambda: train(NET, Recipe(1, 8), X, Y, [1], fixed={2: (X, X)}), "F and D of layer 2"),
-        (lambda: train(NET, Recipe(1, 8), X, Y, [1], fixed=masks(NET, (0,), 2)), "F and D of layer 0"),
-        (lambda: train(Architecture((3, 5, 2), norm="batch"), Recipe(1, 11), X, Y, [1]), "no batch of 1 example"),
-        (lambda: train(NET, Recipe(1, 8), X, Y, [-1]), "seed = -1"),
+        (lambda: train(ONE, Recipe(1, 8), X[:, :2], Y, [1]), r"inputs \(1, 23, 2\)"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y[:-1], [1]), r"targets \(1, 22\)"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y, []), "0 seeds of 1 networks"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y, [1, 2]), "2 seeds of 1 networks"),
+        (lambda: train(NET.initial([1, 2, 3]), Recipe(1, 8), X.expand(2, -1, -1), Y, [1, 2, 3]), "3 networks"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y + 1, [1]), "labels torch.int64; allowed: integers from 0 to 1"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y.double(), [1]), "labels torch.float64"),
+        (lambda: train(ONE, Recipe(1, 8), X / 0, Y, [1]), "an input is not finite"),
+        (lambda: NET.initial([1], fixed=masks(NET, (0,), 2)), "F and D of layer 0"),
+        (lambda: train(BATCH, Recipe(1, 11), X, Y, [1]), "no batch of 1 example"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y, [-1]), "seed = -1"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -1,0 +1,134 @@
+"""Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from torch import nn
+
+from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
+from lmc_helpers.experiments.mixture_swaps import (
+    ESTIMATES,
+    centre_shifts,
+    first_layer_basis,
+    first_layer_costs,
+    layer_estimates,
+    neuron_pairs,
+)
+
+SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "dtype": torch.float64}
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return train_pairs([Setting(3)], **SMALL)[0]
+
+
+def realization_cost(F, D, W, U, i, j):
+    """Squared least norm of a weight with which neuron i computes the function of neuron j on the span of U."""
+    wanted = U.T @ (F[j] + D[j] * W[j] - F[i])
+    best = np.linalg.lstsq(U.T * D[i], wanted, rcond=None)[0]
+    return float(best @ best)
+
+
+def swap(F, D, W, U, i, j):
+    return sum(
+        sign * realization_cost(F, D, W, U, a, b) for sign, a, b in ((1, i, j), (1, j, i), (-1, i, i), (-1, j, j))
+    )
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_neuron_pairs_are_all_of_them(m):
+    i, j = neuron_pairs(m)
+    assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(a, b) for a in range(m) for b in range(a + 1, m)]
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_basis_spans_the_principal_directions_of_numpy(pairs, centred):
+    x = pairs.x[1].double().numpy()
+    moment = np.cov(x.T, bias=True) if centred else x.T @ x / len(x)
+    values, vectors = np.linalg.eigh(moment)
+    share = np.cumsum(values[::-1]) / values.sum()
+    k = int(np.argmax(share >= 0.9)) + 1
+    U = first_layer_basis(pairs, 1, centred).numpy()
+    assert U.shape == (128, k)
+    V = vectors[:, ::-1][:, :k]
+    np.testing.assert_allclose(U @ U.T, V @ V.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_costs_are_those_of_least_norm_weights(pairs, when):
+    costs = first_layer_costs(pairs, when)
+    assert costs.shape == (2, 64 * 63 // 2)
+    i, j = neuron_pairs(64)
+    for g, place in ((0, 0), (0, 700), (1, 2015)):
+        F, D, W = (part.numpy() for part in pairs.layer(g, 0, when))
+        U = first_layer_basis(pairs, g).numpy()
+        expected = swap(F, D, W, U, int(i[place]), int(j[place]))
+        assert costs[g, place].item() == pytest.approx(expected, rel=1e-7, abs=1e-10)
+
+
+def test_shifts_of_centres_and_trained_parts(pairs):
+    delta2, rho2 = centre_shifts(pairs, "after")
+    i, j = neuron_pairs(64)
+    for g, place in ((0, 3), (1, 1000)):
+        F, D, W = (part.numpy() for part in pairs.layer(g))
+        U = first_layer_basis(pairs, g).numpy()
+        a, b = int(i[place]), int(j[place])
+        swapped = np.arange(64)
+        swapped[[a, b]] = b, a
+        size = np.linalg.norm((F[swapped] - F) @ U) ** 2
+        assert delta2[g, place].item() == pytest.approx(size)
+        moved = np.linalg.norm((D * W)[[a, b]] @ U) ** 2
+        assert rho2[g, place].item() == pytest.approx(moved / size)
+
+
+def test_estimates_against_torch_modules_and_direct_minimisation():
+    (pairs,) = train_pairs([Setting(2)], **(SMALL | {"norm": "batch"}))
+    neurons = torch.tensor([[0, 1], [5, 2]])
+    found = layer_estimates(pairs, neurons, inputs=40, layers=2)
+    assert set(found) == {(k, name) for k in range(2) for name in ESTIMATES}
+    g, k, (i, j) = 1, 1, neurons[1].tolist()
+    # the first network of the cluster as torch.nn modules
+    params, statistics = pairs.after.params, pairs.after.statistics
+    norms = []
+    for layer in range(2):
+        norm = nn.BatchNorm1d(64).double().eval()
+        norm.weight.data, norm.bias.data = params[f"{layer}.gain"][2 * g], params[f"{layer}.shift"][2 * g]
+        norm.running_mean, norm.running_var = (statistics[f"{layer}.{what}"][2 * g] for what in ("mean", "variance"))
+        norms.append(norm)
+    F0, D0, W0 = pairs.layer(g, 0)
+    X = nn.functional.gelu(norms[0](pairs.x[g] @ (F0 + D0 * W0).T + params["0.bias"][2 * g])).detach()
+    F, D, W = pairs.layer(g, k)
+    # the subspace's estimate
+    values, vectors = np.linalg.eigh(np.cov(X.numpy().T, bias=True))
+    size = int(np.argmax(np.cumsum(values[::-1]) / values.sum() >= 0.9)) + 1
+    exact = swap(F.numpy(), D.numpy(), W.numpy(), vectors[:, ::-1][:, :size], i, j)
+    assert found[k, "subspace"][g, 1].item() == pytest.approx(exact, rel=1e-6)
+    # the relaxed costs with the norms fixed
+    bias, inputs = params[f"{k}.bias"][2 * g], X[:40]
+    place = torch.arange(64)
+
+    def output(w, neuron):
+        rows = torch.where((place == neuron)[:, None], F + D * w, F + D * W)
+        return nn.functional.gelu(norms[k](inputs @ rows.T + bias))[:, neuron]
+
+    def cost(one, other):
+        target = output(W[other], other).detach()
+
+        def objective(w):
+            w = torch.tensor(w, requires_grad=True)
+            value = (output(w, one) - target).square().mean() / 0.01 + w.square().sum()
+            value.backward()
+            return value.item(), w.grad.numpy()
+
+        starts = (W[one].numpy(), W[other].numpy(), 0 * W[one].numpy())
+        return min(minimize(objective, w, jac=True, method="BFGS").fun for w in starts)
+
+    expected = cost(i, j) + cost(j, i) - cost(i, i) - cost(j, j)
+    assert found[k, "ridge, norms fixed"][g, 1].item() == pytest.approx(expected, rel=1e-3, abs=1e-4)
+
+
+def test_networks_without_batch_norm_are_refused(pairs):
+    with pytest.raises(ValueError, match="no batch norm"):
+        layer_estimates(pairs, torch.tensor([[0, 1]]), inputs=20)
