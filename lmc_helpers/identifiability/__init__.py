@@ -11,7 +11,7 @@ asymmetric           how F and D are drawn, for any weight of a torch module    
 costs                realization costs T_ij, swap costs, determined ReLU neurons           (10), (14), (16)     41, 42
 swaps                the three terms of a swap, the cheapest reassignment                  (16), (17), Thm 4.5  42, 44
 gram_concentration   how far S_i is from its mean                                          Thm 4.4, (63)        42
-centre_gap           the smallest gap between centres, and its law                         Thm 4.6, Fig. 11    42, 43
+centre_gap           the smallest gap between centres, and its law                         Thm 4.6, Fig. 11     42, 43
 feature_hardness     how well networks near random features approximate one neuron         App. C.4             49
 input_sensitivity    what reindexed inputs cost                                            section 4.4, (137)   48
 relaxed_costs        costs with an approximation error allowed                             (254), Thm E.4, E.5  47
