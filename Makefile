@@ -11,7 +11,7 @@ BIN := .venv/bin
 TORCH := $(shell sed -n 's/^torch==//p' requirements.lock)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: book test setup chapter serve record reference bench lint lock clean
+.PHONY: book test setup chapter serve record reference schemas bench lint lock clean
 
 book: setup
 	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)"
@@ -41,6 +41,10 @@ record: setup
 
 bench: setup
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
+
+# JSON Schemas of the ledger and of the profiles, from their models.
+schemas: setup
+	@$(BIN)/python -m book.tools.schemas
 
 # Style, docstrings and types.
 lint: setup

@@ -11,7 +11,7 @@ from book.tools import sources
 from book.tools.chapters import ROOT
 
 PACKAGE = ROOT / sources.PACKAGE
-FOUNDATIONS = "Foundations: what every room may use, and what every chapter does first and last."
+FOUNDATIONS = "What every room may use, and what every chapter does first and last."
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ def rooms(package: Path = PACKAGE) -> list[Room]:
         stems = sorted(_stems(door.parent), key=lambda stem: _place(stem, said))
         room = f"{name}.{door.parent.name}"
         says = _plain(said.split("\n\n")[0])
-        found.append(Room(door.parent.name, room, says, room, _promised(door), [f"{room}.{stem}" for stem in stems]))
+        found.append(
+            Room(door.parent.name, door.parent.name, says, room, _promised(door), [f"{room}.{stem}" for stem in stems])
+        )
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -66,10 +67,9 @@ def build(profile: str, out: Path) -> None:
     if done.returncode or not index.exists():
         log = ROOT / "build" / "failed" / "pages.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(done.stdout + done.stderr, encoding="utf-8")
-        wrong = [
-            line for line in log.read_text().splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line
-        ]
+        said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)  # without colours
+        log.write_text(said, encoding="utf-8")
+        wrong = [line for line in said.splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line]
         raise BuildError("\n".join(["the pages were not built:", *wrong[:20], f"all messages: {log}"]))
     shutil.rmtree(fresh / "_build" / ".doctrees", ignore_errors=True)
     index.write_text(FRONT, encoding="utf-8")  # the builder's own has no icon, which browsers then look for in vain

@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -121,10 +122,13 @@ def _work(connection: socket.socket) -> None:
         from book.tools import execute
 
         status = execute.run(json.loads(request))
-        sys.stdout.flush()
-        sys.stderr.flush()
-        connection.sendall(str(status).encode())
+    except BaseException:
+        traceback.print_exc()
     finally:
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            connection.sendall(str(status).encode())
         os._exit(status)
 
 
@@ -205,8 +209,13 @@ def _become_kernel(read: int) -> None:
 
             kernelapp.launch_new_instance()
         atexit._run_exitfuncs()
-    finally:
         os._exit(0)
+    except SystemExit:
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
 
 
 def provide() -> None:

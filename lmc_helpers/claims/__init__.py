@@ -2,7 +2,7 @@
 
 ``book/claims/`` holds one file a paper, with one entry for each id of its claims, each with parts. A part says what the
 paper prints, what holds instead where the paper is wrong, and a rival: a value near enough to be plausible that the
-measurement must be able to reject. :func:`~lmc_helpers.claims.box.check` compares a measured value with them.
+measurement must be able to reject. ``check`` compares a measured value with them.
 
 =====================================  ================================================================================
 :mod:`~lmc_helpers.claims.criteria`    the ledger as data: intervals, parts, claims, and what each field may hold

@@ -169,8 +169,9 @@ def test_mathematics_and_pictures_are_drawn(chapter, html, watched):
     assert wide <= 0
 
 
-@pytest.mark.parametrize("how", ["file", "http"])
-@pytest.mark.parametrize("chapter", chapters.chapters())
+@pytest.mark.parametrize(
+    ("chapter", "how"), [*((chapter, "file") for chapter in chapters.chapters()), (chapters.chapters()[0], "http")]
+)
 def test_on_a_phone_panels_stand_one_below_the_other(chapter, how, html, served, phone, watched):
     base = html.as_uri() if how == "file" else served
     names = {path.name for path in (html / "phone").iterdir()}
