@@ -63,7 +63,7 @@ from lmc_helpers.seeds import torch_generator
 # %% [markdown]
 # ## A closed form
 #
-# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = (1 - \lambda) u + \lambda v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. The deviation is
+# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = (1 - \lambda) u + \lambda v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. In this chapter $\lambda = 0$ is the first end and $\lambda = 1$ the second, as in the paper's eq. (30); in the other chapters it is the other way round. The deviation is
 #
 # $$
 # \xi(\lambda; x) = \mathrm{ReLU}(w_\lambda^\top x) - (1 - \lambda)\, \mathrm{ReLU}(u^\top x) - \lambda\, \mathrm{ReLU}(v^\top x) .
