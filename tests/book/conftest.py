@@ -26,7 +26,7 @@ profile: str = "laptop"
 # %%
 import time
 from lmc_helpers import claims, {module}
-from lmc_helpers.parameters import Choice, Integer, Real, validate
+from lmc_helpers.chapter import Choice, Integer, Real, validate
 
 validate(
     {{k: v for k, v in globals().items()}},
