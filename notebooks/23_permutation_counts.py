@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Counting permutation points
 #
-# A layer with $n$ different neurons can be written down in $n!$ orders. Brea, Simsek, Illing and Gerstner
+# A layer with $n$ different neurons can be written down in $n!$ orders. Brea, Şimşek, Illing and Gerstner
 # {cite:p}`brea2019` count the *permutation points* that lie between these copies: networks in which some neurons coincide,
 # so that they compute the function of a smaller network. Relative to the number of global minima there are $T(K, n)$ of
 # order $K$, given for $K = 1, 2, 3$ and bounded from below for $K \le n/2$ (Proposition 1). Lemma 1 lets the bound grow like
