@@ -242,7 +242,7 @@ def coefficient(K: int, j: int) -> Fraction:
 
 for K in range(6):
     T = sum(coefficient(K, j) * math.comb(6 - K, j) for j in range(K + 1))
-    print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # K, T(K, 6), bound
+    print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # T twice, bound
 
 # %% [markdown]
 # Three checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with
