@@ -1,42 +1,51 @@
 # The book as a graph: chapter sources → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
 #
-# A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/chapters.py.
+# A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/sources.py. The longest
+# chapters start first.
 import sys
 from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
-from book.tools import chapters
+from book.tools import progress, sources
 
 PROFILE = config["profile"]
 OUT = config["out"]
-CHAPTER_STAMPS, BOOK_STAMP = chapters.stamps(PROFILE, Path(OUT))
+STAMPS = sources.stamps(PROFILE, Path(OUT))
+EXPECTED = progress.expected(PROFILE)
 
 
 rule book:
     input:
-        f"{OUT}/_build/html/.built",
+        str(STAMPS.built),
 
 
 rule executed:
     input:
-        expand("build/executed/{profile}/{chapter}.ipynb", profile=PROFILE, chapter=CHAPTER_STAMPS),
+        [str(path) for path in STAMPS.executed.values()],
 
 
-rule chapter:
-    input:
-        lambda wildcards: str(CHAPTER_STAMPS[wildcards.chapter]),
-    output:
-        f"build/executed/{PROFILE}/{{chapter}}.ipynb",
-    threads: 1
-    shell:
-        "{sys.executable:q} -m book.tools.execute {wildcards.chapter} --profile {PROFILE} --output {output:q}"
+for CHAPTER, STAMP in STAMPS.chapters.items():
+
+    rule:
+        name:
+            f"chapter_{CHAPTER}"
+        input:
+            str(STAMP),
+        output:
+            str(STAMPS.executed[CHAPTER]),
+        params:
+            chapter=CHAPTER,
+        priority: 1 + round(10 * EXPECTED[CHAPTER])
+        threads: 1
+        shell:
+            "{sys.executable:q} -m book.tools.execute {params.chapter} --profile {PROFILE} --output {output:q} --quiet"
 
 
 rule pages:
     input:
         rules.executed.input,
-        str(BOOK_STAMP),
+        str(STAMPS.pages),
     output:
-        f"{OUT}/_build/html/.built",
+        str(STAMPS.built),
     shell:
         "{sys.executable:q} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"

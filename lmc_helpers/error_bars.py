@@ -35,7 +35,7 @@ __all__ = [
     "widening",
 ]
 
-QUANTILE = 3.2905267314919255  # Φ⁻¹(1 − 0.0005): half-width of an interval in standard errors
+QUANTILE = 3.2905267314919255  #: Φ⁻¹(1 − 0.0005): half-width of an interval in standard errors
 RESAMPLES = 2000  # for the place of a peak
 
 

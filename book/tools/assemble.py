@@ -6,12 +6,13 @@ python -m book.tools.assemble --profile laptop --out build/book
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from book.tools import chapters, collect
+from book.tools import chapters, pages, recording, records, sources, staging
 from book.tools.chapters import ROOT, BuildError
 
 FRONT = """<!DOCTYPE html>
@@ -24,18 +25,21 @@ FRONT = """<!DOCTYPE html>
 def stage(profile: str, where: Path) -> None:
     """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
     shutil.rmtree(where, ignore_errors=True)
-    shutil.copytree(
-        ROOT / "book", where / "book", ignore=shutil.ignore_patterns("__pycache__", "executed", "generated")
-    )
+    for path in sources.files(ROOT / "book"):
+        copy = where / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, where)
-    executed = [ROOT / "build" / "executed" / profile / f"{chapter}.ipynb" for chapter in chapters.chapters()]
-    (where / "book" / "executed").mkdir()
-    (where / "book" / "extra" / "sources").mkdir(parents=True)
-    for path in executed:
-        shutil.copy(path, where / "book" / "executed")
-        shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", where / "book" / "extra" / "sources")
-    collect.write(collect.Run(executed), where / "book" / "generated", where / "book" / "extra")
+    executed, extra = where / "book" / "executed", where / "book" / "extra"
+    executed.mkdir()
+    (extra / "sources").mkdir(parents=True)
+    for path in chapters.executed(profile):
+        shown = staging.stage(records.notebook(path), extra / "phone")
+        text = json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
+        (executed / path.name).write_text(text, encoding="utf-8")
+        shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
+    pages.write(records.Run(chapters.executed(profile)), where / "book")
 
 
 def build(profile: str, out: Path) -> None:
@@ -83,8 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         if given.record:
-            executed = ROOT / "build" / "executed" / given.profile
-            print(collect.record([executed / f"{chapter}.ipynb" for chapter in chapters.chapters()]))
+            print(recording.record(chapters.executed(given.profile)))
         else:
             build(given.profile, given.out)
     except BuildError as error:

@@ -1,6 +1,9 @@
 """Execute one chapter: jupytext → papermill → an executed notebook that is whole, or none.
 
 python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
+
+Within a build a process that has imported everything already does it, if there is one (``book/tools/workers.py``); what
+is computed is the same.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
@@ -16,13 +20,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import yaml
-
-from book.tools import chapters
+from book.tools import chapters, workers
 from book.tools.chapters import ROOT, BuildError
-
-QUIET = bool(os.environ.get("CI")) or not sys.stderr.isatty()
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def literal(text: str):
@@ -32,6 +31,8 @@ def literal(text: str):
             return kind(text)
         except ValueError:
             pass
+    import yaml
+
     return yaml.safe_load(text)
 
 
@@ -44,17 +45,30 @@ def commit() -> str:
         return "unknown"
 
 
-def provenance(chapter: str, parameters: dict, seconds: float) -> dict:
-    """What the execution-statistics page and the claims say about a run."""
+def ran_on(notebook) -> str:
+    """The device that a chapter says in its last words that it ran on; without them, the one it would take."""
+    said = re.search(r"^[\d.]+ s on (.+), [\w.-]+$", _last_words(notebook), re.MULTILINE)
+    if said:
+        return said[1]
     from lmc_helpers import device
 
+    return device.describe()
+
+
+def _last_words(notebook) -> str:
+    outputs = [output for cell in notebook.cells[-1:] for output in cell.get("outputs", ())]
+    return "\n".join(str(output.get("text", output.get("data", {}).get("text/plain", ""))) for output in outputs)
+
+
+def provenance(chapter: str, parameters: dict, seconds: float, device: str) -> dict:
+    """What the execution-statistics page and the claims say about a run."""
     return {
         "chapter": chapter,
         "profile": parameters["profile"],
         "parameters": parameters,
         "seconds": round(seconds, 2),
         "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024),
-        "device": device.describe(),
+        "device": device,
         "machine": platform.machine(),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "matplotlib", "papermill")},
@@ -68,8 +82,19 @@ def say(text: str) -> None:
     print(f"{text}\n", end="", flush=True)
 
 
-def execute(chapter: str, parameters: dict, output: Path) -> None:
+def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False) -> None:
     """Execute a chapter to ``output``; a failed notebook is kept in ``build/failed`` and named.
+
+    Parameters
+    ----------
+    chapter : str
+        its full name, ``12_overlap_theorem``.
+    parameters : dict
+        what is injected, ``profile`` among it.
+    output : Path
+        where the executed notebook goes, when it is whole.
+    quiet : bool
+        no progress bar, even on a terminal.
 
     Raises
     ------
@@ -81,17 +106,20 @@ def execute(chapter: str, parameters: dict, output: Path) -> None:
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    for name in THREADS:
+    workers.provide()
+    for name in workers.THREADS:
         os.environ[name] = "1"
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     running = ROOT / "build" / "running" / parameters["profile"] / f"{chapter}-{os.getpid()}.ipynb"
     running.parent.mkdir(parents=True, exist_ok=True)
     notebook = jupytext.read(ROOT / "notebooks" / f"{chapter}.py")
-    bar = False if QUIET else {"desc": chapter, "leave": False}
+    quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
+    bar = False if quiet else {"desc": chapter, "leave": False}
     say(f"{chapter}: running at {parameters['profile']}")
     start = time.perf_counter()
     try:
         options = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=50"]}
+        options |= {"shutdown_kernel": "immediate"}  # all that it said has been read
         done = papermill.execute_notebook(notebook, str(running), parameters, **options)
     except PapermillExecutionError as error:
         failed = ROOT / "build" / "failed" / parameters["profile"] / f"{chapter}.ipynb"
@@ -103,25 +131,29 @@ def execute(chapter: str, parameters: dict, output: Path) -> None:
         raise
     seconds = time.perf_counter() - start
     done.metadata.pop("papermill", None)  # it holds paths of this machine
-    done.metadata["lmc"] = provenance(chapter, parameters, seconds)
+    done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done))
     nbformat.write(done, running)
     output.parent.mkdir(parents=True, exist_ok=True)
     os.replace(running, output)
     say(f"{chapter}: done in {seconds:.1f} s")
 
 
-def main(arguments: list[str] | None = None) -> int:
+def run(arguments: list[str]) -> int:
+    """Execute a chapter in this process; the exit status."""
+    from book.tools import profiles
+
     parser = argparse.ArgumentParser(prog="execute", description="Execute one chapter with papermill.")
     parser.add_argument("chapter", help="name, with or without its number")
     parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
     parser.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     parser.add_argument("--output", type=Path, help="default: build/chapters/NAME.ipynb")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
     try:
         chapter = chapters.find(given.chapter)
-        parameters = chapters.parameters(chapter, given.profile) | {k: literal(v) for k, v in given.parameters}
+        parameters = profiles.parameters(chapter, given.profile) | {k: literal(v) for k, v in given.parameters}
         output = given.output or ROOT / "build" / "chapters" / f"{chapter}.ipynb"
-        execute(chapter, parameters, output)
+        execute(chapter, parameters, output, given.quiet)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -133,8 +165,17 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def main(arguments: list[str]) -> int:
+    """Let the build's stem execute the chapter, or do it here."""
+    try:
+        status = workers.ask(arguments)
+    except KeyboardInterrupt:
+        return 130
+    return run(arguments) if status is None else status
+
+
 def _report(output: Path) -> None:
-    from book.tools.collect import records
+    from book.tools.records import records
 
     for record in records(output):
         value = f"{record['value']:.6g}" if record["n"] else "not run"
@@ -143,4 +184,4 @@ def _report(output: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -6,7 +6,7 @@ weights that compute the old function of the reindexed inputs cost
 
     Δ_τ^in = Σ_i ‖r_i − δ_i‖²_{(S_i^τ)⁻¹} − ‖r_i‖²_{S_i⁻¹},      r_i = Uᵀ(d_i ⊙ w_i),  δ = F(P_τ − I)U     (eq. (137))
 
-more than the old ones. For transpositions ‖δ_(ab)‖ = ‖F_:b − F_:a‖ ‖U_b − U_a‖, eq. (27), and
+more than the old ones. For transpositions ``‖δ_(ab)‖ = ‖F_:b − F_:a‖ ‖U_b − U_a‖``, eq. (27), and
 
     γ_in = min ‖δ_(ab)‖   over a ≠ b.
 """

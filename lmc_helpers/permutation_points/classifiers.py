@@ -64,7 +64,7 @@ def train_classifiers(
     labels : torch.Tensor
         classes (T,), long.
     networks : int
-        how many; their starts are :meth:`MLP.initial`.
+        how many; their starts are ``MLP.initial``.
     steps : int
         steps of Adam.
     seed : int

@@ -53,7 +53,7 @@ def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[P
     steps : int
         steps of gradient descent, >= 0.
     normal : callable
-        normal(*shape), the stream of its data and then of its weights.
+        ``normal(*shape)``, the stream of its data and then of its weights.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def leaky_minimum(
     steps : int
         steps of gradient descent at the rate 0.02 with momentum 0.9, >= 0.
     normal : callable
-        normal(*shape), the stream of its data and then of its weights.
+        ``normal(*shape)``, the stream of its data and then of its weights.
 
     Returns
     -------

@@ -169,7 +169,7 @@ def minima_barriers(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) ->
 
 
 def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int = 50) -> torch.Tensor:
-    """Barriers of pairs near minima after Algorithm 1, rows typed by :func:`snap`, and without a permutation.
+    """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
     Parameters
     ----------

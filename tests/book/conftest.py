@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from oracles.ledger import claim, write
 
 CHAPTER = """# ---
 # jupyter:
@@ -39,6 +40,17 @@ claims.check("{claim}.value", {module}.value() + 0 * size, n=1)
 """
 
 
+MODULES = {  # alpha is a room: its door leads to core, which needs gamma; nobody needs delta and alpha/spare
+    "alpha/__init__.py": "from lmc_helpers.alpha.core import value\n",
+    "alpha/core.py": "from .. import gamma\n\ndef value():\n    return gamma.value()\n",
+    "alpha/spare.py": "from lmc_helpers import delta\n",
+    "alpha/table.csv": "1\n",
+    "beta.py": "def value():\n    return 2\n",
+    "gamma.py": "def value():\n    return 1\n",
+    "delta.py": "def value():\n    return 4\n",
+}
+
+
 class Toy:
     """The copy: build it, look at what ran, edit it."""
 
@@ -60,12 +72,12 @@ class Toy:
             self.command(*arguments), cwd=self.where, env=self.environment, capture_output=True, text=True, timeout=300
         )
 
-    def build(self, profile: str = "smoke") -> subprocess.CompletedProcess:
-        return self.run("book.tools.build", "--profile", profile, "--target", "executed", "--cores", "2")
+    def build(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
+        return self.run("book.tools.build", "--profile", profile, "--target", "executed", "--cores", "2", *more)
 
     def ran(self, outcome: subprocess.CompletedProcess) -> list[str]:
-        """Chapters that a build executed."""
-        return sorted(re.findall(r"^(\w+): running at", outcome.stdout, re.MULTILINE))
+        """Chapters that a build executed, in the order in which they started."""
+        return re.findall(r"^(\w+): running at", outcome.stdout, re.MULTILINE)
 
     def edit(self, name: str, old: str, new: str) -> None:
         path = self.path(name)
@@ -76,6 +88,8 @@ class Toy:
     def set_parameters(self, profile: str, **chapters: dict) -> None:
         content = {"says": "toy", "pages_s": 1, "memory_gib": 1, "disk_gib": 0.1}
         content["chapters"] = {name: {"budget_s": 5, "parameters": values} for name, values in chapters.items()}
+        for number, entry in enumerate(content["chapters"].values()):
+            entry["budget_s"] -= number  # the first one is the longest
         self.path(f"notebooks/profiles/{profile}.yaml").write_text(yaml.safe_dump(content))
 
 
@@ -87,35 +101,20 @@ def toy(tmp_path, root) -> Toy:
         shutil.copy(root / name, tmp_path / name)
     (tmp_path / "notebooks" / "profiles").mkdir(parents=True)
     made = Toy(tmp_path)
-    modules = {
-        "alpha": "from . import gamma\n\ndef value():\n    return gamma.value()\n",
-        "beta": "def value():\n    return 2\n",
-        "gamma": "def value():\n    return 1\n",
-        "delta": "def value():\n    return 4\n",
-    }
-    for name, text in modules.items():
-        (tmp_path / "lmc_helpers" / f"{name}.py").write_text(text)
-    for number, (name, module, claim) in enumerate((("first", "alpha", "A1"), ("second", "beta", "B1")), start=1):
-        text = CHAPTER.format(title=name, module=module, claim=claim)
+    for name, text in MODULES.items():
+        path = tmp_path / "lmc_helpers" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    for number, (name, module, id) in enumerate((("first", "alpha", "A1"), ("second", "beta", "B1")), start=1):
+        text = CHAPTER.format(title=name, module=module, claim=id)
         (tmp_path / "notebooks" / f"{number:02d}_{name}.py").write_text(text)
-    ledger = {
-        id: {
-            "paper": "Z",
-            "where": "w",
-            "says": "s",
-            "parts": {
-                "value": {
-                    "where": "w",
-                    "quantity": "q",
-                    "printed": {"equals": value},
-                    "rival": {"value": 9, "says": "nine"},
-                    "expected": "holds",
-                }
-            },
-        }
-        for id, value in (("A1", 1), ("B1", 2))
-    }
-    (tmp_path / "book" / "claims.yml").write_text(yaml.safe_dump(ledger))
+    part = {"where": "w", "quantity": "q", "rival": {"value": 9, "says": "nine"}, "expected": "holds"}
+    values = {"A1": 1, "B1": 2}
+    (tmp_path / "book" / "claims").mkdir()
+    write(
+        tmp_path / "book" / "claims",
+        {id: claim(id[0], parts={"value": part | {"printed": {"equals": value}}}) for id, value in values.items()},
+    )
     for profile in ("smoke", "laptop"):
         made.set_parameters(profile, first={}, second={})
     return made

@@ -57,10 +57,10 @@ def test_a_killed_build_resumes(toy):
 
 def test_an_unchecked_part_is_an_error(toy):
     assert toy.build().returncode == 0
-    toy.edit("book/claims.yml", "B1:", "C1:")
+    toy.edit("book/claims/B.yml", "B1:", "B2:")
     outcome = toy.run("book.tools.assemble", "--profile", "smoke", "--record")
     assert outcome.returncode == 1
-    assert "error: C1.value stands in the ledger as 'holds', but no chapter checks it" in outcome.stderr
+    assert "error: B2.value stands in the ledger as 'holds', but no chapter checks it" in outcome.stderr
 
 
 @pytest.mark.parametrize(

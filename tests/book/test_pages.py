@@ -10,10 +10,12 @@ import threading
 import urllib.request
 from pathlib import Path
 
+import jupytext
 import nbformat
 import pytest
+import yaml
 
-from book.tools import chapters
+from book.tools import chapters, staging
 from lmc_helpers.claims import ledger
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -74,11 +76,23 @@ def browser():
         launched.close()
 
 
+@pytest.fixture(scope="module")
+def listed(root) -> list[str]:
+    """Every page of the table of contents."""
+
+    def below(entry: dict) -> list[str]:
+        own = [entry["file"]] if "file" in entry else []
+        return own + [name for kind in ("chapters", "sections") for e in entry.get(kind, ()) for name in below(e)]
+
+    content = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    return [content["root"], *(name for part in content["parts"] for name in below(part))]
+
+
 class Watched:
     """A tab that remembers every request, failure and console error."""
 
-    def __init__(self, browser):
-        self.tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    def __init__(self, browser, width: int = 1280):
+        self.tab = browser.new_page(viewport={"width": width, "height": 900})
         self.requests, self.trouble = [], []
         self.tab.on("request", lambda r: self.requests.append(r.url))
         self.tab.on("requestfailed", self.failed)
@@ -111,15 +125,22 @@ def watched(browser):
     watch.tab.close()
 
 
+@pytest.fixture
+def phone(browser):
+    watch = Watched(browser, width=390)
+    yield watch
+    watch.tab.close()
+
+
 @pytest.mark.parametrize("how", ["file", "http"])
-def test_every_page_opens_without_the_network(how, html, pages, served, watched):
+def test_every_page_opens_without_the_network(how, html, pages, listed, served, watched):
     base = html.as_uri() if how == "file" else served
     for name in pages:
         watched.open(f"{base}/{name}")
     outside = [url for url in watched.requests if not url.startswith((base, "data:", "blob:"))]
     assert outside == []
     assert watched.trouble == []
-    assert len(pages) >= len(chapters.chapters()) + 7
+    assert set(pages) >= {f"{name}.html" for name in listed}
 
 
 def test_the_watch_sees_an_outside_request(watched, tmp_path):
@@ -148,6 +169,40 @@ def test_mathematics_and_pictures_are_drawn(chapter, html, watched):
     assert wide <= 0
 
 
+@pytest.mark.parametrize("how", ["file", "http"])
+@pytest.mark.parametrize("chapter", chapters.chapters())
+def test_on_a_phone_panels_stand_one_below_the_other(chapter, how, html, served, phone, watched):
+    base = html.as_uri() if how == "file" else served
+    names = {path.name for path in (html / "phone").iterdir()}
+    tab = phone.open(f"{base}/book/executed/{chapter}.html")
+    pictures = tab.locator("article picture img")
+    assert pictures.count() >= 1
+    for picture in pictures.all():
+        assert picture.get_attribute("src").rpartition("/")[2] in names
+        picture.scroll_into_view_if_needed()
+        assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") > 200
+        assert re.search(r"/phone/[0-9a-f]{64}\.png$", picture.evaluate("i => i.currentSrc"))
+        assert len(picture.get_attribute("alt") or "") > 40
+        assert picture.evaluate("i => i.closest('figure').querySelector('figcaption').innerText.length") > 20
+    assert phone.trouble == []
+    if how == "file":
+        wide = watched.open(f"{base}/book/executed/{chapter}.html").locator("article picture img")
+        assert all("/_images/" in picture.evaluate("i => i.currentSrc") for picture in wide.all())
+
+
+@pytest.mark.parametrize("chapter", chapters.chapters())
+def test_folded_cells_say_what_they_are(chapter, root, html, watched):
+    tab = watched.open(f"{html.as_uri()}/book/executed/{chapter}.html")
+    shown = [text.strip() for text in tab.locator("details.hide summary .collapsed").all_inner_texts()]
+    cells = [c for c in jupytext.read(root / "notebooks" / f"{chapter}.py").cells if c.cell_type == "code"]
+    labels = [c.metadata.get("mystnb", {}).get("code_prompt_show") for c in cells]
+    folded = [label for c, label in zip(cells, labels, strict=True) if "hide-input" in c.metadata.get("tags", [])]
+    assert [label for label in shown if label != staging.LABEL] == folded
+    first = tab.locator("details.hide summary").first
+    first.click()
+    assert tab.locator("details.hide[open] summary .expanded").first.inner_text().strip() == folded[0]
+
+
 @pytest.mark.parametrize("chapter", chapters.chapters())
 def test_downloads_give_the_executed_notebook_and_its_source(chapter, root, served, watched):
     tab = watched.open(f"{served}/book/executed/{chapter}.html")
@@ -160,7 +215,7 @@ def test_downloads_give_the_executed_notebook_and_its_source(chapter, root, serv
     assert urllib.request.urlopen(source).read() == (root / "notebooks" / f"{chapter}.py").read_bytes()
 
 
-def test_navigation_and_search(html, served, watched):
+def test_navigation_and_search(html, listed, served, watched):
     tab = watched.open(f"{served}/index.html")
     assert tab.url.endswith("/book/index.html")
     seen = [tab.title()]
@@ -169,7 +224,7 @@ def test_navigation_and_search(html, served, watched):
         watched.settle()
         seen.append(tab.title())
         assert len(seen) < 100
-    assert len(set(seen)) == len(seen) == len(chapters.chapters()) + 7
+    assert len(set(seen)) == len(seen) == len(listed)
     for base in (served, html.as_uri()):
         tab = watched.open(f"{base}/search.html?q=overlap")
         tab.wait_for_selector("ul.search li")

@@ -5,7 +5,7 @@ import json
 import nbformat
 import pytest
 
-from book.tools import collect
+from book.tools import recording, records
 from book.tools.chapters import BuildError
 from lmc_helpers import claims
 
@@ -26,7 +26,7 @@ def executed(folder, chapter, commit, **values):
 @pytest.fixture
 def recorded(tmp_path, monkeypatch):
     path = tmp_path / "recorded" / "paper.json"
-    monkeypatch.setattr(collect, "RECORDED", path)
+    monkeypatch.setattr(records, "RECORDED", path)
     return path
 
 
@@ -39,7 +39,7 @@ def test_a_part_of_the_chapters_replaces_its_own_results_only(tmp_path, recorded
     ]
     recorded.write_text(json.dumps(old))
     path = executed(tmp_path, "23_permutation_counts", "b", **{"P5.bound": 2, "P6.growth": 3})
-    assert collect.record([tmp_path / "11_exact_loss.ipynb", path]) == recorded
+    assert recording.record([tmp_path / "11_exact_loss.ipynb", path]) == recorded
     found = {r["part"]: (r["value"], r["commit"]) for r in json.loads(recorded.read_text())}
     assert found == {"Z1.sampled": (1, "a"), "P5.bound": (2, "b"), "P6.growth": (3, "b")}
     assert next(iter(found)) == "Z1.sampled"  # the ledger's order
@@ -48,7 +48,7 @@ def test_a_part_of_the_chapters_replaces_its_own_results_only(tmp_path, recorded
 def test_uncommitted_sources_and_no_chapters_are_refused(tmp_path, recorded):
     path = executed(tmp_path, "23_permutation_counts", "b+", **{"P5.bound": 2})
     with pytest.raises(BuildError, match="clean commit; these came from b\\+"):
-        collect.record([tmp_path / "11_exact_loss.ipynb", path])
+        recording.record([tmp_path / "11_exact_loss.ipynb", path])
     with pytest.raises(BuildError, match="nothing to record"):
-        collect.record([tmp_path / "11_exact_loss.ipynb"])
+        recording.record([tmp_path / "11_exact_loss.ipynb"])
     assert not recorded.exists()

@@ -1,0 +1,153 @@
+"""The ledger's files: each read once, and refused with the file, the id, the field and what is allowed.
+
+``book/claims/Z.yml`` holds the claims Z1, Z2, …, and so on for the other papers. Asking for one part reads only the
+file of its paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import StringConstraints, TypeAdapter, ValidationError
+
+from lmc_helpers.claims.criteria import FORMS, Claim, ClaimEntry, LedgerError, Part
+
+LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
+PAPERS = "ZPGIX"  # the order of the book; papers that are not here come after these
+GRAMMAR: TypeAdapter = TypeAdapter(dict[Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+$")], ClaimEntry])
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML in which a name that stands twice in one mapping is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"{name!r} stands twice", key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+
+def load(path: Path) -> Any:
+    """The content of a YAML file.
+
+    Raises
+    ------
+    LedgerError
+        if the file is no YAML or a name stands twice; the message has the line.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise LedgerError(f"{path.name}{line}: {error.problem}") from None
+
+
+def explained(error: ValidationError, place: str) -> LedgerError:
+    """What a schema refuses, one line a problem: the place, the field, and what is allowed."""
+    lines = []
+    for problem in error.errors(include_url=False):
+        given = "" if isinstance(problem["input"], dict) else f", not {problem['input']!r}"
+        said = problem.get("ctx", {}).get("error")
+        words = str(said) if said else problem["msg"][:1].lower() + problem["msg"][1:]
+        if problem["type"] == "missing":
+            words, given = "the field is missing", ""
+        steps = [step for step in problem["loc"] if step not in ("parts", "[key]")]
+        tags = {at for at, step in enumerate(steps) if step in FORMS and steps[at - 1] in ("printed", "corrected")}
+        field = ".".join(str(step) for at, step in enumerate(steps) if at not in tags)
+        lines.append(": ".join(filter(None, [place, field, words + ("" if said else given)])))
+    return LedgerError("\n".join(lines))
+
+
+def parse_part(id: str, entry: dict) -> Part:
+    """A part from what the ledger writes under its name.
+
+    Raises
+    ------
+    LedgerError
+        if a field is unknown, missing or of the wrong type, a criterion cannot fail or accepts its rival, or a reason
+        is missing.
+    """
+    try:
+        return Part.model_validate({**entry, "id": id})
+    except ValidationError as error:
+        raise explained(error, id) from None
+
+
+@cache
+def paper(path: Path) -> dict[str, Claim]:
+    """The claims of one file, id → claim.
+
+    Raises
+    ------
+    LedgerError
+        as :func:`parse_part`, for all that is wrong in the file at once.
+    """
+    content = load(path)
+    if not isinstance(content, dict):
+        raise LedgerError(f"{path.name}: {content!r} is not allowed here; allowed: a mapping from ids to claims")
+    try:
+        entries = GRAMMAR.validate_python(content)
+    except ValidationError as error:
+        raise explained(error, path.name) from None
+    for id, entry in entries.items():
+        if not id[0] == entry.paper == path.stem:
+            raise LedgerError(f"{path.name}: {id}: paper: {entry.paper!r} is not allowed; allowed: the file's letter")
+    return {id: Claim.of(id, entry) for id, entry in entries.items()}
+
+
+def files(folder: Path) -> list[Path]:
+    """The ledger's files in the order of the book.
+
+    Raises
+    ------
+    LedgerError
+        if there are none: the package was installed without the book.
+    """
+    found = {path.stem: path for path in sorted(folder.glob("*.yml"))}
+    if not found:
+        raise LedgerError(
+            f"the ledger is not there: no {folder}/*.yml. It belongs to a checkout of the book, not to the installed "
+            "package: run the chapter in a checkout, with the package installed from it (pip install -e .)"
+        )
+    order = [letter for letter in PAPERS if letter in found] + sorted(set(found) - set(PAPERS))
+    return [found[stem] for stem in order]
+
+
+def ledger(folder: Path | None = None) -> dict[str, Claim]:
+    """The whole ledger, id → claim, in the order of the book.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        where its files lie; by default ``book/claims`` of the checkout that the package belongs to.
+
+    Raises
+    ------
+    LedgerError
+        if the ledger is not there or a file is malformed.
+    """
+    return {id: claim for path in files(folder or LEDGER) for id, claim in paper(path).items()}
+
+
+def part(id: str, folder: Path | None = None) -> Part:
+    """One part of the ledger by its id, ``"Z3.limit"``; only the file of its paper is read.
+
+    Raises
+    ------
+    LedgerError
+        if the ledger has no such part; the message lists the parts of that claim.
+    """
+    where = {path.stem: path for path in files(folder or LEDGER)}
+    claims = paper(where[id[:1]]) if id[:1] in where else ledger(folder)
+    claim = claims.get(id.partition(".")[0])
+    if claim is None or id not in claim.parts:
+        known: Iterable[str] = claim.parts if claim else claims
+        raise LedgerError(f"part {id!r} is not in the ledger; known: {', '.join(known) or 'none of this claim'}")
+    return claim.parts[id]

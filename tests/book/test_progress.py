@@ -1,0 +1,74 @@
+"""How far a build is, with a clock of the test's own."""
+
+import json
+
+import pytest
+
+from book.tools import progress
+from book.tools.progress import Progress, in_words
+
+BUDGETS = {"11_a": 10.0, "12_b": 40.0, "13_c": 20.0, "14_d": 20.0}
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Make the progress of a build; its clock."""
+    monkeypatch.setattr(progress, "ROOT", tmp_path)
+    monkeypatch.setattr(progress, "chapters", lambda: list(BUDGETS))
+    settings = type("Settings", (), {})
+
+    def of(chapter, profile):
+        settings.budget_s = BUDGETS[chapter]
+        return settings
+
+    monkeypatch.setattr(progress.profiles, "settings", of)
+    clock = Clock()
+    return lambda stale, cores=2, after=0.0: (Progress("smoke", stale, cores, after, clock), clock)
+
+
+def test_a_build_counts_and_foresees(made):
+    shown, clock = made(list(BUDGETS))
+    assert list(shown.waiting) == ["12_b", "13_c", "14_d", "11_a"]
+    assert shown.left() == 50  # 40 + 10 beside 20 + 20
+    assert shown.line("12_b: running at smoke") == "12_b: running at smoke"
+    shown.line("13_c: running at smoke")
+    clock.now = 10.0
+    assert shown.line("13_c: done in 10.0 s") == "[1/4] 13_c: done in 10 s, about 20 s to go"  # twice as fast
+    shown.line("14_d: running at smoke")
+    clock.now = 20.0
+    assert shown.line("12_b: done in 20.0 s").startswith("[2/4] 12_b: done in 20 s")
+    assert shown.line("14_d: done in 10.0 s") == "[3/4] 14_d: done in 10 s, about 10 s to go"
+    shown.line("11_a: running at smoke")
+    assert shown.line("11_a: done in 5.0 s") == "[4/4] 11_a: done in 5 s"
+    assert shown.line("pages: building") == "pages: building"
+
+
+def test_what_comes_after_is_waited_for(made):
+    shown, _ = made(["11_a"], after=30.0)
+    shown.line("11_a: running at smoke")
+    assert shown.line("11_a: done in 5.0 s") == "[1/1] 11_a: done in 5 s, about 30 s to go"
+
+
+def test_the_last_times_are_kept(made, tmp_path):
+    shown, _ = made(["11_a"])
+    shown.line("11_a: running at smoke")
+    shown.line("11_a: done in 30.0 s")
+    assert json.loads((tmp_path / "build/times/smoke.json").read_text()) == {"11_a": 30.0}
+    assert progress.expected("smoke") == {"11_a": 30, "12_b": 120, "13_c": 60, "14_d": 60}  # budgets, scaled
+    assert progress.expected("laptop") == BUDGETS
+    (tmp_path / "build/times/smoke.json").write_text("{half")
+    assert progress.expected("smoke") == BUDGETS
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "10 s"), (11, "20 s"), (49, "50 s"), (60, "1 min"), (250, "4 min"), (9000, "2.5 h")]
+)
+def test_times_in_words(seconds, words):
+    assert in_words(seconds) == f"about {words} to go"

@@ -1,0 +1,119 @@
+"""What a chapter depends on: modules by Python's own list of them, files by a rule that needs no git."""
+
+import subprocess
+import sys
+
+import pytest
+
+from book.tools import chapters, sources
+from book.tools.chapters import BuildError
+
+
+def test_a_door_leads_to_its_room(toy):
+    found = sources.Sources(toy.where).modules("01_first")
+    assert {"lmc_helpers", "lmc_helpers.alpha", "lmc_helpers.alpha.core", "lmc_helpers.gamma"} <= set(found)
+    assert not {"lmc_helpers.alpha.spare", "lmc_helpers.delta", "lmc_helpers.beta"} & set(found)
+    assert found["lmc_helpers.alpha"] == toy.path("lmc_helpers/alpha/__init__.py")
+
+
+@pytest.mark.parametrize(
+    ("statement", "module"),
+    [
+        ("import lmc_helpers.alpha.spare", "lmc_helpers.delta"),
+        ("import lmc_helpers.alpha.spare as x", "lmc_helpers.delta"),
+        ("from lmc_helpers.alpha import spare", "lmc_helpers.delta"),
+        ("from lmc_helpers.alpha.spare import delta", "lmc_helpers.delta"),
+        ("def f():\n    from lmc_helpers import delta", "lmc_helpers.delta"),
+        ("from lmc_helpers.alpha.spare import *", "lmc_helpers.alpha.spare"),
+    ],
+)
+def test_every_way_to_import_is_seen(toy, statement, module):
+    toy.path("notebooks/02_second.py").write_text(statement)
+    assert module in sources.Sources(toy.where).modules("02_second")
+
+
+@pytest.mark.parametrize("statement", ["from .core import value", "from . import spare", "from ..delta import value"])
+def test_relative_imports_start_where_they_stand(toy, statement):
+    toy.path("lmc_helpers/alpha/__init__.py").write_text(statement)
+    wanted = {"core": "lmc_helpers.alpha.core", "spare": "lmc_helpers.alpha.spare", "delta": "lmc_helpers.delta"}
+    found = sources.Sources(toy.where).modules("01_first")
+    assert next(module for word, module in wanted.items() if word in statement) in found
+
+
+@pytest.mark.parametrize(
+    ("statement", "lacking"),
+    [
+        ("from lmc_helpers import nothing", "lmc_helpers.nothing"),
+        ("from lmc_helpers.alpha.nothing import x", "lmc_helpers.alpha.nothing"),
+        ("import lmc_helpers.nothing.more", "lmc_helpers.nothing"),
+    ],
+)
+def test_a_module_that_does_not_exist_is_named(toy, statement, lacking):
+    toy.path("notebooks/02_second.py").write_text(statement)
+    with pytest.raises(BuildError, match=f"chapter 02_second needs {lacking}, which does not exist"):
+        sources.Sources(toy.where).modules("02_second")
+
+
+def test_a_chapter_that_does_not_parse_is_named(toy):
+    toy.path("notebooks/02_second.py").write_text("x = 1\ny = (")
+    with pytest.raises(BuildError, match=r"02_second.py, line 2: "):
+        sources.Sources(toy.where).modules("02_second")
+
+
+def test_python_executes_no_module_that_the_graph_lacks():
+    """Python's own list, for the chapters that import the most and the least."""
+    known = sources.Sources()
+    by_size = sorted(chapters.chapters(), key=lambda c: len(known.modules(c)))
+    for chapter in (by_size[0], by_size[-1]):
+        imports = [
+            f"from {module} import {', '.join(taken)}" for module, taken in known.chapter(chapter).imports if taken
+        ]
+        shown = "print(*(name for name in sys.modules if name.partition('.')[0] == 'lmc_helpers'))"
+        code = "\n".join(["import sys", *imports, shown])
+        done = subprocess.run([sys.executable, "-c", code], cwd=known.root, capture_output=True, text=True, check=True)
+        assert set(done.stdout.split()) <= set(known.modules(chapter)), chapter
+
+
+def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):
+    first = sources.Sources(toy.where)
+    expected = first.modules("01_first")
+    first.remember()
+    parsed = []
+    monkeypatch.setattr(sources.ast, "parse", lambda content, real=sources.ast.parse: parsed.append(1) or real(content))
+    again = sources.Sources(toy.where)
+    assert again.modules("01_first") == expected and not parsed
+    toy.edit("lmc_helpers/gamma.py", "return 1", "return 2")
+    changed = sources.Sources(toy.where)
+    assert changed.modules("01_first") == expected and len(parsed) == 1
+    toy.path("build/parsed.json").write_text("{half")
+    assert sources.Sources(toy.where).modules("01_first") == expected
+
+
+LEFT_BEHIND = [
+    *("notebooks/.ipynb_checkpoints/01_first-checkpoint.py", "book/.DS_Store", "book/api.md~", "book/#api.md#"),
+    *("book/.api.md.swp", "lmc_helpers/__pycache__/beta.cpython-311.pyc", "lmc_helpers/beta.pyc", "book/api.md.orig"),
+    *("lmc_helpers/.mypy_cache/x.json", "lmc_companion.egg-info/PKG-INFO", "book/.#api.md", "book/x.tmp"),
+]
+
+
+def test_what_is_no_source_makes_nothing_stale(toy):
+    before = sources.Sources(toy.where).book_digest("smoke")
+    for name in LEFT_BEHIND:
+        toy.path(name).parent.mkdir(parents=True, exist_ok=True)
+        toy.path(name).write_text("left behind")
+    assert sources.Sources(toy.where).book_digest("smoke") == before
+    toy.path("book/new.md").write_text("a source")
+    assert sources.Sources(toy.where).book_digest("smoke") != before
+
+
+def test_every_tracked_file_is_a_source_and_no_ignored_one(root):
+    git = ["git", "-C", str(root)]
+    trees = ("book", "lmc_helpers", "notebooks")
+    listed = subprocess.run([*git, "ls-files", "-z", "--", *trees], capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    found = {path.relative_to(root).as_posix() for tree in trees for path in sources.files(root / tree)}
+    tracked = {name for name in listed.stdout.split("\0") if name and (root / name).exists()}
+    assert tracked <= found
+    ignored = subprocess.run([*git, "check-ignore", *sorted(found)], capture_output=True, text=True)
+    assert ignored.stdout.split() == []

@@ -1,0 +1,99 @@
+"""What is shown and stored: boxes to the last character, the worst of a sequence, contradictions after the box."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from oracles.ledger import BASE, CORRECTED, claim, write
+
+from lmc_helpers import claims
+from lmc_helpers.claims import Contradiction, reading
+from lmc_helpers.claims.box import MIME, rounded, table, text
+from lmc_helpers.claims.judge import judge
+from lmc_helpers.claims.reading import parse_part
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What ``check`` displays: data and record."""
+    found = []
+    monkeypatch.setattr("IPython.display.display", lambda data, metadata, raw: found.append((data, metadata[MIME])))
+    return found
+
+
+@pytest.fixture
+def ledger_of(tmp_path, monkeypatch):
+    """Make a ledger with the one part T1.a."""
+
+    def make(entry):
+        monkeypatch.setattr(reading, "LEDGER", write(tmp_path, {"T1": claim(parts={"a": entry})}))
+
+    return make
+
+
+def test_a_box_as_text():
+    part = parse_part("T1.a", CORRECTED | {"digits": 3})
+    assert text(part, judge(part, 3.04321, stderr=0.012, n=10, again=lambda: (3.0, 0.01))).splitlines() == [
+        "T1.a       x",
+        "measured   3.04 ± 0.01 (n = 10)",
+        "printed    = 2 ± 0.1  [rejected]",
+        "corrected  in [2.9, 3.1]  [met]",
+        "rival      2.5: five halves  [rejected]",
+        "verdict    holds with correction",
+    ]
+
+
+def test_a_box_as_a_table():
+    part = parse_part("T1.a", BASE | {"quantity": "a < b", "min_samples": 9})
+    html = table(part, judge(part, 2.0, n=4))
+    assert html.startswith('<table class="lmc-claim lmc-open"><tr><th>T1.a</th><td>a &lt; b</td><td></td></tr>')
+    assert "<td>open (4 of the 9 samples that this part needs)</td>" in html
+
+
+def test_nothing_is_shown_or_stored_of_what_was_not_run():
+    part = parse_part("T1.a", BASE)
+    verdict = judge(part, 12345.0, n=0)
+    assert verdict.value is None and verdict.verdict == claims.OPEN
+    seen = text(part, verdict)
+    assert "not run" in seen and "12345" not in seen and "met" not in seen and "rejected" not in seen
+
+
+@pytest.mark.parametrize(
+    ("computed", "expected", "raises"),
+    [(2.0, "holds", False), (3.0, "holds", True), (3.0, "fails", False), (2.0, "fails", True), (3.0, "open", False)],
+)
+def test_only_a_contradiction_raises_and_only_after_the_outcome_is_shown(ledger_of, shown, computed, expected, raises):
+    ledger_of(BASE | {"expected": expected, "reason": "because"})
+    if raises:
+        with pytest.raises(Contradiction, match=f"T1.a: computed .*, the ledger expects '{expected}'"):
+            claims.check("T1.a", computed, n=1)
+    else:
+        claims.check("T1.a", computed, n=1)
+    ((data, record),) = shown
+    assert record["value"] == computed and record["verdict"] in data["text/plain"]
+    assert record == asdict(judge(reading.part("T1.a"), computed, n=1))
+
+
+def test_a_sequence_is_judged_by_its_worst_value(ledger_of, shown):
+    ledger_of(BASE)
+    claims.check("T1.a", [1.95, 2.08, 2.0])
+    claims.check("T1.a", np.array([[1.91], [2.0]]), n=7)
+    with pytest.raises(Contradiction):
+        claims.check("T1.a", [2.0, 1.0])
+    assert [(record["value"], record["n"]) for _, record in shown] == [(2.08, 3), (1.91, 7), (1.0, 2)]
+
+
+def test_a_sequence_must_hold_exact_values(ledger_of, shown):
+    ledger_of(BASE)
+    for values, more in (([], {}), ([2.0], {"stderr": 0.1}), ([2.0], {"again": lambda: (2.0, 0.1)})):
+        with pytest.raises(ValueError, match=r"allowed: a sequence of one or more exact values"):
+            claims.check("T1.a", values, **more)
+    with pytest.raises(ValueError, match="n is missing"):
+        claims.check("T1.a", 2.0)
+    with pytest.raises(ValueError, match="finite"):
+        claims.check("T1.a", [2.0, float("nan"), 9.0])
+    assert not shown
+
+
+def test_small_values_are_shown_as_rounding():
+    assert rounded(-3e-17, 4, floor=1e-12) == "< 1e-12"

@@ -1,0 +1,105 @@
+"""The ledger's files: one a paper, read alone, refused in words, or not there at all."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from oracles.ledger import BASE, CORRECTED, claim, write
+
+from lmc_helpers.claims import reading
+from lmc_helpers.claims.criteria import LedgerError
+from lmc_helpers.claims.reading import ledger, part
+
+
+def test_the_ledger_has_every_claim():
+    claims = ledger()
+    counted = {paper: sum(id.startswith(paper) for id in claims) for paper in "ZPGIX"}
+    assert counted == {"Z": 19, "P": 9, "G": 11, "I": 19, "X": 4}
+    assert list(dict.fromkeys(id[0] for id in claims)) == list("ZPGIX")
+    for id, found in claims.items():
+        assert found.id == id and id[0] == found.paper and found.says and found.where
+        assert all(name == it.id and name.startswith(f"{id}.") for name, it in found.parts.items())
+
+
+def test_unknown_parts_are_named():
+    with pytest.raises(LedgerError, match=r"part 'Z3.bottom' is not in the ledger; known: Z3.exact"):
+        part("Z3.bottom")
+    with pytest.raises(LedgerError, match=r"known: Z1, Z2.*, I19, X1"):
+        part("Q9.x")
+    with pytest.raises(LedgerError, match="known: none of this claim"):
+        part("X1.a")
+
+
+def test_a_part_reads_its_own_paper_only(tmp_path):
+    write(tmp_path, {"T1": claim(parts={"a": BASE})})
+    (tmp_path / "U.yml").write_text("U1: [")
+    assert part("T1.a", tmp_path).id == "T1.a"
+    with pytest.raises(LedgerError, match=r"^U.yml, line 2: did not find expected"):
+        ledger(tmp_path)
+
+
+def test_a_paper_that_is_not_known_comes_last(tmp_path):
+    write(tmp_path, {id: claim(id[0]) for id in ("A1", "Z1", "G1", "G2")})
+    assert list(ledger(tmp_path)) == ["Z1", "G1", "G2", "A1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            {"T1": claim(misprints=[{"where": "x", "printed": "a"}])},
+            "T.yml: T1.misprints.0.meant: the field is missing",
+        ),
+        ({"T1": claim("Z")}, "T.yml: T1: paper: 'Z' is not allowed; allowed: the file's letter"),
+        ({"T1a": claim()}, "T.yml: T1a: string should match pattern '^[A-Z][0-9]+$', not 'T1a'"),
+        ({"T1": claim(part={})}, "T.yml: T1: unknown field 'part'; allowed: paper, where, says, parts, misprints"),
+        ({"T1": "a claim"}, "T.yml: T1: 'a claim' is not allowed here; allowed: a mapping with paper"),
+        ({"T1": claim(says=3)}, "T.yml: T1.says: input should be a valid string, not 3"),
+        (
+            {"T1": claim(parts={"a": CORRECTED | {"corrected": {"betwen": [1, 2]}}})},
+            "T.yml: T1.a.corrected: this is no criterion; allowed: equals (with tolerance), between, at_most or",
+        ),
+    ],
+)
+def test_a_bad_file_is_refused(tmp_path, content, message):
+    with pytest.raises(LedgerError) as error:
+        ledger(write(tmp_path, content))
+    assert str(error.value).startswith(message)
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path):
+    write(tmp_path, {"T1": claim(says=3, parts={"a": BASE | {"digits": 0}}), "T2": claim(where=4)})
+    with pytest.raises(LedgerError) as error:
+        ledger(tmp_path)
+    assert [line.split(":")[1] for line in str(error.value).splitlines()] == [" T1.says", " T1.a.digits", " T2.where"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("T1: {paper: T}\nT2: {paper: T}\nT1: {paper: T}\n", "T.yml, line 3: 'T1' stands twice"),
+        ("T1:\n  paper: T\n  says: x\n  says: y\n", "T.yml, line 4: 'says' stands twice"),
+        ("- T1\n", r"T.yml: \['T1'\] is not allowed here; allowed: a mapping from ids to claims"),
+    ],
+)
+def test_names_stand_once(tmp_path, text, message):
+    (tmp_path / "T.yml").write_text(text)
+    with pytest.raises(LedgerError, match=message):
+        ledger(tmp_path)
+
+
+def test_without_a_ledger_there_is_one_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "LEDGER", tmp_path / "book" / "claims")
+    for ask in (ledger, lambda: part("Z3.limit")):
+        with pytest.raises(LedgerError) as error:
+            ask()
+        assert str(error.value).startswith(f"the ledger is not there: no {tmp_path}/book/claims/*.yml.")
+
+
+def test_the_package_without_the_book(tmp_path, root):
+    shutil.copytree(root / "lmc_helpers", tmp_path / "lmc_helpers", ignore=shutil.ignore_patterns("__pycache__"))
+    code = "from lmc_helpers import claims; print(claims.__file__); claims.check('Z3.limit', 0.5, n=1)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.startswith(str(tmp_path))
+    assert f"LedgerError: the ledger is not there: no {tmp_path}/book/claims/*.yml." in done.stderr

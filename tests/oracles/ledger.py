@@ -1,0 +1,33 @@
+"""Entries of a ledger that are right, for tests to spoil."""
+
+from pathlib import Path
+
+import yaml
+
+BASE = {
+    "where": "eq. (1)",
+    "quantity": "x",
+    "printed": {"equals": 2, "tolerance": 0.1},
+    "rival": {"value": 2.5, "says": "five halves"},
+    "expected": "holds",
+}
+CORRECTED = BASE | {
+    "corrected": {"between": [2.9, 3.1]},
+    "expected": "holds with correction",
+    "reason": "because",
+    "correction": "three",
+    "proof": "thm",
+}
+
+
+def claim(paper: str = "T", **more) -> dict:
+    """A claim as the ledger writes it."""
+    return {"paper": paper, "where": "w", "says": "s", **more}
+
+
+def write(folder: Path, content: dict) -> Path:
+    """A ledger in ``folder``: each claim in the file of its letter."""
+    for letter in sorted({id[0] for id in content}):
+        text = yaml.safe_dump({id: entry for id, entry in content.items() if id[0] == letter})
+        (folder / f"{letter}.yml").write_text(text, encoding="utf-8")
+    return folder
