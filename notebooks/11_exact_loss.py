@@ -136,8 +136,8 @@ claims.check(
 # \frac{\partial L}{\partial w_i} = 2 \sum_{i'} \frac{\partial k}{\partial u}(w_i, w_{i'}) - 2 \sum_j \frac{\partial k}{\partial u}(w_i, e_j).
 # $$
 #
-# It stays finite where automatic differentiation of $\arccos$ does not, at parallel rows. The formula and central differences of the
-# loss, at random networks:
+# It stays finite where automatic differentiation of $\arccos$ does not, at parallel rows. The formula and central
+# differences of the loss, at random networks:
 
 # %%
 teacher = torch.eye(M, d, dtype=torch.float64).expand(len(W), M, d)

@@ -210,6 +210,8 @@ def transition(zeros: np.ndarray) -> float:
 places = {
     s: bootstrap(transition, trained[s]["zeros"], seed) for s in SETTINGS[:3]
 }
+for (m, M, d), (place, error) in places.items():
+    print(f"{m = :2}, {M = }, {d = }: η = ({place:.3f} ± {error:.3f}) η₀")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.place"}
 place, error = max(places.values(), key=lambda found: abs(found[0] - 1))
@@ -242,6 +244,8 @@ def jump(pq: np.ndarray) -> float:
 
 
 jumps = [bootstrap(jump, trained[s]["pq"], seed) for s in SETTINGS[:3]]
+for (m, M, d), (value, error) in zip(SETTINGS[:3], jumps, strict=True):
+    print(f"{m = :2}, {M = }, {d = }: {value:.1f} ± {error:.1f}")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.jump"}
 value, error = min(jumps)

@@ -47,12 +47,12 @@ from scipy import stats
 
 from lmc_helpers import claims, figures
 from lmc_helpers.error_bars import mean_and_error, place_of_peak, ratio_of_means
-from lmc_helpers.teacher_student.between_minima import permuted_and_direct, snap
+from lmc_helpers.teacher_student.between_minima import permuted_and_direct
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
 )
-from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.minima import sample_minima, snap
 
 # %% [markdown]
 # ## The uniformity test
@@ -126,9 +126,7 @@ def entry_variance(seed: int) -> tuple[float, float]:
     """Variance of the entries of a type over the uniform one, with error."""
     entries = snap(train(10, 1, 10, networks, seed), 1)[..., 0]  # (n, m)
     entries = entries / entries.sum(dim=1, keepdim=True)
-    uniform = stats.beta(
-        1, 9
-    ).var()  # of one of 10 entries, uniform on the simplex
+    uniform = stats.beta(1, 9).var()  # one of 10 entries, uniform on the simplex
     ratio = (entries - 1 / 10).square().mean(dim=1) / uniform  # (n,)
     return ratio.mean().item(), ratio.std().item() / math.sqrt(networks)
 
@@ -191,8 +189,18 @@ def uniform_barriers(m: int) -> np.ndarray:
     return permuted_and_direct(a, b, 6)[0].numpy()
 
 
+def place(found: list[np.ndarray]) -> tuple[float, float]:
+    """Width with the largest mean permuted barrier, and its error."""
+    return place_of_peak(widths, [row[0] for row in found], seed)
+
+
 trained = trained_barriers(seed)
 uniform = [uniform_barriers(m) for m in widths]
+peak, peak_error = place(trained)
+at_12 = trained[widths.index(12)]  # permuted and direct (2, n)
+gain, gain_error = ratio_of_means(*at_12, paired=True)
+print(f"trained networks: peak at m = {peak:.0f} ± {peak_error:.1f}")
+print(f"permuted/direct at m = 12: {gain:.5f} ± {gain_error:.5f}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima"}
 figure, axis = figures.panels()
@@ -213,14 +221,7 @@ axis.set(
 figures.legend(figure, columns=2)
 figures.show("fig_trained", figure)
 
-
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-def place(found: list[np.ndarray]) -> tuple[float, float]:
-    """Width with the largest mean permuted barrier, and its error."""
-    return place_of_peak(widths, [row[0] for row in found], seed)
-
-
-peak, peak_error = place(trained)
 height = {m: row[0].mean() for m, row in zip(widths, trained, strict=True)}
 uniform_height = {m: row.mean() for m, row in zip(widths, uniform, strict=True)}
 figures.numbers(
@@ -255,8 +256,6 @@ claims.check(
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.gain"}
-at_12 = trained[widths.index(12)]  # permuted and direct (2, n)
-gain, gain_error = ratio_of_means(*at_12, paired=True)
 claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 
 # %% [markdown]

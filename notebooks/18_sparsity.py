@@ -149,6 +149,9 @@ def measure(law: str, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 trained = {law: measure(law, seed) for law in LAWS}
+for law, (mean, stderr, _) in trained.items():
+    print(f"{law}: {mean.round(3)}, errors up to {stderr.max():.3f}")
+print(f"uniform: {uniform.round(3)}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the PQ index against the width"}
 figure, axis = figures.panels()

@@ -215,14 +215,17 @@ def below(W: torch.Tensor) -> np.ndarray:
 
 
 curve = {m: below(W) for m, W in under.items()}
+descent, descent_error = ratio_of_means(curve[5][0], curve[3][0])
+both = (loss(under[6]) < ARRIVED).reshape(2, pairs).all(dim=0).numpy()
+arrived = curve[6][0][both]  # permuted barriers, both runs at loss 0
+for m, (permuted, direct) in curve.items():
+    print(f"{m = }: {permuted.mean():.1e} permuted, {direct.mean():.1e} direct")
+print(f"m = 6, both runs at loss 0: at most {arrived.max(initial=0.0):.0e}")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.first_descent"}
-value, error = ratio_of_means(curve[5][0], curve[3][0])
-claims.check("Z8.first_descent", value, stderr=error, n=pairs)
+claims.check("Z8.first_descent", descent, stderr=descent_error, n=pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.zero_at_M"}
-both = (loss(under[6]) < ARRIVED).reshape(2, pairs).all(dim=0).numpy()
-arrived = curve[6][0][both]
 highest = float(arrived.max(initial=0.0))
 claims.check("Z8.zero_at_M", highest, n=len(arrived))
 
@@ -275,6 +278,8 @@ lowest = [
     torch.linalg.eigvalsh(population_hessian(W, 12))[0].item() for W in stuck
 ]
 one_more = share_arrived(at_equal_width(seed, m=13))[0]
+if lowest:
+    print(f"smallest eigenvalue at {len(lowest)} of them: {min(lowest):.1e}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
@@ -374,8 +379,8 @@ figures.show("fig_double", figure)
 # ```
 
 # %% [markdown]
-# The numbers that the claims below compare: the barrier at $2M$ and at its ends relative to the peak, the place of the peak, and the ratio to
-# the barrier of uniform minima.
+# The numbers that the claims below judge: the barrier at $2M$ over that at $1.5\, M$, at the peak over that at the ends, the place of the
+# peak, and the ratio to the barrier of uniform minima.
 
 
 # %%
@@ -406,13 +411,22 @@ def lower(M: int, d: int) -> tuple[float, float]:
     return value, value * relative
 
 
+second = second_descent(trained[6, 8])
+over_ends = min(peak_over_ends(trained[s]) for s in ((6, 8), (12, 20)))
+peak, ratio = peak_at_12(trained[12, 20]), lower(12, 20)
+print("2M over 1.5 M, 6 teachers: {:.2f} ± {:.2f}".format(*second))
+print("peak over ends, the smaller of two: {:.1f} ± {:.1f}".format(*over_ends))
+print("m/M at the peak, 12 teachers: {:.2f} ± {:.2f}".format(*peak))
+print("trained over uniform, 12 teachers: {:.2f} ± {:.2f}".format(*ratio))
+
+
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.second_descent"}
 def permuted_again(M: int, d: int) -> list[np.ndarray]:
     """Permuted barriers of trained pairs with a second seed."""
     return [found[0] for found in trained_curve(M, d, seed + 1)]
 
 
-value, error = second_descent(trained[6, 8])
+value, error = second
 claims.check(
     "Z8.second_descent",
     value,
@@ -422,11 +436,11 @@ claims.check(
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.up_and_down"}
-value, error = min(peak_over_ends(trained[s]) for s in ((6, 8), (12, 20)))
+value, error = over_ends
 claims.check("Z14.up_and_down", value, stderr=error, n=3 * pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.peak"}
-value, error = peak_at_12(trained[12, 20])
+value, error = peak
 claims.check(
     "Z14.peak",
     value,
@@ -436,7 +450,7 @@ claims.check(
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.lower"}
-value, error = lower(12, 20)
+value, error = ratio
 claims.check("Z14.lower", value, stderr=error, n=3 * pairs)
 
 # %% [markdown]

@@ -169,7 +169,8 @@ scalar, vector = ([p for p in g if p in kept] for g in (scalar, vector))
 
 # %% [markdown]
 # One of them by hand, with three outputs. Its $J$ and $D$ come from derivatives of the smaller network alone
-# ({py:func}`~lmc_helpers.permutation_points.doubling.pair_matrices`), the Hessian from all weights of the larger one:
+# ({py:func}`~lmc_helpers.permutation_points.doubling.pair_matrices`), the Hessian from all weights of the larger one.
+# Numbers of negative, zero and positive eigenvalues:
 
 # %%
 one = vector[-1]

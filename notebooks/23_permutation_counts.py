@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Counting permutation points
 #
-# A layer with $n$ different neurons can be written down in $n!$ orders. Brea, Simsek, Illing and Gerstner
+# A layer with $n$ different neurons can be written down in $n!$ orders. Brea, Şimşek, Illing and Gerstner
 # {cite:p}`brea2019` count the *permutation points* that lie between these copies: networks in which some neurons coincide,
 # so that they compute the function of a smaller network. Relative to the number of global minima there are $T(K, n)$ of
 # order $K$, given for $K = 1, 2, 3$ and bounded from below for $K \le n/2$ (Proposition 1). Lemma 1 lets the bound grow like
@@ -242,7 +242,7 @@ def coefficient(K: int, j: int) -> Fraction:
 
 for K in range(6):
     T = sum(coefficient(K, j) * math.comb(6 - K, j) for j in range(K + 1))
-    print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # K, T(K, 6), bound
+    print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # T twice, bound
 
 # %% [markdown]
 # Three checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with

@@ -384,10 +384,7 @@ claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 
 # %%
-joined = {
-    -1: [],
-    1: [],
-}  # by the sign of det g: whether a path leads to the other
+joined = {-1: [], 1: []}  # whether a path leads to the other, by sgn det g
 for h, sign in itertools.product(range(1, 9), joined):
     X, Y = DATA[h]
     signs = all_components(2).repeat(20, 1)
@@ -497,10 +494,8 @@ claims.check("G3.action", stays.double().mean().item(), n=len(stays))
 # %%
 def exchanged(a, b, X):
     """P · a, with an exchange of two neurons in every layer whose d_k differ."""
-    d_a, d_b = (
-        components(net, X).cumprod(dim=-1) for net in (a, b)
-    )  # (…, l − 1)
-    exchange = torch.tensor([1, 0, *range(2, len(X))])
+    d_a, d_b = (components(net, X).cumprod(dim=-1) for net in (a, b))
+    exchange = torch.tensor([1, 0, *range(2, len(X))])  # d_a, d_b (…, l − 1)
     perms = torch.where((d_a != d_b)[..., None], exchange, torch.arange(len(X)))
     eye = torch.eye(len(X), dtype=torch.float64)
     P = [eye, *eye[perms].unbind(dim=-3), eye]  # I, P_1, …, P_{l−1}, I

@@ -370,10 +370,8 @@ curves = {
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the components and the path"}
 figure, axes = figures.panels(3, height=3.9)
-inks = (
-    ("red", "green", "orange", "blue"),
-    ("blue", "green", "orange"),
-)  # as above
+# colours as above
+inks = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
 for axis, eps, names in zip(axes, (0.0, 1.0), inks, strict=False):
     number, classes = surface_classes(F_on_grid(eps, 1.0, 1.0, REACH, fineness))
     top = classes.max(axis=2)  # one above each square, −1 for none in the box
@@ -402,7 +400,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_skip_components
 # :name: fig-skip-components
-# :alt: Left and residual_map, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
+# :alt: Left and middle, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
 # Left and middle: the classes of cubes for $n = 1$, $X = Y = 1$, seen along $W_3$; white: no minimum in the box. Right: a path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for
 # $n = 3$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).

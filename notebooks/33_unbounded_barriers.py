@@ -104,7 +104,7 @@ figures.numbers(
 
 # %% [markdown]
 # The loss after {glue:text}`steps` gradient steps was {glue:text}`descended`, after the last steps it is {glue:text}`reached`. The closed form is compared with forward passes on lines from this network and from random ones
-# with $k = \frac12, 1, 2, 3$:
+# with $k = \frac12, 1, 2, 3$. In `net.line(ALPHA, a, b)` the number $\alpha$ is the weight of `a`, which is $m \cdot W$ here:
 
 # %%
 DEGREES = (0.5, 1, 2, 3)  # k

@@ -403,8 +403,8 @@ left.plot(span, span, color="book:black", linewidth=1, label="$y = x$")
 left.set(
     xscale="log",
     yscale="log",
-    xlabel=r"change $\|U\sigma(VX) - U'\sigma(V'X)\|$",
-    ylabel=r"$\|U\sigma(VX)\|$",
+    xlabel=r"change $\|W_2\sigma(W_1X) - W_2'\sigma(W_1'X)\|$",
+    ylabel=r"$\|W_2\sigma(W_1X)\|$",
     xlim=(floor / 1.5, span[1]),
     ylim=(before.min() / 2, span[1]),
 )
@@ -438,7 +438,7 @@ figures.numbers(
 # Left: the paper's Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square for a random row space (profile {glue:text}`profile`).
 # ```
 #
-# About half of the points of such a figure show nothing: with $k \le h$ the change is 0. For the others the largest ratio is {glue:text}`largest:.2f`, and the change is at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(gVX)$ is not random: the squared length of the
+# About half of the points of such a figure show nothing: with $k \le h$ the change is 0. For the others the largest ratio is {glue:text}`largest:.2f`, and the change is at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: the squared length of the
 # unit constant vector's projection to it, which would be $h/k$ on average, is {glue:text}`constant:.2f`, where the mean of $h/k$ is {glue:text}`mean_hk:.2f`.
 #
 # ## The paper's Fig. 3b, c
@@ -450,7 +450,7 @@ figures.numbers(
 
 # %%
 def random_curves(start, magnitude, number, t, normal):
-    """Losses by ‖Y‖ on curves from a minimum and on chords, (number, t); D; rank."""
+    """Losses over ‖Y‖ on curves and chords, (number, t); D; least singular values."""
     net, w, Y = start
     M = magnitude * normal(number, 32, 32) / math.sqrt(32)
     w = tuple(W.expand(number, -1, -1) for W in w)

@@ -108,7 +108,7 @@ from lmc_helpers.symmetry.orbit_chords import orbit_chords
 
 # %%
 widths = 10.0 ** -torch.arange(2, 5, dtype=torch.float64)  # e
-distances, losses = [], []
+distances, losses = [], []  # in units of D/2 = e and of C_L D/2
 for e in widths.tolist():
     delta = e**2 / 2
     # u·v = δ is a quadric wᵀAw = δ, at least √(δ/λ_max(A)) from 0

@@ -49,8 +49,9 @@ figures.numbers(profile=profile)
 # %% [markdown]
 # ## One neuron is enough
 #
-# The loss is $L(W) = \lVert Y - W_l\, \sigma(H) \rVert^2$ with $H = W_{l-1} F$ and features $F = f(W_{l-2}, \dots, W_1, X)$. A minimum $W$ is compared with $P \cdot W'$: $W'$ differs from $W$ in the last two layers,
-# and $P$ permutes the neurons between them (the text after Prop. 5.4 says the first two layers).
+# The loss is $L(W) = \lVert Y - W_l\, \sigma(H) \rVert^2$ with $H = W_{l-1} F$ and features $F = f(W_{l-2}, \dots, W_1, X)$. A minimum $W$ is compared with
+# $P \cdot W' = (W_l' P,\; P^{-1} W_{l-1}',\; W_{l-2}, \dots, W_1)$: $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after Prop. 5.4 says the first two layers).
+# Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
 #
 # ```{prf:theorem} The barrier after the best permutation
 # :label: thm-permuted-barrier
@@ -217,7 +218,7 @@ figures.show("fig_permuted", figure)
 #
 # ## The paper's construction
 #
-# Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$:
+# The proof of Prop. 5.4 takes $W' = m \cdot W = (W_l\, m^{-k},\; m\, W_{l-1},\; W_{l-2}, \dots, W_1)$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$:
 
 # %%
 growths = []
@@ -281,7 +282,7 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # ```
 #
 # Eq. (21) has the constant $\frac34 Y$: in eq. (20) the limit is taken before the multiplication by $m^k$. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
-# is right: under the assumption that $W_l P\, \sigma(H) \ne 0$ for all $P$ the loss grows like $m^{2k}$ for every $P$.
+# is right.
 
 
 # %%

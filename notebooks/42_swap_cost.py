@@ -181,7 +181,7 @@ RATES, DELTAS = (0.1, 0.3, 0.5), (0.5, 0.1, 0.01)
 
 
 def bounds(U: torch.Tensor, p: float, delta: float) -> list[torch.Tensor]:
-    """The bound for masks with P(0) = p, and the one with v(U) in its root."""
+    """The bound for masks with P(0) = p; v(U) for ν, with the root of (63)."""
     x, nu, v = mask_moments(p), coherence(U), variance_parameter(U)
     log = math.log(2 * U.shape[1] / delta)  # Λ
     third = x.distance * nu * log / 3  # b ν Λ/3

@@ -325,11 +325,9 @@ claims.check(
 
 # %%
 def masked_exponent(k: int) -> tuple[float, float]:
-    """The same with 16 fixed entries in each row of 128, drawn at random."""
-    generator, n = (
-        torch_generator(seed, f"fixed entries {k}"),
-        max(draws // 25, 4),
-    )
+    """Measured exponent with 16 fixed entries, at random, in rows of 128."""
+    generator = torch_generator(seed, f"fixed entries {k}")
+    n = max(draws // 25, 4)
     gaps = [
         sample_masked_gaps(m, 128, k, n, 16, generator) for m in (ANCHOR, END)
     ]

@@ -152,7 +152,7 @@ print(f"swap_costs: {swap_costs(F, D, W, U)[0, 1]:.4f}")
 
 # %%
 # the mean of Δ over W with variance τ² = 1/128, neighbours (i, i + 1)
-shifts, _, _ = swap_terms(F, D, torch.zeros_like(F), U)  # ‖v_j − v_i‖², (m, m)
+shifts, _, _ = swap_terms(F, D, 0 * F, U)  # ‖v_j − v_i‖² in S_i⁻¹ + S_j⁻¹, (m, m)
 lam = torch.linalg.eigvals(torch.linalg.solve(S[:-1], S[1:])).real  # (m − 1, k)
 mean = shifts.diagonal(offset=1) + (lam + 1 / lam - 2).sum(dim=1) / 128
 

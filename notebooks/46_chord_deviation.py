@@ -63,10 +63,10 @@ from lmc_helpers.seeds import torch_generator
 # %% [markdown]
 # ## A closed form
 #
-# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = (1 - \lambda) u + \lambda v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. The deviation is
+# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = \lambda u + (1 - \lambda) v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. As everywhere in this book $\lambda = 1$ is the first end; the paper's $\lambda$, eq. (30), is $1 - \lambda$ here. The deviation is
 #
 # $$
-# \xi(\lambda; x) = \mathrm{ReLU}(w_\lambda^\top x) - (1 - \lambda)\, \mathrm{ReLU}(u^\top x) - \lambda\, \mathrm{ReLU}(v^\top x) .
+# \xi(\lambda; x) = \mathrm{ReLU}(w_\lambda^\top x) - \lambda\, \mathrm{ReLU}(u^\top x) - (1 - \lambda)\, \mathrm{ReLU}(v^\top x) .
 # $$
 #
 # ```{prf:proposition} Deviation of one neuron
@@ -74,10 +74,10 @@ from lmc_helpers.seeds import torch_generator
 # With the angles $\theta_1$ between $u$ and $w_\lambda$ and $\theta_2$ between $w_\lambda$ and $v$, and $g(\theta) = \theta - \sin \theta \cos \theta$,
 #
 # $$
-# \mathbb E\, \xi^2 = \tfrac1\pi \bigl( (1 - \lambda)^2 \lVert u \rVert^2 g(\theta_1) + \lambda^2 \lVert v \rVert^2 g(\theta_2) \bigr) .
+# \mathbb E\, \xi^2 = \tfrac1\pi \bigl( \lambda^2 \lVert u \rVert^2 g(\theta_1) + (1 - \lambda)^2 \lVert v \rVert^2 g(\theta_2) \bigr) .
 # $$
 #
-# Let $\Delta = v - u$, $D$ the distance of the line through $u$ and $v$ from 0, and $k(\lambda, s) = \min(\lambda, s)\, (1 - \max(\lambda, s))$. If $D > 0$, also
+# Let $\Delta = u - v$, $D$ the distance of the line through $u$ and $v$ from 0, and $k(\lambda, s) = \min(\lambda, s)\, (1 - \max(\lambda, s))$. If $D > 0$, also
 #
 # $$
 # \mathbb E\, \xi^2 = \frac2\pi \lVert \Delta \rVert^3 D^3 \int_0^1 \frac{k(\lambda, s)^2}{\lVert w_s \rVert^4}\, ds .
@@ -85,8 +85,8 @@ from lmc_helpers.seeds import torch_generator
 # ```
 #
 # ```{prf:proof}
-# $\xi \ne 0$ only if $a = (1 - \lambda) u^\top x$ and $b = \lambda v^\top x$ have opposite signs, and then $\lvert \xi \rvert = \min(\lvert a \rvert, \lvert b \rvert)$, which is $\lvert b \rvert$ where $a + b = w_\lambda^\top x$ has the sign of $a$. The directions with $w_\lambda^\top x > 0 > v^\top x$ form a wedge of angle $\theta_2$ with
-# one side orthogonal to $v$, which contributes $\lambda^2 \lVert v \rVert^2\, g(\theta_2)/2\pi$; the same with all signs changed, and with $u$ and $v$ exchanged. For the second form, $s \mapsto w_s^\top x$ is linear. If it vanishes at $s_\star \in [0, 1]$, the error of linear interpolation is
+# $\xi \ne 0$ only if $a = \lambda u^\top x$ and $b = (1 - \lambda) v^\top x$ have opposite signs, and then $\lvert \xi \rvert = \min(\lvert a \rvert, \lvert b \rvert)$, which is $\lvert b \rvert$ where $a + b = w_\lambda^\top x$ has the sign of $a$. The directions with $w_\lambda^\top x > 0 > v^\top x$ form a wedge of angle $\theta_2$ with
+# one side orthogonal to $v$, which contributes $(1 - \lambda)^2 \lVert v \rVert^2\, g(\theta_2)/2\pi$; the same with all signs changed, and with $u$ and $v$ exchanged. For the second form, $s \mapsto w_s^\top x$ is linear. If it vanishes at $s_\star \in [0, 1]$, the error of linear interpolation is
 # $\lvert \xi \rvert = k(\lambda, s_\star)\, \lvert \Delta^\top x \rvert$, so that $\mathbb E\, \xi^2 = \int_0^1 k(\lambda, s)^2\, \mathbb E\bigl[ \lvert \Delta^\top x \rvert^3\, \delta(w_s^\top x) \bigr] ds$. The density of $w_s^\top x$ at 0 is $(2 \pi)^{-1/2} / \lVert w_s \rVert$; given $w_s^\top x = 0$, $\Delta^\top x$ is Gaussian with the
 # standard deviation $\lVert \Delta \rVert D/\lVert w_s \rVert$, and a standard Gaussian variable has the third absolute moment $2 \sqrt{2/\pi}$.
 # ```
@@ -103,7 +103,7 @@ def angle(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 def second_form(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
     """E ξ² by the integral over s, by the midpoint rule."""
     s = (torch.arange(100_000, dtype=torch.float64) + 0.5)[:, None] / 100_000
-    w, delta = (1 - s) * u + s * v, v - u
+    w, delta = s * u + (1 - s) * v, u - v
     distance = (u[0] * v[1] - u[1] * v[0]).abs() / delta.norm()  # D
     k = torch.minimum(s, s.new_tensor(lam)) * (1 - s.clamp(min=lam))
     mean = (k[:, 0].square() / w.square().sum(dim=1).square()).mean()
@@ -111,27 +111,27 @@ def second_form(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
 
 
 u, v = torch.tensor([[1.0, 0.2], [-0.4, 0.9]], dtype=torch.float64)
-lam, g = 0.3, circular_segment  # g(θ) = θ − sin θ cos θ
-w = (1 - lam) * u + lam * v
-a, b = (1 - lam) ** 2 * (u @ u), lam**2 * (v @ v)
+lam, g = 0.7, circular_segment  # g(θ) = θ − sin θ cos θ
+w = lam * u + (1 - lam) * v
+a, b = lam**2 * (u @ u), (1 - lam) ** 2 * (v @ v)
 closed = ((a * g(angle(u, w)) + b * g(angle(w, v))) / math.pi).item()
 direct = deviation_by_quadrature(u, v, lam)
 print(f"closed form {closed:.6f}, integral over s {second_form(u, v, lam):.6f}")
 print(f"integral over directions {direct:.6f}")
 
 # %% [markdown]
-# The program takes the angles from the part of $v - u$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. It is compared with an integral over directions, and the bound of eq. (211) with it too.
+# The program takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. It is compared with an integral over directions, and the bound of eq. (211) with it too.
 
 # %%
 generator = torch_generator(seed, "pairs")
 off, slack = [], []
 for _, apart in product(range(pairs), (0.03, 0.3, 3.0)):
-    u, step = torch.randn(2, 2, dtype=torch.float64, generator=generator)
-    v = u + apart * step
+    v, step = torch.randn(2, 2, dtype=torch.float64, generator=generator)
+    u = v + apart * step
     lam = torch.rand((), dtype=torch.float64, generator=generator).item()
     exact = deviation_by_quadrature(u, v, lam)
     off.append(abs(chord_deviation(u, v, lam).item() / exact - 1))
-    sizes = (1 - lam) ** 2 * u.square().sum() + lam**2 * v.square().sum()
+    sizes = lam**2 * u.square().sum() + (1 - lam) ** 2 * v.square().sum()
     bound = sizes * g(angle(u, v)) / math.pi  # eq. (211)
     slack.append(bound.item() / exact - 1)
 
@@ -259,7 +259,7 @@ def admissible_pairs(size: float, beta: float, number: int):
     f = size * f / f.norm(dim=-1, keepdim=True)
     a, b = torch.randn(2, 3, 4, dtype=torch.float64, generator=generator)
     across = a - (a * f).sum(-1, keepdim=True) * f / size**2
-    for r, s in ((f, -f), (across, -across), (a, b), (f, a)):
+    for s, r in ((f, -f), (across, -across), (a, b), (f, a)):
         r, s = (beta * size * x / x.norm(dim=-1, keepdim=True) for x in (r, s))
         yield f + r, f + s, f.norm(dim=-1)
 
@@ -278,7 +278,7 @@ for name, (_, L) in SMOOTH_ACTIVATIONS.items():  # L = sup |η''|
             ratios.append(square.max().sqrt().item() / bound)
     f, r = torch.tensor([[1.0, 0.0], [0.6, 0.8]], dtype=torch.float64)
     low, high = (
-        smooth_deviation(f + b * r, f - b * r, 0.5, name).item()
+        smooth_deviation(f - b * r, f + b * r, 0.5, name).item()
         for b in (0.001, 0.01)
     )
     slopes.append(math.log10(high / low) / 2)
@@ -301,7 +301,7 @@ for dimension in (2, 64):
     )
     a, b = (z / z.norm(dim=-1, keepdim=True) for z in (a, b))
     medians[dimension] = [
-        chord_deviation(f + x * a, f + x * b, 0.5).sqrt().median() / x**1.5
+        chord_deviation(f + x * b, f + x * a, 0.5).sqrt().median() / x**1.5
         for x in grid[::4]
     ]
 lengths, beta, over_bound = np.geomspace(0.02, 8, 25), 0.3, {}
@@ -310,7 +310,7 @@ for name in SMOOTH_ACTIVATIONS:
     for size in lengths:
         f = torch.tensor([size, 0.0], dtype=torch.float64)
         r = torch.tensor([0.0, beta * size], dtype=torch.float64)
-        value = smooth_deviation(f + r, f - r, 0.5, name, nodes=120).sqrt()
+        value = smooth_deviation(f - r, f + r, 0.5, name, nodes=120).sqrt()
         bound = smooth_bound(beta, f.norm()[None], name)[0]
         over_bound[name].append(value.item() / bound)
 
@@ -375,11 +375,11 @@ figures.numbers(
 # Prop. 5.2: if the loss $\ell(z, y)$ is convex and $L$-Lipschitz in $z$, then
 #
 # $$
-# \mathcal L(\theta(\lambda)) - (1 - \lambda) \mathcal L(\theta_A) - \lambda \mathcal L(\theta_B) \le L\, \mathbb E \lVert \xi_f(\lambda; x) \rVert \le L\, \lVert \xi_f(\lambda; \cdot) \rVert ,
+# \mathcal L(\theta(\lambda)) - \lambda \mathcal L(\theta_A) - (1 - \lambda) \mathcal L(\theta_B) \le L\, \mathbb E \lVert \xi_f(\lambda; x) \rVert \le L\, \lVert \xi_f(\lambda; \cdot) \rVert ,
 # $$
 #
 # by convexity at the chord's point, Lipschitz continuity and Jensen's inequality, as the paper says. The barrier here is measured *against the chord of the losses*. For the cross-entropy $L = \sqrt 2$, since the gradient $p - e_y$ has the squared norm $(1 - p_y)^2 + \sum_{j \ne y} p_j^2 \le 2 (1 - p_y)^2$. The squared
-# loss is not Lipschitz, so the proposition does not cover it; there, with $\bar z = (1 - \lambda) f_A + \lambda f_B$, exactly
+# loss is not Lipschitz, so the proposition does not cover it; there, with $\bar z = \lambda f_A + (1 - \lambda) f_B$, exactly
 #
 # $$
 # \text{barrier} = \mathbb E \bigl[ \lVert \xi_f \rVert^2 + 2 \langle \xi_f, \bar z - y \rangle \bigr] - \lambda (1 - \lambda)\, \mathbb E \lVert f_A - f_B \rVert^2 .
@@ -397,13 +397,13 @@ trained = train_pairs(
 )  # fmt: skip
 
 # %%
-INNER = [0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999]
+INNER = [0.999, 0.9, 0.7, 0.5, 0.3, 0.1, 0.001]  # λ = 1 is the first network
 barrier, better, deviation, mean = [], [], [], []  # (checkpoints · λ, n)
 for state in trained.checkpoints:
     z = trained.outputs(state.W, state.A, images)  # (n, ends, images, classes)
     ends = cross_entropy(z, labels)  # (n, ends)
     for lam in INNER:
-        mix = torch.tensor([1 - lam, lam], dtype=torch.float64)
+        mix = torch.tensor([lam, 1 - lam], dtype=torch.float64)
         W, A = (
             (x * mix[:, None, None]).sum(dim=1, keepdim=True)
             for x in (state.W, state.A)

@@ -124,7 +124,7 @@ claims.check("I19.coincidence", ratio, rival=2 * ratio, n=len(coincide))
 #
 # which equals the paper's eq. (257), a difference of two terms of order $1/\beta$, without its loss of digits. It increases as $\beta \to 0$, to the squared realization cost or to infinity.
 #
-# The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under the symmetry that Assumption 4.1 demands there is one.
+# The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under a symmetry like that of Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
 #
 # ```{prf:theorem} Relaxed costs on symmetric inputs
 # :label: thm-relaxed-symmetric

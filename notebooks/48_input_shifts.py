@@ -61,7 +61,8 @@ from lmc_helpers.seeds import torch_generator
 # %% [markdown]
 # ## What a second position costs
 #
-# If the inputs are reindexed by $\tau$, the centres move by $\delta_\tau = F (P_\tau - I) U$ and the metric $S_i$ becomes $S_i^\tau$. With $R = (D \odot W) U$ the cost changes by
+# As in [the chapters on costs](41_realization_cost.ipynb), a layer has the weights $F + D \odot W$ with fixed $F$ and $D$, its inputs lie in the span of the orthonormal columns of $U$ ($d \times k$), and costs of neuron $i$ are measured by the metric $S_i = U^\top \operatorname{diag}(d_i)^2 U$.
+# If the inputs are reindexed by $\tau$, which moves the rows of $U$ to $P_\tau U$, the centres move by $\delta_\tau = F (P_\tau - I) U$ and the metric $S_i$ becomes $S_i^\tau = (P_\tau U)^\top \operatorname{diag}(d_i)^2\, P_\tau U$. With $R = (D \odot W) U$ the cost changes by
 #
 # $$
 # \Delta_\tau^{\mathrm{in}} = \sum_i \lVert R_i - \delta_{\tau, i} \rVert^2_{(S_i^\tau)^{-1}} - \lVert R_i \rVert^2_{S_i^{-1}} ,
@@ -146,7 +147,7 @@ claims.check("I7.bound", ratios, rival=max(half))
 # %% [markdown]
 # ## Transpositions
 #
-# For transpositions $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity (27). For Gaussian $F$ the distance of two columns has the mean
+# For transpositions $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
 #
 # $$
 # \mathbb E\, \lVert F_{:,b} - F_{:,a} \rVert = 2 \sigma\, \frac{\Gamma(\frac{m+1}{2})}{\Gamma(\frac m2)} \approx \sigma \sqrt{2m} ,

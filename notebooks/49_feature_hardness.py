@@ -46,8 +46,7 @@ from lmc_helpers.seeds import torch_generator
 # %% [markdown]
 # ## Identifiability against feature learning
 #
-#
-# Section C.4 compares $f(x) = \alpha^\top \mathrm{ReLU}((F + W) x)$ with the random features of $F$, rows uniform on the sphere, $x \sim N(0, I_d)$. Lemmas C.7 and C.8 hold with a better constant.
+# Section C.4 compares $f(x) = \alpha^\top \mathrm{ReLU}((F + W) x)$ with the random features of $F$, rows uniform on the sphere, $x \sim N(0, I_d)$. Lemmas C.7 and C.8 hold with a better constant. Norms of functions are those of $L^2$ under this law of $x$; $f_{\mathrm{asym}}$ is $f$, and $f_0$ is $f$ with $W = 0$.
 #
 # ```{prf:lemma} Stability
 # :label: lem-stability
@@ -58,7 +57,6 @@ from lmc_helpers.seeds import torch_generator
 # For numbers $a$, $b$ the squares of $\mathrm{ReLU}(a) - \mathrm{ReLU}(b)$ and $\mathrm{ReLU}(-a) - \mathrm{ReLU}(-b)$ add up to at most $(a - b)^2$, with equality if $ab \ge 0$. Average over $x$ and $-x$. The second statement is the Cauchy–Schwarz inequality, with equality if all rows of $F$ are equal, $w_i = s_i f_i$, and $s$ is
 # proportional to $\alpha \ge 0$.
 # ```
-#
 
 # %%
 # ‖ReLU(u·x) − ReLU(f·x)‖² = |w|²/2 − |u||f| (sin θ − θ cos θ)/π, u = f + w, with
@@ -99,6 +97,7 @@ claims.check("I8.sharp_stability", max(stability), n=len(stability))
 # %% [markdown]
 # ## Weights that are chosen after the features
 #
+# Thm C.10 bounds the error for a target $\mathrm{ReLU}(w_\star^\top x + b_\star)$, $\lVert w_\star \rVert = d^2$, from below. Its order of quantifiers is: for every $w_\star$ there is $b_\star$ such that for all $\alpha$, $W$ with $\lVert \alpha \rVert_\infty < e^{cd}/(48 m d^2)$ and
 # $\lVert \alpha \rVert_2 \lVert W \rVert_F \le 1/(10 \sqrt 2)$, with probability $1 - e^{-cd}$ over $F$, the error exceeds $1/(10 \sqrt 2)$. In this order $\alpha$ and $W$ are chosen *before* $F$ is drawn. That follows from Thm C.9 in the order in which the paper quotes it, but it says nothing about trained weights. The proof works on one event for all
 # $\alpha$, which the quoted C.9 does not give. (The event cannot serve all targets either: for $w_\star = d^2 f_1$, $b_\star = 0$ the error is 0.) The statement that is meant is true, with $b_\star = 0$ and all constants known:
 #

@@ -59,7 +59,7 @@ def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torc
     >>> first_layer_basis(pairs, 0).shape[0]
     128
     """
-    return pca_basis(pairs.x[g], explained=EXPLAINED, centered=centred)
+    return pca_basis(pairs.x[g], explained=EXPLAINED, centred=centred)
 
 
 def first_layer_costs(pairs: TrainedPairs, when: str, centred: bool = True) -> torch.Tensor:
@@ -174,7 +174,7 @@ def layer_estimates(
         for g in range(len(pairs)):
             X = seen[k][g].double()
             layer, some = pairs.layer(g, k), X[:inputs]
-            U = pca_basis(X, explained=EXPLAINED, centered=True)
+            U = pca_basis(X, explained=EXPLAINED, centred=True)
             relaxed, _ = ridge_swaps(*layer, some, neurons, BETA, gelu)
             fixed, part = ridge_swaps(*layer, some, neurons, BETA, gelu, scale[g], shift[g])
             values = (swap_costs(*layer, U)[tuple(neurons.T)], relaxed, fixed, part)

@@ -1,13 +1,13 @@
 """Chord deviation of a layer between two sets of weights (Bürgin, Herbst, Lin & Jegelka, section 5, appendix D).
 
-For Gaussian inputs and one neuron with effective weights u, v and w = (1−λ)u + λv,
+For Gaussian inputs and one neuron with effective weights u, v and w = λu + (1−λ)v,
 
-    ξ(λ; x) = η(w·x) − (1−λ) η(u·x) − λ η(v·x)                                                    (eq. (30))
+    ξ(λ; x) = η(w·x) − λ η(u·x) − (1−λ) η(v·x)                                                    (eq. (30))
 
-depends on the plane of u and v only. Here, as in the paper, λ = 0 is u and λ = 1 is v; exchanging u and v turns ξ(λ)
-into ξ(1 − λ). For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
+depends on the plane of u and v only. As everywhere in this package λ = 1 is the first end u; the paper's λ is 1 − λ
+here. For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
 
-    E ξ² = ((1−λ)² ‖u‖² g(θ₁) + λ² ‖v‖² g(θ₂))/π,        g(θ) = θ − sin θ cos θ.
+    E ξ² = (λ² ‖u‖² g(θ₁) + (1−λ)² ‖v‖² g(θ₂))/π,        g(θ) = θ − sin θ cos θ.
 
 Everything is in coordinates in which the inputs are standard: for a covariance Σ multiply the weights by its root first
 (:func:`in_standard_coordinates`). The largest E ξ² over all u, v in the ball of radius β ‖f‖ about f is known exactly
@@ -124,14 +124,14 @@ def _places(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torc
 def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
     """E ξ(λ; x)² of eq. (30) for ReLU and standard Gaussian inputs, in closed form.
 
-    The angles come from the part of v − u that is orthogonal to w, so that nothing cancels for nearly equal vectors.
+    The angles come from the part of u − v that is orthogonal to w, so that nothing cancels for nearly equal vectors.
 
     Parameters
     ----------
     u, v : torch.Tensor
         effective weights of one neuron at both ends, (..., d); they broadcast.
     lam : float or torch.Tensor
-        λ in [0, 1], a number or (...).
+        λ in [0, 1], a number or (...); λ = 1 is u.
 
     Returns
     -------
@@ -152,16 +152,16 @@ def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float)
     (0.25, 0.0)
     """
     lam = _places(u, v, lam)
-    across = v - u
-    w = u + lam[..., None] * across
+    across = u - v
+    w = v + lam[..., None] * across
     length = torch.linalg.vector_norm(w, dim=-1, keepdim=True)
     unit = w / torch.where(length > 0, length, 1)
     height = torch.linalg.vector_norm(across - (across * unit).sum(-1, keepdim=True) * unit, dim=-1)  # |Δ⊥|
-    first = torch.atan2(lam * height, (u * unit).sum(-1))  # θ₁
-    second = torch.atan2((1 - lam) * height, (v * unit).sum(-1))  # θ₂
-    p2, q2 = (1 - lam).square() * u.square().sum(-1), lam.square() * v.square().sum(-1)
+    first = torch.atan2((1 - lam) * height, (u * unit).sum(-1))  # θ₁
+    second = torch.atan2(lam * height, (v * unit).sum(-1))  # θ₂
+    p2, q2 = lam.square() * u.square().sum(-1), (1 - lam).square() * v.square().sum(-1)
     value = (p2 * circular_segment(first) + q2 * circular_segment(second)) / math.pi
-    return torch.where(length[..., 0] > 0, value, p2)  # w = 0: ξ = −‖p·x‖
+    return torch.where(length[..., 0] > 0, value, q2)  # w = 0: λu = −(1−λ)v, ξ = −(1−λ)|v·x|
 
 
 def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
@@ -174,7 +174,7 @@ def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> flo
     u, v : torch.Tensor
         effective weights at both ends, (2,), float64.
     lam : float
-        λ in [0, 1].
+        λ in [0, 1]; λ = 1 is u.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> flo
     if u.shape != (2,) or v.shape != (2,):
         raise ValueError(f"u has shape {tuple(u.shape)}, v {tuple(v.shape)}; allowed: (2,)")
     check_places([lam])
-    w = (1 - lam) * u + lam * v
+    w = lam * u + (1 - lam) * v
     kinks = [math.atan2(z[1], z[0]) + math.pi / 2 for z in (u, v, w)]
     kinks = sorted({(a + b) % (2 * math.pi) for a in kinks for b in (0, math.pi)})
     kinks.append(kinks[0] + 2 * math.pi)
@@ -204,8 +204,8 @@ def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> flo
     for a, b in pairwise(kinks):
         angle = torch.from_numpy((a + b) / 2 + (b - a) / 2 * x)
         ray = torch.stack([angle.cos(), angle.sin()], dim=-1)
-        xi = torch.relu(ray @ w) - (1 - lam) * torch.relu(ray @ u)
-        xi = xi - lam * torch.relu(ray @ v)
+        xi = torch.relu(ray @ w) - (1 - lam) * torch.relu(ray @ v)
+        xi = xi - lam * torch.relu(ray @ u)
         total += (b - a) / 2 * float(weight @ xi.square().numpy())
     return total / math.pi  # E ‖x‖² = 2, over 2π
 
@@ -289,12 +289,12 @@ def search_worst_pair(beta: float, seed: int, rounds: int = 120) -> float:
     searches, children = 8, 100
     f = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64)
 
-    def admissible(z: torch.Tensor) -> torch.Tensor:  # (u − f)/β, (v − f)/β and λ in one row
+    def admissible(z: torch.Tensor) -> torch.Tensor:  # (v − f)/β, (u − f)/β and λ in one row
         a, b, lam = z[..., :3], z[..., 3:6], z[..., 6:].clamp(0, 1)
         return torch.cat([x / x.norm(dim=-1, keepdim=True).clamp(min=1) for x in (a, b)] + [lam], dim=-1)
 
     def square(z: torch.Tensor) -> torch.Tensor:
-        return chord_deviation(f + beta * z[..., :3], f + beta * z[..., 3:6], z[..., 6])
+        return chord_deviation(f + beta * z[..., 3:6], f + beta * z[..., :3], z[..., 6])
 
     z = torch.randn(searches, 7, dtype=torch.float64, generator=generator)
     z[:, 6] = torch.rand(searches, dtype=torch.float64, generator=generator)
@@ -366,7 +366,7 @@ def smooth_deviation(
     u, v : torch.Tensor
         effective weights at both ends, (..., d).
     lam : float or torch.Tensor
-        λ in [0, 1], a number or (...).
+        λ in [0, 1], a number or (...); λ = 1 is u.
     activation : str
         a key of ``SMOOTH_ACTIVATIONS``.
     nodes : int
@@ -384,7 +384,7 @@ def smooth_deviation(
 
     Examples
     --------
-    For small weights softplus is quadratic, ξ ≈ −λ(1−λ) ((v−u)·x)²/8, and E ξ² ≈ 3 ‖v−u‖⁴/1024 in the middle.
+    For small weights softplus is quadratic, ξ ≈ −λ(1−λ) ((u−v)·x)²/8, and E ξ² ≈ 3 ‖u−v‖⁴/1024 in the middle.
 
     >>> u = torch.tensor([1e-2, 0.0], dtype=torch.float64)
     >>> round(smooth_deviation(u, -u, 0.5, "softplus").item() / (3 * 0.02**4 / 1024), 3)
@@ -394,15 +394,15 @@ def smooth_deviation(
     lam = _places(u, v, lam)
     x, weight = (torch.from_numpy(a) for a in np.polynomial.hermite_e.hermegauss(nodes))
     weight = weight / weight.sum()
-    across = v - u  # coordinates along and across u of v − u, so that nothing cancels
-    length = torch.linalg.vector_norm(u, dim=-1)
-    unit = u / torch.where(length > 0, length, 1)[..., None]
+    across = u - v  # coordinates along and across v of u − v, so that nothing cancels
+    length = torch.linalg.vector_norm(v, dim=-1)
+    unit = v / torch.where(length > 0, length, 1)[..., None]
     along = torch.where(length > 0, (across * unit).sum(-1), 0)
     rest = torch.linalg.vector_norm(across - along[..., None] * unit, dim=-1)
-    zu = length[..., None, None] * x[:, None]  # (..., nodes, 1)
+    zv = length[..., None, None] * x[:, None]  # (..., nodes, 1)
     dz = along[..., None, None] * x[:, None] + rest[..., None, None] * x  # (..., nodes, nodes)
     s = lam[..., None, None]
-    xi = eta(zu + s * dz) - (1 - s) * eta(zu) - s * eta(zu + dz)
+    xi = eta(zv + s * dz) - (1 - s) * eta(zv) - s * eta(zv + dz)
     return (xi.square() * weight[:, None] * weight).sum(dim=(-2, -1))
 
 

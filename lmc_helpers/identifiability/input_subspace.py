@@ -255,7 +255,7 @@ def class_dimension(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     return (s > RTOL * D.abs().amax(dim=-1, keepdim=True)).sum(dim=-1)
 
 
-def pca_basis(X: torch.Tensor, explained: float = 0.9, centered: bool = False) -> torch.Tensor:
+def pca_basis(X: torch.Tensor, explained: float = 0.9, centred: bool = False) -> torch.Tensor:
     """Basis U (d, k) of the least principal subspace that explains a share of the inputs' second moment.
 
     Parameters
@@ -264,7 +264,7 @@ def pca_basis(X: torch.Tensor, explained: float = 0.9, centered: bool = False) -
         inputs (n, d).
     explained : float
         share in (0, 1] of the trace of the second moment, or of the covariance, that the subspace keeps.
-    centered : bool
+    centred : bool
         False takes the second moment E xxᵀ, as App. E.1 does; True subtracts the mean first.
 
     Returns
@@ -287,7 +287,7 @@ def pca_basis(X: torch.Tensor, explained: float = 0.9, centered: bool = False) -
         raise ValueError(f"explained = {explained}; allowed: 0 < explained <= 1")
     if X.ndim != 2 or not X.isfinite().all():
         raise ValueError(f"X has shape {tuple(X.shape)}; allowed: (n, d) with finite entries")
-    if centered:
+    if centred:
         X = X - X.mean(dim=0)
     _, s, right = torch.linalg.svd(X, full_matrices=False)
     energy = s.square().cumsum(dim=0)

@@ -8,6 +8,9 @@ in the row space of M_i: with S_i = M_i M_iᵀ = EΛEᵀ (Λ of full rank), w = 
     ``φ(c) = E (h − η(α_i (v_i + EΛ^½ c)ᵀz + γ_i))²/β + ‖c‖²``
 
 has the same minimum with k unknowns instead of d. All problems are solved at once by the Levenberg–Marquardt method.
+
+The functions take the inputs X and find U themselves. Unlike the costs of an
+:class:`~lmc_helpers.identifiability.input_subspace.AsymmetricLayer`, which supposes a subspace, they need none.
 """
 
 from __future__ import annotations

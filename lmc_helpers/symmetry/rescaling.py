@@ -5,11 +5,11 @@ that acts on entries and has σ(cz) = c^k σ(z) for c > 0. For m > 0 the point
 
     m · W = (W_l m^{−k}, m W_{l−1}, W_{l−2}, …, W_1)
 
-computes the same function, and on the line (1 − α) W + α (m · W) the output is multiplied by
+computes the same function, and on the line λ (m · W) + (1 − λ) W the output is multiplied by
 
-    φ(α) = (1 − α + α m^{−k}) (1 − α + α m)^k  >=  1        (means of arithmetic and geometry).
+    φ(λ) = (1 − λ + λ m^{−k}) (1 − λ + λ m)^k  >=  1        (means of arithmetic and geometry).
 
-From a minimum with loss 0 the loss on the line is (φ(α) − 1)² ``‖Y‖²``, equation (14). ln φ is strictly concave in α
+From a minimum with loss 0 the loss on the line is (φ(λ) − 1)² ``‖Y‖²``, equation (14). ln φ is strictly concave in λ
 for m ≠ 1, so that it has one maximum φ*; φ increases strictly in abs(ln m) on either side of m = 1, and m and 1/m
 have the same φ*. With bounded weights m stays in an interval, and the least bound on the loss is that of its ends
 (Prop. 5.6).
@@ -25,8 +25,8 @@ so that the least loss over P grows like m^{2k} if ζ_j ≠ 0 and no w_i is 0. :
 without leaving the minimum.
 
 Weights are float64, W_l (..., o, h) and W_{l−1} (..., h, d); ``hidden`` is H = W_{l−1} F (..., h, N), on which the loss
-depends and which rescales like W_{l−1}. ``‖·‖`` is the Frobenius norm. The paper's α is the book's place λ on the line
-from W (λ = 0) to m · W (λ = 1).
+depends and which rescales like W_{l−1}. ``‖·‖`` is the Frobenius norm. The paper and chapter 33 write α for
+the place λ on the line from W (λ = 0) to m · W (λ = 1).
 """
 
 from __future__ import annotations

@@ -74,9 +74,9 @@ def check_students(W: torch.Tensor, M: int) -> None:
 
 
 def _pairs(W: torch.Tensor, M: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Signed rows V = [W; −teacher] as units, norms and weights, and the cosines of all pairs of rows.
+    """Rows of V = [W; e_1 … e_M] as units and norms, their signs, and the cosines of all pairs of rows.
 
-    The loss is Σ s_a s_b k(v_a, v_b) over rows of V = [W; e_1 … e_M] with signs s = +1 for students, −1 for teachers.
+    The loss is Σ s_a s_b k(v_a, v_b) over the rows of V, with signs s = +1 for students, −1 for teachers.
     """
     m, d = W.shape[-2:]
     teacher = torch.eye(M, d, dtype=W.dtype, device=W.device).expand(*W.shape[:-2], M, d)

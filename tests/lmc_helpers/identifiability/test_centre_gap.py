@@ -116,7 +116,7 @@ def test_volumes():
     ]
 
 
-def test_two_centers_have_the_exact_law():
+def test_two_centres_have_the_exact_law():
     # m = 2: one pair; n P = −ln(1 − q) replaces P = q, so the union bound is exact and the Poisson law nearly so
     for q in (1e-4, 1e-3):
         exact = 2 * chi.ppf(q, 3)

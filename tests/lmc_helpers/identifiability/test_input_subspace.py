@@ -134,14 +134,14 @@ def test_class_dimension(d, k, masked):
     assert class_dimension(D, basis(d, k)).tolist() == [k, min(k, d - masked)]
 
 
-@pytest.mark.parametrize("centered", [False, True])
-def test_pca_basis_against_numpy(centered):
+@pytest.mark.parametrize("centred", [False, True])
+def test_pca_basis_against_numpy(centred):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((200, 6)) * [5, 3, 2, 1, 0.5, 0.1] + 2
-    values, vectors = np.linalg.eigh(np.cov(X.T, bias=True) if centered else X.T @ X / 200)
+    values, vectors = np.linalg.eigh(np.cov(X.T, bias=True) if centred else X.T @ X / 200)
     share = np.cumsum(values[::-1]) / values.sum()
     for explained in (0.5, 0.9, 0.999, 1.0):
-        U = pca_basis(torch.tensor(X), explained, centered)
+        U = pca_basis(torch.tensor(X), explained, centred)
         k = int(np.argmax(share >= explained - 1e-12)) + 1
         expected = vectors[:, ::-1][:, :k]
         assert U.shape == (6, k)
@@ -157,7 +157,7 @@ def test_pca_basis_of_exactly_low_rank_inputs():
 
 
 @pytest.mark.parametrize(
-    ("X", "explained", "centered", "message"),
+    ("X", "explained", "centred", "message"),
     [
         (torch.ones(3, 2), 0.0, False, "explained"),
         (torch.ones(3, 2), 1.5, False, "explained"),
@@ -166,9 +166,9 @@ def test_pca_basis_of_exactly_low_rank_inputs():
         (torch.full((3, 2), math.nan), 0.9, False, "finite"),
     ],
 )
-def test_pca_basis_refuses(X, explained, centered, message):
+def test_pca_basis_refuses(X, explained, centred, message):
     with pytest.raises(ValueError, match=message):
-        pca_basis(X, explained, centered)
+        pca_basis(X, explained, centred)
 
 
 @pytest.mark.parametrize(
