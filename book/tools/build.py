@@ -46,11 +46,12 @@ def _take_lock() -> TextIO:
 
 
 def _snakemake(target: str, profile_name: str, out: Path, cores: int) -> list[str]:
-    """The command that runs the graph up to a target."""
+    """The command that runs the graph up to a target; for the pages too, a notebook that is missing is executed."""
+    targets = dict.fromkeys(["executed", target])
     graph = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
     rules = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy"]
     settings = ["--cores", str(cores), "--quiet", "all", "--config", f"profile={profile_name}", f"out={out}"]
-    return [sys.executable, "-m", "snakemake", target, *graph, *rules, *settings]
+    return [sys.executable, "-m", "snakemake", *targets, *graph, *rules, *settings]
 
 
 def _run(command: list[str], environment: dict[str, str], progress: Progress) -> int:
