@@ -65,21 +65,6 @@ def explained(error: ValidationError, place: str) -> LedgerError:
     return LedgerError("\n".join(lines))
 
 
-def parse_part(id: str, entry: dict) -> Part:
-    """A part from what the ledger writes under its name.
-
-    Raises
-    ------
-    LedgerError
-        if a field is unknown, missing or of the wrong type, a criterion cannot fail or accepts its rival, or a reason
-        is missing.
-    """
-    try:
-        return Part.model_validate({**entry, "id": id})
-    except ValidationError as error:
-        raise explained(error, id) from None
-
-
 @cache
 def paper(path: Path) -> dict[str, Claim]:
     """The claims of one file, id → claim.
@@ -87,7 +72,8 @@ def paper(path: Path) -> dict[str, Claim]:
     Raises
     ------
     LedgerError
-        as :func:`parse_part`, for all that is wrong in the file at once.
+        if a field is unknown, missing or of the wrong type, a criterion cannot fail or accepts its rival, or a reason
+        is missing; for all that is wrong in the file at once.
     """
     content = load(path)
     if not isinstance(content, dict):

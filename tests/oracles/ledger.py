@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import yaml
+from pydantic import ValidationError
+
+from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.reading import explained
 
 BASE = {
     "where": "eq. (1)",
@@ -31,3 +35,11 @@ def write(folder: Path, content: dict) -> Path:
         text = yaml.safe_dump({id: entry for id, entry in content.items() if id[0] == letter})
         (folder / f"{letter}.yml").write_text(text, encoding="utf-8")
     return folder
+
+
+def parse_part(id: str, entry: dict) -> Part:
+    """A part from what the ledger writes under its name."""
+    try:
+        return Part.model_validate({**entry, "id": id})
+    except ValidationError as error:
+        raise explained(error, id) from None

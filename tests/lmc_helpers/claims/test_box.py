@@ -4,13 +4,12 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from oracles.ledger import BASE, CORRECTED, claim, write
+from oracles.ledger import BASE, CORRECTED, claim, parse_part, write
 
 from lmc_helpers import claims
 from lmc_helpers.claims import Contradiction, reading
 from lmc_helpers.claims.box import MIME, rounded, table, text
 from lmc_helpers.claims.judge import judge
-from lmc_helpers.claims.reading import parse_part
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ import math
 
 import pytest
 import sympy
-from oracles.ledger import BASE, CORRECTED
+from oracles.ledger import BASE, CORRECTED, parse_part
 from scipy import special
 
 from lmc_helpers.claims.criteria import FORMS, Interval, LedgerError, number
-from lmc_helpers.claims.reading import parse_part
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 import math
 
 import pytest
-from oracles.ledger import BASE, CORRECTED
+from oracles.ledger import BASE, CORRECTED, parse_part
 from scipy import stats
 
 from lmc_helpers.claims.criteria import LedgerError, Part
 from lmc_helpers.claims.judge import Z_TWO_SIDED, contradicts, farthest, judge
-from lmc_helpers.claims.reading import parse_part
 from lmc_helpers.error_bars import QUANTILE
 
 
