@@ -1,4 +1,4 @@
-"""Realization costs, swap costs and what identifies a neuron (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 49).
+"""Realization costs, swap costs and what identifies a neuron (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 50).
 
 An asymmetric layer W_eff = F + D ⊙ W has fixed parts, so that a function may cost one neuron a larger weight than
 another. The files, with what they compute:
