@@ -714,6 +714,7 @@ figures.numbers(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Curves with other batch sizes"}
 t_few = torch.linspace(0, 1, 11, dtype=torch.float64)
+few = max(1, 2 * curves // starts)  # curves from each minimum
 ends = torch.tensor([0.0, 1.0], dtype=torch.float64)
 scan, counts = [0.05, 0.1, 0.2, 0.5], [8, 16, 24, 32, 40, 48, 64, 96, 128]
 lower, at_end = {}, []
@@ -722,7 +723,7 @@ for k in (8, 64, 256):
     normal = normal_stream(seed, f"scan, {k} samples")
     for r in scan:
         flags = [
-            above_chord(*random_curves(one, r, curves, t_few, normal)) < 0
+            above_chord(*random_curves(one, r, few, t_few, normal)) < 0
             for one in found
         ]
         lower[k, r] = over_clusters(torch.stack(flags).double())
@@ -790,7 +791,7 @@ for k in (8, 64):
     composed[k] = relative_distance(twice, net.act(g_2 @ g_1, w)).item()
 least = min(lower[256, r] for r in scan)
 figures.numbers(
-    scan_curves=starts * curves,
+    scan_curves=starts * few,
     few=curves,
     broken=torch.cat(breaks).double().mean().item(),
     composed_8=f"{composed[8]:.0e}",
