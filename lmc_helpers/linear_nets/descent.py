@@ -1,4 +1,4 @@
-"""Minima of a deep linear network found by descent, without knowing them: damped Gauss–Newton steps that lower the loss.
+"""Minima of a deep linear network found by descent, by damped Gauss–Newton steps that lower the loss.
 
 For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and
 B_i = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and Marquardt's

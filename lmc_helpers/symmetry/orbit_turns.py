@@ -6,8 +6,8 @@ plane of its two weights, by √2 (cosh a − 1) at the midpoint, whatever r is.
 order 1/r:
 
 - :func:`turn` rotates two other neurons by a full turn, M = 2πJ ⊕ (2a), equation (4);
-- :func:`loop` moves the input weights of four others along a loop, a polynomial in t that all but closes, M = N ⊕ (2a) with a nilpotent N,
-  so that M is the principal logarithm of exp M, equation (5).
+- :func:`loop` moves the input weights of four others along a loop, a polynomial in t that all but closes,
+  M = N ⊕ (2a) with a nilpotent N, so that M is the principal logarithm of exp M, equation (5).
 
 Weights are (W_1, W_2) as in :mod:`lmc_helpers.symmetry.curves`, with one curve for each r.
 """
