@@ -18,9 +18,7 @@
 # walks inside every one of them, proves how high the pass between two is, and corrects the order in which the action of the permutations is printed.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-descents: int = (
-    6  # descents for each depth, width and choice of signs at the start
-)
+descents: int = 12  # for each depth, width and choice of signs at the start
 pairs: int = 3  # pairs of minima for each component, depth and width
 steps: int = 61  # points of a path
 lines: int = 400  # pairs of two-layer minima for the straight lines
@@ -185,9 +183,8 @@ claims.check(
 classes, arrived = {}, {}  # number of classes / 2^(l − 1), minima
 for layers, h in ((layers, h) for layers, h in CASES if h <= 6):
     X, Y = DATA[h]
-    signs = all_components(layers + 1).repeat(
-        descents, 1
-    )  # of det W_1, …, det W_l
+    # all signs of det W_1, …, det W_l
+    signs = all_components(layers + 1).repeat(descents, 1)
     generator = torch_generator(seed, f"descent {layers} {h}")
     start = random_invertible((layers, len(signs)), h, generator, signs.T)
     W, there = descend(list(start), X, Y, steps=300)
@@ -430,7 +427,8 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # \bigl( W_1 P_1,\; P_1^{-1} W_2 P_2,\; \dots,\; P_{l-2} W_{l-1} P_{l-1},\; P_{l-1} W_l \bigr)
 # $$
 #
-# and $(W_1', \dots, W_l')$ are connected in $L^{-1}(0)$. Two inverses are missing, which is a slip. The order is more than that: with eq. (1) the product of these matrices is not $W_l \cdots W_1$.
+# and $(W_1', \dots, W_l')$ are connected in $L^{-1}(0)$. The statement that permutations connect any two minima is true, with the action that section 4.1 of the paper uses. As displayed in the proposition, the action belongs to a network $W_1 W_2 \cdots W_l$ (two inverses are missing besides): with eq. (1) the product of these
+# matrices is not $W_l \cdots W_1$.
 #
 # ```{prf:proposition} The printed action leaves the minimum
 # :label: prop-printed
@@ -447,7 +445,7 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # $P_1^{-1} Y P_1 = P_1 Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and leaves the minimum.
 # ```
 #
-# The printed order would be right for a product $W_1 W_2 \cdots W_l$. Section 4.1 of the paper has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action the proposition is true.
+# The printed order would be right for a product $W_1 W_2 \cdots W_l$. Section 4.1 of the paper has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action the proposition is true, and its proof goes through.
 #
 # ```{prf:theorem} Prop. 5.2, corrected
 # :label: thm-hypercube
