@@ -226,10 +226,10 @@ families = {  # κ_max at each e
 figure, (orbit, drawn, necks) = figures.panels(
     3, height=4.3, width_ratios=(1, 1.25, 1)
 )
-orbit.plot(radii[1:], by_turn[1:], "o", markersize=4, label="turn, (4)")
-orbit.plot(radii[1:], by_loop[1:], "s", markersize=4, label="loop, (5)")
-limit = 2 * math.sqrt(2) / (math.cosh(a) + 1) * radii[1:]
-orbit.plot(radii[1:], limit, color="book:black", linewidth=1, label="limit")
+sizes, limit = radii[1:], 2 * math.sqrt(2) / (math.cosh(a) + 1) * radii[1:]
+orbit.plot(sizes, by_turn[1:], "o", markersize=4, label="turn, (4)")
+orbit.plot(sizes, by_loop[1:], "s", markersize=4, label="loop, (5)")
+orbit.plot(sizes, limit, color="book:black", linewidth=1, label="limit")
 orbit.axhline(1, color="book:black", linewidth=1, linestyle=":")
 orbit.set(
     xscale="log",
@@ -244,8 +244,8 @@ theta = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole, half = planar_neck(theta, e)[0], planar_neck(phi, e)[0]
 drawn.plot(*whole.T, color="book:grey", linewidth=1, label="level set")
 drawn.plot(*half.T, color="book:blue", label=r"$\gamma$")
-drawn.plot([0, 0], [e, -e], color="book:red", label="chord")
-drawn.plot(0, 0, "o", color="book:black", markersize=4)
+across = [0, 0, 0], [e, 0, -e]
+drawn.plot(*across, "o-", color="book:red", markersize=3, label="chord")
 circle = e * theta.cos(), e * theta.sin()
 drawn.plot(*circle, ":", color="book:black", label="distance $D/2$")
 drawn.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-1.0, 0.55), title="narrow neck")
@@ -259,7 +259,6 @@ necks.set(
     xscale="log",
     yscale="log",
     xlabel="half width $e$ of the neck",
-    ylabel=r"distance $/\, d_{\max}$",
     title="across a neck",
 )
 necks.legend(fontsize=9)
