@@ -15,6 +15,7 @@ from pathlib import Path
 
 from book.tools import chapters, pages, records, sources, staging
 from book.tools.chapters import ROOT, BuildError
+from lmc_helpers import claims
 
 FRONT = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Linear mode connectivity, reproduced</title>
@@ -41,7 +42,10 @@ def stage(profile: str, where: Path) -> None:
         text = json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
-    pages.write(records.Run(chapters.executed(profile)), where / "book")
+    run = records.Run(chapters.executed(profile))
+    pages.write(run, where / "book")
+    for id in run.surprises:
+        print(f"{id}: {run.found[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
 
 
 def build(profile: str, out: Path) -> None:

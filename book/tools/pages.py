@@ -83,13 +83,26 @@ def confirmation(record: dict, part: Part, current: bool) -> str:
 
 def confirmations() -> dict[str, str]:
     """Part → what its record at paper scale says."""
-    known = sources.Sources()
-    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+    known, parts = sources.Sources(), _parts()
     return {
         id: confirmation(record, parts[id], confirm.is_current(record, known))
         for id, record in recorded().items()
         if id in parts
     }
+
+
+def _parts() -> dict[str, Part]:
+    return {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+
+
+def how_many_stood() -> dict[str, int]:
+    """What the confirmatory runs came to: parts, up-to-date records, verdicts as expected, open, and otherwise."""
+    known, parts = sources.Sources(), _parts()
+    current = [r for id, r in recorded().items() if id in parts and confirm.is_current(r, known)]
+    stood = [r for r in current if r["verdict"] == parts[r["part"]].expected]
+    left = [r for r in current if r["verdict"] == claims.OPEN != parts[r["part"]].expected]
+    counts = {"parts": len(parts), "current": len(current), "stood": len(stood), "open": len(left)}
+    return counts | {"otherwise": len(current) - len(stood) - len(left)}
 
 
 def environment() -> jinja2.Environment:
@@ -111,13 +124,14 @@ def content(run: Run) -> dict:
     ledger = claims.ledger()
     by_paper = {letter: [c for c in ledger.values() if c.paper == letter] for letter in PAPERS}
     wrong = (claims.CORRECTED, claims.FAILS, claims.BROKEN)
-    parts = {id: part for claim in ledger.values() for id, part in claim.parts.items()}
+    parts = _parts()
     counts = {kind: Counter(run.found[id] for id, part in parts.items() if belongs(part)) for kind, belongs in KINDS}
     return {
         "papers": [Paper(letter, title, by_paper[letter]) for letter, title in PAPERS.items()],
         "verdicts": run.verdicts,
         "found": run.records,
         "confirmed": confirmations(),
+        "stood": how_many_stood(),
         "differing": {id: claims.differing(claim, run.found) for id, claim in ledger.items()},
         "open": claims.OPEN,
         "counts": counts,

@@ -95,12 +95,16 @@ def with_error(value: float, stderr: float) -> str:
 
 
 def measured(part: Part, record: dict) -> str:
-    """A measured value with its error or interval and its samples, or that nothing was run."""
+    """A measured value with its error, the interval that is judged and its samples, or that nothing was run."""
     if record["value"] is None:
         return "not run"
     if record["stderr"] is not None:
         shown = with_error(record["value"], record["stderr"])
-    elif record["low"] < record["high"]:
+        if record.get("low") is not None:  # what is judged: 3.29 standard errors to both sides
+            decimals = len(shown.rpartition(".")[2].split(")")[0]) if "." in shown else 0
+            ends = [f"{end:.3g}" if "e" in shown else f"{end:.{decimals}f}" for end in (record["low"], record["high"])]
+            shown += f", in [{', '.join(ends)}]"
+    elif record.get("low") is not None and record["low"] < record["high"]:
         shown = f"{record['value']:.3g} in [{record['low']:.3g}, {record['high']:.3g}]"
     else:
         shown = rounded(record["value"], part.digits, part.floor)

@@ -35,7 +35,7 @@ def test_a_box_as_text():
     assert text(part, judge(part, 3.04321, stderr=0.012, n=10, again=lambda: (3.0, 0.01))).splitlines() == [
         "T1.a       x",
         "stated by  the paper: eq. (1) (headline)",
-        "measured   3.043 ± 0.012 (n = 10)",
+        "measured   3.043 ± 0.012, in [3.004, 3.083] (n = 10)",
         "printed    = 2 ± 0.1  [rejected]",
         "corrected  in [2.9, 3.1]  [met]",
         "rival      2.5: five halves",
