@@ -98,7 +98,7 @@ def measured(part: Part, record: dict) -> str:
     """A measured value with its error, the interval that is judged and its samples, or that nothing was run."""
     if record["value"] is None:
         return "not run"
-    if record["stderr"] is not None:
+    if record["stderr"]:
         shown = with_error(record["value"], record["stderr"])
         if record.get("low") is not None:  # what is judged: 3.29 standard errors to both sides
             decimals = len(shown.rpartition(".")[2].split(")")[0]) if "." in shown else 0
@@ -108,7 +108,7 @@ def measured(part: Part, record: dict) -> str:
         shown = f"{record['value']:.3g} in [{record['low']:.3g}, {record['high']:.3g}]"
     else:
         shown = rounded(record["value"], part.digits, part.floor)
-    return f"{shown} (n = {record['n']})"
+    return f"{shown} (n = {record['n']})".replace("-", "−")
 
 
 def stated(part: Part) -> str:
@@ -157,7 +157,12 @@ def slug(verdict: str) -> str:
 def table(part: Part, verdict: Verdict) -> str:
     """The box as an HTML table, which ``book/_static/book.css`` colours by the verdict."""
     rows = []
+    if part.statement:  # formulas between $ are typeset by MathJax, which looks only where it is told to
+        pieces = html.escape(part.statement, quote=False).split("$")
+        typeset = "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
+        rows.append(f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{typeset}</td></tr>')
     for label, *contents in _rows(part, verdict):
+        label = "quantity" if rows and label == part.id else label
         cells = "".join(f"<td>{html.escape(content)}</td>" for content in contents)
         rows.append(f"<tr{VERDICT_ROW if label == 'verdict' else ''}><th>{html.escape(label)}</th>{cells}</tr>")
     return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{"".join(rows)}</table>'
