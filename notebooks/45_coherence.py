@@ -400,7 +400,9 @@ for k in (1, 4, 10):
 partners = [
     (m - 1) * rank_law(k, p0, "exact-copy")[2] * same_counts(k, p0) for k in KS
 ]
-print(*(f"1/ν = {k}: {n:.1f}" for k, n in zip(KS, partners, strict=True)), sep=", ")
+print(
+    *(f"1/ν = {k}: {n:.1f}" for k, n in zip(KS, partners, strict=True)), sep=", "
+)
 
 # %% [markdown]
 # Not only the number of neurons that see both but also the number of their exchangeable partners is larger at $\nu = 1/10$ than at $\nu = 1$, though two such neurons have equal counts with probability {glue:text}`same_1:.0f` at $\nu = 1$ and {glue:text}`same_10:.2f` at $\nu = 1/10$. But the number of partners is
@@ -580,7 +582,7 @@ STUDENTS = {
     "same signs": run(U, masks, start.abs() * start[:, first].sign()),
     "one start": run(U, masks, start[:, first]),
     "matched": align_in_classes(own, copies_seen(U, masks)),
-    "unused set to 0": switch_off(own, on),
+    "unused at 0": switch_off(own, on),
 }
 
 
@@ -603,7 +605,7 @@ value, error = jackknife(
 rival = changed.double().mean() / (ranks(U, masks) == 2).double().mean()
 claims.check("I13.switch", value, stderr=error, n=controls, rival=rival.item())
 for part, name in (
-    ("zeroed", "unused set to 0"),
+    ("zeroed", "unused at 0"),
     ("start", "one start"),
     ("signs", "same signs"),
     ("aligned", "matched"),
@@ -670,18 +672,21 @@ for k, some in swept.items():
     lines[k] = barrier_of(some), barrier_of(switch_off(some, used)), *state
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the middle, barriers by number of neurons, and interventions"}
-figure, (left, middle, right) = figures.panels(3, height=4.6)
+figure, (left, middle, right) = figures.panels(
+    3, height=5.2, width_ratios=[1, 1.3, 1]
+)
 centres = (edges[1:] + edges[:-1]) / 2
-left.plot(centres, np.maximum(centres, 0), "--", color="book:black", label="target")
+left.plot(
+    centres, np.maximum(centres, 0), "--", color="book:black", label="target"
+)
 for k, colour in ((1, "sky"), (4, "purple"), (10, "red")):
     label = rf"$\nu = 1/{k}$" if k > 1 else r"$\nu = 1$"
     left.plot(centres, profiles[k], color=f"book:{colour}", label=label)
 left.set(xlabel="$s = a + b$", ylabel="output in the middle")
-left.legend(loc="upper left")
 N = list(sees_both.values())
 for row, label, colour, mark in (
     (0, "Fig. 6, exact copy", "blue", "o-"),
-    (1, "unused set to 0", "grey", "x-"),
+    (1, "the same, unused at 0", "grey", "x-"),
 ):
     some = np.transpose([over_clusters(x[row]) for x in lines.values()])
     style = dict(color=f"book:{colour}", fmt=mark, linewidth=1.2, markersize=5)
@@ -691,26 +696,37 @@ style = dict(color="book:orange", fmt="^-", linewidth=1.2, markersize=5)
 seen_by = [some.both for some in wide.values()]
 heights_wide = clustered(list(wide.values()))
 figures.band(middle, seen_by, *heights_wide, label=r"width, $\nu = 1$", **style)
-for name, colour, mark, keys in (
-    ("no partners", "green", "s", [(9, 0), (81, 0)]),
-    ("8 partners", "purple", "D", [(9, 8), (81, 8)]),
-    ("80 partners", "red", "v", [(81, 80)]),
+for name, colour, mark, shift, keys in (
+    ("no partners", "green", "s", 4, [(9, 0), (81, 0)]),
+    ("8 partners", "purple", "D", 8, [(9, 8), (81, 8)]),
+    ("80 partners", "red", "v", 12, [(81, 80)]),
 ):
     some = np.transpose([over_clusters(designed[key]) for key in keys])
     style = dict(color=f"book:{colour}", fmt=mark, markersize=6)
-    figures.band(middle, [n for n, _ in keys], *some, label=name, **style)
+    places = [n + (n > 9) * shift for n, _ in keys]
+    figures.band(middle, places, *some, label=name, **style)
 middle.set(xlabel="neurons that see both latents", ylabel="midpoint barrier")
-middle.legend(loc="upper left", fontsize=8)
-middle.set_ylim(top=1.55 * middle.get_ylim()[1])
 names = list(heights)[::-1]
 some = np.transpose([over_clusters(heights[name]) for name in names])
 right.barh(names, some[0], xerr=3.29 * some[1], color="book:sky")
 right.set(xlabel=r"midpoint barrier at $\nu = 1/10$")
+words = {
+    "one order": "one order of\nthe examples",
+    "same signs": "same signs\nof the start",
+    "matched": "matched\nin classes",
+    "unused at 0": "unused neurons\nset to 0",
+}
+right.set_yticks(range(len(names)), [words.get(name, name) for name in names])
+figures.legend(figure, columns=4)
 figures.show("fig_switch", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 A = (masks[:, None] * start) @ U  # at the start, (masks, 4, m, 2)
 both = (ranks(U, masks) == 2)[:, None].expand_as(on)
+change = line_losses(switch_off(own, on), PAIRS, unseen, [1, 0])
+change = change - line_losses(own, PAIRS, unseen, [1, 0])  # of the ends
+framed = run(random_frame(10, frame), masks)
+bare = switch_off(framed, are_on(framed, unseen))
 figures.numbers(
     widest=WIDTHS[-1],
     up=on[both & (A > 0).all(dim=-1)].double().mean().item(),
@@ -727,7 +743,11 @@ figures.numbers(
     same_signs=heights["same signs"].mean(),
     trained=heights["as trained"].mean(),
     matched=heights["matched"].mean(),
-    zeroed=f"{abs(heights['unused set to 0'].mean()):.1g}",
+    zeroed=f"{abs(heights[names[0]].mean()):.1g}",
+    zero_change=f"{change.abs().max().item():.1g}",
+    frame_trained=barrier_of(framed).mean(),
+    frame_zeroed=f"{abs(barrier_of(bare).mean()):.1g}",
+    shrink=(1 - F5.rate * F5.weight_decay) ** 200,
     few=designed[9, 8].mean(),
     alone=designed[81, 0].mean(),
     grouped=designed[81, 8].mean(),
@@ -741,18 +761,19 @@ figures.numbers(
 # :name: fig-switch
 # :alt: Left, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Centre, midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without; with unused neurons set to zero the barrier is zero everywhere. Right, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes, and nearly zero with one start or with unused neurons set to zero.
 #
-# Left: mean output of the student in the middle, exact copy. Centre: midpoint barrier against the mean number of neurons that see both latents; dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted. Right: interventions at $\nu = 1/10$.
+# Left: mean output of the student in the middle, exact copy. Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted. Right: interventions at $\nu = 1/10$.
 # {glue:text}`controls` masks a point, bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
 # Switching survives, exchange does not. A neuron that sees both latents ends in one of two states: on, with weights along $(1, 1)$ and bias 0, or off, with small weights and a bias of about $-${glue:text}`beta_10:.2f`. At $\nu = 1/10$ a run uses the share {glue:text}`on_10:.2f` of them. The initial weights decide which:
 # a neuron whose initial $A_i$ has two positive entries ends on with probability {glue:text}`up:.2f`, one with two negative entries with {glue:text}`down:.2f`. With one start for both students the barrier falls from {glue:text}`trained:.3f` to {glue:text}`one_start:.4f`, and with only the signs shared to {glue:text}`same_signs:.3f`;
-# with one order of the examples it stays at {glue:text}`one_order:.3f`. With the unused neurons at 0 nothing of it is left (its size is {glue:text}`zeroed`).
+# with one order of the examples it stays at {glue:text}`one_order:.3f`. With the unused neurons at 0 nothing of it is left (its size is {glue:text}`zeroed`), while no student's loss changes by more than {glue:text}`zero_change`; in the random frame at $\nu = 1/10$ it falls from {glue:text}`frame_trained:.3f` to {glue:text}`frame_zeroed` in the same way.
+# An unused neuron has no gradient, and the decay alone would take it to 0, but in all 200 steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #
 # Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons that have no partners at all have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`. At $\nu = 1$, with
 # {glue:text}`widest` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
 #
-# And the number counts because of the ratio in {prf:ref}`prop-middle`. The bias of a neuron that is off hardly depends on how many there are ({glue:text}`beta_1:.2f` at $\nu = 1$), while the weight of one that is on falls like $1/(\pi N)$: $\pi N \beta$ rises from {glue:text}`tau_1:.2f` at $\nu = 1$ to {glue:text}`tau_10:.1f` at $\nu = 1/10$. The
+# And the number counts because of the ratio in {prf:ref}`prop-middle`. From $\nu = 1$ to $\nu = 1/10$ the bias of a neuron that is off falls from {glue:text}`beta_1:.2f` to {glue:text}`beta_10:.2f` only, while the weight of one that is on falls like $1/(\pi N)$: $\pi N \beta$ rises from {glue:text}`tau_1:.2f` at $\nu = 1$ to {glue:text}`tau_10:.1f` at $\nu = 1/10$. The
 # model of two states says {glue:text}`model_10:.2f` there. It is too high, because neurons that see more copies carry more and are on more often, so that less is used in one run only.
 #
 # ## The same masks
