@@ -71,6 +71,8 @@ from lmc_helpers.experiments.coherence_points import (
     measure_points,
     student_seeds,
 )
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports of the experiment"}
 from lmc_helpers.experiments.coherence_students import (
     F5,
     Students,
@@ -671,6 +673,22 @@ for k, some in swept.items():
     model[k] = two_state_barrier(sees_both[k], *state)
     lines[k] = barrier_of(some), barrier_of(switch_off(some, used)), *state
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Barriers by the number of neurons that see both latents"}
+at_width = {some.both: midpoint_barrier(some) for some in wide.values()}
+fig_6, at_zero = ({sees_both[k]: lines[k][i] for k in lines} for i in (0, 1))
+of_partners = {
+    j: {n: height for (n, some), height in designed.items() if some == j}
+    for j in (0, 8, 80)
+}
+series = [
+    (fig_6, 0, "Fig. 6, exact copy", "blue", "o-"),
+    (at_zero, 0, "the same, unused at 0", "grey", "x-"),
+    (at_width, 0, r"width, $\nu = 1$", "orange", "^-"),
+    (of_partners[0], 4, "no partners", "green", "s"),
+    (of_partners[8], 8, "8 partners", "purple", "D"),
+    (of_partners[80], 12, "80 partners", "red", "v"),
+]
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the middle, barriers by number of neurons, and interventions"}
 figure, (left, middle, right) = figures.panels(
     3, height=5.2, width_ratios=[1, 1.3, 1]
@@ -683,28 +701,13 @@ for k, colour in ((1, "sky"), (4, "purple"), (10, "red")):
     label = rf"$\nu = 1/{k}$" if k > 1 else r"$\nu = 1$"
     left.plot(centres, profiles[k], color=f"book:{colour}", label=label)
 left.set(xlabel="$s = a + b$", ylabel="output in the middle")
-N = list(sees_both.values())
-for row, label, colour, mark in (
-    (0, "Fig. 6, exact copy", "blue", "o-"),
-    (1, "the same, unused at 0", "grey", "x-"),
-):
-    some = np.transpose([over_clusters(x[row]) for x in lines.values()])
+for values, shift, label, colour, mark in series:
+    places = [n + (n == 81) * shift for n in values]  # set apart
+    x = np.transpose([over_clusters(y) for y in values.values()])
     style = dict(color=f"book:{colour}", fmt=mark, linewidth=1.2, markersize=5)
-    figures.band(middle, N, *some, label=label, **style)
-middle.plot(N, list(model.values()), ":", color="book:black", label="two states")
-style = dict(color="book:orange", fmt="^-", linewidth=1.2, markersize=5)
-seen_by = [some.both for some in wide.values()]
-heights_wide = clustered(list(wide.values()))
-figures.band(middle, seen_by, *heights_wide, label=r"width, $\nu = 1$", **style)
-for name, colour, mark, shift, keys in (
-    ("no partners", "green", "s", 4, [(9, 0), (81, 0)]),
-    ("8 partners", "purple", "D", 8, [(9, 8), (81, 8)]),
-    ("80 partners", "red", "v", 12, [(81, 80)]),
-):
-    some = np.transpose([over_clusters(designed[key]) for key in keys])
-    style = dict(color=f"book:{colour}", fmt=mark, markersize=6)
-    places = [n + (n > 9) * shift for n, _ in keys]
-    figures.band(middle, places, *some, label=name, **style)
+    figures.band(middle, places, *x, label=label, **style)
+style = dict(color="book:black", label="two states")
+middle.plot(list(sees_both.values()), list(model.values()), ":", **style)
 middle.set(xlabel="neurons that see both latents", ylabel="midpoint barrier")
 names = list(heights)[::-1]
 some = np.transpose([over_clusters(heights[name]) for name in names])

@@ -491,7 +491,7 @@ vacuous = [f"{s:g}" for s, x in zip(SCALES, over.tolist(), strict=True) if x]
 fraction = (on_images / gaussian)[:, networks:]
 course = barrier[:, middle].view(-1, len(SCALES), networks).mean(dim=-1)
 falls = (course[-1] < 2 / 3 * course.amax(dim=0)).tolist()
-falling = [f"{s:g}" for s, x in zip(SCALES, falls, strict=True) if x]
+falling = [f"{s:g}" for s, x in zip(SCALES[:-1], falls[:-1], strict=True) if x]
 last = dict(zip(SCALES, betas[-1].view(len(SCALES), -1).mean(dim=1), strict=True))
 figures.numbers(
     largest_ratio=math.ceil(100 * ratio.max().item()) / 100,
