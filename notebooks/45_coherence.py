@@ -701,6 +701,7 @@ for k, colour in ((1, "sky"), (4, "purple"), (10, "red")):
     label = rf"$\nu = 1/{k}$" if k > 1 else r"$\nu = 1$"
     left.plot(centres, profiles[k], color=f"book:{colour}", label=label)
 left.set(xlabel="$s = a + b$", ylabel="output in the middle")
+left.legend(loc="upper left")
 for values, shift, label, colour, mark in series:
     places = [n + (n == 81) * shift for n in values]  # set apart
     x = np.transpose([over_clusters(y) for y in values.values()])
@@ -709,6 +710,7 @@ for values, shift, label, colour, mark in series:
 style = dict(color="book:black", label="two states")
 middle.plot(list(sees_both.values()), list(model.values()), ":", **style)
 middle.set(xlabel="neurons that see both latents", ylabel="midpoint barrier")
+middle.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
 names = list(heights)[::-1]
 some = np.transpose([over_clusters(heights[name]) for name in names])
 right.barh(names, some[0], xerr=3.29 * some[1], color="book:sky")
@@ -720,7 +722,6 @@ words = {
     "unused at 0": "unused neurons\nset to 0",
 }
 right.set_yticks(range(len(names)), [words.get(name, name) for name in names])
-figures.legend(figure, columns=4)
 figures.show("fig_switch", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -884,7 +885,7 @@ figures.numbers(
 #
 # On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
 #
-# On the right, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$. The reason is plain: neurons with one mask are exchangeable, 64 of each kind. The masks decide which *kinds* of neurons exist; within a kind
+# On the right, at $\varepsilon = 1/20$, the coherence is $400/401$, the students fit, and the barrier is {glue:text}`sharp_barrier:.2f`, against {glue:text}`even_barrier:.2f` at $\varepsilon = 1$. The reason is plain: there are 64 neurons of each kind, and each run chooses anew which of them it uses. The masks decide which *kinds* of neurons exist; within a kind
 # nothing identifies a neuron. At $\varepsilon = 0$ no neuron sees both latents, a student is a sum $g(a) + h(b)$, which the target is not (loss {glue:text}`zero_ends:.2f`), and even then there is a barrier of {glue:text}`zero_barrier:.2f`.
 #
 # ## What we found that the paper does not say

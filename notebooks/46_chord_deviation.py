@@ -14,7 +14,7 @@
 # # How far a layer strays from its chord
 #
 # On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends. Thm 5.1 of Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` bounds the deviation $\xi$ for ReLU by $O(\beta^{3/2})$, where $\beta$ is the size of the trained part relative to the
-# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right, the constant of the proof is about eight times too large or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
+# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right and sharp, the constant of the proof may be divided by eight or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
 # the barrier (Prop. 5.2) holds on trained networks, but says little there.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -188,7 +188,7 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # *Sharpness.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr) = \frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
 # ```
 #
-# The exponent $3/2$ of Thm 5.1 is right and cannot be improved. Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in eq. (226), is too large by a factor $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$. The remaining remarks of the paper are right, with one qualification: the view is of order $\frac32$, between first and second,
+# The exponent $3/2$ of Thm 5.1 is right and cannot be improved. Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in eq. (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$. The remaining remarks of the paper are right, with one qualification: the view is of order $\frac32$, between first and second,
 # because the gates that open or close have a probability $\theta/\pi \le \frac2\pi \arcsin \beta$ of first order, and each contributes a square of second order. The bound is uniform in $\lambda$, and the middle of the line is the worst place.
 
 
