@@ -542,7 +542,7 @@ figures.numbers(
 # $(1 - \pi) \min(s_+, \pi N \beta)$. As $s$ is normal with variance 2, $s > \tau$ has a probability that tends to $\frac12$ as $\tau \to 0$, and $\mathbb E\, s_+^2 = 1$.
 # ```
 #
-# The terms $g_i$ have one sign, so nothing cancels. Where few neurons carry the target each carries much, and to average it with a neuron that is off takes away at most $\beta/2$; where many do, each carries little, and the bias of one that is off swallows all of the half that is left. Here is one pair at $\nu = 1/10$:
+# Without $F$ the term $-g_i$ is the deviation $\xi_i$ from the chord in the middle, which [](46_chord_deviation.ipynb) treats. The terms $g_i$ have one sign, so nothing cancels. Where few neurons carry the target each carries much, and to average it with a neuron that is off takes away at most $\beta/2$; where many do, each carries little, and the bias of one that is off swallows all of the half that is left. Here is one pair at $\nu = 1/10$:
 
 # %%
 PAIRS = torch.tensor([[0, 1], [2, 3]])

@@ -14,7 +14,7 @@
 # # How far a layer strays from its chord
 #
 # On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends. Thm 5.1 of Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` bounds the deviation $\xi$ for ReLU by $O(\beta^{3/2})$, where $\beta$ is the size of the trained part relative to the
-# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right and sharp, the constant of the proof may be divided by eight or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
+# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right and sharp, the constant of the proof may be divided by about eight or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
 # the barrier (Prop. 5.2) holds on trained networks, but says little there.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
