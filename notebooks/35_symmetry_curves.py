@@ -328,11 +328,11 @@ claims.check(
 #
 # 1. The outputs of $g \cdot w$ are $W_2 s P_g$, and $\|W_2 s\|^2 = \|W_2 s P_g\|^2 + \|W_2 s (I - P_g)\|^2$. So (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
 # 2. If $s_g$ has rank $k$, the outputs do not change. This needs $k \le h$. It is then true for almost every $W_1$ if $\sigma$ is sigmoid and no two columns of $X$ are equal up to sign nor one of them 0, or if $\sigma$ is leaky ReLU, $k \le n$ and $X$ has rank $k$. For leaky ReLU and
-#    $n < k \le h$ it is not: on the open set where all entries of $g W_1 X$ have one sign, $s_g$ has at most rank $n$.
+#    $n < k \le h$ it is not: on the open set where all entries of $g W_1 X$ have one sign, $s_g$ has at most rank $n$. (It is not empty if the columns of $X$ lie in an open half-space.)
 # 3. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$. It is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$ and, as in 2, is not implied by it.
 # 4. $g_2 \cdot (g_1 \cdot w) = (g_2 g_1) \cdot w$ if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$. It is so if $s_{g_1}$ has rank $k$.
 # 5. With targets $Y$, the squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0.
-# 6. The map is continuous in $g$ where $s_g$ keeps its rank, and not where the rank falls. Matrices of less than full rank have the codimension $|h - k| + 1$.
+# 6. The map is continuous in $g$ where $s_g$ keeps its rank, and for general $W_2$ not where the rank falls. Matrices of less than full rank have the codimension $|h - k| + 1$.
 # 7. If $s_g$ has rank $k$ for almost every $g$ and $W_1$ has rank $n \le h$, the points $g \cdot w$ with the outputs of $w$ make a set of dimension $h n$. Rescalings of the neurons give $h$.
 # 8. If the row space of $s_g$ were a uniformly random $h$-dimensional subspace, $h \le k$, the mean of $\|W_2 s (I - P_g)\|^2$ would be $(1 - h/k) \|W_2 s\|^2$.
 # ```
