@@ -266,11 +266,15 @@ def syre_exceedance(eps: float, U: torch.Tensor, n: int, seed: int) -> np.ndarra
     ends = torch.linalg.eigvalsh(grams(D, U))  # of S = Uᵀ diag(d)² U, (n, k)
     off = (ends - moments.mean).abs().amax(dim=1)  # ‖S − μI‖
     bound = torch.stack([bernstein_bound(U, moments, q) for q in (0.5, 0.1)])
-    return np.array([(off > share * bound[:, None]).sum(1) for share in (1, 1 / 3)])
+    return np.array(
+        [(off > share * bound[:, None]).sum(1) for share in (1, 1 / 3)]
+    )
 
 
 n_syre = max(draws // 10, 1000)
-settings = list(product((0.4, 0.9), (subspace("syre", 12, 3), exact_copies(12, 1, 12))))
+settings = list(
+    product((0.4, 0.9), (subspace("syre", 12, 3), exact_copies(12, 1, 12)))
+)
 beyond = np.array([syre_exceedance(e, U, n_syre, seed) for e, U in settings])
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.syre"}

@@ -106,6 +106,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # For the second part $\Lambda \ge \ln 512$ and $\nu \ge \frac14$; the largest $C$, $q/(\sqrt{q \nu \Lambda} + \nu \Lambda)$, increases with $q \le 1$, and $\nu \Lambda \ge 1.55$ leaves $C < 0.36$.
 # ```
 
+
 # %%
 def met(d: int, k: int) -> list[float]:
     """The largest C with which layers with d inputs and k dimensions meet (21)."""
@@ -133,7 +134,10 @@ claims.check("I6.hypothesis", largest_C[32], rival=max(largest_C[2]))
 # %%
 inside, outside = [], []  # union bound on P(γ_out <= bound), and P(γ_out = 0); /δ
 for d, p, m, delta in product(
-    (2**9, 2**12, 2**15, 2**18), (1 / 32, 1 / 8, 1 / 2, 0.9), (4, 64, 1024), (0.05, 0.5)
+    (2**9, 2**12, 2**15, 2**18),
+    (1 / 32, 1 / 8, 1 / 2, 0.9),
+    (4, 64, 1024),
+    (0.05, 0.5),
 ):
     C = largest_constant(m, 1, delta, 2 * p - p * p, 1 / d)  # of (21)
     if 2 * math.sqrt(2) <= C:
@@ -142,6 +146,7 @@ for m in (64, 1024, 2**14):
     Lambda, x = math.log(8 * m**2), (1 + math.sqrt(17)) / 8  # x² = (x + 1)/4
     p = 1 - math.sqrt(1 - x**2 * Lambda / 10**6)  # d = 10⁶, δ = ½, C = ¼
     outside.append(2 * coincidence_probability(m, 10**6, p))
+
 
 # %%
 def failure(k: int, m: int, delta: float, slower: float = 1.0) -> float:

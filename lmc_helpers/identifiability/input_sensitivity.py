@@ -289,7 +289,7 @@ def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
 
 
 def transposition_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
-    """Δ_(ab)^in for all pairs a < b of inputs, in the order of ``torch.triu_indices``; their minimum is that of eq. (26).
+    """Δ_(ab)^in for all pairs a < b of inputs, in the order of ``torch.triu_indices``; eq. (26) is on their minimum.
 
     Parameters and errors are those of :func:`input_cost`.
 

@@ -153,7 +153,7 @@ def quadratic_surrogate(
 
 
 def ridgeless_limit(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, Sigma: torch.Tensor) -> torch.Tensor:
-    """The limit β → 0 of the surrogate: the least ``‖w‖²`` with which the neuron computes uᵀx on the span of the inputs.
+    """The limit β → 0 of the surrogate: the least ``‖w‖²`` with which the neuron computes uᵀx on the inputs' span.
 
     It is the squared realization cost of η(uᵀx), the limit of Thm E.5, where Assumption 4.1 holds, and above it else.
 
@@ -181,8 +181,8 @@ def relu_function_cost(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, X: tor
     """Squared realization cost of ReLU(uᵀx) on given inputs by its definition, eq. (8), without Assumption 4.1.
 
     The neuron has the function if and only if (f + d ⊙ w)·x = u·x where u·x > 0, and <= 0 at the other inputs. The
-    least ``‖w‖`` under these constraints, G w >= h, is a least-distance problem: with the non-negative y that is nearest
-    to E y = e, E = (Gᵀ; hᵀ), e the last unit vector, and r = E y − e, it is w = −r/r_last (Lawson and Hanson).
+    least ``‖w‖`` under these constraints, G w >= h, is a least-distance problem: with y >= 0 that brings E y nearest to
+    e, E = (Gᵀ; hᵀ), e the last unit vector, and r = E y − e, it is w = −r/r_last (Lawson and Hanson).
 
     Parameters
     ----------
