@@ -244,8 +244,10 @@ for number, (_, f, d, _, _, _) in enumerate(PROBLEMS):
     X = X + 2 * torch.eye(len(d) + 1, len(d))  # positive, well conditioned
     u = f + d * normal((len(d),), seed, f"in the class {number}")
     hard = relu_function_cost(u, f, d, X)  # eq. (8), from its definition
-    largest = torch.linalg.eigvalsh(X.T @ X / len(X))[-1].item()
-    price, goal = 1e-9 * largest, (X @ u).relu()
+    tight = (X @ u > 0) | ((X @ (f + d * hard.w)).abs() < 1e-9)  # constraints
+    s = torch.linalg.svdvals(X[tight] * d) if tight.any() else torch.ones(1)
+    price = 1e-6 * s[s > 1e-8].min().item() ** 2 / len(X)
+    goal = (X @ u).relu()
     starts = torch.stack([hard.w, 0 * f, (u - f) * d])
     cost = relaxed_cost(goal, X, f, d, price, torch.relu, starts).value
     linear = ridgeless_limit(u, f, d, X.T @ X)

@@ -13,6 +13,7 @@ Where b is large against ``|w|`` the target is w·x + b but for a negligible par
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -132,7 +133,7 @@ def biased_kernel(F: torch.Tensor, w: torch.Tensor, bias: float) -> torch.Tensor
     size = torch.linalg.vector_norm(F, dim=-1)
     along = (F @ w / length)[:, None]  # f·ŵ
     across = (size[:, None].square() - along.square()).clamp(min=0).sqrt().clamp(min=1e-12)
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         z = torch.tensor(start + (stop - start) * (nodes + 1) / 2)
         mass = torch.tensor(weights * (stop - start) / 2) * torch.exp(-z.square() / 2) / math.sqrt(2 * math.pi)
         mean = along * z  # of f·x given w·x = length z
