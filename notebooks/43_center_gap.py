@@ -403,7 +403,7 @@ claims.check(
 def masked_exponent(k: int) -> tuple[float, float]:
     """Measured exponent with 16 fixed entries, at random, in rows of 128."""
     generator = torch_generator(seed, f"fixed entries {k}")
-    n = max(draws // 25, 16)
+    n = max(draws // 10, 16)
     gaps = [
         sample_masked_gaps(m, 128, k, n, 16, generator) for m in (ANCHOR, END)
     ]
