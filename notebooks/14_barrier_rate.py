@@ -346,7 +346,9 @@ rest = 1 - gammas
 examples = [minima_with_matched_share(g, 6) for g in gammas]
 true_loss = [minima_barrier(*pair, M=6) for pair in examples]
 figure, axis = figures.panels()
-for (W1, W2), label in zip(real.values(), ("real runs", *3 * [None]), strict=True):
+for (W1, W2), label in zip(
+    real.values(), ("real runs", *3 * [None]), strict=True
+):
     left = (W1 + W2) * ((W1 > 0) != (W2 > 0))  # (40, m, 6), unmatched entries
     share = left.sum(dim=(1, 2)) / 12  # 1 − γ
     style = dict(color="book:grey", markersize=3, label=label)

@@ -67,7 +67,6 @@ from lmc_helpers.teacher_student import overlap
 from lmc_helpers.teacher_student.barrier_limit import (
     READINGS,
     barrier_limits,
-    leftover_cost,
     leftover_tail,
     limit_peak,
 )
@@ -181,11 +180,13 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 
 # %%
 r = 2.0  # m = 2M
-nu, l = r - 1, np.arange(2, 40)
+nu, k = r - 1, np.arange(2, 40)  # k is the l of the theorem
 a = np.array([0.0, 0.05, 0.1, 0.2, 0.3])[:, None]  # (5, 1)
-x = nu * np.clip(1 - l * a, 0, None)  # (5, l)
-terms = (x**l / factorial(l) + x ** (l - 1) / factorial(l - 1)) * np.exp(-nu * l * a)
-S = np.exp(-nu) * ((-1.0) ** l * eval_laguerre(l - 2, nu) * terms).sum(axis=1)
+x = nu * np.clip(1 - k * a, 0, None)  # (5, k)
+terms = (x**k / factorial(k) + x ** (k - 1) / factorial(k - 1)) * np.exp(
+    -nu * k * a
+)
+S = np.exp(-nu) * ((-1.0) ** k * eval_laguerre(k - 2, nu) * terms).sum(axis=1)
 
 rng = seeds.numpy_generator(seed, "one sample of the limit")
 mine, other = 1 + rng.poisson(nu, size=(2, types))  # rows of each type
@@ -342,6 +343,7 @@ figures.show("fig_peak", figure)
 # The paper says that the best permutation reduces the barrier "by $10^{-2}$", and that it "brings more benefits when $M$ is
 # larger". At $m = 2M$, for $M =$ {glue:text}`M` and between $M = 4$ and {glue:text}`M_large`:
 
+
 # %%
 def gain(K: int, n: int, seed: int) -> tuple[float, float]:
     """Mean permuted over mean direct barrier at m = 2K, and its error."""
@@ -401,7 +403,9 @@ def lead_of_12(seed: int) -> tuple[float, float]:
 
 
 lead, lead_error = lead_of_12(seed)
-print(f"the barrier at m = 12 leads by {100 * lead:.1f} ± {100 * lead_error:.1f} %")
+print(
+    f"the barrier at m = 12 leads by {100 * lead:.1f} ± {100 * lead_error:.1f} %"
+)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak_uniform"}
 claims.check(

@@ -36,9 +36,9 @@ def _check_ratio(r: float) -> None:
 def leftover_tail(a: ArrayLike, r: float) -> np.ndarray:
     """S(a): expected number of rows of a type, with an entry above a, that Algorithm 1 leaves over, for M → ∞.
 
-        S(a) = e^(−ν) Σ_{2 <= l < 1/a} (−1)^l L_{l−2}(ν) e^(−νla) (x^l/l! + x^(l−1)/(l−1)!),   x = ν(1 − la),  ν = r − 1,
+        S(a) = e^(−ν) Σ_{2 <= l < 1/a} (−1)^l L_{l−2}(ν) e^(−νla) (x^l/l! + x^(l−1)/(l−1)!),   x = ν(1 − la),
 
-    with the Laguerre polynomials L. S(0) = r(1 − T_∞(r)), the unmatched rows per type.
+    with ν = r − 1 and the Laguerre polynomials L. S(0) = r(1 − T_∞(r)), the unmatched rows per type.
 
     Parameters
     ----------
