@@ -130,9 +130,13 @@ def barriers(
     """Barriers at all widths, (widths, pairs), M = 6 and d = 8."""
     rows = []
     for m in widths:
-        W1, W2 = sample_minima(m, 6, 8, 2 * pairs, seed, law).split(pairs)
-        p = algorithm_1(W1, W2, sort=sort)  # (pairs, m)
-        rows.append(minima_barriers(W1, permute(W2, p), M=6))
+        heights = []
+        for k in range(0, pairs, 100):  # a hundred pairs at a time
+            n = min(100, pairs - k)
+            W1, W2 = sample_minima(m, 6, 8, 2 * n, seed + k, law).split(n)
+            p = algorithm_1(W1, W2, sort=sort)  # (n, m)
+            heights.append(minima_barriers(W1, permute(W2, p), M=6))
+        rows.append(np.concatenate(heights))
     return np.array(rows)
 
 

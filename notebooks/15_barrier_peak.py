@@ -24,12 +24,12 @@
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 types: int = 100_000  # sampled types, to check the law of the leftovers
-pairs: int = 400  # pairs of minima per width with 4 and with M teachers
-pairs_figure: int = 100  # pairs per width with six teachers, Fig. 2
+pairs: int = 400  # pairs of minima per width with four teachers
+pairs_figure: int = 200  # pairs per width with six teachers, Fig. 2
 pairs_uniform: int = 1500  # pairs per width around its peak
-M: int = 20  # teachers of Fig. 3, beside 4
-M_large: int = 100  # more teachers, fewer pairs
-M_largest: int = 500  # still more and fewer
+M: int = 20  # teachers of Fig. 3, beside four; a quarter of the pairs
+M_large: int = 100  # a twentieth of the pairs
+M_largest: int = 500  # a fortieth of the pairs
 M_best: int = 100  # teachers of the best permutation
 pairs_best: int = 100  # pairs of minima for it, at each of five widths
 seed: int = 7001  # seed of every random number
@@ -251,6 +251,7 @@ figures.numbers(
     M_large=M_large,
     M_largest=M_largest,
     M_best=M_best,
+    pairs_M=max(4, pairs // 4),
     pairs_large=max(4, pairs // 20),
     pairs_largest=max(4, pairs // 40),
     profile=profile,
@@ -286,8 +287,8 @@ figures.numbers(
 
 # %%
 sizes = sorted({4, M, M_large, M_largest})
-fewer = {M_large: max(4, pairs // 20), M_largest: max(4, pairs // 40)}
-count = {K: fewer.get(K, pairs) for K in sizes}
+shares = {4: 1, M: 4, M_large: 20, M_largest: 40}
+count = {K: max(4, pairs // shares[K]) for K in sizes}
 widths = {
     K: sorted({round(r * K) for r in np.geomspace(1.2, 6, 10 if K <= 20 else 6)})
     for K in sizes
@@ -336,7 +337,7 @@ figures.show("fig_peak", figure)
 # :alt: Two panels against m over M. Left, the scaled permuted barrier for four numbers of teachers and its limit in three orders of the leftovers rise to broad maxima near two and fall. Right, the ratio to the direct barrier, about one hundredth, peaks further right.
 #
 # Left: the permuted barrier of uniform minima, scaled. Right: its ratio to the direct barrier, the paper's Fig. 3. Finite $M$, leftovers in random order:
-# {glue:text}`pairs` pairs a width ({glue:text}`pairs_large` for $M =$ {glue:text}`M_large`, {glue:text}`pairs_largest` for {glue:text}`M_largest`), bars ±3.29 standard errors
+# {glue:text}`pairs` pairs a width for $M = 4$, {glue:text}`pairs_M` for {glue:text}`M`, {glue:text}`pairs_large` for {glue:text}`M_large`, {glue:text}`pairs_largest` for {glue:text}`M_largest`; bars ±3.29 standard errors
 # (profile {glue:text}`profile`). Limits: {prf:ref}`thm-leftovers`, exact.
 # ```
 #
