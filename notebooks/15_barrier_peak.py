@@ -18,7 +18,7 @@
 # chapter derives the limit of many teachers, in which the place is a number. It depends on what Algorithm 1 leaves open:
 # which leftover row meets which. With large leftovers on small ones, the best of the simple orders, the
 # barrier peaks at {glue:text}`peak_opposed:.3f` $M$, and after the best of all permutations at {glue:text}`peak_best` $M$:
-# there $2M$ stands. In random order the place is {glue:text}`peak_barrier:.3f` $M$, and the ratio to the direct barrier,
+# there $2M$ is right up to a few per cent. In random order the place is {glue:text}`peak_barrier:.3f` $M$, and the ratio to the direct barrier,
 # which the paper's Fig. 3 draws, peaks later still, at {glue:text}`peak_ratio:.3f` $M$.
 # How the barrier depends on the input dimension is a one-line theorem.
 
@@ -276,9 +276,9 @@ figures.numbers(
 # | large with small | {glue:text}`peak_opposed:.4f` $M$ | {glue:text}`ratio_opposed:.4f` $M$ |
 # | by the best permutation ($M =$ {glue:text}`M_best`) | {glue:text}`peak_best` $M$ | |
 #
-# The paper's sentence is on "the barrier after the optimal permutation". After the best permutation, and in the order
-# that comes closest to it, the barrier is largest at $2M$, as it says. In the other orders it is not, and the ratio that Fig. 3 draws is largest at
-# {glue:text}`ratio_opposed:.2f` $M$ or later in every order.
+# The paper speaks of "the barrier after the best permutation". After the best permutation, and in the order that comes
+# closest to it, the barrier is largest at $2M$ up to a few per cent, as it says. In the other orders it is not, and the
+# ratio that Fig. 3 draws is largest at {glue:text}`ratio_opposed:.2f` $M$ or later in every order.
 #
 # ## Finite $M$
 #
