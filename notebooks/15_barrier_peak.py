@@ -431,6 +431,10 @@ axis.axvline(12, color="book:black", linestyle=":", label="$m = 2M$")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
 figures.legend(figure)
 figures.show("fig_six", figure)
+figures.numbers(
+    lead=f"{100 * lead:.1f} ± {100 * lead_error:.1f}",
+    pairs_uniform=f"{pairs_uniform:,}",
+)
 
 # %% [markdown]
 # ```{glue:figure} fig_six
@@ -440,6 +444,8 @@ figures.show("fig_six", figure)
 # The uniform curves of Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, bars ±3.29 standard errors
 # (profile {glue:text}`profile`).
 # ```
+#
+# With {glue:text}`pairs_uniform` pairs a width the barrier at $m = 12$ is {glue:text}`lead` % above the largest one outside $m = 11, 12, 13$.
 
 # %% [markdown]
 # ## The number of teachers at fixed dimension
