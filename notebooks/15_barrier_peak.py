@@ -19,7 +19,7 @@
 # which Algorithm 1 finds the leftover rows: the peak is at {glue:text}`peak_barrier:.3f` $M$ if they stand at random, at {glue:text}`peak_place:.3f` $M$ if
 # the columns have been sorted in place, and the barrier at $2M$ is only {glue:text}`below_random` and {glue:text}`below_place` % lower than there.
 # The ratio to the direct barrier, which the paper's Fig. 3 draws, peaks later, at {glue:text}`peak_ratio:.3f` and {glue:text}`ratio_place:.3f` $M$. After the
-# best of all permutations, which Algorithm 1 does not find, the barrier peaks at {glue:text}`peak_best` $M$, close to $2M$.
+# best of all permutations, which Algorithm 1 does not find, the barrier peaks a little below $2M$, at {glue:text}`peak_best` $M$.
 # How the barrier depends on the input dimension is a one-line theorem.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -302,8 +302,8 @@ figures.numbers(
 # | by the best permutation ($M =$ {glue:text}`M_best`) | {glue:text}`peak_best` $M$ | |
 #
 # The barrier at $2M$ is {glue:text}`below_random`, {glue:text}`below_place` and {glue:text}`below_sorted` % lower than at the peak in the first three orders, less
-# than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of it, and stays there as $M$ grows.
-# "The barrier after the best permutation", taken at its word, does peak close to $2M$; but the paper draws it after Algorithm 1.
+# than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of it, and does not come closer as $M$ grows.
+# "The barrier after the best permutation", taken at its word, peaks a little below $2M$; the paper draws it after Algorithm 1.
 #
 # ## Finite $M$
 #
@@ -520,7 +520,7 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 # - With many teachers the barrier is the *square* of a mean over types ({prf:ref}`thm-many-teachers`), and its limit curve is
 #   explicit ({prf:ref}`thm-leftovers`).
 # - With six teachers the barrier is largest at $2M$ up to one neuron. With many, it is largest at {glue:text}`peak_barrier:.3f` to {glue:text}`peak_sorted:.3f` $M$ after
-#   Algorithm 1, and close to $2M$ after the best permutation ({glue:text}`peak_best` $M$), which saves
+#   Algorithm 1, and a little below $2M$ after the best permutation ({glue:text}`peak_best` $M$), which saves
 #   {glue:text}`better` % of the barrier of large with small.
 # - The ratio to the direct barrier is largest at {glue:text}`peak_ratio:.3f` $M$ or later after Algorithm 1. None of these is the minimum of the overlap at
 #   {glue:text}`overlap_minimum:.3f` $M$: the overlap counts rows, the barrier weighs them.
