@@ -1,4 +1,4 @@
-"""Branches of constrained minima on which two neurons approach each other (Brea, Şimşek, Illing & Gerstner, section 4.1).
+"""Branches of constrained minima on which two neurons approach each other (Brea, Şimşek, Illing & Gerstner, § 4.1).
 
 At distance δ = ‖ϑ_1 − ϑ_0‖ a constrained critical point has ∇L = μ∇δ. In the centred coordinates of
 :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one, these are p equations in p + 1
@@ -132,7 +132,9 @@ def follow_pairs(
         return (points[:, -1] <= lowest[rows]) | away
 
     curves = follow(field, y, -1.0, stop, steps, largest, tol)
-    return [_branch(chart, problem.select(torch.tensor([k])), curve, lowest[k].item()) for k, curve in enumerate(curves)]
+    return [
+        _branch(chart, problem.select(torch.tensor([k])), curve, lowest[k].item()) for k, curve in enumerate(curves)
+    ]
 
 
 def pair_field(chart: PairChart, problem: Shallow) -> Field:

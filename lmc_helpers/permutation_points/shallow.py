@@ -4,9 +4,9 @@ With s = ϑ_i·z, z = (x, 1), residuals r = f(x) − y and features ∂f of the 
 
     L = Σ_μ ‖r_μ‖²/(2T),    ∇L = Σ_μ ∂f_μᵀ r_μ/T,    ∇²L = Σ_μ ∂f_μᵀ ∂f_μ/T + Σ_μ r_μ·∂²f_μ/T,
 
-and ∂²f has entries only within one neuron: a_i g''(s) z zᵀ and g'(s) z. This takes matrix products instead of p backward
-passes (:mod:`~lmc_helpers.permutation_points.hessian`). The activation may be any smooth function, such as a rounded
-ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively homogeneous.
+and ∂²f has entries only within one neuron: a_i g''(s) z zᵀ and g'(s) z. This takes matrix products instead of p
+backward passes (:mod:`~lmc_helpers.permutation_points.hessian`). The activation may be any smooth function, such as a
+rounded ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively homogeneous.
 """
 
 from __future__ import annotations
@@ -123,12 +123,16 @@ class Shallow:
             return self
         return Shallow(self.net, self.x[rows], self.y[rows], self.g, self.pin)
 
-    def loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """L (...,) of θ (..., p)."""
+    def output(self, theta: torch.Tensor) -> torch.Tensor:
+        """f(x) (..., T, n_2) of θ (..., p)."""
         (W, b), (V, bias) = self.net.split(theta)
         g = self.g or NONLINEARITIES[self.net.activation]
-        r = V @ g(W @ self.x.mT + b[..., None]) + bias[..., None] - self.y.mT  # (..., n_2, T)
-        loss = r.square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
+        return (V @ g(W @ self.x.mT + b[..., None]) + bias[..., None]).mT
+
+    def loss(self, theta: torch.Tensor) -> torch.Tensor:
+        """L (...,) of θ (..., p)."""
+        (W, b), _ = self.net.split(theta)
+        loss = (self.output(theta) - self.y).square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
         return loss + self.pin / 8 * self._excess(W, b).square().sum(dim=-1) if self.pin else loss
 
     def derivatives(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
