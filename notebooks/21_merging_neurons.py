@@ -240,18 +240,17 @@ figures.show("fig_merge", figure)
 
 
 # %%
-def reaches(b) -> bool:
-    """Whether the distance falls all the way along constrained minima."""
-    return b.end in ENDS[:2] and not b.folds
-
-
 folded = [b for row in followed for b in row if b.folds]
-unbroken = [np.mean([reaches(b) for b in row]) for row in followed]
-elsewhere = [sum(b.end in ENDS[1:3] for b in row) / 10 for row in followed]
+unbroken, arriving = [], []  # shares of the pairs of each toy
+for row in followed:
+    broken = [b.folds > 0 or b.end == ENDS[2] for b in row]
+    elsewhere = [not b.folds and b.end in ENDS[1:3] for b in row]
+    unbroken.append(1 - np.mean(broken))
+    arriving.append(1 - np.mean(elsewhere))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.continuous and P2.reaches"}
 claims.check("P2.continuous", unbroken, n=10 * teachers)
-claims.check("P2.reaches", [1 - share for share in elsewhere], n=10 * teachers)
+claims.check("P2.reaches", arriving, n=10 * teachers)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
