@@ -170,6 +170,10 @@ class Shallow:
                 H[:, place[:, None], place] += self.pin * (off[..., None] / 2 * identity + v[:, :, None] * v[:, None])
         return gradient, H
 
+    def hessian(self, theta: torch.Tensor) -> torch.Tensor:
+        """∇²L (B, p, p) of θ (B, p)."""
+        return self.derivatives(theta)[1]
+
     def _activation(self, s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """g, g' and g'' by elementwise differentiation."""
         g = self.g or NONLINEARITIES[self.net.activation]
