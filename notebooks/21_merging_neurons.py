@@ -68,6 +68,7 @@ from lmc_helpers.permutation_points.merging import (
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points.rounding import relu_minima
 from lmc_helpers.permutation_points.shallow import (
     Shallow,
     equal_norms,
@@ -476,57 +477,38 @@ claims.check("P1.converged", zero)
 # the permutation point. The empirical loss of a ReLU network is piecewise smooth, with a kink where an input crosses a neuron's line. We follow $g_h(s) = \frac12 (s + \sqrt{s^2 + h^2})$, which differs from ReLU by at most $h/2$
 # and whose constrained minima are smooth, at $h = 0.03$; and where numbers are compared, minimise the merged network with $h \to 0$.
 
+
 # %%
-WIDTHS = (0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4)  # h, towards ReLU
-
-
 def relu_toy(number: int) -> tuple[Shallow, torch.Tensor]:
     """The rounded loss with ‖ϑ_i‖ = 1, and the teacher."""
     theta = equal_norms(RELU, RELU.initial(1, seed + number)[0])
     x = normal((relu_inputs, 2), seed + number, "inputs of the toy")
-    rounded = Shallow(
-        RELU, x, torch.zeros(relu_inputs, 1).double(), rounded_relu(0.03)
-    )
-    return Shallow(RELU, x, rounded.output(theta), rounded_relu(0.03), 1.0), theta
+    y = Shallow(RELU, x, x[:, :1], rounded_relu(0.03)).output(theta)
+    return Shallow(RELU, x, y, rounded_relu(0.03), pin=1.0), theta
 
 
 relu_toys = [relu_toy(100 + k) for k in range(relu_teachers)]
-merged, settled = [], []  # losses of the ten merged networks, (10,) each
+merged, chart = [], PairChart(RELU, 1)  # ten merged networks a toy
 for problem, theta in relu_toys:
-    starts = torch.stack(
-        [PairChart(RELU, 1).bring_forward(theta, *p) for p in PAIRS]
-    )
-    small, at = reduce_pair(RELU, starts, layer=1)  # 2-4-1
+    pairs = [chart.bring_forward(theta, *pair) for pair in PAIRS]
+    small, start = reduce_pair(RELU, torch.stack(pairs), layer=1)  # 2-4-1
     target = RELU.forward(theta, problem.x)
-    exact = squared_loss(small, problem.x, target)
-    values = []
-    for h in WIDTHS:
-        rounded = rounded_relu(h)
-        smooth = Shallow(small, problem.x, target, rounded, pin=1.0)
-        done = minimise(
-            smooth.loss, at, 300, 1e-8, radius=0.1, second=smooth.hessian
-        )
-        at = done.theta
-        values.append(exact(at))
-    merged.append((values[-1], at))
-    settled.append(((values[-2] / values[-1] - 1).abs() < 1e-3) & done.converged)
+    merged.append(relu_minima(small, start, problem.x, target))  # h → 0
 
 # %%
 # how many of the ten merged losses are different, against the tolerance
 different, same_function = [], []
-for (problem, theta), (values, at), ok in zip(
-    relu_toys, merged, settled, strict=True
-):
-    clusters = {
-        tol: count_different(values[ok], tol) for tol in (1e-2, 1e-3, 1e-4)
-    }
+for (problem, theta), end in zip(relu_toys, merged, strict=True):
+    ok, values = end.settled(1e-3), end.loss
+    tolerances = (1e-2, 1e-3, 1e-4)
+    clusters = [count_different(values[ok], tol) for tol in tolerances]
     print(f"{int(ok.sum())} of ten settled; different losses: {clusters}")
-    different.append((clusters[1e-3], int(ok.sum())))
-    f = small.forward(at, problem.x)[..., 0]  # (10, T)
+    different.append((clusters[1], int(ok.sum())))
+    f = small.forward(end.theta, problem.x)[..., 0]  # (10, T)
     error = (f - RELU.forward(theta, problem.x)[:, 0]).norm(dim=1)
-    for one, other in combinations(torch.nonzero(ok)[:, 0].tolist(), 2):
-        if abs(values[one] / values[other] - 1) < 1e-3:
-            same_function.append(((f[one] - f[other]).norm() / error[one]).item())
+    for i, k in combinations(torch.nonzero(ok)[:, 0].tolist(), 2):
+        if abs(values[i] / values[k] - 1) < 1e-3:
+            same_function.append(((f[i] - f[k]).norm() / error[i]).item())
 both = sum(1 < count < n for count, n in different)  # some equal, some not
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P1.same_loss and P1.same_configuration"}
@@ -593,6 +575,8 @@ for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
     above.set_title(f"{name}: {one + 1} & {other + 1}")
 axes[0, 0].legend(fontsize=9)
 figures.show("fig_toy", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     different=", ".join(str(count) for count, _ in different),
     settled=", ".join(str(n) for _, n in different),

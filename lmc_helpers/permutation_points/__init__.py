@@ -11,6 +11,7 @@ with these neurons exchanged. The files, with sections and equations of the pape
   21, 24.
 - :mod:`~lmc_helpers.permutation_points.shallow`: networks with one hidden layer, with Hessians in closed form.
   Chapter 21.
+- :mod:`~lmc_helpers.permutation_points.rounding`: minima of ReLU losses through rounded ReLUs. Chapter 21.
 - :mod:`~lmc_helpers.permutation_points.continuation`: curves of solutions, followed around their folds. Chapter 21.
 - :mod:`~lmc_helpers.permutation_points.branches`, section 4.1: branches of constrained minima on which two neurons
   merge, and where they end. Chapter 21.
