@@ -224,7 +224,7 @@ for name in ENDS:
 near = torch.logspace(-4, -2, 2)
 axes[1].plot(near, 3 / near, ":", color="book:black", label=r"$\propto 1/\delta$")
 for axis in axes:
-    axis.set(xscale="log", yscale="log", xlim=(4, 0.4e-4))
+    axis.set(xscale="log", yscale="log", xlim=(4, 0.3e-4))
     axis.set_xlabel(r"distance $\delta/\delta_0$")
 axes[0].set(ylabel="loss", ylim=(1e-6, None))
 axes[1].set_ylabel("larger output weight of the pair")
@@ -531,7 +531,9 @@ end = minimise(
 )
 # A, B: two pairs with one permutation point; C: a pair with another one
 usable = torch.nonzero(end.converged)[:, 0]
-usable = usable[torch.argsort(at_point[usable].double(), descending=True)]
+nearest = torch.stack([(b.delta / b.delta[0]).min() for b in arcs])
+nearest = nearest - at_point.double()  # these first, then by distance
+usable = usable[nearest[usable].argsort()]
 twins = [
     (int(i), int(k))
     for i, k in combinations(usable, 2)
@@ -569,7 +571,8 @@ for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
         level = end.loss[k].item()
         below.axhline(level, color="book:red", linestyle="--", lw=1)
     top = 1.3 * max(b.loss.max().item(), end.loss[k].item())
-    below.set(xscale="log", xlim=(2, 0.4e-4), ylim=(0, top))
+    below.set(xscale="log", xlim=(2, 0.2e-4), ylim=(0, top))
+    below.ticklabel_format(style="sci", axis="y", scilimits=(0, 0))
     below.set(xlabel=r"distance $\delta/\delta_0$", ylabel="loss")
     one, other = PAIRS[k]
     above.set_title(f"{name}: {one + 1} & {other + 1}")
