@@ -56,7 +56,10 @@ from lmc_helpers.permutation_points.branches import (
     follow_pairs,
     join_problems,
 )
-from lmc_helpers.permutation_points.doubling import double_neurons
+from lmc_helpers.permutation_points.doubling import (
+    double_neurons,
+    equal_loss_exchange,
+)
 from lmc_helpers.permutation_points.hessian import hessian, inertia
 from lmc_helpers.permutation_points.merging import (
     count_different,
@@ -314,7 +317,7 @@ claims.check("P2.jumps", jump, n=len(jumps))
 # At the branches that end there, the smaller network is minimised on its own, with $L_1$, $D$ and the Hessian at the permutation point; compared with the branch at a few hundredths of $\delta_0$:
 
 # %%
-ratios, cosines, saddles, kinds, gaps = [], [], [], [], []
+ratios, cosines, saddles, kinds, gaps, reached = [], [], [], [], [], []
 for (problem, _), row in zip(toys, followed, strict=True):
     for b in (b for b in row if b.end == ENDS[0]):
         small, start = reduce_pair(TANH, b.theta[-1:], layer=1)
@@ -334,6 +337,7 @@ for (problem, _), row in zip(toys, followed, strict=True):
         mirror = TANH.swap(b.theta, 1, 0, 1)  # the second half of the path
         gap = (mirror - b.theta).norm(dim=1)
         gaps.append((gap[-1] / gap[0]).item())
+        reached.append((b, point))
 print("(L − L₁)/(κδ²/8):", np.round(ratios, 4))
 print("cos(e, lowest eigenvector of D):", np.round(cosines, 8))
 print("negative eigenvalues at the permutation point:", saddles)
@@ -371,8 +375,8 @@ print(three_counts)
 at_points = three_counts[ENDS[0]]
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.three_outputs"}
-reached = sum(three_counts[name] for name in ENDS[:2])
-claims.check("P2.three_outputs", float(at_points), n=reached)
+small_distance = sum(three_counts[name] for name in ENDS[:2])
+claims.check("P2.three_outputs", float(at_points), n=small_distance)
 
 # %% [markdown]
 # ## Gradient and curvature on the way
@@ -473,7 +477,7 @@ for t in (1, 0.1, 0.01, 0.001, 1e-4):  # distance t δ_0
 claims.check("P1.converged", zero)
 
 # %% [markdown]
-# The curves of the paper's Fig. 1 rise, so its descent stopped early or held the scale. We hold it: $\|\vartheta_i\| = 1$ for all neurons, which costs no loss and leaves the path to
+# The curves of the paper's Fig. 1 rise, which these minima do not; descent that stops early does, and so do minima at fixed scale. We fix it: $\|\vartheta_i\| = 1$ for all neurons, which costs no loss and keeps
 # the permutation point. The empirical loss of a ReLU network is piecewise smooth, with a kink where an input crosses a neuron's line. We follow $g_h(s) = \frac12 (s + \sqrt{s^2 + h^2})$, which differs from ReLU by at most $h/2$
 # and whose constrained minima are smooth, at $h = 0.03$; and where numbers are compared, minimise the merged network with $h \to 0$.
 
@@ -603,8 +607,28 @@ figures.numbers(
 #
 # ## The lowest permutation point
 #
-# Section 4.2 remarks that the lowest permutation point would connect all minima. That is so whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to every permuted copy of the point, and the
-# permuted path leads down to every permuted minimum. What it costs is the largest loss on the path, which is that of the point only where the path has no higher maximum before.
+# Section 4.2 remarks that the lowest permutation point would connect all minima. That is so whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to permuted copies of the point, and the
+# permuted path leads down to the permuted minimum. For the tanh branches that end at a permutation point, and an exchange with each other neuron:
+
+# %%
+excess, joints = [], []  # of the whole path, over the branch alone
+for b, point in reached:
+    for other in (2, 3, 4):
+        across = equal_loss_exchange(TANH, point.theta, 1, other)
+        back = TANH.swap(b.theta, 1, 1, other).flip(0)  # the permuted branch
+        whole = torch.cat([b.theta, across, back])
+        top = point.loss(whole).max() / point.loss(b.theta).max()
+        excess.append(abs(top.item() - 1))
+        far = (back[-1] - b.theta[0]).norm()
+        apart = (across[0] - b.theta[-1]).norm(), (back[0] - across[-1]).norm()
+        joints.append((max(apart) / far).item())
+print("gaps where the three pieces join:", np.round(joints, 5))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.lowest"}
+claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
+
+# %% [markdown]
+# What it costs is the largest loss on the branch, which is that of the point only where the branch has no higher maximum before.
 #
 # ## What we found that the paper does not say
 #
