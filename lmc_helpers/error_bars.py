@@ -2,8 +2,8 @@
 
 Claims are judged at ±3.29 standard errors, the normal quantile of the two-sided level 10⁻³ (:data:`QUANTILE`).
 
-Where samples are independent, :func:`mean_and_error`, :func:`ratio_of_means` and :func:`slope_and_error` have closed
-errors; :func:`place_of_peak` and :func:`bootstrap` resample.
+Where samples are independent, :func:`share` has an exact interval, :func:`mean_and_error`, :func:`ratio_of_means` and
+:func:`slope_and_error` have closed errors; :func:`place_of_peak` and :func:`bootstrap` resample.
 
 Samples may come in clusters: several pairs of networks that share a mask are not independent, only the clusters are.
 A mean's standard error is then that of the cluster means, and with G clusters the quantile is Student's with G − 1
@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t
+from scipy.stats import beta, t
 
 from lmc_helpers.seeds import numpy_generator
 
@@ -31,11 +31,13 @@ __all__ = [
     "place_of_peak",
     "power_law",
     "ratio_of_means",
+    "share",
     "slope_and_error",
     "widening",
 ]
 
 QUANTILE = 3.2905267314919255  #: Φ⁻¹(1 − 0.0005): half-width of an interval in standard errors
+LEVEL = 1e-3  # two-sided: of every interval that a claim is judged by
 RESAMPLES = 2000  # for the place of a peak
 
 
@@ -184,14 +186,17 @@ def power_law(x, samples: np.ndarray) -> tuple[float, float]:
 
 
 def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tuple[float, float]:
-    """The x at which the mean of its sample is largest, and the standard deviation of that place under resampling.
+    """The x at which the mean of its sample is largest, with an error that knows the selection and the grid.
 
-    Each sample is resampled with replacement 2000 times, independently at every x.
+    Selection: each sample is resampled with replacement 2000 times, independently at every x, and the largest mean is
+    looked for again. Grid: the peak lies anywhere in the cell around the chosen place, of standard deviation
+    (width of the cell)/√12; a cell reaches half-way to the neighbours, at the ends of the grid as far outwards as
+    inwards. The variances add.
 
     Parameters
     ----------
     x : sequence of float
-        places (k,).
+        places (k,), k >= 2, increasing.
     samples : sequence of array
         one sample (n_k,) a place; sizes may differ.
     seed : int
@@ -205,21 +210,57 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
     Raises
     ------
     ValueError
-        if the numbers of places and samples differ, or a sample is empty.
+        if the numbers of places and samples differ, a sample is empty, or the places do not increase.
 
     Examples
     --------
-    >>> place_of_peak([1, 2, 3], [[0.0, 0.1], [1.0, 1.1], [0.5, 0.4]], seed=1)
-    (2.0, 0.0)
+    >>> place, error = place_of_peak([1, 2, 3], [[0.0, 0.1], [1.0, 1.1], [0.5, 0.4]], seed=1)
+    >>> place, round(error * 12**0.5, 12)
+    (2.0, 1.0)
     """
     x = np.asarray(x, dtype=float)
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     if len(x) != len(arrays) or not all(len(sample) for sample in arrays):
         raise ValueError(f"{len(x)} places and {len(arrays)} samples; allowed: one non-empty sample a place")
+    if len(x) < 2 or (np.diff(x) <= 0).any():
+        raise ValueError(f"places {x.tolist()}; allowed: two or more, increasing")
     rng = numpy_generator(seed, "bootstrap of the place of a peak")
     means = np.stack([s[rng.integers(len(s), size=(RESAMPLES, len(s)))].mean(axis=1) for s in arrays])  # (k, 2000)
-    place = x[int(np.argmax([sample.mean() for sample in arrays]))]
-    return float(place), float(x[means.argmax(axis=0)].std())
+    best = int(np.argmax([sample.mean() for sample in arrays]))
+    gaps = np.diff(x)
+    cell = (gaps[max(best - 1, 0)] + gaps[min(best, len(gaps) - 1)]) / 2
+    return float(x[best]), math.hypot(float(x[means.argmax(axis=0)].std()), cell / math.sqrt(12))
+
+
+def share(successes: int, n: int) -> tuple[float, float, float]:
+    """Share of a sample and its exact (Clopper–Pearson) interval at two-sided 10⁻³.
+
+    Parameters
+    ----------
+    successes, n : int
+        0 <= successes <= n, n >= 1; the n trials are independent.
+
+    Returns
+    -------
+    (float, float, float)
+        share, lower and upper end; with no success the lower end is 0, with no failure the upper one is 1.
+
+    Raises
+    ------
+    ValueError
+        if the numbers are out of range.
+
+    Examples
+    --------
+    >>> value, low, high = share(50, 50)
+    >>> value, round(low, 4), high
+    (1.0, 0.859, 1.0)
+    """
+    if not 0 <= successes <= n or n < 1:
+        raise ValueError(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
+    low = float(beta.ppf(LEVEL / 2, successes, n - successes + 1)) if successes else 0.0
+    high = float(beta.isf(LEVEL / 2, successes + 1, n - successes)) if successes < n else 1.0
+    return successes / n, low, high
 
 
 def bootstrap(

@@ -7,7 +7,7 @@ from functools import cache
 from pydantic import Field, ValidationError
 
 from book.tools.chapters import NOTEBOOKS, BuildError, chapters, short
-from lmc_helpers.claims.criteria import Entry, LedgerError
+from lmc_helpers.claims.intervals import Entry, LedgerError
 from lmc_helpers.claims.reading import explained, load
 
 PROFILES = NOTEBOOKS / "profiles"

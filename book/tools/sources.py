@@ -18,7 +18,7 @@ from pathlib import Path
 from book.tools import chapters as names
 from book.tools import profiles
 from book.tools.chapters import BuildError
-from lmc_helpers.claims.criteria import LedgerError
+from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.reading import load
 
 PACKAGE = "lmc_helpers"

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import asdict
 
 import numpy as np
 
 from lmc_helpers.claims import reading
-from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge
+from lmc_helpers.claims.criteria import OURS, PAPER, Part
+from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE
+from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge, surprises
 
 MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's output hold a verdict
+OUTCOMES = {INSIDE: "met", OUTSIDE: "rejected", ACROSS: "not decided"}
+LABELS = {PAPER: "printed", OURS: "criterion"}  # of the criterion; a reading's is neither
 
 
-def check(id: str, value, *, stderr: float = 0.0, n: int | None = None, rival: float | None = None, again=None) -> None:
+def check(
+    id: str,
+    value,
+    *,
+    stderr: float | None = None,
+    interval: tuple[float, float] | None = None,
+    n: int | None = None,
+    rival: float | None = None,
+    again=None,
+) -> None:
     """Judge a measurement against the ledger's part ``id``, show the outcome and store it in the notebook.
 
     Parameters are those of :func:`~lmc_helpers.claims.judge.judge`, and ``value`` may be a sequence of exact values:
-    then its worst value for the printed criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
+    then its worst value for the criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
     number of values unless it is given. The record is stored in the metadata of the cell's output.
 
     Raises
@@ -31,16 +44,16 @@ def check(id: str, value, *, stderr: float = 0.0, n: int | None = None, rival: f
     """
     from IPython.display import display
 
-    criteria = reading.part(id)
+    part = reading.part(id)
     values = np.asarray(value, dtype=float)
     if values.ndim:
-        if not values.size or stderr or again:
-            raise ValueError(f"{id}: {values.size} values; allowed: a sequence of one or more exact values, no stderr")
-        value, n = farthest(values, criteria.printed), values.size if n is None else n
+        if not values.size or stderr is not None or interval is not None or again:
+            raise ValueError(f"{id}: {values.size} values; allowed: a sequence of one or more exact values, no error")
+        value, n = farthest(values, part.criterion), values.size if n is None else n
     if n is None:
         raise ValueError(f"{id}: n is missing; allowed: the samples or the size behind a single value")
-    verdict = judge(criteria, float(value), stderr=stderr, n=n, rival=rival, again=again)
-    seen = {"text/plain": text(criteria, verdict), "text/html": table(criteria, verdict)}
+    verdict = judge(part, float(value), stderr=stderr, interval=interval, n=n, rival=rival, again=again)
+    seen = {"text/plain": text(part, verdict), "text/html": table(part, verdict)}
     display(seen, metadata={MIME: asdict(verdict)}, raw=True)
     if contradicts(verdict):
         raise Contradiction(f"{id}: computed {verdict.verdict!r}, the ledger expects {verdict.expected!r}")
@@ -57,27 +70,60 @@ def rounded(value: float, digits: int, floor: float = 0.0) -> str:
     return f"< {floor:g}" if abs(value) < floor else f"{value:.{digits}g}"
 
 
+def with_error(value: float, stderr: float) -> str:
+    """A value and its standard error, both to the digits that the error supports: one, or two if the first is a 1.
+
+    Examples
+    --------
+    >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
+    ('0.654 ± 0.012', '-12300 ± 300', '(2.00 ± 0.03)e-07')
+    """
+    first = f"{stderr:.0e}"  # one digit
+    place = int(first[2:]) - ("1" in (first[0], f"{stderr:e}"[0]))
+    if -5 <= place <= 4:
+        scale, decimals, unit = 1.0, max(0, -place), ""
+        value, stderr = (round(number, -place) for number in (value, stderr))
+    else:
+        power = math.floor(math.log10(max(abs(value), stderr)))
+        scale, decimals, unit = 10.0**power, max(0, power - place), f"e{power:+03d}"
+    shown = f"{value / scale:.{decimals}f} ± {stderr / scale:.{decimals}f}"
+    return f"({shown}){unit}" if unit else shown
+
+
+def measured(part: Part, record: dict) -> str:
+    """A measured value with its error or interval and its samples, or that nothing was run."""
+    if record["value"] is None:
+        return "not run"
+    if record["stderr"] is not None:
+        shown = with_error(record["value"], record["stderr"])
+    elif record["low"] < record["high"]:
+        shown = f"{record['value']:.3g} in [{record['low']:.3g}, {record['high']:.3g}]"
+    else:
+        shown = rounded(record["value"], part.digits, part.floor)
+    return f"{shown} (n = {record['n']})"
+
+
+def stated(part: Part) -> str:
+    """Who states a part, and where."""
+    who = {PAPER: "the paper", OURS: "this book"}.get(part.whose, "the paper, as we read it")
+    return f"{who}: {part.where}" + (f" ({part.weight})" if part.whose != OURS else "")
+
+
 def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
     """Label, content, outcome."""
-    if v.value is None:
-        criteria = [("printed", v.printed, "")] + ([("corrected", v.corrected, "")] if v.corrected else [])
-        return [
-            (v.part, v.quantity, ""),
-            ("measured", "not run", ""),
-            *criteria,
-            ("verdict", f"{v.verdict} ({v.note})", ""),
-        ]
-    shown = rounded(v.value, part.digits, part.floor) + (f" ± {v.stderr:.1g}" if v.stderr else "") + f" (n = {v.n})"
-    rows = [
+    criteria = [(LABELS.get(part.whose, "read as"), v.criterion, v.place)]
+    criteria += [("sharper", v.sharper, v.place_sharper or "")] if v.sharper else []
+    criteria += [("corrected", v.corrected, v.place_corrected or "")] if v.corrected else []
+    note = v.note + (f"{'; ' if v.note else ''}the ledger left it open" if surprises(v) else "")
+    return [
         (v.part, v.quantity, ""),
-        ("measured", shown, ""),
-        ("printed", v.printed, "met" if v.printed_met else "rejected"),
+        ("stated by", stated(part), ""),
+        *([("reading", part.reading, "")] if part.reading else []),
+        ("measured", measured(part, asdict(v)), ""),
+        *((label, words, OUTCOMES.get(place or "", "")) for label, words, place in criteria),
+        ("rival", v.rival, ""),
+        ("verdict", v.verdict + (f" ({note})" if note else ""), ""),
     ]
-    if v.corrected:
-        rows.append(("corrected", v.corrected, "met" if v.corrected_met else "rejected"))
-    rows.append(("rival", v.rival, "rejected" if v.rival_rejected else "not rejected"))
-    rows.append(("verdict", v.verdict + (f" ({v.note})" if v.note else ""), ""))
-    return rows
 
 
 def text(part: Part, verdict: Verdict) -> str:
@@ -89,10 +135,21 @@ def text(part: Part, verdict: Verdict) -> str:
     )
 
 
+def slug(verdict: str) -> str:
+    """A verdict as the style sheet names it.
+
+    Examples
+    --------
+    >>> slug("holds, and more is true")
+    'holds-and-more-is-true'
+    """
+    return verdict.replace(",", "").replace(" ", "-")
+
+
 def table(part: Part, verdict: Verdict) -> str:
     """The box as an HTML table, which ``book/_static/book.css`` colours by the verdict."""
     body = "".join(
         f"<tr><th>{html.escape(label)}</th><td>{html.escape(content)}</td><td>{html.escape(outcome)}</td></tr>"
         for label, content, outcome in _rows(part, verdict)
     )
-    return f'<table class="lmc-claim lmc-{verdict.verdict.replace(" ", "-")}">{body}</table>'
+    return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{body}</table>'

@@ -1,248 +1,43 @@
-"""The ledger as data: what a claim and its parts may say, and the intervals that their criteria are.
+"""The ledger as data: what a claim and its parts may say.
 
-The models are the grammar of ``book/claims/*.yml``, and the JSON Schema that editors use is written from them. A
-criterion has one of four forms, each with an optional ``says`` (what it means in words):
-
-==========================================  ===============================
-``{equals: x, tolerance: δ}``               [x − δ, x + δ]; δ is 0 if absent
-``{between: [a, b]}``                       [a, b]
-``{at_most: a}``                            (−∞, a]
-``{at_least: a}``                           [a, ∞)
-==========================================  ===============================
-
-Numbers may be closed forms, ``1 - 1/(2*sqrt(pi))``.
+The models are the grammar of ``book/claims/*.yml``, and the JSON Schema that editors use is written from them. A part
+says *whose* statement it is and what weight it has, and states a criterion: an interval
+(:mod:`~lmc_helpers.claims.intervals`) fixed before the measurement.
 """
 
 from __future__ import annotations
 
-import ast
-import math
-import operator
-from collections.abc import Callable
+import hashlib
+import json
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    GetCoreSchemaHandler,
-    Tag,
-    WithJsonSchema,
-    model_validator,
-)
-from pydantic_core import CoreSchema, core_schema
+from pydantic import Field, model_validator
 
-HOLDS, CORRECTED, FAILS, OPEN = "holds", "holds with correction", "fails", "open"
-VERDICTS = (HOLDS, CORRECTED, OPEN, FAILS)  # from best to worst: an id's verdict is that of its worst part
+from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
 
-OPERATORS: dict[type, Callable] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-}
-CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler"}
-FUNCTIONS = (
-    *("sqrt", "exp", "log", "gamma", "erf", "erfc", "besseli", "besselj"),
-    *("sin", "cos", "tan", "asin", "acos", "atan"),
-)
-DIGITS = 30  # of the arithmetic in closed forms, far more than a float keeps
+HOLDS = "holds"
+SHARPER = "holds, and more is true"
+CORRECTED = "false as printed, corrected"
+BROKEN = "broken, statement stands"
+FAILS = "fails"
+OPEN = "open"
+VERDICTS = (SHARPER, HOLDS, BROKEN, CORRECTED, OPEN, FAILS)  # from best to worst
+STANDS = (HOLDS, SHARPER, OPEN)  # what the statement of a step that breaks may be expected to be
+
+PAPER, READING, OURS = "paper", "reading", "ours"
+WHOSE = (PAPER, READING, OURS)
+HEADLINE, DETAIL, SLIP = "headline", "detail", "slip"
+WEIGHTS = (HEADLINE, DETAIL, SLIP)
 
 
-class LedgerError(ValueError):
-    """The ledger is malformed or not there, or one of its criteria cannot fail."""
-
-
-def number(value: int | float | str) -> float:
-    """A number of the ledger; a string is a closed form, evaluated with 30 digits.
-
-    Closed forms consist of numbers, ``+ - * / **``, parentheses, ``pi``, ``E``, ``EulerGamma`` and the functions
-    ``sqrt exp log gamma erf erfc besseli besselj sin cos tan asin acos atan``.
-
-    Parameters
-    ----------
-    value : int, float or str
-        a number or a closed form.
-
-    Returns
-    -------
-    float
-        the nearest float.
-
-    Raises
-    ------
-    LedgerError
-        if a string is no closed form.
-
-    Examples
-    --------
-    >>> abs(number("1 - 1/(2*sqrt(pi))") - (1 - 1 / (2 * math.sqrt(math.pi)))) < 1e-15
-    True
-    """
-    if not isinstance(value, str) and not isinstance(value, bool):
-        return float(value)
-    import mpmath
-
-    try:
-        with mpmath.workdps(DIGITS):
-            return float(_evaluated(ast.parse(str(value).strip(), mode="eval").body))
-    except (SyntaxError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise LedgerError(f"{value!r} is neither a number nor a closed form") from error
-
-
-def _evaluated(node: ast.expr):
-    import mpmath
-
-    match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return mpmath.mpf(repr(value))
-        case ast.Name(id=name):
-            return +getattr(mpmath, CONSTANTS[name])
-        case ast.BinOp(left=left, op=op, right=right):
-            return OPERATORS[type(op)](_evaluated(left), _evaluated(right))
-        case ast.UnaryOp(op=op, operand=operand):
-            return OPERATORS[type(op)](_evaluated(operand))
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            return getattr(mpmath, name)(*map(_evaluated, arguments))
-    raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
-
-
-def _is_number(value: Any) -> Any:
-    """What a field that takes a number refuses is said in words, before the types' own messages."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{value!r} is neither a number nor a closed form")
-    number(value)
-    return value
-
-
-class Entry(BaseModel):
-    """What every mapping of a YAML file has in common: it cannot change, and a field that nobody knows is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_fields(cls, entry: Any) -> Any:
-        allowed = ", ".join(cls.model_fields)
-        if not isinstance(entry, dict):
-            raise ValueError(f"{entry!r} is not allowed here; allowed: a mapping with {allowed}")
-        unknown = [str(name) for name in entry if name not in cls.model_fields]
-        if unknown:
-            raise ValueError(f"unknown field {', '.join(map(repr, unknown))}; allowed: {allowed}")
-        return entry
-
-
-Number = Annotated[
-    int | float | str,
-    BeforeValidator(_is_number),
-    WithJsonSchema({"type": ["number", "string"], "description": "a number, or a closed form as 1/(2*sqrt(pi))"}),
-]
-
-
-class _Form(Entry):
-    """One way to write a criterion."""
-
-    says: str = Field("", description="what the criterion means, in words")
-
-    def bounds(self) -> tuple[float, float, str]:
-        """Lower end, upper end, and the form in words."""
-        raise NotImplementedError
-
-
-class _Equals(_Form):
-    equals: Number
-    tolerance: Number = Field(0, description="the smallest difference that would matter")
-
-    def bounds(self) -> tuple[float, float, str]:
-        x, tolerance = number(self.equals), number(self.tolerance)
-        return x - tolerance, x + tolerance, f"= {form(self.equals)}" + (f" ± {tolerance:g}" if tolerance else "")
-
-
-class _Between(_Form):
-    between: Annotated[list[Number], Field(min_length=2, max_length=2)]
-
-    def bounds(self) -> tuple[float, float, str]:
-        low, high = self.between
-        return number(low), number(high), f"in [{form(low)}, {form(high)}]"
-
-
-class _AtMost(_Form):
-    at_most: Number
-
-    def bounds(self) -> tuple[float, float, str]:
-        return -math.inf, number(self.at_most), f"≤ {form(self.at_most)}"
-
-
-class _AtLeast(_Form):
-    at_least: Number
-
-    def bounds(self) -> tuple[float, float, str]:
-        return number(self.at_least), math.inf, f"≥ {form(self.at_least)}"
-
-
-FORMS = {"equals": _Equals, "between": _Between, "at_most": _AtMost, "at_least": _AtLeast}
-
-
-def _form_of(entry: Any) -> str | None:
-    return next((name for name in FORMS if isinstance(entry, dict) and name in entry), None)
-
-
-_Criterion = Annotated[
-    Annotated[_Equals, Tag("equals")]
-    | Annotated[_Between, Tag("between")]
-    | Annotated[_AtMost, Tag("at_most")]
-    | Annotated[_AtLeast, Tag("at_least")],
-    Discriminator(
-        _form_of,
-        custom_error_type="criterion",
-        custom_error_message="this is no criterion; allowed: equals (with tolerance), between, at_most or at_least",
-    ),
-]
-
-
-def form(value: int | float | str) -> str:
-    """A number as it stands in the ledger, a closed form with its value."""
-    return f"{value} ≈ {number(value):.6g}" if isinstance(value, str) else f"{value:g}"
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A closed interval with the words that describe it; in the ledger one of the four forms of a criterion.
-
-    Examples
-    --------
-    >>> Interval(0.5, 1.5, "").meets(Interval(1.5, 2.0, ""))
-    True
-    """
-
-    low: float
-    high: float
-    words: str
-
-    def meets(self, other: Interval) -> bool:
-        """Whether the two intervals have a point in common."""
-        return self.low <= other.high and other.low <= self.high
-
-    @classmethod
-    def _from(cls, entry: _Form) -> Interval:
-        low, high, words = entry.bounds()
-        if not low <= high or low == -high == -math.inf:
-            raise ValueError(f"the criterion {words} is empty or cannot fail")
-        return cls(low, high, f"{words}: {entry.says}" if entry.says else words)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(cls._from, handler.generate_schema(_Criterion))
+def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{field} {value!r}; allowed: {', '.join(map(repr, allowed))}")
 
 
 class Rival(Entry):
-    """A plausible value that a part's criteria must exclude."""
+    """A plausible value outside a part's criteria: why they are as narrow as they are."""
 
     says: str = Field(description="why the value is plausible")
     value: Number | None = Field(None, description="absent if the chapter measures it")
@@ -254,46 +49,106 @@ class Rival(Entry):
 
 
 class PartEntry(Entry):
-    """One part of a claim as the ledger writes it: a measured quantity, its criteria and the expected verdict."""
+    """One part of a claim as the ledger writes it: whose statement, what is measured, the criteria, the expectation."""
 
-    where: str = Field(description="equation, theorem, table or figure of the paper")
-    quantity: str = Field(description="what is measured")
-    printed: Interval = Field(description="the criterion that the paper's words come to")
+    whose: str = Field(
+        description="paper: it states so; reading: its words leave it open; ours: the book's own, never counted",
+        json_schema_extra={"enum": list(WHOSE)},
+    )
+    weight: str = Field(
+        description="headline: a stated result; detail: a step, constant or remark; slip: it changes nothing",
+        json_schema_extra={"enum": list(WEIGHTS)},
+    )
+    where: str = Field(description="where a reader with the PDF finds it; for ours, to what it belongs")
+    statement: str = Field("", description="what is stated there, in our words, with typeset formulas")
+    quantity: str = Field(description="what is measured, without formulas that need typesetting")
+    criterion: Interval = Field(description="what the statement comes to, for the measured quantity")
     rival: Rival
-    expected: str = Field(description="the verdict that the book expects", json_schema_extra={"enum": list(VERDICTS)})
+    expected: str = Field(
+        description="the verdict that the book expects at the paper's scale", json_schema_extra={"enum": list(VERDICTS)}
+    )
+    sampled: bool = Field(False, description="the measurement has a statistical error; otherwise it is a point")
     min_samples: int = Field(1, ge=1, description="with fewer the part stays open")
-    corrected: Interval | None = Field(None, description="what holds where the paper is wrong")
-    reason: str = Field("", description="why the verdict is another than holds")
-    statement: str = Field("", description="what the paper prints, in its words")
+    reading: str = Field("", description="for a reading: which one")
+    one_of: str = Field("", description="parts of an id with the same label are readings of one statement")
+    step_of: str = Field("", description="the part whose printed proof takes this step")
+    corrected: Interval | None = Field(None, description="what holds where the statement is false")
     correction: str = Field("", description="what holds instead, in words")
-    proof: str = Field("", description="label of the theorem that proves the correction")
-    digits: int = Field(4, ge=1, description="of the measured value that are shown")
-    pilot: bool = Field(False, description="the criterion was written after a pilot run, and the scoreboard says so")
+    sharper: Interval | None = Field(None, description="what holds beyond a true statement, inside the criterion")
+    sharpening: str = Field("", description="what more is true, in words")
+    proof: str = Field("", description="label of the theorem that proves the correction or the sharpening")
+    reason: str = Field("", description="why the verdict is another than holds")
+    digits: int = Field(4, ge=1, description="of an exact value that are shown")
     floor: float = Field(0.0, ge=0, strict=False, description="smaller values are shown as rounding errors")
 
     @model_validator(mode="after")
-    def _has_teeth(self) -> PartEntry:
-        if self.expected not in VERDICTS:
-            raise ValueError(f"expected {self.expected!r}; allowed: {', '.join(VERDICTS)}")
-        if self.expected in (CORRECTED, FAILS, OPEN) and not self.reason:
+    def _says_whose_it_is(self) -> PartEntry:
+        _one_of("whose", self.whose, WHOSE)
+        _one_of("weight", self.weight, WEIGHTS)
+        _one_of("expected", self.expected, VERDICTS)
+        if (self.whose == READING) != bool(self.reading):
+            raise ValueError("'reading' says which reading a part of whose: reading takes, and stands nowhere else")
+        if self.whose == OURS:
+            extra = [name for name in ("corrected", "sharper", "step_of", "one_of") if getattr(self, name)]
+            if extra or self.weight == SLIP:
+                raise ValueError(f"{extra[0] if extra else 'weight: slip'} is for statements of a paper, not for ours")
+        return self
+
+    @model_validator(mode="after")
+    def _gives_reasons(self) -> PartEntry:
+        if self.expected not in (HOLDS, SHARPER) and not self.reason:
             raise ValueError(f"expected {self.expected!r} needs a reason")
-        if self.expected == CORRECTED and not (self.corrected and self.correction and self.proof):
-            raise ValueError("a correction needs 'corrected', its statement 'correction' and its 'proof'")
-        if self.corrected and self.corrected.meets(self.printed):
-            raise ValueError("the printed and the corrected criterion overlap: no measurement tells them apart")
+        for verdict, name, words in ((CORRECTED, "corrected", "correction"), (SHARPER, "sharper", "sharpening")):
+            if self.expected == verdict and not (getattr(self, name) and getattr(self, words) and self.proof):
+                raise ValueError(f"expected {verdict!r} needs {name!r}, its statement {words!r} and its 'proof'")
+        if self.expected == BROKEN and not self.step_of:
+            raise ValueError(f"expected {BROKEN!r} needs 'step_of', the part whose printed proof takes the step")
+        return self
+
+    @model_validator(mode="after")
+    def _has_teeth(self) -> PartEntry:
+        if self.corrected and self.sharper:
+            raise ValueError("'corrected' is for a false statement and 'sharper' for a true one; allowed: one of them")
+        if self.corrected and self.corrected.meets(self.criterion):
+            raise ValueError("the criterion and the corrected one overlap: no measurement tells them apart")
+        if self.sharper and (not self.criterion.contains(self.sharper) or self.sharper.contains(self.criterion)):
+            raise ValueError("the sharper criterion must lie inside the criterion and be smaller")
+        if self.sampled:
+            for name, criterion in self.criteria():
+                if criterion.low == criterion.high:
+                    raise ValueError(
+                        f"{name}: a sampled value never lies inside a point; state the smallest difference that would "
+                        "matter as 'tolerance'"
+                    )
         if self.rival.interval:
             self.exclude(self.rival.interval)
         return self
 
+    def criteria(self) -> list[tuple[str, Interval]]:
+        """The criteria that a part has, by their names."""
+        named = (("criterion", self.criterion), ("corrected", self.corrected), ("sharper", self.sharper))
+        return [(name, interval) for name, interval in named if interval]
+
     def exclude(self, rival: Interval) -> None:
-        """Raise a LedgerError if a criterion of this part also accepts the rival."""
-        for name, criterion in (("printed", self.printed), ("corrected", self.corrected)):
-            if criterion and criterion.meets(rival):
-                raise LedgerError(f"the {name} criterion ({criterion.words}) also accepts its rival ({rival.words})")
+        """Raise a LedgerError if the rival would pass too: it must lie outside the criterion and the corrected one.
+
+        A rival of a sharper criterion may be the statement itself, so that only the sharper one must exclude it.
+        """
+        for name, criterion in self.criteria():
+            if criterion.meets(rival) and not (name == "criterion" and self.sharper):
+                raise LedgerError(f"{name} ({criterion.words}) also accepts its rival ({rival.words})")
+
+    def digest(self) -> str:
+        """Sixteen characters that change when a criterion changes, and not when only words do."""
+        criteria = {name: [interval.low, interval.high] for name, interval in self.criteria()}
+        rival = self.rival.interval
+        judged: dict[str, Any] = {"rival": rival and rival.low, "sampled": self.sampled, "step_of": self.step_of}
+        judged |= {"whose": self.whose, "min_samples": self.min_samples} | criteria
+        return hashlib.sha256(json.dumps(judged, sort_keys=True).encode()).hexdigest()[:16]
 
 
 class Misprint(Entry):
-    """A slip that changes no result."""
+    """A slip that changes no result and that nothing measures."""
 
     where: str
     printed: str
@@ -308,6 +163,20 @@ class ClaimEntry(Entry):
     says: str = Field(description="the claim in one line")
     parts: dict[str, PartEntry] = Field(default_factory=dict, description="absent: not yet in the book")
     misprints: list[Misprint] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _is_the_paper_s(self) -> ClaimEntry:
+        parts = self.parts.values()
+        if self.paper != BEYOND and self.parts and not any(p.weight == HEADLINE and p.whose != OURS for p in parts):
+            raise ValueError("no part is a headline of the paper; an id's verdict is that of these parts")
+        labels = [p.one_of for p in parts if p.one_of]
+        single = sorted({label for label in labels if labels.count(label) == 1})
+        if single:
+            raise ValueError(f"one_of {single[0]!r} stands at one part only; readings of one statement are two or more")
+        return self
+
+
+BEYOND = "X"  # the letter of what the book asks beyond the papers
 
 
 class Part(PartEntry):
@@ -341,3 +210,9 @@ class Claim:
             f"{id}.{name}": Part.model_construct(id=f"{id}.{name}", **dict(part)) for name, part in entry.parts.items()
         }
         return cls(id, entry.paper, entry.where, entry.says, parts, entry.misprints)
+
+    @property
+    def headlines(self) -> list[Part]:
+        """The parts whose verdicts make that of the id: the paper's headlines, or where nothing is a paper's, ours."""
+        heads = [part for part in self.parts.values() if part.weight == HEADLINE]
+        return [part for part in heads if part.whose != OURS] or heads

@@ -1,16 +1,19 @@
 """A measurement against a part's criteria: the verdict, by rules.
 
-A measurement is the interval value ± z·stderr, z = Φ⁻¹(1 − 0.0005) = 3.29 (two-sided 10⁻³); an exact computation is
-a point. A criterion, printed or corrected, is an interval too. It is *met* when the intervals intersect and *rejected*
-when they do not:
+A measurement is an interval: value ± z·stderr with z = Φ⁻¹(1 − 0.0005) = 3.29 (two-sided 10⁻³), or the interval that a
+share of a sample has at that level; an exact computation is a point. Where it lies decides:
 
-=====================  ==============================================================================
-holds                  printed met, rival rejected
-holds with correction  printed rejected, corrected met, rival rejected
-fails                  printed rejected, nothing that is met in its place
-open                   fewer than ``min_samples``, or the rival cannot be rejected, or a rejection from
-                       random numbers that a second seed does not repeat
-=====================  ==============================================================================
+============================  ============================================================================
+holds                         inside the criterion
+holds, and more is true       inside the sharper criterion too
+false as printed, corrected   outside the criterion, inside the corrected one
+broken, statement stands      outside the criterion, for a step of a printed proof whose statement stands
+fails                         outside the criterion, and nothing stands in its place
+open                          across a border of a criterion, fewer than ``min_samples``, or a rejection
+                              from random numbers that a second seed does not repeat
+============================  ============================================================================
+
+The verdict of an id is that of its headlines (:func:`of_claim`).
 """
 
 from __future__ import annotations
@@ -21,9 +24,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmc_helpers.claims.criteria import CORRECTED, FAILS, HOLDS, OPEN, VERDICTS, Interval, Part
+from lmc_helpers.claims.criteria import (
+    BROKEN,
+    CORRECTED,
+    FAILS,
+    HOLDS,
+    OPEN,
+    OURS,
+    SHARPER,
+    VERDICTS,
+    Claim,
+    Part,
+)
+from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE, Interval
 
 Z_TWO_SIDED = 3.2905267314919255  # Φ⁻¹(1 − 0.0005)
+Numbers = tuple[float, ...]  # (value, stderr) or (value, low, high)
 
 
 class Contradiction(AssertionError):
@@ -37,28 +53,66 @@ class Verdict:
     part: str
     verdict: str
     expected: str
+    whose: str
+    weight: str
     quantity: str
     value: float | None  # None: not run, n = 0
-    stderr: float
+    stderr: float | None  # None: exact, or an interval that is not symmetric
+    low: float | None
+    high: float | None
     n: int
-    printed: str
+    criterion: str
     corrected: str
+    sharper: str
     rival: str
-    printed_met: bool
-    corrected_met: bool | None
-    rival_rejected: bool
+    place: str  # where the measurement lies: inside, across or outside the criterion
+    place_corrected: str | None
+    place_sharper: str | None
     second_seed: bool | None
+    criteria: str  # digest of what was judged by
     note: str = ""
+
+
+def measured(
+    part: Part, value: float, stderr: float | None = None, interval: tuple[float, float] | None = None
+) -> Interval:
+    """The interval of a measurement.
+
+    Raises
+    ------
+    ValueError
+        if it is not finite, a part that the ledger calls sampled comes without an error or with one of 0, or an exact
+        one comes with an error.
+    """
+    if stderr is not None and interval is not None:
+        raise ValueError(f"{part.id}: stderr and interval; allowed: one of them")
+    if part.sampled and stderr is None and interval is None:
+        raise ValueError(f"{part.id}: no error; allowed: stderr > 0 or interval=(low, high), the part is sampled")
+    if not part.sampled and (stderr is not None or interval is not None):
+        raise ValueError(f"{part.id}: an error; allowed: none, the ledger calls the part exact (no 'sampled: true')")
+    if stderr is not None and not (math.isfinite(stderr) and stderr > 0):
+        raise ValueError(
+            f"{part.id}: stderr {stderr}; allowed: finite and > 0. Random numbers that never differ have no standard "
+            "error of 0: give the interval of a share (error_bars.share), or more samples"
+        )
+    half = Z_TWO_SIDED * (stderr or 0.0)
+    low, high = interval if interval is not None else (value - half, value + half)
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{part.id}: measured {value} in [{low}, {high}]; allowed: finite, inside its interval")
+    if part.sampled and low == high:
+        raise ValueError(f"{part.id}: the interval [{low}, {high}]; allowed: one of some width, the part is sampled")
+    return Interval(low, high, "")
 
 
 def judge(
     part: Part,
     value: float,
     *,
-    stderr: float = 0.0,
+    stderr: float | None = None,
+    interval: tuple[float, float] | None = None,
     n: int,
     rival: float | None = None,
-    again: Callable[[], tuple[float, float]] | None = None,
+    again: Callable[[], Numbers] | None = None,
 ) -> Verdict:
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
 
@@ -66,26 +120,28 @@ def judge(
     ----------
     part : Part
         the criteria.
-    value, stderr : float
-        what was measured and its standard error, 0 for an exact computation.
+    value : float
+        what was measured.
+    stderr : float, optional
+        its standard error, for a part that the ledger calls sampled.
+    interval : (float, float), optional
+        instead of it, ends of an interval at two-sided 10⁻³ that need not be symmetric.
     n : int
         samples behind the measurement, or the size that an exact computation reached; 0 says that nothing was
         run, and ``value`` is then neither shown nor stored.
     rival : float, optional
         the rival's value where the chapter measures it.
     again : callable, optional
-        repeats the measurement with a second seed and returns (value, stderr); called only when the first one
-        rejects the printed criterion. Without it such a rejection stays open.
+        repeats the measurement with a second seed and returns (value, stderr) or (value, low, high); called only when
+        the first one rejects the criterion. Without it such a rejection from random numbers stays open.
 
     Raises
     ------
     ValueError
-        if the measurement is not finite, ``stderr`` is negative, or a rival's value is missing or given twice.
+        as :func:`measured`, or if a rival's value is missing or given twice.
     LedgerError
         if a criterion accepts the measured rival.
     """
-    if not (math.isfinite(value) and math.isfinite(stderr) and stderr >= 0):
-        raise ValueError(f"{part.id}: measured {value} ± {stderr}; allowed: finite numbers, stderr >= 0")
     if (rival is None) == (part.rival.value is None):
         raise ValueError(
             f"{part.id}: a rival's value stands in the ledger or comes from the chapter, exactly one of them"
@@ -93,55 +149,70 @@ def judge(
     rival_value = Interval(rival, rival, f"{rival:.6g}") if rival is not None else part.rival.interval
     assert rival_value is not None
     part.refuse(rival_value)
-
-    def interval(x: float, s: float) -> Interval:
-        return Interval(x - Z_TWO_SIDED * s, x + Z_TWO_SIDED * s, "")
-
-    measured = interval(value, stderr)
-    printed = part.printed.meets(measured)
-    corrected = part.corrected.meets(measured) if part.corrected else None
-    rejected = not rival_value.meets(measured)
-    second, note = None, ""
+    found = measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
+    places = {name: criterion.place_of(found) for name, criterion in part.criteria()}
+    second = None
     if n < part.min_samples:
         verdict, note = OPEN, f"{n or 'none'} of the {part.min_samples} samples that this part needs"
-    elif printed:
-        verdict = HOLDS if rejected else OPEN
-        note = "" if rejected else "the rival cannot be rejected"
     else:
-        if stderr > 0 and again is not None:
-            second = not part.printed.meets(interval(*again()))
-        if stderr > 0 and not second:
-            verdict, note = (
-                OPEN,
-                "a rejection that a second seed does not repeat" if again else "no second seed was run",
-            )
-        elif corrected:
-            verdict = CORRECTED if rejected else OPEN
-            note = "" if rejected else "the rival cannot be rejected"
-        else:
-            verdict = FAILS
+        if part.sampled and places["criterion"] == OUTSIDE and again is not None:
+            repeated = again()
+            errors: dict = {"stderr": repeated[1]} if len(repeated) == 2 else {"interval": repeated[1:]}
+            second = part.criterion.place_of(measured(part, repeated[0], **errors)) == OUTSIDE
+        verdict, note = _verdict(part, places, second, again is not None)
     return Verdict(
         part=part.id,
         verdict=verdict,
         expected=part.expected,
+        whose=part.whose,
+        weight=part.weight,
         quantity=part.quantity,
         value=float(value) if n else None,
-        stderr=float(stderr),
+        stderr=float(stderr) if stderr is not None and n else None,
+        low=float(found.low) if n else None,
+        high=float(found.high) if n else None,
         n=int(n),
-        printed=part.printed.words,
+        criterion=part.criterion.words,
         corrected=part.corrected.words if part.corrected else "",
+        sharper=part.sharper.words if part.sharper else "",
         rival=f"{rival_value.words}: {part.rival.says}",
-        printed_met=printed,
-        corrected_met=corrected,
-        rival_rejected=rejected,
+        place=places["criterion"] if n else "",
+        place_corrected=places.get("corrected") if n else None,
+        place_sharper=places.get("sharper") if n else None,
         second_seed=second,
+        criteria=part.digest(),
         note=note,
     )
 
 
+def _verdict(part: Part, places: dict[str, str], second: bool | None, asked: bool) -> tuple[str, str]:
+    """The verdict of a measurement with enough samples, and a note."""
+    if places["criterion"] == ACROSS:
+        return OPEN, "not decided: the interval reaches across the criterion's border"
+    if places["criterion"] == INSIDE:
+        return (SHARPER if places.get("sharper") == INSIDE else HOLDS), ""
+    if part.sampled and not second:
+        return OPEN, "a rejection that a second seed does not repeat" if asked else "no second seed was run"
+    if places.get("corrected") == ACROSS:
+        return OPEN, "false as printed; not decided whether the correction holds"
+    if part.step_of and places.get("corrected") != OUTSIDE:
+        return BROKEN, ""
+    return (CORRECTED if places.get("corrected") == INSIDE else FAILS), ""
+
+
 def contradicts(verdict: Verdict) -> bool:
-    """Whether a computed verdict contradicts the expected one; ``open`` on either side never does."""
-    return OPEN not in (verdict.verdict, verdict.expected) and verdict.verdict != verdict.expected
+    """Whether a computed verdict contradicts the expected one.
+
+    ``open`` on either side never does, nor does *holds* where more was expected and the interval reaches across the
+    sharper criterion's border.
+    """
+    undecided = verdict.verdict == HOLDS and verdict.expected == SHARPER and verdict.place_sharper == ACROSS
+    return OPEN not in (verdict.verdict, verdict.expected) and verdict.verdict != verdict.expected and not undecided
+
+
+def surprises(verdict: Verdict) -> bool:
+    """Whether the ledger leaves open what was computed otherwise: to be reported, and decided in the ledger."""
+    return verdict.expected == OPEN and verdict.verdict != OPEN
 
 
 def farthest(values, criterion: Interval) -> float:
@@ -160,11 +231,37 @@ def farthest(values, criterion: Interval) -> float:
 
 
 def worst(verdicts: list[str]) -> str:
-    """The worst of some verdicts.
+    """The worst of some verdicts; where all hold, and more is true of one, more is true.
 
     Examples
     --------
-    >>> worst(["holds", "open", "holds with correction"])
+    >>> worst(["holds", "open", "false as printed, corrected"])
     'open'
+    >>> worst(["holds", "holds, and more is true"])
+    'holds, and more is true'
     """
-    return max(verdicts, key=VERDICTS.index)
+    found = max(verdicts, key=VERDICTS.index)
+    return SHARPER if found == HOLDS and SHARPER in verdicts else found
+
+
+def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
+    """The verdict of an id: the worst of its headlines, of readings of one statement the best.
+
+    Parameters
+    ----------
+    claim : Claim
+        with at least one part.
+    verdicts : dict
+        part → verdict; a part that is not there is open.
+    """
+    statements: dict[str, list[str]] = {}
+    for part in claim.headlines:
+        statements.setdefault(part.one_of or part.id, []).append(verdicts.get(part.id, OPEN))
+    return worst([min(readings, key=VERDICTS.index) for readings in statements.values()])
+
+
+def differing(claim: Claim, verdicts: dict[str, str]) -> dict[str, str]:
+    """The paper's details and slips that do not hold, part → verdict: shown beside the verdict of the id."""
+    beside = [part for part in claim.parts.values() if part.whose != OURS and part not in claim.headlines]
+    found = {part.id: verdicts.get(part.id, OPEN) for part in beside}
+    return {id: verdict for id, verdict in found.items() if verdict not in (HOLDS, SHARPER)}

@@ -14,10 +14,12 @@ from typing import Annotated, Any
 import yaml
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 
-from lmc_helpers.claims.criteria import FORMS, Claim, ClaimEntry, LedgerError, Part
+from lmc_helpers.claims.criteria import STANDS, Claim, ClaimEntry, Part
+from lmc_helpers.claims.intervals import FORMS, LedgerError
 
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
 PAPERS = "ZPGIX"  # the order of the book; papers that are not here come after these
+CRITERIA = ("criterion", "corrected", "sharper")
 GRAMMAR: TypeAdapter = TypeAdapter(dict[Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+$")], ClaimEntry])
 
 
@@ -59,7 +61,7 @@ def explained(error: ValidationError, place: str) -> LedgerError:
         if problem["type"] == "missing":
             words, given = "the field is missing", ""
         steps = [step for step in problem["loc"] if step not in ("parts", "[key]")]
-        tags = {at for at, step in enumerate(steps) if step in FORMS and steps[at - 1] in ("printed", "corrected")}
+        tags = {at for at, step in enumerate(steps) if step in FORMS and steps[at - 1] in CRITERIA}
         field = ".".join(str(step) for at, step in enumerate(steps) if at not in tags)
         lines.append(": ".join(filter(None, [place, field, words + ("" if said else given)])))
     return LedgerError("\n".join(lines))
@@ -85,7 +87,20 @@ def paper(path: Path) -> dict[str, Claim]:
     for id, entry in entries.items():
         if not id[0] == entry.paper == path.stem:
             raise LedgerError(f"{path.name}: {id}: paper: {entry.paper!r} is not allowed; allowed: the file's letter")
-    return {id: Claim.of(id, entry) for id, entry in entries.items()}
+    claims = {id: Claim.of(id, entry) for id, entry in entries.items()}
+    _check_steps(path, claims)
+    return claims
+
+
+def _check_steps(path: Path, claims: dict[str, Claim]) -> None:
+    """Refuse a step of a proof whose statement is not there, or is not expected to stand."""
+    parts = {id: part for claim in claims.values() for id, part in claim.parts.items()}
+    for id, part in parts.items():
+        if part.step_of and (part.step_of not in parts or parts[part.step_of].expected not in STANDS):
+            raise LedgerError(
+                f"{path.name}: {id}.step_of: {part.step_of!r} is not allowed; allowed: a part of this file that is "
+                f"expected to be {', '.join(map(repr, STANDS))}"
+            )
 
 
 def files(folder: Path) -> list[Path]:

@@ -1,5 +1,7 @@
 """Standard errors against repetition, scipy, coverage by simulation, and cases whose answer is known."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -13,6 +15,7 @@ from lmc_helpers.error_bars import (
     place_of_peak,
     power_law,
     ratio_of_means,
+    share,
     slope_and_error,
     widening,
 )
@@ -22,11 +25,41 @@ def test_two_places_with_equal_laws_are_chosen_equally_often():
     rng = np.random.default_rng(0)
     sample = rng.normal(size=400)
     place, error = place_of_peak([0.0, 1.0], [sample, sample + 1e-9], seed=3)
-    assert place == 1.0 and error == pytest.approx(0.5, abs=0.02)
+    assert place == 1.0 and error == pytest.approx(math.hypot(0.5, math.sqrt(1 / 12)), abs=0.02)
 
 
-def test_a_clear_peak_has_no_error_and_sizes_may_differ():
-    assert place_of_peak([3, 5, 9], [np.zeros(4), np.ones(1), [0.5, 0.6]], seed=1) == (5.0, 0.0)
+def test_a_clear_peak_has_the_error_of_its_cell_and_sizes_may_differ():
+    for best, cell in enumerate([2.0, 3.0, 4.0]):  # of the places 3, 5, 9; at the ends as far outwards as inwards
+        samples = [[1.0] if at == best else np.zeros(at + 2) for at in range(3)]
+        place, error = place_of_peak([3, 5, 9], samples, seed=1)
+        uniform = np.random.default_rng(best).uniform(0, cell, size=400_000)
+        assert place == [3, 5, 9][best] and error == pytest.approx(uniform.std(), rel=0.01)
+
+
+@pytest.mark.parametrize("x", [[1.0], [2.0, 1.0], [1.0, 1.0]])
+def test_places_must_increase(x):
+    with pytest.raises(ValueError, match="allowed: two or more, increasing"):
+        place_of_peak(x, [[1.0]] * len(x), seed=1)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 24), (7, 24), (24, 24), (50, 50), (997, 1000)])
+def test_the_interval_of_a_share_inverts_the_binomial_tails(successes, n):
+    value, low, high = share(successes, n)
+    assert value == successes / n and low <= value <= high
+    if successes:
+        assert stats.binom.sf(successes - 1, n, low) == pytest.approx(0.0005, rel=1e-6)
+    else:
+        assert low == 0
+    if successes < n:
+        assert stats.binom.cdf(successes, n, high) == pytest.approx(0.0005, rel=1e-6)
+    else:
+        assert high == 1
+
+
+@pytest.mark.parametrize(("successes", "n"), [(-1, 3), (4, 3), (0, 0)])
+def test_a_share_needs_a_sample(successes, n):
+    with pytest.raises(ValueError, match=f"{successes} of {n}; allowed"):
+        share(successes, n)
 
 
 def test_the_seed_decides():

@@ -9,19 +9,39 @@ from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.reading import explained
 
 BASE = {
+    "whose": "paper",
+    "weight": "headline",
     "where": "eq. (1)",
+    "statement": "it is two",
     "quantity": "x",
-    "printed": {"equals": 2, "tolerance": 0.1},
+    "criterion": {"equals": 2, "tolerance": 0.1},
     "rival": {"value": 2.5, "says": "five halves"},
     "expected": "holds",
 }
+SAMPLED = BASE | {"sampled": True}
 CORRECTED = BASE | {
     "corrected": {"between": [2.9, 3.1]},
-    "expected": "holds with correction",
+    "expected": "false as printed, corrected",
     "reason": "because",
     "correction": "three",
     "proof": "thm",
 }
+SHARPER = BASE | {
+    "sharper": {"equals": 2, "tolerance": 0.01},
+    "expected": "holds, and more is true",
+    "sharpening": "it is two to a hundredth",
+    "proof": "thm",
+}
+
+
+def step(of: str) -> dict:
+    """A step of the printed proof of another part that is expected to break."""
+    return BASE | {
+        "step_of": of,
+        "weight": "detail",
+        "expected": "broken, statement stands",
+        "reason": "another proof does",
+    }
 
 
 def claim(paper: str = "T", **more) -> dict:

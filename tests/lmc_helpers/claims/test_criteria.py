@@ -1,87 +1,104 @@
-"""The grammar of the ledger: closed forms against sympy, intervals by hand, refusals of what cannot fail."""
+"""The grammar of the ledger: what cannot fail, says too little, or says what only a paper may, is refused."""
 
 import math
 
 import pytest
-import sympy
-from oracles.ledger import BASE, CORRECTED, parse_part
-from scipy import special
+from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, parse_part, step
 
-from lmc_helpers.claims.criteria import FORMS, Interval, LedgerError, number
+from lmc_helpers.claims.criteria import Claim, ClaimEntry
+from lmc_helpers.claims.intervals import LedgerError
 
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        *("-1/2", "2/sqrt(pi)", "1 - exp(-2)*(besseli(0,2)+besseli(1,2))/2", "-EulerGamma/2 - log(2)/2", "81/256"),
-        *("0.1", "1e-12", "2**(1/3)", "E", "erfc(3)", "atan(1)*4 - pi + 1e-3"),
-    ],
-)
-def test_closed_forms_are_sympy_s(form):
-    assert number(form) == float(sympy.sympify(form, rational=True).evalf(40))
-
-
-def test_closed_forms_of_functions():
-    assert number("besseli(0, 2)") == pytest.approx(special.i0(2), rel=1e-15)
-
-
-@pytest.mark.parametrize("form", ["", "x + 1", "two apples", "__import__('os')", "sqrt", "sqrt()", "1/0", "True", "(1"])
-def test_what_is_no_closed_form_is_refused(form):
-    with pytest.raises(LedgerError, match="neither a number nor a closed form"):
-        number(form)
-    assert math.isinf(number(math.inf))
-
-
-@pytest.mark.parametrize(
-    ("criterion", "low", "high", "words"),
-    [
-        ({"equals": "1/3", "tolerance": 0.1, "says": "a third"}, 0.2333, 0.4333, "= 1/3 ≈ 0.333333 ± 0.1: a third"),
-        ({"equals": 2}, 2, 2, "= 2"),
-        ({"between": [0, "1/4"]}, 0, 0.25, "in [0, 1/4 ≈ 0.25]"),
-        ({"at_most": -1}, -math.inf, -1, "≤ -1"),
-        ({"at_least": 1.5, "says": "grows"}, 1.5, math.inf, "≥ 1.5: grows"),
-    ],
-)
-def test_the_four_forms_of_a_criterion(criterion, low, high, words):
-    found = parse_part("T1.a", BASE | {"printed": criterion, "rival": {"says": "measured"}}).printed
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-4) and found.words == words
-    assert set(criterion) & set(FORMS)
-
-
-@pytest.mark.parametrize(("other", "meets"), [((1, 2), True), ((2, 3), True), ((2.1, 3), False), ((0, 0.9), False)])
-def test_closed_intervals_meet_at_their_ends(other, meets):
-    interval = Interval(1, 2, "")
-    assert interval.meets(Interval(*other, "")) == Interval(*other, "").meets(interval) == meets
+OURS = {"whose": "ours"}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rival": {"value": 2.1, "says": "x"}}, "the printed criterion .* also accepts its rival"),
-        ({"rival": {"value": 3, "says": "x"}, "corrected": CORRECTED["corrected"]}, "the corrected criterion .* also"),
+        ({"rival": {"value": 2.1, "says": "x"}}, r"criterion \(= 2 ± 0.1\) also accepts its rival \(2.1\)"),
+        ({"rival": {"value": 3, "says": "x"}, "corrected": CORRECTED["corrected"]}, r"corrected \(in .* also accepts"),
         ({"rival": None}, "rival: None is not allowed here; allowed: a mapping with says, value"),
         ({"rival": {"value": 3}}, "rival.says: the field is missing"),
         ({"corrected": {"between": [2.05, 3]}}, "no measurement tells them apart"),
-        ({"printed": {"at_most": math.inf}}, "printed: the criterion ≤ inf is empty or cannot fail"),
-        ({"printed": {"between": [3, 2]}}, "empty or cannot fail"),
-        ({"printed": {"between": [3]}}, "printed.between: "),
+        ({"criterion": {"at_most": math.inf}}, "criterion: the criterion ≤ inf is empty or cannot fail"),
+        ({"criterion": {"between": [3, 2]}}, "empty or cannot fail"),
+        ({"criterion": {"between": [3]}}, "criterion.between: "),
         (
-            {"printed": {"equals": 2, "tolerence": 1}},
-            "printed: unknown field 'tolerence'; allowed: says, equals, toler",
+            {"criterion": {"equals": 2, "tolerence": 1}},
+            "criterion: unknown field 'tolerence'; allowed: says, equals, toler",
         ),
-        ({"printed": {"equals": 2, "at_most": 1}}, "printed: unknown field 'at_most'"),
-        ({"printed": {"about": 2}}, "printed: this is no criterion; allowed: equals .*, between, at_most or at_least"),
-        ({"printed": {"equals": "two apples"}}, "printed.equals: 'two apples' is neither a number nor a closed form"),
-        ({"printed": {"equals": True}}, "printed.equals: True is neither a number nor a closed form"),
-        ({"printed": 3}, "printed: this is no criterion"),
-        ({"expected": "true"}, "allowed: holds, holds with correction, open, fails"),
+        ({"criterion": {"equals": 2, "at_most": 1}}, "criterion: unknown field 'at_most'"),
+        ({"criterion": {"about": 2}}, "criterion: this is no criterion; allowed: equals .*, between, at_most or at"),
+        ({"criterion": {"equals": "two apples"}}, "criterion.equals: 'two apples' is neither a number nor a closed"),
+        ({"criterion": {"equals": True}}, "criterion.equals: True is neither a number nor a closed form"),
+        ({"criterion": 3}, "criterion: this is no criterion"),
+        ({"expected": "true"}, "expected 'true'; allowed: 'holds, and more is true', 'holds', 'broken, statement"),
+        ({"whose": "theirs"}, "whose 'theirs'; allowed: 'paper', 'reading', 'ours'"),
+        ({"weight": "heavy"}, "weight 'heavy'; allowed: 'headline', 'detail', 'slip'"),
         ({"expected": "fails"}, "needs a reason"),
-        ({"expected": "holds with correction", "reason": "x"}, "a correction needs"),
+        ({"expected": "open"}, "needs a reason"),
+        ({"expected": "false as printed, corrected", "reason": "x"}, "needs 'corrected', its statement 'correction'"),
+        ({"expected": "holds, and more is true"}, "needs 'sharper', its statement 'sharpening' and its 'proof'"),
+        ({"expected": "broken, statement stands", "reason": "x"}, "needs 'step_of'"),
         ({"min_sample": 3}, "unknown field 'min_sample'; allowed: .*min_samples"),
         ({"min_samples": 0.5}, "min_samples: input should be a valid integer, not 0.5"),
-        ({"pilot": "yes"}, "pilot: input should be a valid boolean, not 'yes'"),
+        ({"sampled": "yes"}, "sampled: input should be a valid boolean, not 'yes'"),
+        ({"sampled": True, "criterion": {"equals": 2}}, "criterion: a sampled value never lies inside a point"),
+        ({"reading": "as the mean"}, "'reading' says which reading a part of whose: reading takes"),
+        ({"whose": "reading"}, "'reading' says which reading"),
+        (OURS | {"weight": "slip"}, "weight: slip is for statements of a paper, not for ours"),
+        (OURS | {"corrected": {"at_least": 9}}, "corrected is for statements of a paper, not for ours"),
+        (OURS | {"sharper": {"equals": 2}}, "sharper is for statements of a paper"),
+        (OURS | {"step_of": "T1.b"}, "step_of is for statements of a paper"),
+        ({"sharper": {"equals": 2, "tolerance": 0.2}}, "must lie inside the criterion and be smaller"),
+        ({"sharper": {"equals": 2, "tolerance": 0.1}}, "must lie inside the criterion and be smaller"),
+        ({"sharper": {"equals": 2}, "corrected": {"equals": 3}}, "allowed: one of them"),
+        ({"sharper": {"between": [1.95, 2]}, "rival": {"value": 2, "says": "x"}}, r"sharper \(in .* also accepts"),
     ],
 )
 def test_a_bad_part_is_refused(changes, message):
     with pytest.raises(LedgerError, match=f"^T1.a: {message}|^T1.a: .*{message}"):
         parse_part("T1.a", BASE | changes)
+
+
+def test_the_rival_of_a_sharper_criterion_may_be_the_statement():
+    assert parse_part("T1.a", SHARPER | {"rival": {"value": 2.1, "says": "the printed bound itself"}})
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"a": BASE | OURS}, "no part is a headline of the paper"),
+        ({"a": BASE | {"weight": "detail"}, "b": BASE | OURS}, "no part is a headline of the paper"),
+        ({"a": BASE | {"one_of": "peak"}}, "one_of 'peak' stands at one part only"),
+    ],
+)
+def test_a_claim_of_a_paper_is_about_the_paper(parts, message):
+    with pytest.raises(ValueError, match=message):
+        ClaimEntry.model_validate(claim(parts=parts))
+
+
+def test_beyond_the_papers_headlines_are_ours():
+    own = Claim.of(
+        "X1", ClaimEntry.model_validate(claim("X", parts={"a": BASE | OURS, "b": BASE | {"weight": "slip"}}))
+    )
+    assert [part.id for part in own.headlines] == ["X1.a"]
+    theirs = Claim.of("T1", ClaimEntry.model_validate(claim(parts={"a": BASE | OURS, "b": BASE, "c": step("T1.b")})))
+    assert [part.id for part in theirs.headlines] == ["T1.b"]
+
+
+def test_the_digest_follows_criteria_and_not_words():
+    same = {"where": "elsewhere", "statement": "other", "quantity": "y", "digits": 2, "expected": "holds"}
+    digest = parse_part("T1.a", BASE).digest()
+    assert parse_part("T1.a", BASE | same | {"criterion": {"between": [1.9, 2.1], "says": "y"}}).digest() == digest
+    others = [
+        {"criterion": {"equals": 2, "tolerance": 0.2}},
+        {"rival": {"value": 2.6, "says": "five halves"}},
+        {"min_samples": 2},
+        {"sampled": True},
+        {"whose": "ours"},
+        {"corrected": {"at_least": 9}},
+        {"sharper": {"equals": 2}},
+    ]
+    digests = {parse_part("T1.a", BASE | change).digest() for change in others} | {digest}
+    assert len(digests) == len(others) + 1
+    assert parse_part("T1.a", SAMPLED).criteria()[0][0] == "criterion"

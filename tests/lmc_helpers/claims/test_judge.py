@@ -3,12 +3,25 @@
 import math
 
 import pytest
-from oracles.ledger import BASE, CORRECTED, parse_part
+from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, parse_part, step
 from scipy import stats
 
-from lmc_helpers.claims.criteria import LedgerError, Part
-from lmc_helpers.claims.judge import Z_TWO_SIDED, contradicts, farthest, judge
+from lmc_helpers.claims.criteria import VERDICTS, Claim, ClaimEntry, Part
+from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.judge import (
+    Z_TWO_SIDED,
+    contradicts,
+    differing,
+    farthest,
+    judge,
+    of_claim,
+    surprises,
+    worst,
+)
 from lmc_helpers.error_bars import QUANTILE
+
+STEP = step("T1.b")
+RANDOM = {"sampled": True}
 
 
 def part(entry=BASE, **changes) -> Part:
@@ -20,48 +33,87 @@ def test_the_level_is_two_sided_one_in_a_thousand():
 
 
 @pytest.mark.parametrize(
-    ("entry", "value", "stderr", "verdict"),
+    ("entry", "value", "verdict"),
     [
-        (BASE, 2.05, 0, "holds"),
-        (BASE, 2.11, 0, "fails"),
-        (BASE, 2.11, 0.01, "holds"),  # 2.11 ± 0.033 meets [1.9, 2.1] and excludes 2.5
-        (BASE, 2.2, 0.1, "open"),  # ± 0.33 cannot reject the rival
-        (BASE, 2.2, 0.01, "open"),  # a rejection from random numbers without a second seed
-        (CORRECTED, 2.0, 0, "holds"),
-        (CORRECTED, 3.0, 0, "holds with correction"),
-        (CORRECTED, 3.5, 0, "fails"),
-        (CORRECTED, 2.5, 0, "fails"),
+        (BASE, 2.05, "holds"),
+        (BASE, 2.1, "holds"),  # a point on the border lies inside
+        (BASE, 2.11, "fails"),
+        (CORRECTED, 2.0, "holds"),
+        (CORRECTED, 3.0, "false as printed, corrected"),
+        (CORRECTED, 3.5, "fails"),
+        (CORRECTED, 2.5, "fails"),
+        (SHARPER, 2.05, "holds"),
+        (SHARPER, 2.005, "holds, and more is true"),
+        (SHARPER, 2.2, "fails"),
+        (STEP, 2.0, "holds"),
+        (STEP, 3.0, "broken, statement stands"),
+        (STEP | {"corrected": {"between": [2.9, 3.1]}}, 3.0, "broken, statement stands"),
+        (STEP | {"corrected": {"between": [2.9, 3.1]}}, 3.2, "fails"),  # nor is the mended step right
     ],
 )
-def test_verdicts(entry, value, stderr, verdict):
-    assert judge(part(entry), value, stderr=stderr, n=10).verdict == verdict
+def test_verdicts_of_exact_values(entry, value, verdict):
+    assert judge(part(entry), value, n=10).verdict == verdict
 
 
 @pytest.mark.parametrize(
-    ("second", "verdict"), [((3.0, 0.01), "holds with correction"), ((2.0, 0.01), "open"), ((2.9, 0.3), "open")]
+    ("entry", "value", "error", "verdict"),
+    [
+        (SAMPLED, 2.0, {"stderr": 0.02}, "holds"),
+        (SAMPLED, 2.0, {"stderr": 0.0305}, "open"),  # 2 ± 0.1004 reaches across [1.9, 2.1]
+        (SAMPLED, 2.11, {"stderr": 0.01}, "open"),  # a touch from outside
+        (SAMPLED, 2.09, {"stderr": 0.01}, "open"),  # a touch from inside
+        (SAMPLED, 2.2, {"stderr": 0.1}, "open"),
+        (SAMPLED, 2.2, {"stderr": 0.01}, "open"),  # a rejection from random numbers without a second seed
+        (SAMPLED, 2.0, {"interval": (1.95, 2.1)}, "holds"),
+        (SAMPLED, 2.0, {"interval": (1.95, 2.11)}, "open"),
+        (SHARPER | RANDOM, 2.0, {"stderr": 0.02}, "holds"),
+        (SHARPER | RANDOM, 2.0, {"stderr": 0.003}, "holds, and more is true"),
+    ],
+)
+def test_verdicts_of_samples(entry, value, error, verdict):
+    assert judge(part(entry), value, n=10, **error).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"),
+    [
+        ((3.0, 0.01), "false as printed, corrected"),
+        ((3.0, 2.9, 3.3), "false as printed, corrected"),
+        ((2.0, 0.01), "open"),
+        ((2.9, 0.3), "open"),
+        ((2.9, 2.0, 3.0), "open"),
+    ],
 )
 def test_a_rejection_must_survive_a_second_seed(second, verdict):
-    found = judge(part(CORRECTED), 3.0, stderr=0.01, n=10, again=lambda: second)
+    found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.01, n=10, again=lambda: second)
     assert found.verdict == verdict and found.second_seed == (verdict != "open")
+
+
+def test_a_correction_that_is_not_decided_is_open():
+    found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.05, n=10, again=lambda: (3.0, 0.05))
+    assert found.verdict == "open" and "not decided whether the correction holds" in found.note
 
 
 def test_no_second_seed_is_run_without_a_rejection():
     def again():
         raise AssertionError("run in vain")
 
-    assert judge(part(), 2.0, stderr=0.01, n=10, again=again).verdict == "holds"
+    assert judge(part(SAMPLED), 2.0, stderr=0.01, n=10, again=again).verdict == "holds"
+    assert judge(part(SAMPLED), 2.1, stderr=0.01, n=10, again=again).verdict == "open"
 
 
 def test_too_few_samples_decide_nothing():
     few = judge(part(min_samples=100), 7.0, n=99)
     assert few.verdict == "open" and "99 of the 100 samples" in few.note
     assert judge(part(min_samples=100), 7.0, n=100).verdict == "fails"
+    none = judge(part(SAMPLED), 7.0, n=0)
+    assert none.verdict == "open" and (none.value, none.low, none.high, none.stderr, none.place) == (None,) * 4 + ("",)
 
 
 def test_a_measured_rival():
     entry = BASE | {"rival": {"says": "measured"}}
     assert judge(part(entry), 2.0, n=1, rival=2.2).verdict == "holds"
-    with pytest.raises(LedgerError, match=r"T1.a: the printed criterion .* also accepts its rival \(2.05\)"):
+    with pytest.raises(LedgerError, match=r"T1.a: criterion \(= 2 ± 0.1\) also accepts its rival \(2.05\)"):
         judge(part(entry), 2.0, n=1, rival=2.05)
     with pytest.raises(ValueError, match="exactly one of them"):
         judge(part(entry), 2.0, n=1)
@@ -69,23 +121,59 @@ def test_a_measured_rival():
         judge(part(), 2.0, n=1, rival=2.5)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_measurement_must_be_finite(value):
-    with pytest.raises(ValueError, match="allowed: finite numbers"):
-        judge(part(), value, n=1)
-
-
 @pytest.mark.parametrize(
-    ("computed", "expected", "contradiction"),
-    [(2.0, "holds", False), (3.0, "holds", True), (3.0, "fails", False), (2.0, "fails", True), (3.0, "open", False)],
+    ("entry", "value", "error", "message"),
+    [
+        (BASE, math.nan, {}, "finite"),
+        (BASE, math.inf, {}, "finite"),
+        (BASE, 2.0, {"stderr": 0.1}, "allowed: none, the ledger calls the part exact"),
+        (BASE, 2.0, {"interval": (1, 3)}, "allowed: none, the ledger calls the part exact"),
+        (SAMPLED, 2.0, {}, "allowed: stderr > 0 or interval"),
+        (SAMPLED, 2.0, {"stderr": 0.0}, "no standard error of 0"),
+        (SAMPLED, 2.0, {"stderr": -0.1}, "allowed: finite and > 0"),
+        (SAMPLED, 2.0, {"stderr": math.nan}, "allowed: finite and > 0"),
+        (SAMPLED, 2.0, {"stderr": 0.1, "interval": (1, 3)}, "allowed: one of them"),
+        (SAMPLED, 2.0, {"interval": (2.1, 3)}, "inside its interval"),
+        (SAMPLED, 2.0, {"interval": (2.0, 2.0)}, "allowed: one of some width"),
+    ],
 )
-def test_open_never_contradicts(computed, expected, contradiction):
-    verdict = judge(part(expected=expected, reason="because"), computed, n=1)
-    assert contradicts(verdict) == contradiction
+def test_a_measurement_that_is_none_is_refused(entry, value, error, message):
+    with pytest.raises(ValueError, match=f"^T1.a: .*{message}"):
+        judge(part(entry), value, n=1, **error)
 
 
 @pytest.mark.parametrize(
-    ("criterion", "values", "worst"),
+    ("entry", "value", "contradiction"),
+    [
+        (BASE, 2.0, False),
+        (BASE, 3.0, True),
+        (BASE | {"expected": "fails", "reason": "r"}, 3.0, False),
+        (BASE | {"expected": "fails", "reason": "r"}, 2.0, True),
+        (BASE | {"expected": "open", "reason": "r"}, 3.0, False),
+        (SHARPER, 2.0, False),
+        (SHARPER, 2.05, True),  # the sharper criterion is rejected
+        (STEP, 2.0, True),
+    ],
+)
+def test_what_contradicts_the_expectation(entry, value, contradiction):
+    assert contradicts(judge(part(entry), value, n=1)) == contradiction
+
+
+def test_a_sharper_criterion_that_is_not_decided_does_not_contradict():
+    found = judge(part(SHARPER | RANDOM), 2.0, stderr=0.02, n=9)
+    assert (found.verdict, found.place_sharper) == ("holds", "across") and not contradicts(found)
+    rejected = judge(part(SHARPER | RANDOM), 2.05, stderr=0.01, n=9)
+    assert (rejected.verdict, rejected.place_sharper) == ("holds", "outside") and contradicts(rejected)
+
+
+def test_what_the_ledger_leaves_open_and_a_run_decides_is_reported():
+    left = part(expected="open", reason="r", min_samples=2)
+    assert [surprises(judge(left, value, n=n)) for value, n in ((2.0, 2), (3.0, 2), (2.0, 1))] == [True, True, False]
+    assert not surprises(judge(part(), 2.0, n=1))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "values", "least"),
     [
         ({"at_most": 0.5}, [-9, 0.1, 0.4], 0.4),
         ({"at_least": 0.5}, [0.9, 0.6, 7], 0.6),
@@ -93,5 +181,33 @@ def test_open_never_contradicts(computed, expected, contradiction):
         ({"between": [0, 4]}, [1.5, 2.0, 3.5], 3.5),
     ],
 )
-def test_the_worst_value_is_farthest_outside(criterion, values, worst):
-    assert farthest(values, part(printed=criterion, rival={"says": "measured"}).printed) == worst
+def test_the_worst_value_is_farthest_outside(criterion, values, least):
+    assert farthest(values, part(criterion=criterion, rival={"says": "measured"}).criterion) == least
+
+
+def test_the_worst_verdict():
+    for at, verdict in enumerate(VERDICTS):
+        assert all(worst([better, verdict]) == verdict for better in VERDICTS[2 : at + 1])
+    assert worst(["holds", "holds, and more is true"]) == "holds, and more is true"
+    assert worst(["holds", "holds, and more is true", "open"]) == "open"
+
+
+def test_an_id_has_the_verdict_of_its_headlines_and_of_readings_the_best():
+    entries = {
+        "a": BASE,
+        "b": BASE | {"one_of": "peak"},
+        "c": BASE | {"one_of": "peak", "whose": "reading", "reading": "by rows"},
+        "d": BASE | {"weight": "detail"},
+        "e": BASE | {"whose": "ours"},
+        "f": BASE | {"weight": "slip"},
+    }
+    found = Claim.of("T1", ClaimEntry.model_validate(claim(parts=entries)))
+    all_hold = dict.fromkeys(found.parts, "holds")
+    assert of_claim(found, all_hold) == "holds" and differing(found, all_hold) == {}
+    beside = all_hold | {"T1.d": "fails", "T1.e": "fails", "T1.f": "false as printed, corrected"}
+    assert of_claim(found, beside) == "holds"
+    assert differing(found, beside) == {"T1.d": "fails", "T1.f": "false as printed, corrected"}
+    assert of_claim(found, all_hold | {"T1.b": "fails"}) == "holds"
+    assert of_claim(found, all_hold | {"T1.b": "fails", "T1.c": "open"}) == "open"
+    assert of_claim(found, all_hold | {"T1.a": "fails"}) == "fails"
+    assert of_claim(found, {}) == "open"

@@ -5,10 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from oracles.ledger import BASE, CORRECTED, claim, write
+from oracles.ledger import BASE, CORRECTED, claim, step, write
 
 from lmc_helpers.claims import reading
-from lmc_helpers.claims.criteria import LedgerError
+from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.reading import ledger, part
 
 
@@ -66,6 +66,21 @@ def test_a_bad_file_is_refused(tmp_path, content, message):
     with pytest.raises(LedgerError) as error:
         ledger(write(tmp_path, content))
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("of", "statement"),
+    [("T1.c", BASE), ("T1.b", BASE | {"expected": "fails", "reason": "r"}), ("T1.b", CORRECTED)],
+)
+def test_a_step_belongs_to_a_statement_that_stands(tmp_path, of, statement):
+    write(tmp_path, {"T1": claim(parts={"a": step(of), "b": statement})})
+    with pytest.raises(LedgerError, match=f"^T.yml: T1.a.step_of: '{of}' is not allowed; allowed: a part of this file"):
+        ledger(tmp_path)
+    write(tmp_path, {"T1": claim(parts={"a": step("T2.b")}), "T2": claim(parts={"b": BASE})})
+    with pytest.raises(LedgerError, match="no part is a headline"):
+        ledger(tmp_path)
+    write(tmp_path, {"T1": claim(parts={"a": step("T2.b"), "b": BASE}), "T2": claim(parts={"b": BASE})})
+    assert len(ledger(tmp_path)["T1"].parts) == 2
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path):

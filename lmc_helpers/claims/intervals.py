@@ -1,0 +1,268 @@
+"""Numbers and intervals of the ledger: closed forms, and the four forms of a criterion.
+
+Each form has an optional ``says``, what it means in words:
+
+==========================================  ===============================
+``{equals: x, tolerance: δ}``               [x − δ, x + δ]; δ is 0 if absent
+``{between: [a, b]}``                       [a, b]
+``{at_most: a}``                            (−∞, a]
+``{at_least: a}``                           [a, ∞)
+==========================================  ===============================
+
+Numbers may be closed forms, ``1 - 1/(2*sqrt(pi))``.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
+
+OPERATORS: dict[type, Callable] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+CONSTANTS = {"pi": "pi", "E": "e", "EulerGamma": "euler"}
+FUNCTIONS = (
+    *("sqrt", "exp", "log", "gamma", "erf", "erfc", "besseli", "besselj"),
+    *("sin", "cos", "tan", "asin", "acos", "atan"),
+)
+DIGITS = 30  # of the arithmetic in closed forms, far more than a float keeps
+
+
+INSIDE, ACROSS, OUTSIDE = "inside", "across", "outside"
+
+
+class LedgerError(ValueError):
+    """The ledger is malformed or not there, or one of its criteria cannot fail."""
+
+
+def number(value: int | float | str) -> float:
+    """A number of the ledger; a string is a closed form, evaluated with 30 digits.
+
+    Closed forms consist of numbers, ``+ - * / **``, parentheses, ``pi``, ``E``, ``EulerGamma`` and the functions
+    ``sqrt exp log gamma erf erfc besseli besselj sin cos tan asin acos atan``.
+
+    Parameters
+    ----------
+    value : int, float or str
+        a number or a closed form.
+
+    Returns
+    -------
+    float
+        the nearest float.
+
+    Raises
+    ------
+    LedgerError
+        if a string is no closed form.
+
+    Examples
+    --------
+    >>> abs(number("1 - 1/(2*sqrt(pi))") - (1 - 1 / (2 * math.sqrt(math.pi)))) < 1e-15
+    True
+    """
+    if not isinstance(value, str) and not isinstance(value, bool):
+        return float(value)
+    import mpmath
+
+    try:
+        with mpmath.workdps(DIGITS):
+            return float(_evaluated(ast.parse(str(value).strip(), mode="eval").body))
+    except (SyntaxError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise LedgerError(f"{value!r} is neither a number nor a closed form") from error
+
+
+def _evaluated(node: ast.expr):
+    import mpmath
+
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return mpmath.mpf(repr(value))
+        case ast.Name(id=name):
+            return +getattr(mpmath, CONSTANTS[name])
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATORS[type(op)](_evaluated(left), _evaluated(right))
+        case ast.UnaryOp(op=op, operand=operand):
+            return OPERATORS[type(op)](_evaluated(operand))
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+            return getattr(mpmath, name)(*map(_evaluated, arguments))
+    raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
+
+
+def _is_number(value: Any) -> Any:
+    """What a field that takes a number refuses is said in words, before the types' own messages."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{value!r} is neither a number nor a closed form")
+    number(value)
+    return value
+
+
+class Entry(BaseModel):
+    """What every mapping of a YAML file has in common: it cannot change, and a field that nobody knows is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, entry: Any) -> Any:
+        allowed = ", ".join(cls.model_fields)
+        if not isinstance(entry, dict):
+            raise ValueError(f"{entry!r} is not allowed here; allowed: a mapping with {allowed}")
+        unknown = [str(name) for name in entry if name not in cls.model_fields]
+        if unknown:
+            raise ValueError(f"unknown field {', '.join(map(repr, unknown))}; allowed: {allowed}")
+        return entry
+
+
+Number = Annotated[
+    int | float | str,
+    BeforeValidator(_is_number),
+    WithJsonSchema({"type": ["number", "string"], "description": "a number, or a closed form as 1/(2*sqrt(pi))"}),
+]
+
+
+class _Form(Entry):
+    """One way to write a criterion."""
+
+    says: str = Field("", description="what the criterion means, in words")
+
+    def bounds(self) -> tuple[float, float, str]:
+        """Lower end, upper end, and the form in words."""
+        raise NotImplementedError
+
+
+class _Equals(_Form):
+    equals: Number
+    tolerance: Number = Field(0, description="the smallest difference that would matter")
+
+    def bounds(self) -> tuple[float, float, str]:
+        x, tolerance = number(self.equals), number(self.tolerance)
+        return x - tolerance, x + tolerance, f"= {form(self.equals)}" + (f" ± {form(tolerance)}" if tolerance else "")
+
+
+class _Between(_Form):
+    between: Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+    def bounds(self) -> tuple[float, float, str]:
+        low, high = self.between
+        return number(low), number(high), f"in [{form(low)}, {form(high)}]"
+
+
+class _AtMost(_Form):
+    at_most: Number
+
+    def bounds(self) -> tuple[float, float, str]:
+        return -math.inf, number(self.at_most), f"≤ {form(self.at_most)}"
+
+
+class _AtLeast(_Form):
+    at_least: Number
+
+    def bounds(self) -> tuple[float, float, str]:
+        return number(self.at_least), math.inf, f"≥ {form(self.at_least)}"
+
+
+FORMS = {"equals": _Equals, "between": _Between, "at_most": _AtMost, "at_least": _AtLeast}
+
+
+def _form_of(entry: Any) -> str | None:
+    return next((name for name in FORMS if isinstance(entry, dict) and name in entry), None)
+
+
+_Criterion = Annotated[
+    Annotated[_Equals, Tag("equals")]
+    | Annotated[_Between, Tag("between")]
+    | Annotated[_AtMost, Tag("at_most")]
+    | Annotated[_AtLeast, Tag("at_least")],
+    Discriminator(
+        _form_of,
+        custom_error_type="criterion",
+        custom_error_message="this is no criterion; allowed: equals (with tolerance), between, at_most or at_least",
+    ),
+]
+
+
+NAMES = {"pi": "π", "E": "e", "EulerGamma": "γ", "sqrt": "√", "besseli": "I", "besselj": "J"}
+LOWER, UPPER = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"), str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def form(value: int | float | str) -> str:
+    """A number in the signs of mathematics; a closed form with its value.
+
+    Examples
+    --------
+    >>> form("1 - 1/(2*sqrt(pi))"), form("besseli(0, 2)*2**-3"), form(-0.5)
+    ('1 − 1/(2√π) ≈ 0.717905', 'I₀(2)·2⁻³ ≈ 0.284948', '−0.5')
+    """
+    if not isinstance(value, str):
+        return f"{value:g}".replace("-", "−")
+    text = re.sub(r"\bbessel([ij])\((\d+), *", lambda hit: hit[1].upper() + hit[2].translate(LOWER) + "(", value)
+    text = re.sub(r"\*\*(-?\d+)\b", lambda hit: hit[1].translate(UPPER), text)
+    text = re.sub(r"\b(pi|E|EulerGamma|sqrt)\b", lambda hit: NAMES[hit[1]], text)
+    text = re.sub(r"√\((\w+)\)", r"√\1", text)
+    text = re.sub(r"(\d)\*(?=[^\W\d]|√)", r"\1", text).replace("**", "^").replace("*", "·").replace("-", "−")
+    shown = f"{number(value):.6g}".replace("-", "−")
+    return text if text == shown or re.fullmatch(r"−?\d+/\d+", text) else f"{text} ≈ {shown}"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed interval with the words that describe it; in the ledger one of the four forms of a criterion.
+
+    Examples
+    --------
+    >>> criterion = Interval(0.5, 1.5, "")
+    >>> [criterion.place_of(Interval(low, 1.6, "")) for low in (1.0, 1.5, 1.55)]
+    ['across', 'across', 'outside']
+    """
+
+    low: float
+    high: float
+    words: str
+
+    def meets(self, other: Interval) -> bool:
+        """Whether the two intervals have a point in common."""
+        return self.low <= other.high and other.low <= self.high
+
+    def contains(self, other: Interval) -> bool:
+        """Whether the other interval lies inside this one."""
+        return self.low <= other.low and other.high <= self.high
+
+    def place_of(self, other: Interval) -> str:
+        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it."""
+        return INSIDE if self.contains(other) else ACROSS if self.meets(other) else OUTSIDE
+
+    @classmethod
+    def _from(cls, entry: _Form) -> Interval:
+        low, high, words = entry.bounds()
+        if not low <= high or low == -high == -math.inf:
+            raise ValueError(f"the criterion {words} is empty or cannot fail")
+        return cls(low, high, f"{words}: {entry.says}" if entry.says else words)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(cls._from, handler.generate_schema(_Criterion))
