@@ -16,10 +16,11 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture
+from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture, published_mixture
 from lmc_helpers.device import device
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.matching import match_activations
@@ -52,6 +53,8 @@ class Setting:
         fixed entries in each row of the four linear maps.
     initial : str
         law of W: ``"normal"``, N(0, 1/inputs), or ``"uniform"``, U(±1/√inputs). Biases are uniform in both.
+    mixture : str
+        ``"drawn"`` for each cluster, or ``"published"``: one structure for all of them, that of the authors' code.
 
     Raises
     ------
@@ -70,10 +73,15 @@ class Setting:
     scales: tuple[float, ...] | None = None
     fixed: tuple[int, ...] = SCALED
     initial: str = "normal"
+    mixture: str = "drawn"
 
     def __post_init__(self) -> None:
         if self.initial not in ("normal", "uniform"):
             raise ValueError(f"initial = {self.initial!r} is unknown; allowed: normal, uniform")
+        if self.mixture not in ("drawn", "published"):
+            raise ValueError(f"mixture = {self.mixture!r} is unknown; allowed: drawn, published")
+        if self.mixture == "published" and self.scales is not None:
+            raise ValueError("scales of a published mixture; allowed: those of its own")
         if len(self.fixed) != 4:
             raise ValueError(f"fixed = {self.fixed}; allowed: four numbers, one for each linear map")
 
@@ -114,7 +122,7 @@ class TrainedPairs:
         ValueError
             if ``when`` is neither ``"before"`` nor ``"after"`` nor an epoch that was kept.
         """
-        states = {"before": self.before, "after": self.after, **self.kept}
+        states: dict[str | int, Networks] = {"before": self.before, "after": self.after, **self.kept}
         if when not in states:
             raise ValueError(f"when = {when!r}; allowed: {', '.join(map(str, states))}")
         networks = states[when]
@@ -221,7 +229,7 @@ def train_pairs(
     data: dict[tuple, tuple] = {}
     found = []
     for place, setting in enumerate(settings):
-        law = (setting.k, setting.separation, setting.scales)
+        law = (setting.k, setting.separation, setting.scales, setting.mixture)
         if law not in data:
             data[law] = _data(setting, numbers, samples, dtype)
         mixtures, x, y = data[law]
@@ -238,17 +246,11 @@ def _data(
     setting: Setting, numbers: Sequence[int], samples: int, dtype: torch.dtype
 ) -> tuple[list[GaussianMixture], torch.Tensor, torch.Tensor]:
     """Mixtures, inputs (G, n, 128) and labels (G, n) of the clusters, on the CPU."""
-    mixtures = [
-        draw_mixture(
-            setting.k,
-            d=DIMENSION,
-            classes=CLASSES,
-            separation=setting.separation,
-            scales=setting.scales,
-            seed=number,
-        )
-        for number in numbers
-    ]
+    law: dict[str, Any] = {"d": DIMENSION, "classes": CLASSES, "separation": setting.separation}
+    if setting.mixture == "published":
+        mixtures = [published_mixture(setting.k, **law)] * len(numbers)
+    else:
+        mixtures = [draw_mixture(setting.k, scales=setting.scales, seed=number, **law) for number in numbers]
     x = torch.empty(len(numbers), samples, DIMENSION, dtype=dtype)
     y = torch.empty(len(numbers), samples, dtype=torch.int64)
     for g, (mixture, number) in enumerate(zip(mixtures, numbers, strict=True)):
@@ -270,6 +272,6 @@ def _initial(
     params = dict(net.initial(seeds, dtype).params)
     if setting.initial == "normal":
         for k, shape in layers.items():
-            drawn = [torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) for n in seeds]
-            params[f"{k}.weight"] = (torch.stack(drawn) / math.sqrt(shape[1])).to(dtype)
+            normal = [torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) for n in seeds]
+            params[f"{k}.weight"] = (torch.stack(normal) / math.sqrt(shape[1])).to(dtype)
     return Networks(net, params, net.statistics(len(seeds), dtype), fixed)

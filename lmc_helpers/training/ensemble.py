@@ -69,8 +69,10 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Trained:
-    """Trained networks, their losses (epochs, N): means over the batches of an epoch, each before its step; and on
-    the way, the networks after the epochs that were to be kept."""
+    """Trained networks, their losses (epochs, N), and the networks that were to be kept, by their epochs.
+
+    Losses are means over the batches of an epoch, each before its step.
+    """
 
     networks: Networks
     losses: torch.Tensor

@@ -38,10 +38,19 @@ def test_networks_of_a_pair_differ_and_clusters_differ():
 
 def test_a_cluster_trains_as_it_does_alone():
     settings = [Setting(2), Setting(8, sigma=0.0)]
-    for pairs, one in zip(train_pairs(settings, **SMALL), train_pairs(settings, **(SMALL | {"clusters": 1})), strict=True):
+    for pairs, one in zip(
+        train_pairs(settings, **SMALL), train_pairs(settings, **(SMALL | {"clusters": 1})), strict=True
+    ):
         assert torch.equal(pairs.x[:1], one.x)
         for name, value in one.after.params.items():
             assert torch.allclose(value, pairs.after.params[name][:2], atol=2e-5), name
+
+
+def test_clusters_of_the_published_mixture_share_its_structure():
+    (pairs,) = train_pairs([Setting(2, mixture="published")], **SMALL)
+    assert torch.equal(pairs.mixtures[0].embedding, pairs.mixtures[1].embedding)
+    assert not torch.equal(pairs.x[0], pairs.x[1])
+    assert torch.linalg.matrix_rank(pairs.x.flatten(0, 1), rtol=1e-5) == 2
 
 
 def test_stopped_pairs_go_on_and_epochs_are_kept(tmp_path, monkeypatch):
@@ -133,6 +142,10 @@ def test_ceiling_is_the_share_of_the_largest_densities():
 def test_errors():
     with pytest.raises(ValueError, match="initial = 'zero'"):
         Setting(2, initial="zero")
+    with pytest.raises(ValueError, match="mixture = 'own' is unknown"):
+        Setting(2, mixture="own")
+    with pytest.raises(ValueError, match="scales of a published mixture"):
+        Setting(2, mixture="published", scales=(1.0, 1.0))
     with pytest.raises(ValueError, match="four numbers"):
         Setting(2, fixed=(1, 2))
     with pytest.raises(ValueError, match="when = 'now'; allowed: before, after"):
