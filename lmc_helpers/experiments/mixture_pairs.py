@@ -122,7 +122,9 @@ class TrainedPairs:
         ValueError
             if ``when`` is neither ``"before"`` nor ``"after"`` nor an epoch that was kept.
         """
-        states: dict[str | int, Networks] = {"before": self.before, "after": self.after, **self.kept}
+        states: dict[str | int, Networks] = {"before": self.before, "after": self.after}
+        for epoch, networks in self.kept.items():
+            states[epoch] = networks
         if when not in states:
             raise ValueError(f"when = {when!r}; allowed: {', '.join(map(str, states))}")
         networks = states[when]

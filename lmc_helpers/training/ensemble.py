@@ -305,9 +305,9 @@ def _restore(
             value.copy_(state[f"statistic {name}"])
         losses.copy_(state["losses"])
     for epoch in {int(name.split()[2]) for name in state if name.startswith("kept param ")}:
-        parts = (
+        params, statistics = (
             {name: state[f"kept {kind} {epoch} {name}"].to(losses.device) for name in own}
             for kind, own in (("param", networks.params), ("statistic", networks.statistics))
         )
-        kept[epoch] = Networks(networks.architecture, *parts, networks.fixed)
+        kept[epoch] = Networks(networks.architecture, params, statistics, networks.fixed)
     return int(state["epochs"])
