@@ -246,7 +246,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_mixture_drops
 # :name: fig-mixture-drops
-# :alt: Drops of the accuracy for three intrinsic dimensions and thirteen settings, single pairs and means. The number of fixed entries, the separation and the structure of the classes move them most; the printed values are dashed lines.
+# :alt: Drops of the accuracy for three intrinsic dimensions and several settings, single pairs and means. The number of fixed entries, the separation and the structure of the classes move them most; the printed values are dashed lines.
 #
 # Drops of single pairs (dots) and their means (circles) when one factor differs from the reference setting; last row: the setting of the claims above. Dashed: the printed values, means of two pairs (profile {glue:text}`profile`).
 # ```
