@@ -292,7 +292,7 @@ interval = (max(0.0, value - half), value + half)
 claims.check("I12.diagonal", value, interval=interval, n=steps)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the swap costs"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "How matrices of costs are drawn"}
 def show_costs(name: str, rows: list, costs, label: str) -> None:
     """Matrices of costs, a row each; colours in units of the median at σ_F = 1."""
     figure, axes = figures.panels(3, len(rows), height=3.2)
@@ -313,6 +313,7 @@ def show_costs(name: str, rows: list, costs, label: str) -> None:
     figures.show(name, figure)
 
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the swap costs"}
 def matrix(k: int, sigma: float, when: str) -> np.ndarray:
     """The swap costs of cluster 0."""
     pairs = runs[k, sigma]
