@@ -699,7 +699,11 @@ for sigma in (0.0, 1.0):
         figures.numbers(**{f"share{at_i}": share_below, f"rank{at_i}": rank})
 for i, name in enumerate(ESTIMATES[:3]):
     for (k, layer), value in scale(swaps, name).items():
-        figures.numbers(**{f"scale_{k}_{layer}_{i}": f"{10 ** value.mean():.2g}"})
+        figures.numbers(
+            **{
+                f"scale_{k}_{layer}_{i}": f"{float(f'{10 ** value.mean():.2g}'):g}"
+            }
+        )
 first = {key: pairs for key, pairs in normed.items() if key[0] == 8}
 for place, beta in enumerate((0.001, 0.1, 1.0)):
     high, low = (
