@@ -193,7 +193,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_step
 # :name: fig-step
-# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, at or above the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
+# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
 #
 # Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$. Middle: sharpness of the rows alive
 # in units of the stability limit. Right: PQ index of $W$. Step sizes in units of the computed threshold $\eta_0$, which is
@@ -399,7 +399,7 @@ for m, M, d in SETTINGS:
 #
 # - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`). It is
 #   inversely proportional to the width: a fixed learning rate becomes "large" as the network grows.
-# - Beyond it gradient descent does not have to diverge. It loses rows, somewhat more than stability asks for, so that
+# - Beyond it gradient descent does not have to diverge. It loses rows, as many as stability asks for or a few more, so that
 #   $\eta\lambda_{\max}/2$ stays below 1.
 # - Below it the sharpness is that of evenly spread rows: the type counts of these networks are far more regular than
 #   multinomial ones. [The next chapter](17_trained_minima.ipynb) measures that.
