@@ -13,6 +13,8 @@ file                      what it computes
 ``between_minima``        loss and barrier (9) between two minima, of many pairs, of wide networks (chapters 13–17, 19)
 ``barrier_limit``         the barrier for M → ∞ with m/M fixed, and where it peaks: Figs. 2–3 (chapter 15)
 ``gradient_descent``      many networks trained at once by the exact gradient, B.1 (chapters 11, 13, 16–19)
+``many_dimensions``       descent in several input dimensions in one batch: Fig. 11 (chapter 19)
+``curves``                whether sampled means go up and then down: Fig. 10 (chapter 19)
 ``step_sizes``            what descent finds by step size: who arrives, statistics, barriers; Figs. 6, 13 (chapter 16)
 ``sparsity``              PQ index (11), zero rows, sharpness of minima: section 5 (chapters 16–19)
 ========================  ==========================================================================================
