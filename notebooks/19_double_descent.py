@@ -565,7 +565,7 @@ for d, axis in zip(DIMS, axes.flat, strict=False):
 at = {"trained": at_8, "uniform": uniform_in(powers, 8, 4, 5 * pairs)}
 draw(axes[1, 1], powers, {k: list(v.values()) for k, v in at.items()})
 axes[1, 1].set(title="$m = 8$", xscale="log", xlabel="input dimension $d$")
-axes[1, 2].set_axis_off()
+axes[1, 2].remove()
 for axis in axes[:, 0]:
     axis.set_ylabel("mean barrier")
 figures.legend(figure, columns=4)
