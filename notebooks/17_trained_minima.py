@@ -225,7 +225,7 @@ figures.numbers(
     runs=runs,
     many=10 * networks,
     **{
-        f"entry_{name}": f"{v:.2f} ± {e:.2f}"
+        f"entry_{name}": f"{v:.3f} ± {e:.3f}"
         for name, (v, e) in zip(("md", "root", "one"), ratios, strict=True)
     },
 )
