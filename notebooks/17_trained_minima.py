@@ -20,7 +20,7 @@
 # are far more *even* than random ones, and that moves the peak of the barrier away from $m = 2M$ and lowers it there.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-runs: int = 3000  # networks of the uniformity test, 500 in the paper
+runs: int = 2500  # networks of the uniformity test, 500 in the paper
 networks: int = 200  # networks per setting for the variances
 pairs: int = 40  # pairs of networks per width, three times as many up to m of 12
 steps: int = 3000  # budget of gradient descent
