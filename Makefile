@@ -11,7 +11,7 @@ BIN := .venv/bin
 TORCH := $(shell sed -n 's/^torch==//p' requirements.lock)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: book test setup chapter serve record reference schemas bench lint lock clean
+.PHONY: book test setup chapter serve confirm reference schemas bench lint lock clean
 
 book: setup
 	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)"
@@ -34,10 +34,11 @@ reference: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --target executed
 	@$(BIN)/python -m book.tools.reference
 
-# Results at the papers' own settings, stored beside the book with their provenance.
-record: setup
-	@$(BIN)/python -m book.tools.build --profile paper --target executed
-	@$(BIN)/python -m book.tools.assemble --profile paper --record
+# A confirmatory run: seeds from the id of a clean commit, outcomes stored in book/recorded. By default at the papers' own
+# settings; CHAPTERS="overlap_theorem ..." names some, COMMIT= an earlier commit with the same code and criteria.
+confirm: setup
+	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
+	    $(if $(COMMIT),--commit "$(COMMIT)")
 
 bench: setup
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds

@@ -10,7 +10,9 @@ from book.tools import progress, sources
 
 PROFILE = config["profile"]
 OUT = config["out"]
-STAMPS = sources.stamps(PROFILE, Path(OUT))
+SEEDS = config.get("seeds", "")  # the commit that a confirmatory run takes its seeds from
+STAMPS = sources.stamps(PROFILE, Path(OUT), SEEDS)
+OPTIONS = f"--profile {PROFILE} --quiet" + (f" --seeds {SEEDS}" if SEEDS else "")
 EXPECTED = progress.expected(PROFILE)
 
 
@@ -38,7 +40,7 @@ for CHAPTER, STAMP in STAMPS.chapters.items():
         priority: 1 + round(10 * EXPECTED[CHAPTER])
         threads: 1
         shell:
-            "{sys.executable:q} -m book.tools.execute {params.chapter} --profile {PROFILE} --output {output:q} --quiet"
+            "{sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {OPTIONS}"
 
 
 rule pages:

@@ -141,7 +141,8 @@ claims.check(
 # granted; [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
 #
 # The *overlap* of two minima is the number of rows that can be paired with a row of the same type,
-# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$. For pairs of minima with $m = 3M$:
+# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$. If the type vectors are equal, $C = m$, the points
+# between the two minima are minima too, after the permutation that pairs the types (the paper leaves it out). For pairs of minima with $m = 3M$:
 
 # %%
 rng = seeds.numpy_generator(seed, "pairs of minima")
@@ -593,6 +594,9 @@ figures.numbers(
     bottom_printed=overlap.normal_limit(0.5),
     pairs_6=f"{pairs_needed(12, 6):,.0f}",
     pairs_20=f"{pairs_needed(45, 20):,.0f}",
+    off_20=overlap.minimiser(20) - 40,
+    pairs_40=f"{pairs_needed(40, 20):,.0f}",
+    depth_40=expected_overlap(40, 20) - expected_overlap(46, 20),
 )
 
 # %% [markdown]
@@ -609,8 +613,10 @@ figures.numbers(
 # $T_\infty(r^*) =$ {glue:text}`bottom:.4f`, where the paper's limit has the minimum {glue:text}`bottom_printed:.4f`. The formula
 # $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`hits` of the {glue:text}`total` values $M = 2, \dots, 1000$.
 #
-# Why did the simulation not show it? The valley is flat. To tell $m = 12$ from the minimum at $M = 6$ takes about
-# {glue:text}`pairs_6` pairs a point; to tell $m = 45$ from the minimum at $M = 20$, about {glue:text}`pairs_20`.
+# "Approximately $2M$", as the paper says of its Fig. 1, is fair at $M = 6$: the minimum is the next width, and to tell it from $m = 12$
+# takes about {glue:text}`pairs_6` pairs a point. At $M = 20$ the valley is {glue:text}`off_20` neurons off and so flat that the eye does not see it: its bottom
+# lies only {glue:text}`depth_40:.4f` below the value at $m = 40$. About {glue:text}`pairs_40` pairs a point tell these two apart, fewer than the paper's
+# $10^4$; to tell $m = 45$ from the bottom takes {glue:text}`pairs_20`.
 #
 # ## What we found that the paper does not say
 #

@@ -14,10 +14,10 @@
 # # Algorithm 1 and better matchings
 #
 # To connect two minima by a line, Zhan, Li and Wu {cite:p}`zhan2025` reorder the neurons of one of them: neurons of the
-# same type are paired, large with large, and what is left over is filled in as it comes. They call the result "the best
-# permutation". This chapter compares it with the best of all $m!$ permutations. It is often not the best, because the
-# leftover neurons are paired blindly. A linear assignment problem does better, and solves a neighbouring problem
-# exactly.
+# same type are paired, large with large, and what is left over is filled in as it comes. They "try to find the best
+# permutation", and the barrier is indeed {glue:text}`low` times lower than before. This chapter compares the result with the best of all
+# $m!$ permutations. It is often not the best, because the leftover neurons are paired blindly. A linear assignment problem
+# does better, and solves a neighbouring problem exactly.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 400  # pairs of minima with 5 rows and with 6 rows
@@ -46,13 +46,17 @@ from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers import claims, figures
 from lmc_helpers.barrier import GRID
+from lmc_helpers.error_bars import ratio_of_means, share
 from lmc_helpers.matching import (
     algorithm_1,
     all_permutations,
     has_types,
     permute,
 )
-from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.between_minima import (
+    minima_barrier,
+    permuted_and_direct,
+)
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
@@ -130,25 +134,30 @@ def compare(m: int, n: int, seed: int) -> Comparison:
     return compare_matchings(W1, W2, M=3)
 
 
-def share_missed(found: Comparison) -> tuple[float, float]:
-    """Share of pairs for which Algorithm 1 misses the best, and its error."""
-    missed = found.misses("Algorithm 1")  # (n,)
-    share = missed.mean()
-    return float(share), float(np.sqrt(share * (1 - share) / len(missed)))
+def share_missed(found: Comparison, slack: float = 1e-9) -> tuple[float, ...]:
+    """Share of pairs for which Algorithm 1 misses the best, and its interval."""
+    missed = found.misses("Algorithm 1", slack)  # (n,)
+    return share(int(missed.sum()), len(missed))
 
 
 sizes = {5: pairs, 6: pairs, 7: pairs_wide}
 found = {m: compare(m, n, seed) for m, n in sizes.items()}
-share, stderr = share_missed(found[6])
+missed, *interval = share_missed(found[6])
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.best"}
+ends = sample_minima(6, 3, 3, 2 * pairs, seed).split(pairs)
+low = ratio_of_means(*permuted_and_direct(*ends, M=3), paired=True)
+print(f"Algorithm 1 misses the best for {missed:.3f} of the pairs")
+print("mean barrier after over before Algorithm 1: {:.4f} ± {:.4f}".format(*low))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.best and Z4.low"}
 claims.check(
     "Z4.best",
-    share,
-    stderr=stderr,
+    missed,
+    interval=tuple(interval),
     n=pairs,
     again=lambda: share_missed(compare(6, pairs, seed + 1)),
 )
+claims.check("Z4.low", low[0], stderr=low[1], n=pairs)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot how often the matchings miss the best permutation"}
 names = [name for name in found[6].barriers if name != BEST]
@@ -187,7 +196,10 @@ figures.numbers(
     profile=profile,
     pairs=pairs,
     pairs_wide=pairs_wide,
-    missed=f"{100 * share:.0f} ± {100 * stderr:.0f}",
+    missed=f"{100 * missed:.0f}",
+    missed_low=f"{100 * interval[0]:.0f}",
+    missed_high=f"{100 * interval[1]:.0f}",
+    low=f"{1 / low[0]:.0f}",
     opposed_missed=f"{100 * found[6].misses(opposed).mean():.0f}",
     unsorted=found[6].factor("without sorting"),
     algorithm=found[6].factor("Algorithm 1"),
@@ -208,8 +220,9 @@ figures.numbers(
 # ({glue:text}`pairs_wide` for $m = 7$); profile {glue:text}`profile`.
 # ```
 #
-# At $m = 6$ Algorithm 1 misses the best permutation for {glue:text}`missed` % of the pairs, and its mean barrier is
-# {glue:text}`algorithm:.2f` times the best one. Without sorting the factor is {glue:text}`unsorted:.1f`. Weight matching, which
+# At $m = 6$ the barrier after Algorithm 1 is on average {glue:text}`low` times lower than between the networks as they come. It misses the
+# best permutation for {glue:text}`missed` % of the pairs (at two-sided $10^{-3}$ between {glue:text}`missed_low` and {glue:text}`missed_high` %),
+# and its mean barrier is {glue:text}`algorithm:.2f` times the best one. Without sorting the factor is {glue:text}`unsorted:.1f`. Weight matching, which
 # maximises $\sum_i w^{(1)}_i \cdot w^{(2)}_{p(i)}$, pairs equal types as Algorithm 1 does and is blind to the leftovers as well
 # (factor {glue:text}`weight:.2f`). Pairing large leftovers with small ones brings the factor to {glue:text}`opposed:.2f`.
 # For {glue:text}`fewer` % of the pairs the best permutation even matches *fewer* rows of equal type than Algorithm 1.
@@ -252,35 +265,49 @@ print(f"p = {p.tolist()}, barrier {minima_barrier(W1, W2[p], M=2):.3e}")
 # Rows of trained networks lie close to rays, not on them. They are typed by the nearest ray within 0.02, or as zero; pairs in
 # which a row is farther away are left out.
 
+
 # %%
-start = initial_weights(6, 3, 2 * trained, seed)
-done = gradient_descent(start, M=3, rate=0.5, steps=steps)
-W1, W2 = done.W.split(trained)  # (trained, 6, 3)
-typed = has_types(W1, tol=0.02) & has_types(W2, tol=0.02)  # (trained,)
-by_descent = compare_matchings(W1[typed], W2[typed], M=3, tol=0.02)
-missed = by_descent.misses("Algorithm 1", slack=0.01)  # by over a hundredth
+def descend(seed: int) -> tuple[Comparison, float]:
+    """Every matching on pairs found by gradient descent, and their largest loss."""
+    start = initial_weights(6, 3, 2 * trained, seed)
+    done = gradient_descent(start, M=3, rate=0.5, steps=steps)
+    W1, W2 = done.W.split(trained)  # (trained, 6, 3)
+    typed = has_types(W1, tol=0.02) & has_types(W2, tol=0.02)  # (trained,)
+    compared = compare_matchings(W1[typed], W2[typed], M=3, tol=0.02)
+    return compared, done.loss.max().item()
+
+
+by_descent, worst_loss = descend(seed)
+kept = len(by_descent.barriers["Algorithm 1"])
+missed, *interval = share_missed(by_descent, slack=0.01)  # by over a hundredth
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z4.trained"}
-claims.check("Z4.trained", float(missed.mean()), n=len(missed))
+claims.check(
+    "Z4.trained",
+    missed,
+    interval=tuple(interval),
+    n=kept,
+    again=lambda: share_missed(descend(seed + 1)[0], slack=0.01),
+)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    kept=len(missed),
+    kept=kept,
     trained=trained,
     steps=steps,
-    worst_loss=f"{done.loss.max().item():.0e}",
+    worst_loss=f"{worst_loss:.0e}",
     descent_algorithm=by_descent.factor("Algorithm 1"),
     descent_pair=by_descent.factor("pair matching"),
 )
 
 # %% [markdown]
 # Of {glue:text}`trained` pairs ($m = 6$, $M = d = 3$, {glue:text}`steps` steps, largest loss {glue:text}`worst_loss`),
-# {glue:text}`kept` can be typed. Each pair that Algorithm 1 misses is a counterexample, so the share has no error bar. The mean barrier of Algorithm 1 is {glue:text}`descent_algorithm:.2f` times the best one, that of pair matching {glue:text}`descent_pair:.2f` times.
+# {glue:text}`kept` can be typed. The mean barrier of Algorithm 1 is {glue:text}`descent_algorithm:.2f` times the best one, that of pair matching {glue:text}`descent_pair:.2f` times.
 #
 # ## What we found that the paper does not say
 #
-# - Algorithm 1 is a good heuristic, not the best permutation ({prf:ref}`prop-not-optimal`). Its loss comes from the
-#   leftover rows, whose order it leaves to chance.
+# - Algorithm 1 is a good heuristic, not the best permutation ({prf:ref}`prop-not-optimal`). What it misses comes from the
+#   leftover rows, whose order it leaves open.
 # - What sorting does within a type matters more than anything else: it leaves the *smallest* rows over. The
 #   next chapter shows that it changes the rate at which the barrier vanishes.
 # - The mean error halfway is minimised exactly, over all $m!$ permutations, by one linear assignment

@@ -14,8 +14,8 @@
 # # How far from the orbit
 #
 # Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that
-# the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The last step of their proof is missing: it says that $g$ and $g^{-1}$ cannot both approach a large multiple of the
-# identity, and concludes that the distance is unbounded. This chapter proves it, with the distance to within a fraction of a fixed number, and exactly for balanced factorisations.
+# the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The proposition is true. The last step of the printed proof is missing: it says that $g$ and $g^{-1}$ cannot both approach a large multiple of the
+# identity, and concludes that the distance is unbounded. This chapter proves that step, with bounds on the squared distance that differ by at most $d_0^2/c^2$, and finds the distance exactly for balanced factorisations.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 factorisations: int = 8  # random factorisations of each shape
@@ -36,6 +36,7 @@ import math
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers.general_linear import random_invertible
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.symmetry.orbit_distance import (
     balanced_distance,
@@ -56,13 +57,42 @@ from lmc_helpers.symmetry.orbit_distance import (
 # (c\, W_1, c\, W_2), \qquad c = \tfrac12 (\beta + \beta^{-1}) = \cosh \ln \beta \ge 1 ,
 # $$
 #
-# and half of the line has the length $\sqrt{c^2 - 1}\, \lVert W \rVert$, $\lVert W \rVert^2 = \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2$. That $g$ and $g^{-1}$ cannot both be near $cI$ is true for every $\beta \ne 1$, also where the distance is small. As $W$ itself lies in $S$,
+# and half of the line has the length $\sqrt{c^2 - 1}\, \lVert W \rVert$, $\lVert W \rVert^2 = \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2$. The proof ends: as $\beta \to \infty$, $g$ and $g^{-1}$ cannot approach $cI$ simultaneously, so the distance is not bounded. That both cannot *be* $cI$ is true for every $\beta \ne 1$,
+# also where the distance is small; needed is a bound that grows with $c$.
+#
+# ```{prf:lemma} The last step of the proof of Prop. 5.5
+# :label: lem-both
+# For every invertible $g$ and $c \ge 1$, $\max \bigl( \lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2 \bigr) \ge c - 1$, with equality for $g = I$. So if $W_1$ and $W_2$ are invertible, the distance from $S$ is at least $(c - 1) \min \bigl( \sigma_{\min}(W_1), \sigma_{\min}(W_2) \bigr)$, which is unbounded.
+# ```
+#
+# ```{prf:proof}
+# Let $x$ be a unit vector and $s = \lVert g x \rVert$. Then $\lVert (cI - g) x \rVert \ge c - s$, and with the unit vector $y = g x / s$, $\lVert (cI - g^{-1}) y \rVert \ge c - 1/s$. One of $s$ and $1/s$ is at most 1. The points of $S$ are $(W_1 g^{-1}, g W_2)$, and
+# $\lVert W_1 (cI - g^{-1}) \rVert \ge \sigma_{\min}(W_1) \lVert cI - g^{-1} \rVert_2$, likewise for $W_2$.
+# ```
+
+# %%
+C_ALL = torch.tensor([1.1, 1.5, 2.5, 5.0, 20.0, 100.0, 500.0]).double()
+both = []  # max(‖cI − g‖, ‖cI − g⁻¹‖) / (c − 1), spectral norms
+for n in range(1, n_max + 1):
+    eye = torch.eye(n, dtype=torch.float64)
+    generator = torch_generator(seed, f"last step {n}")
+    g = torch.cat([eye[None], random_invertible((100,), n, generator)])
+    for c in C_ALL:
+        ends = torch.stack([g, torch.linalg.inv(g)])
+        far = torch.linalg.matrix_norm(c * eye - ends, 2).amax(dim=0)
+        both += (far / (c - 1)).tolist()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.last_step"}
+claims.check("G6.last_step", both)
+
+# %% [markdown]
+# How far is it? As $W$ itself lies in $S$,
 #
 # $$
 # \operatorname{dist}(cW) \le (c - 1) \lVert W \rVert ,
 # $$
 #
-# which is of second order in $\ln \beta$, while the line's length is of first order. What remains to be shown is that for large $c$ no point of $S$ is near.
+# which is of second order in $\ln \beta$, while the line's length is of first order. For large $c$ the following is sharper than the lemma, and needs no invertible $W_1$ and $W_2$.
 #
 # ## The cone of zero products
 #
@@ -175,7 +205,6 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # $$
 
 # %%
-C_ALL = torch.tensor([1.1, 1.5, 2.5, 5.0, 20.0, 100.0, 500.0]).double()
 BETA = torch.tensor([100.0, 1000.0]).double()
 SHAPES = [(n, n, n) for n in range(1, n_max + 1)] + [(4, 2, 3)]  # m, h, n
 
@@ -332,6 +361,7 @@ figures.show("fig_between", figure)
 # ## What we found that the paper does not say
 #
 # - The distance of the paper's midpoints is known to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`), and exactly from balanced factorisations ({prf:ref}`thm-balanced-distance`), which are the farthest for given $A$ and $c$ up to that accuracy.
+# - The missing last step of the proof of Prop. 5.5 takes three lines ({prf:ref}`lem-both`).
 # - For near-identity $g$ the distance is of second order: up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move.
 # - No point of $S$ needs special care: the distance is unbounded from every $W$.
 #

@@ -15,8 +15,8 @@
 #
 # A high barrier between two networks may only mean that their neurons stand in different orders. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that this does not explain the barriers of
 # [](33_unbounded_barriers.ipynb): under an additional assumption, the loss on the straight line from a minimum to its rescalings has no bound even if the neurons of the second network are first put in
-# the best order (Prop. 5.4). The proposition is true. This chapter proves it without its additional assumption, by rescaling a single neuron, and says how fast the loss grows; it shows why the paper's
-# own construction needs the assumption, and corrects the constants of eqs. (19) to (21).
+# the best order (Prop. 5.4). The proposition is true. For a $\sigma$ that acts on entries, this chapter proves it without its additional assumption, by rescaling a single neuron, and says how fast the loss grows; it shows why the paper's
+# own construction needs the assumption, and corrects the constants of eqs. (19) to (21), which the conclusion does not use.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 10  # random networks for each degree and width
@@ -345,7 +345,7 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 # %% [markdown]
 # ## What we found that the paper does not say
 #
-# - Prop. 5.4 holds without its additional assumption, by rescaling a single neuron ({prf:ref}`thm-permuted-barrier`), and the least loss over permutations has an exact leading term.
+# - If $\sigma$ acts on entries, Prop. 5.4 holds without its additional assumption, by rescaling a single neuron ({prf:ref}`thm-permuted-barrier`), and the least loss over permutations has an exact leading term.
 # - The paper's construction, one scale for all neurons, does need the assumption: a large activation can meet a zero weight.
 # - The constants $\frac14$ of eq. (19) and $\frac34 Y$ of eq. (21) belong to special cases ({prf:ref}`prop-permuted-expansion`); the conclusion needs the leading term only, which is right.
 #

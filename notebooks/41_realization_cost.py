@@ -14,8 +14,8 @@
 # # What a function costs a neuron
 #
 # Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` ask when a neuron's place in a layer tells it apart from the others. Their layers have fixed parts, so that one neuron may need a
-# much larger weight than another for the same function on the same inputs. This chapter checks the frame: one layer type for all schemes, the functions that a neuron can compute, and the least
-# weight that they cost. What remains of that when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb). One assumption does not survive a ReLU in front of the layer; we prove what takes its place.
+# much larger weight than another for the same function on the same inputs. This chapter confirms the frame: one layer type for all schemes, the functions that a neuron can compute, and the least
+# weight that they cost. What remains of that when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb). One assumption cannot be met behind a ReLU; we prove what takes its place there.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 16  # random layers of each shape
@@ -379,9 +379,8 @@ figures.numbers(profile=profile, shares_last=f"{100 * shares[-1]:.0f}")
 # \lVert h_a \rVert_{\mathcal H_i} = \sqrt{(a - v_i)^\top S_i^{+} (a - v_i)} \quad \text{if } a - v_i \in \operatorname{im} M_i , \qquad +\infty \text{ otherwise},
 # $$ (eq-cost)
 #
-# where $S_i^+$ is the pseudo-inverse; the least weight is $M_i^+ (a - v_i)$. Eq. (10) in the text is stated inside the class. Evaluated outside, the formula is finite: it is the cost of the projection of $a - v_i$, and 0 where $a - v_i$ is orthogonal to the image,
-# so that the function that a neuron cannot compute at all is the cheapest. A program that follows eqs. (6), (9), (10) needs the check of the image, which
-# {py:func}`~lmc_helpers.identifiability.costs.realization_cost` makes with a relative tolerance of $10^{-10}$.
+# where $S_i^+$ is the pseudo-inverse; the least weight is $M_i^+ (a - v_i)$. The paper states eq. (10) inside the class and the value $+\infty$ outside (Lemma C.2). Evaluated outside, the formula without this case is finite: it is the cost of the projection of $a - v_i$, and 0 where $a - v_i$ is orthogonal to the image,
+# so that the function that a neuron cannot compute at all would be the cheapest. So a program needs the check of the image besides eqs. (6), (9), (10), which App. F.7 names; {py:func}`~lmc_helpers.identifiability.costs.realization_cost` makes it with a relative tolerance of $10^{-10}$.
 
 # %%
 gaps, other_metric, infinite, bare_infinite = [], [], [], []
@@ -496,7 +495,7 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # - Assumption 4.1 cannot hold for a ReLU layer on non-negative inputs. What decides instead is, for each neuron, whether its active inputs span the subspace ({prf:ref}`thm-determined`); of random neurons behind a ReLU layer {glue:text}`shares_last` % pass at
 #   the largest sample of {numref}`fig-determined`. With it, Prop. 4.2 and eq. (10) hold neuron by neuron.
-# - Outside the class the bare formula of eq. (10) ranks impossible functions as cheap; Lemma C.2 has the right convention.
+# - Outside the class the formula of eq. (10) without the convention of Lemma C.2 would rank impossible functions as cheap.
 #
 # ```{admonition} Try it
 # :class: tip

@@ -14,8 +14,8 @@
 # # What a swap costs
 #
 # When two neurons of an asymmetric layer exchange their functions, the least weights with which they compute them change. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` measure the asymmetry of a layer by this
-# change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, makes the constants of Theorems 4.4 and 4.5 explicit and tests them,
-# corrects the corollary on the cheapest permutation, and finds what the ratio in Theorem 4.5 tends to when the centres grow.
+# change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, confirms Theorems 4.4 and 4.5 with explicit constants,
+# finds the condition that the corollary on the cheapest permutation needs, and what the ratio in Theorem 4.5 tends to when the centres grow.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 24  # random layers of each kind
@@ -36,8 +36,8 @@ from itertools import combinations, permutations, product
 import numpy as np
 import torch
 
-from lmc_helpers import claims, figures
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers import claims, error_bars, figures
+from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric
 from lmc_helpers.identifiability.costs import (
     cost_table,
     output_sensitivity,
@@ -51,6 +51,7 @@ from lmc_helpers.identifiability.gram_concentration import (
     exact_copies,
     mask_moments,
     mask_probabilities,
+    syre_moments,
     variance_parameter,
 )
 from lmc_helpers.identifiability.input_subspace import (
@@ -172,8 +173,8 @@ claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 # \lVert S - \mu I \rVert \le \sqrt{2 \sigma^2 \nu \Lambda} + \tfrac23\, b\, \nu \Lambda ,
 # $$ (eq-bernstein)
 #
-# so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$, $S$ is diagonal with independent means of $t$ entries, and
-# $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$ exactly for $k = 1$: the order $\sqrt \nu$ cannot be improved. For $d = 12$ all $2^{12}$ masks can be enumerated.
+# so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$ and $S$ is diagonal with independent means of $t$ entries, so that
+# $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$, with equality for $k = 1$: the order $\sqrt \nu$ cannot be improved. For $d = 12$ all $2^{12}$ masks can be enumerated.
 
 # %%
 MASKS = all_masks(12)  # (4096, 12)
@@ -254,6 +255,39 @@ claims.check("I4.refined", refined, rival=max(refined_half))
 claims.check("I4.moment", moments_exact, rival=min(other_moment))
 
 # %% [markdown]
+# The theorem covers other laws of $D$. In syre $d^2 = 1/u$ with $u$ uniform on $(1 - \epsilon, 1 + \epsilon)$, so that $\mu = \operatorname{artanh}(\epsilon)/\epsilon$, $\sigma^2 = 1/(1 - \epsilon^2) - \mu^2$ and $b = 1/(1 - \epsilon) - \mu$. Here the masks cannot be enumerated, and rows are drawn.
+
+
+# %%
+def syre_exceedance(eps: float, U: torch.Tensor, n: int, seed: int) -> np.ndarray:
+    """Draws with ‖S − μI‖ beyond the bound, and beyond a third of it, by δ."""
+    moments, generator = syre_moments(eps), torch_generator(seed, f"syre {eps}")
+    _, D = Syre(sigma=1.0, epsilon=eps).draw((n, len(U)), generator)
+    ends = torch.linalg.eigvalsh(grams(D, U))  # of S = Uᵀ diag(d)² U, (n, k)
+    off = (ends - moments.mean).abs().amax(dim=1)  # ‖S − μI‖
+    bound = torch.stack([bernstein_bound(U, moments, q) for q in (0.5, 0.1)])
+    return np.array(
+        [(off > share * bound[:, None]).sum(1) for share in (1, 1 / 3)]
+    )
+
+
+n_syre = max(draws // 10, 1000)
+settings = list(
+    product((0.4, 0.9), (subspace("syre", 12, 3), exact_copies(12, 1, 12)))
+)
+beyond = np.array([syre_exceedance(e, U, n_syre, seed) for e, U in settings])
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I4.syre"}
+found = [
+    [x / q for x in error_bars.share(int(count), n_syre)]
+    for counts in beyond[:, 0]
+    for count, q in zip(counts, (0.5, 0.1), strict=True)
+]
+value, low, high = max(found, key=lambda x: x[2])
+third = (beyond[:, 1] / n_syre / [0.5, 0.1]).max()
+claims.check("I4.syre", value, interval=(low, high), n=n_syre, rival=third)
+
+# %% [markdown]
 # For exact copies the slope of $\ln \mathbb E\, \lVert S - \mu I \rVert^2$ in $\ln \nu$ follows from the exact law ({py:func}`~lmc_helpers.identifiability.gram_concentration.copies_law`).
 
 # %%
@@ -317,7 +351,7 @@ figures.show("fig_gram", figure)
 #
 # 1. If $\delta_\pi \ne 0$, then $\bigl| \mu \Delta_\pi / \lVert \delta_\pi \rVert^2 - 1 \bigr| \le e(\rho_\pi)$. For $\varepsilon = 0$ and every $\rho$, and for $\rho = 0$ and every $\varepsilon < \mu$, there are layers with equality.
 # 2. $\gamma = \min_{i \ne j} \lVert \delta_{(ij)} \rVert = \sqrt 2 \min_{i \ne j} \lVert v_j - v_i \rVert$.
-# 3. If $\gamma > 0$, $\rho_{(ij)} \le \rho$ for all pairs and $e(\rho) \le 1$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$.
+# 3. If $\gamma > 0$ and $\rho_{(ij)} \le \rho$ for all pairs with $\rho \le \rho^* = \dfrac{\sqrt{\mu - \varepsilon}}{\sqrt{\mu - \varepsilon} + \sqrt{\mu + \varepsilon}}$, then $\bigl| \mu \min_{\pi \ne \mathrm{id}} \Delta_\pi / \gamma^2 - 1 \bigr| \le e(\rho)$, and the minimum is not negative. For $\varepsilon = 0$ the condition is $\rho \le \frac12$; it holds whenever $e(\rho) \le 1$.
 # 4. For $\varepsilon = 0$, every $\rho \in (\frac12, 1]$ and even $m$ there are layers with $\rho_{(ij)} \le \rho$ for all pairs and $\mu \min_\pi \Delta_\pi \le \frac m2 (1 - 2\rho)\, \gamma^2 < 0$.
 # ```
 #
@@ -328,16 +362,21 @@ figures.show("fig_gram", figure)
 #
 # 2. A permutation other than the identity has a cycle of length $\ell \ge 2$, whose rows contribute at least $\ell \min \lVert v_j - v_i \rVert^2 \ge 2 \min \lVert v_j - v_i \rVert^2$, which a swap attains.
 #
-# 3. $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$. The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$. By 1, $\mu \Delta_\pi \ge (1 - e)\, \lVert \delta_\pi \rVert^2$ for every $\pi$, and because $1 - e \ge 0$
-# and $\lVert \delta_\pi \rVert \ge \gamma$ this is at least $(1 - e)\, \gamma^2$.
+# 3. $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$. The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$. As $S_i^{-1}$ lies between $(\mu \pm \varepsilon)^{-1} I$ and $\lVert \delta_\pi + P_\pi R_\pi \rVert \ge (1 - \rho_\pi) \lVert \delta_\pi \rVert$,
+#
+# $$
+# \mu \Delta_\pi \ge \ell(\rho)\, \lVert \delta_\pi \rVert^2 , \qquad \ell(\rho) = \frac{\mu (1 - \rho)^2}{\mu + \varepsilon} - \frac{\mu \rho^2}{\mu - \varepsilon} \ge 1 - e(\rho) ,
+# $$
+#
+# where the last step is $\frac{\mu}{\mu \pm \varepsilon} = 1 \mp \frac{\varepsilon}{\mu \pm \varepsilon}$. Because $\ell(\rho) \ge 0$ is $\rho \le \rho^*$, and $\lVert \delta_\pi \rVert \ge \gamma$, this is at least $\ell(\rho)\, \gamma^2$.
 #
 # 4. One input coordinate, $D = \sqrt \mu$: pairs of centres at distance $g$, the pairs far from each other, and in each pair $r_j = -\rho\, (v_j - v_i) = -r_i$. Then $\rho_{(ij)} = \rho$ in a pair and less between pairs, $\gamma^2 = 2 g^2$, and exchanging all pairs costs
 # $\mu^{-1} \frac m2 \bigl( 2 g^2 - 4 \rho g^2 \bigr) = \mu^{-1} \frac m2 (1 - 2\rho)\, \gamma^2$.
 # ```
 #
-# Theorem 4.5 is part 1 and holds as printed. Corollary C.5 (eq. 20 in the text) is part 3 without its last hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$, whatever the width. By part 4 that is wrong for $\rho > \frac12$.
-# The printed proof multiplies a lower bound $1 - e < 0$ by $\lVert \delta_\pi \rVert^2 \ge \gamma^2$ as if it were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, so that it has become cheaper on the other neuron;
-# with $\rho = 1$ the exchanged layer needs no trained weights at all.
+# Theorem 4.5 is part 1 and holds as printed. Corollary C.5 (eq. 20 in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$, whatever the width. By part 4 that is wrong for $\rho > \frac12$.
+# Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, so that it has become cheaper on the other neuron;
+# with $\rho = 1$ the exchanged layer needs no trained weights at all. The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Layers in the centre-dominated regime"}
 REGIME = []  # layers with ε < μ/2, and their μ and ε
@@ -409,7 +448,7 @@ for number, (m, k) in product(range(layers), ((3, 1), (4, 2), (6, 3))):
 claims.check("I5.gap", differences, rival=min(more_than_two))
 
 # %% [markdown]
-# Parts 3 and 4, on the cheapest of all permutations but the identity, for layers with $e(\rho) \le 1$ and for the layers of part 4.
+# Parts 3 and 4, on the cheapest of all permutations but the identity, for layers with $\rho \le \rho^*$ and for the layers of part 4.
 
 # %%
 corollary = []
@@ -417,9 +456,10 @@ for (F, D, W, U), mu, eps in REGIME:
     v, size = F @ U, ((D * W) @ U).square().sum(dim=1)
     apart = torch.cdist(v, v).square().fill_diagonal_(math.inf)
     rho = ((size[:, None] + size) / (2 * apart)).sqrt().max().item()  # all pairs
-    for scale in (1.0, min(1.0, 0.2 / rho)):  # smaller weights, smaller ρ
-        e = error(scale * rho, eps, mu)
-        if e <= 1:
+    most = 1 / (1 + math.sqrt((mu + eps) / (mu - eps)))  # ρ*
+    for scale in (1.0, min(1.0, 0.2 / rho), most / rho):
+        if scale * rho <= most * (1 + 1e-12):
+            e = error(scale * rho, eps, mu)
             _, least = cheapest_other(cost_table(F, D, scale * W, U))
             corollary.append(abs(mu * least / gap(v) ** 2 - 1) / e)
 corollary += [
@@ -468,16 +508,17 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # \end{aligned}
 # $$
 #
-# For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely.
+# For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely. Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean W-asymmetric centre term is larger than with fixed weights of the same variance that do not depend on the mask, by $2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0$.
 # ```
 #
 # ```{prf:proof}
 # $\Delta_\pi = \sum_i \lVert \delta_i \rVert^2_{S_i^{-1}} + 2 \langle \delta_i, S_i^{-1} r_{\pi(i)} \rangle + \lVert r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$. The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
 # so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$. The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$. For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
-# $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$. An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity.
+# $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$. An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity. For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$.
 # ```
 #
-# In W-asymmetric layers centres are large exactly where a neuron sees little. There $S_i$ is small and the swap expensive, so that the limit is larger than for fixed weights that are independent of the mask.
+# In W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive. That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
+# the mean centre term over the mean of $\lVert \delta_{(ij)} \rVert^2$ is {glue:text}`pair_masked:.2f` for W-asymmetric weights and {glue:text}`pair_free:.2f` for fixed weights that do not depend on the mask.
 
 
 # %%
@@ -582,9 +623,13 @@ for number in range(layers):
     layer = AsymmetricLayer(0.5 * F, D, W, subspace(f"optimal {number}", 64, 4))
     swaps_say += swap_costs(*layer).min().item() >= 0
     all_say += cheapest(cost_table(*layer))[1] == 0
+S = torch.tensor([[10, 1], [10, 20]]).double() / 20  # diagonals of S_i and S_j
+both, room = (1 / S).sum(dim=0), (1 - S).sum(dim=0)
 figures.numbers(
     profile=profile,
     layers=layers,
+    pair_masked=float(both @ room / (2 * room.sum())),
+    pair_free=float(both.mean() / 2),
     swaps_say=swaps_say,
     all_say=all_say,
 )
@@ -602,7 +647,7 @@ figures.numbers(
 #
 # - The cheapest reassignment is a linear assignment problem in one table of costs. In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
 #   costs alone do not certify it.
-# - Corollary C.5 needs $e(\rho) \le 1$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond, many swaps together make the minimum arbitrarily negative.
+# - Corollary C.5 holds for $\rho \le \rho^*$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
 # - The ratio of Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it is not 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
 # - In Theorem 4.4 $C = \sqrt 2$; the coherence may be replaced by the smaller $v(U)$ in its main term.
 #

@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Inputs that change places
 #
-# If the neurons of the layer before change places, a layer's inputs are reindexed, and with fixed weights its neurons have to pay to compute what they computed. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` bound this cost from below by $\gamma_{\mathrm{in}}$, the least shift of
-# the centres under a transposition of inputs (Thms 4.7, 4.8). This chapter checks the cost exactly, gives the constants of both theorems, and answers the caution of their footnote 6. [The chapter on the gap between centres](43_center_gap.ipynb) treats $\gamma_{\mathrm{out}}$, the
+# If the neurons of the layer before change places, a layer's inputs are reindexed, and with fixed weights its neurons have to pay to compute what they computed. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` express this cost by $\gamma_{\mathrm{in}}$, the least shift of
+# the centres under a transposition of inputs (Thms 4.7, 4.8). This chapter confirms the cost exactly, gives the constants of both theorems, closes a gap in the proof of their corollary on the cheapest transposition, and answers the caution of their footnote 6. [The chapter on the gap between centres](43_center_gap.ipynb) treats $\gamma_{\mathrm{out}}$, the
 # same for a layer's own neurons.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -35,12 +35,17 @@ chapter.begin(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
-from itertools import product
+from itertools import combinations, product
 
 import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.identifiability.centre_gap import growth_exponent
+from lmc_helpers.identifiability.costs import (
+    cost_table,
+    least_norm_weight,
+    output_sensitivity,
+)
 from lmc_helpers.identifiability.input_sensitivity import (
     cheaper_share,
     expected_column_distance,
@@ -54,6 +59,7 @@ from lmc_helpers.identifiability.input_sensitivity import (
     sample_layer,
     sample_scaled_gaps,
     transposition,
+    transposition_costs,
     transposition_shifts,
 )
 from lmc_helpers.seeds import torch_generator
@@ -145,6 +151,33 @@ for number, width in GRID:
 claims.check("I7.bound", ratios, rival=max(half))
 
 # %% [markdown]
+# If inputs and neurons are permuted together, the cost is the sum of both, eq. (15): $\Delta_{\pi, \tau}(H; \mathcal X) = \Delta^{\mathrm{out}}_\pi\bigl( (\mathrm{id}, \tau) \cdot H; P_\tau \mathcal X \bigr) + \Delta^{\mathrm{in}}_\tau(H; \mathcal X)$. The first term belongs to the new positions of the inputs; with the old ones the sum is another number.
+
+# %%
+joint_error, old_support = [], []
+for number, width in GRID:
+    F, D, W, U, p = layer(number, width)
+    generator = torch_generator(seed, f"joint {number}")
+    pi = torch.randperm(5, generator=generator)
+    z = torch.randn(40, 4, dtype=torch.float64, generator=generator)
+    A, X = (F + D * W) @ U, z @ U.mT  # a_i (m, k), inputs (n, d)
+    after = sum(  # neuron i computes the function of π(i) on the inputs X[:, p]
+        (torch.linalg.pinv(X[:, p] * d) @ (z @ a - X[:, p] @ f)).square().sum()
+        for f, d, a in zip(F, D, A[pi], strict=True)
+    ).item()
+    _, before = least_norm_costs(F, D, W, p, X)
+    moved = least_norm_weight(A, F, D, U[p])  # (id, τ)·H
+    out = output_sensitivity(cost_table(F, D, moved, U[p]), pi).item()
+    old = output_sensitivity(cost_table(F, D, W, U), pi).item()
+    inner = input_cost(F, D, W, U, p).item()
+    joint_error.append(abs(out + inner - (after - before)) / (after + before))
+    if not pi.equal(torch.arange(5)):
+        old_support.append(abs(old + inner - (after - before)) / (after + before))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.joint"}
+claims.check("I7.joint", joint_error, rival=min(old_support))
+
+# %% [markdown]
 # ## Transpositions
 #
 # For transpositions $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
@@ -153,8 +186,18 @@ claims.check("I7.bound", ratios, rival=max(half))
 # \mathbb E\, \lVert F_{:,b} - F_{:,a} \rVert = 2 \sigma\, \frac{\Gamma(\frac{m+1}{2})}{\Gamma(\frac m2)} \approx \sigma \sqrt{2m} ,
 # $$
 #
-# and $\lVert F_{:,b} - F_{:,a} \rVert^2/2\sigma^2$ is $\chi^2_m$ exactly, so that by (27) and a union bound over pairs $\gamma_{\mathrm{in}}/(\sigma \sqrt m \min \lVert U_b - U_a \rVert) \to \sqrt 2$ in probability as $\ln d/m \to 0$. The upper bound in (28) needs one pair only, the one with the nearest
-# rows of $U$, and no condition on $d$. With a mask $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry.
+# and $\lVert F_{:,b} - F_{:,a} \rVert^2/2\sigma^2$ is $\chi^2_m$ exactly.
+#
+# ```{prf:proposition} The constant of Thm 4.8
+# :label: prop-root-two
+# For Gaussian $F$ and every $U$ with distinct rows $\gamma_{\mathrm{in}}/(\sigma \sqrt m\, \min_{a \ne b} \lVert U_b - U_a \rVert) \to \sqrt 2$ in probability as $\ln d/m \to 0$ and $m \to \infty$.
+# ```
+#
+# ```{prf:proof}
+# By (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$. The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is. For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
+# ```
+#
+# So the upper bound in (28) needs no condition on $d$. With a mask $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry.
 
 # %%
 identity, wrong_identity = [], []
@@ -216,16 +259,74 @@ claims.check(
 )
 
 # %% [markdown]
+# Corollary C.6 (eq. 26 in the text) says that the cheapest transposition costs $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma_{\mathrm{in}}^2/\mu$ if $\rho_{(ab)} \le \rho \le 1$ for all pairs. It is true. Its proof takes the minimum of the lower bounds $(1 - e)\, \lVert \delta_{(ab)} \rVert^2$ of Thm 4.7, $e$ being the right-hand side above; where $e > 1$ these *fall* with $\lVert \delta_{(ab)} \rVert$, so that they do not give the result. (For permutations of the neurons the same step leads to a
+# [statement that is false](42_swap_cost.ipynb).) Here all transpositions move the same $R$, and that saves the corollary:
+#
+# ```{prf:theorem} The cheapest exchange of two inputs
+# :label: thm-input-minimum
+# Let all $S_i$ and $S_i^{(ab)}$ be within $\varepsilon < \mu$ of $\mu I$ and $\lVert R \rVert = \rho\, \gamma_{\mathrm{in}}$ with $\rho \le 1$, $\gamma_{\mathrm{in}} > 0$. Then $\bigl| \mu \min_{a \ne b} \Delta^{\mathrm{in}}_{(ab)}/\gamma_{\mathrm{in}}^2 - 1 \bigr| \le e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} (1 + 2 \rho + 2 \rho^2)$.
+# ```
+#
+# ```{prf:proof}
+# The closest pair gives the upper bound by Thm 4.7. For every pair, with $x = \lVert \delta_{(ab)} \rVert \ge \gamma_{\mathrm{in}} \ge \lVert R \rVert$,
+#
+# $$
+# \mu\, \Delta^{\mathrm{in}}_{(ab)} \ge \frac{\mu}{\mu + \varepsilon} \bigl( x - \lVert R \rVert \bigr)^2 - \frac{\mu}{\mu - \varepsilon} \lVert R \rVert^2 ,
+# $$
+#
+# which increases with $x$, so that it is least at $x = \gamma_{\mathrm{in}}$. There it is $\gamma_{\mathrm{in}}^2$ times $\frac{\mu}{\mu + \varepsilon} (1 - \rho)^2 - \frac{\mu}{\mu - \varepsilon} \rho^2 = 1 - 2 \rho - \frac{\varepsilon}{\mu + \varepsilon} (1 - \rho)^2 - \frac{\varepsilon}{\mu - \varepsilon} \rho^2 \ge 1 - e(\rho)$.
+# ```
+#
+# Below, for $R$ parallel to the shift of the closest pair, which is the worst case, and for random $R$.
+
+# %%
+minimum, single, step = [], [], []
+for (number, width), rho in product(GRID, (0.2, 0.7, 1.0)):
+    F, D, W, U, _ = layer(number, width)
+    F, D, W = F[:, :8], D[:, :8], W[:, :8]  # eight inputs, 28 pairs
+    U = torch.linalg.qr(U[:8]).Q
+    shifts = transposition_shifts(F, U)
+    gamma = shifts[~torch.eye(8, dtype=torch.bool)].min()  # γ_in
+    a, b = divmod(int((shifts + 9e9 * torch.eye(8)).argmin()), 8)
+    closest = (F @ (U[transposition(8, a, b)] - U) @ U.mT) / D
+    pairs = [transposition(8, *ab) for ab in combinations(range(8), 2)]
+    S = torch.cat([reindexed_metric(D, U, q) for q in (torch.arange(8), *pairs)])
+    ends = torch.linalg.eigvalsh(S)
+    mu, eps = (ends.max() + ends.min()) / 2, (ends.max() - ends.min()) / 2
+    for weights in (W, closest):
+        weights = weights * rho * gamma / ((D * weights) @ U).norm()
+        off = mu * transposition_costs(F, D, weights, U).min() / gamma**2 - 1
+        e = relative_error_bound(rho, (eps / mu).item())
+        minimum.append((off.abs() / e).item())
+        single.append((off.abs() / (e - rho)).item())
+    if e > 1:  # (1 − e)‖δ‖² over all pairs, less that of the closest
+        step.append(((1 - e) * ((shifts.max() / gamma) ** 2 - 1)).item())
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.minimum and I7.minimum_step"}
+claims.check("I7.minimum", minimum, rival=max(single))
+claims.check("I7.minimum_step", step)
+
+# %% [markdown]
 # ## Other permutations
 #
-# Footnote 6 says that the minimum over all permutations may lie elsewhere than among the transpositions. It may even be 0. Take $m = k = 1$, $F = (0, 1, 3, 5)$ and $U \propto (0, 2, 4, 3)^\top$; all entries differ, and all transpositions have a cost. But for $\tau = (1\,2)(3\,4)$
+# Footnote 6 says that the minimum over all permutations need not coincide with that over transpositions. It is so, and it may even be 0:
+#
+# ```{prf:proposition} Permutations that cost nothing
+# :label: prop-footnote
+# There are $F$ and $U$ with all columns of $F$ and all rows of $U$ distinct, so that $\gamma_{\mathrm{in}} > 0$, and $\delta_\tau = 0$ for some $\tau \ne \mathrm{id}$. If $F^\top F$ is a multiple of the identity, transpositions are the cheapest permutations.
+# ```
+#
+# ```{prf:proof}
+# Take $m = k = 1$, $F = (0, 1, 3, 5)$ and $U \propto (0, 2, 4, 3)^\top$. For $\tau = (1\,2)(3\,4)$
 #
 # $$
 # \delta_\tau \propto (F_1 - F_2)(U_2 - U_1) + (F_3 - F_4)(U_4 - U_3) = (-1) \cdot 2 + (-2) \cdot (-1) = 0 .
 # $$
 #
-# If $F^\top F$ is a multiple of the identity, transpositions are the cheapest: $\lVert \delta_\tau \rVert^2$ is then proportional to $\sum_a \lVert U_{\tau(a)} - U_a \rVert^2$, and every $\tau \ne \mathrm{id}$ moves at least two rows, each by at least the least distance of two rows. So for wide layers with independent entries, where
-# $F^\top F/m$ is near that, the footnote's caution becomes unnecessary.
+# If $F^\top F \propto I$, $\lVert \delta_\tau \rVert^2$ is proportional to $\sum_a \lVert U_{\tau(a)} - U_a \rVert^2$, and every $\tau \ne \mathrm{id}$ moves at least two rows, each by at least the least distance of two rows.
+# ```
+#
+# So for wide layers with independent entries, where $F^\top F/m$ is near a multiple of the identity, the footnote's caution becomes unnecessary.
 
 # %%
 F = torch.tensor([[0.0, 1.0, 3.0, 5.0]], dtype=torch.float64)  # (m, d)
@@ -273,8 +374,9 @@ figures.numbers(profile=profile)
 # ## What we found that the paper does not say
 #
 # - Thm 4.7 needs $\rho < \frac12$ to give a positive cost.
-# - The constant of Thm 4.8 is $\sqrt 2$ for wide layers, and its upper bound needs no condition on the number of inputs.
-# - A permutation of the inputs that is no transposition may cost nothing where every transposition costs something; for wide layers transpositions are the cheapest.
+# - Corollary C.6 holds for all $\rho \le 1$, by another proof than the printed one ({prf:ref}`thm-input-minimum`).
+# - The constant of Thm 4.8 is $\sqrt 2$ for wide layers, and its upper bound needs no condition on the number of inputs ({prf:ref}`prop-root-two`).
+# - A permutation of the inputs that is no transposition may cost nothing where every transposition costs something; for wide layers transpositions are the cheapest ({prf:ref}`prop-footnote`).
 #
 # ```{admonition} Try it
 # :class: tip

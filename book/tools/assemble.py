@@ -13,8 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from book.tools import chapters, pages, recording, records, sources, staging
+from book.tools import chapters, pages, records, sources, staging
 from book.tools.chapters import ROOT, BuildError
+from lmc_helpers import claims
 
 FRONT = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Linear mode connectivity, reproduced</title>
@@ -35,12 +36,16 @@ def stage(profile: str, where: Path) -> None:
     executed, extra = where / "book" / "executed", where / "book" / "extra"
     executed.mkdir()
     (extra / "sources").mkdir(parents=True)
+    confirmed = pages.confirmations()
     for path in chapters.executed(profile):
-        shown = staging.stage(records.notebook(path), extra / "phone")
+        shown = staging.stage(records.notebook(path), extra / "phone", confirmed)
         text = json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
-    pages.write(records.Run(chapters.executed(profile)), where / "book")
+    run = records.Run(chapters.executed(profile))
+    pages.write(run, where / "book")
+    for id in run.surprises:
+        print(f"{id}: {run.found[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
 
 
 def build(profile: str, out: Path) -> None:
@@ -82,14 +87,10 @@ def build(profile: str, out: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="assemble", description="Build the pages from executed chapters.")
     parser.add_argument("--profile", required=True)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--record", action="store_true", help="store this profile's claims in book/recorded instead")
+    parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
     try:
-        if given.record:
-            print(recording.record(chapters.executed(given.profile)))
-        else:
-            build(given.profile, given.out)
+        build(given.profile, given.out)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -45,12 +45,12 @@ def _take_lock() -> TextIO:
     return lock  # the kernel releases it when this process ends, however it ends
 
 
-def _snakemake(target: str, profile_name: str, out: Path, cores: int) -> list[str]:
-    """The command that runs the graph up to a target; for the pages too, a notebook that is missing is executed."""
-    targets = dict.fromkeys(["executed", target])
+def _snakemake(targets: list[str], profile_name: str, out: Path, cores: int, seeds: str) -> list[str]:
+    """The command that runs the graph up to some targets."""
     graph = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
     rules = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy"]
-    settings = ["--cores", str(cores), "--quiet", "all", "--config", f"profile={profile_name}", f"out={out}"]
+    config = [f"profile={profile_name}", f"out={out}", *([f"seeds={seeds}"] if seeds else [])]
+    settings = ["--cores", str(cores), "--quiet", "all", "--config", *config]
     return [sys.executable, "-m", "snakemake", *targets, *graph, *rules, *settings]
 
 
@@ -69,7 +69,15 @@ def _run(command: list[str], environment: dict[str, str], progress: Progress) ->
         raise
 
 
-def build(profile_name: str, out: Path, cores: int, target: str, stem: bool | None = None) -> None:
+def build(
+    profile_name: str,
+    out: Path,
+    cores: int,
+    target: str,
+    stem: bool | None = None,
+    seeds: str = "",
+    only: list[str] | None = None,
+) -> None:
     """Run the graph up to ``target``: ``book`` (the pages) or ``executed`` (the notebooks).
 
     Snakemake is not even started if all that it would look at is there and newer than what it depends on.
@@ -86,6 +94,10 @@ def build(profile_name: str, out: Path, cores: int, target: str, stem: bool | No
         ``book`` or ``executed``.
     stem : bool, optional
         whether chapters run in processes forked from one that has imported everything; by default if there are many.
+    seeds : str
+        the commit that the seeds of a confirmatory run come from; "" leaves the chapters' own.
+    only : list of str, optional
+        the chapters that are executed; by default all.
 
     Raises
     ------
@@ -93,8 +105,9 @@ def build(profile_name: str, out: Path, cores: int, target: str, stem: bool | No
         if something failed; the messages above say what.
     """
     with _take_lock():
-        found = sources.stamps(profile_name, out)  # what is wrong with chapters or profiles is said here
-        stale = found.stale()
+        found = sources.stamps(profile_name, out, seeds)  # what is wrong with chapters or profiles is said here
+        stale = [chapter for chapter in found.stale() if only is None or chapter in only]
+        stale_paths = [str(found.executed[chapter]) for chapter in stale]
         print(plan(profile_name, cores), flush=True)
         if stale or (target == "book" and found.pages_are_stale()):
             paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
@@ -106,7 +119,9 @@ def build(profile_name: str, out: Path, cores: int, target: str, stem: bool | No
             with contextlib.ExitStack() as stack:
                 if wanted and stale and workers.possible():
                     environment = stack.enter_context(workers.stem(ROOT, environment))
-                code = _run(_snakemake(target, profile_name, out, cores), environment, progress)
+                # For the pages too, a notebook that is missing is executed.
+                targets = list(dict.fromkeys(["executed", target])) if only is None else stale_paths
+                code = _run(_snakemake(targets, profile_name, out, cores, seeds), environment, progress)
             if code:
                 raise BuildError(
                     "the build stopped; the messages above say where. What was finished is kept: run it again to go on"

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from book.tools import chapters, workers
 from book.tools.chapters import ROOT, BuildError
+from lmc_helpers.claims.box import RECORDED_ONLY
 
 
 def literal(text: str):
@@ -82,7 +83,7 @@ def say(text: str) -> None:
     print(f"{text}\n", end="", flush=True)
 
 
-def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False) -> None:
+def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, confirms: dict | None = None) -> None:
     """Execute a chapter to ``output``; a failed notebook is kept in ``build/failed`` and named.
 
     Parameters
@@ -95,6 +96,9 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False) -
         where the executed notebook goes, when it is whole.
     quiet : bool
         no progress bar, even on a terminal.
+    confirms : dict, optional
+        for a confirmatory run, what its provenance says besides (:func:`book.tools.confirm.provenance`); the chapter
+        then goes on where the ledger expects another verdict, so that every outcome is stored.
 
     Raises
     ------
@@ -109,6 +113,8 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False) -
     workers.provide()
     for name in workers.THREADS:
         os.environ[name] = "1"
+    if confirms:
+        os.environ[RECORDED_ONLY] = "1"
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     running = ROOT / "build" / "running" / parameters["profile"] / f"{chapter}-{os.getpid()}.ipynb"
     running.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +137,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False) -
         raise
     seconds = time.perf_counter() - start
     done.metadata.pop("papermill", None)  # it holds paths of this machine
-    done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done))
+    done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | (confirms or {})
     nbformat.write(done, running)
     output.parent.mkdir(parents=True, exist_ok=True)
     os.replace(running, output)
@@ -140,20 +146,24 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False) -
 
 def run(arguments: list[str]) -> int:
     """Execute a chapter in this process; the exit status."""
-    from book.tools import profiles
+    from book.tools import confirm, profiles
 
     parser = argparse.ArgumentParser(prog="execute", description="Execute one chapter with papermill.")
     parser.add_argument("chapter", help="name, with or without its number")
     parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
     parser.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     parser.add_argument("--output", type=Path, help="default: build/chapters/NAME.ipynb")
+    parser.add_argument("--seeds", metavar="COMMIT", help="a confirmatory run: the seed comes from this commit's id")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
     try:
         chapter = chapters.find(given.chapter)
         parameters = profiles.parameters(chapter, given.profile) | {k: literal(v) for k, v in given.parameters}
+        confirms = confirm.provenance(chapter, given.profile, given.seeds) if given.seeds else None
+        if confirms:
+            parameters["seed"] = confirm.seed(given.seeds, chapter)
         output = given.output or ROOT / "build" / "chapters" / f"{chapter}.ipynb"
-        execute(chapter, parameters, output, given.quiet)
+        execute(chapter, parameters, output, given.quiet, confirms)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

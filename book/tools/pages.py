@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 
-from book.tools import api
+from book.tools import api, confirm, sources
 from book.tools.chapters import ROOT
 from book.tools.records import ABSENT, Run, recorded
 from lmc_helpers import claims
@@ -25,6 +25,14 @@ PAPERS = {
     "I": "Bürgin, Herbst, Lin & Jegelka: neuron identifiability",
     "X": "Beyond the papers",
 }
+
+
+STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
+KINDS = (  # of statements, as the front page and the errata count them
+    ("results", lambda part: part.whose != claims.OURS and part.weight == claims.HEADLINE),
+    ("details", lambda part: part.whose != claims.OURS and part.weight != claims.HEADLINE),
+    ("ours", lambda part: part.whose == claims.OURS),
+)
 
 
 @dataclass(frozen=True)
@@ -42,18 +50,19 @@ class Paper:
 
 
 def cell(text: str) -> str:
-    """A text as it may stand in a cell of a Markdown table."""
-    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_").replace("\n", " ")
-
-
-def slug(verdict: str) -> str:
-    """A verdict as the style sheet names it."""
-    return verdict.replace(" ", "-")
+    """A text with formulas as it may stand in a cell of a Markdown table."""
+    pieces = text.replace("\n", " ").split("$")  # formulas are those in odd places
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            pieces[at] = piece.replace("\\|", "\\Vert ").replace("|", "\\vert ")
+        else:
+            pieces[at] = piece.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+    return "$".join(pieces)
 
 
 def badge(verdict: str) -> str:
     """A verdict on its colour; what is not yet in the book has none."""
-    return verdict if verdict == ABSENT else f'<span class="lmc-badge lmc-{slug(verdict)}">{verdict}</span>'
+    return verdict if verdict == ABSENT else f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{verdict}</span>'
 
 
 def link(chapter: str) -> str:
@@ -61,12 +70,39 @@ def link(chapter: str) -> str:
     return f"[](/book/executed/{chapter}.ipynb)"
 
 
-def measured(record: dict, part: Part) -> str:
-    """A measured value with its error and its samples."""
-    if not record["n"]:
-        return "not run"
-    error = f" ± {record['stderr']:.1g}" if record["stderr"] else ""
-    return f"{claims.rounded(record['value'], part.digits, part.floor)}{error} (n = {record['n']})"
+def confirmation(record: dict, part: Part, current: bool) -> str:
+    """What a confirmatory run found, with its commits; or that its criteria or code have changed since."""
+    value, ran = claims.measured(part, record), f"{record['device']}, {record['date']}"
+    if not current:
+        return f"{value}; out of date: criteria or code have changed since commit {record['commit'][:10]} ({ran})"
+    return (
+        f"{value}: {record['verdict']}; criteria fixed at commit {record['seeds'][:10]}, confirmed at commit "
+        f"{record['commit'][:10]} with a seed from the former ({ran})"
+    )
+
+
+def confirmations() -> dict[str, str]:
+    """Part → what its record at paper scale says."""
+    known, parts = sources.Sources(), _parts()
+    return {
+        id: confirmation(record, parts[id], confirm.is_current(record, known))
+        for id, record in recorded().items()
+        if id in parts
+    }
+
+
+def _parts() -> dict[str, Part]:
+    return {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+
+
+def how_many_stood() -> dict[str, int]:
+    """What the confirmatory runs came to: parts, up-to-date records, verdicts as expected, open, and otherwise."""
+    known, parts = sources.Sources(), _parts()
+    current = [r for id, r in recorded().items() if id in parts and confirm.is_current(r, known)]
+    stood = [r for r in current if r["verdict"] == parts[r["part"]].expected]
+    left = [r for r in current if r["verdict"] == claims.OPEN != parts[r["part"]].expected]
+    counts = {"parts": len(parts), "current": len(current), "stood": len(stood), "open": len(left)}
+    return counts | {"otherwise": len(current) - len(stood) - len(left)}
 
 
 def environment() -> jinja2.Environment:
@@ -78,8 +114,8 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"cell": cell, "slug": slug, "badge": badge, "link": link, "attribute": html.escape}
-    found.globals |= {"measured": measured}
+    found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
+    found.globals |= {"measured": claims.measured, "stated": STATED}
     return found
 
 
@@ -87,16 +123,22 @@ def content(run: Run) -> dict:
     """All that the templates may use."""
     ledger = claims.ledger()
     by_paper = {letter: [c for c in ledger.values() if c.paper == letter] for letter in PAPERS}
-    wrong = (claims.CORRECTED, claims.FAILS)
+    wrong = (claims.CORRECTED, claims.FAILS, claims.BROKEN)
+    parts = _parts()
+    counts = {kind: Counter(run.found[id] for id, part in parts.items() if belongs(part)) for kind, belongs in KINDS}
     return {
         "papers": [Paper(letter, title, by_paper[letter]) for letter, title in PAPERS.items()],
         "verdicts": run.verdicts,
         "found": run.records,
-        "recorded": recorded(),
+        "confirmed": confirmations(),
+        "stood": how_many_stood(),
+        "differing": {id: claims.differing(claim, run.found) for id, claim in ledger.items()},
         "open": claims.OPEN,
-        "counts": {v: n for v in claims.VERDICTS if (n := Counter(r["verdict"] for r in run.records.values())[v])},
+        "counts": counts,
+        "order": [verdict for verdict in claims.VERDICTS if any(found[verdict] for found in counts.values())],
+        "surprises": run.surprises,
         "done": sum(verdict != ABSENT for verdict in run.verdicts.values()),
-        "wrong": {id for id, record in run.records.items() if record["verdict"] in wrong},
+        "wrong": [id for id in parts if parts[id].whose != claims.OURS and run.found[id] in wrong],
         "rooms": api.rooms(),
         "runs": run.statistics,
         "versions": sorted({v for r in run.statistics for v in ({"Python": r["python"]} | r["versions"]).items()}),
@@ -116,7 +158,7 @@ def write(run: Run, book: Path) -> None:
     texts = {book / "generated" / name: templates.get_template(name).render(known) for name in PAGES}
     texts |= {book / "api" / name: text for name, text in api_pages().items()}
     listing = [{"id": id.partition(".")[0]} | record for id, record in run.records.items()]
-    published = {"verdicts": run.verdicts, "parts": listing, "recorded": list(known["recorded"].values())}
+    published = {"verdicts": run.verdicts, "parts": listing, "recorded": list(recorded().values())}
     texts[book / "extra" / "claims.json"] = json.dumps(published, indent=1, ensure_ascii=False) + "\n"
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)

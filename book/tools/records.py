@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,8 @@ from book.tools import sources
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers import claims
 
-RECORDED = ROOT / "book" / "recorded" / "paper.json"
-PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date")
+RECORDED = ROOT / "book" / "recorded"
+PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date", "seeds", "code")
 ABSENT = "not yet in the book"
 
 
@@ -83,17 +84,45 @@ class Run:
         return [notebook(path)["metadata"]["lmc"] for path in self.executed]
 
     @cached_property
+    def found(self) -> dict[str, str]:
+        """Part → its verdict; a part that was not checked is open."""
+        parts = [id for claim in claims.ledger().values() for id in claim.parts]
+        return {id: self.records[id]["verdict"] if id in self.records else claims.OPEN for id in parts}
+
+    @cached_property
     def verdicts(self) -> dict[str, str]:
-        """Id → the verdict of its worst part; an id without parts is not yet in the book."""
-        found = {id: record["verdict"] for id, record in self.records.items()}
+        """Id → the verdict of its headlines; an id without parts is not yet in the book."""
         return {
-            id: claims.worst([found.get(part, claims.OPEN) for part in claim.parts]) if claim.parts else ABSENT
-            for id, claim in claims.ledger().items()
+            id: claims.of_claim(claim, self.found) if claim.parts else ABSENT for id, claim in claims.ledger().items()
         }
 
+    @cached_property
+    def surprises(self) -> list[str]:
+        """Parts that the ledger leaves open and this run decides: to be decided in the ledger too."""
+        both = [(id, record["expected"], record["verdict"]) for id, record in self.records.items()]
+        return [id for id, expected, verdict in both if expected == claims.OPEN != verdict]
 
-def recorded() -> dict[str, dict]:
-    """Part → its record at paper scale, as it stands beside the book."""
-    if not RECORDED.exists():
+
+def recorded_path(profile: str) -> Path:
+    """Where the outcomes of confirmatory runs of a profile stand."""
+    return RECORDED / f"{profile}.json"
+
+
+def recorded(profile: str = "paper") -> dict[str, dict]:
+    """Part → the outcome of its confirmatory run, as it stands beside the book."""
+    path = recorded_path(profile)
+    if not path.exists():
         return {}
-    return {record["part"]: record for record in json.loads(RECORDED.read_text(encoding="utf-8"))}
+    return {record["part"]: record for record in json.loads(path.read_text(encoding="utf-8"))}
+
+
+def pictures(notebook: dict) -> dict[str, bytes]:
+    """The figures that an executed chapter stored with ``figures.show``, by their names, as PNG."""
+    found = {}
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            image = next((data for mime, data in output.get("data", {}).items() if mime.endswith("image/png")), None)
+            if name and image:
+                found[name] = base64.b64decode("".join(image))
+    return found

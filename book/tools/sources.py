@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import json
-from collections.abc import Iterator
+import tokenize
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -18,11 +20,15 @@ from pathlib import Path
 from book.tools import chapters as names
 from book.tools import profiles
 from book.tools.chapters import BuildError
+from lmc_helpers import claims
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.reading import load
 
 PACKAGE = "lmc_helpers"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 RUNNER = ("execute.py", "workers.py")  # what an executed notebook's outputs may depend on
+SHOWN_LABELS = ('"code_prompt_show": "Plot ', '"code_prompt_show": "Numbers')  # of cells that show what others compute
+SHOWN_ONLY = ("claims", "figures")  # rooms that judge and draw what was computed, and compute nothing
 #: Names of files and folders that are no sources, whatever git says: hidden ones, caches, editors' leftovers.
 NO_SOURCES = (
     *(".*", "__pycache__", "*.egg-info", "*.py[co]"),
@@ -46,6 +52,60 @@ def _data(room: Path) -> list[Path]:
 def checksum(content: bytes) -> str:
     """Sixteen characters that change with the content."""
     return hashlib.sha256(content).hexdigest()[:16]
+
+
+def significant(text: str) -> str:
+    r"""The text of a Python file without comments, docstrings and blank lines, the same for every Python version.
+
+    Examples
+    --------
+    >>> significant('# one\n\ndef f():\n    "What it does."\n    return "#"  # two\n')
+    'def f():\n    return "#"'
+    """
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(text)):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
+            first = body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and first.end_lineno:
+                lines[first.lineno - 1 : first.end_lineno] = [""] * (first.end_lineno - first.lineno + 1)
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _binds(code: str) -> set[str]:
+    """The names that code binds, arguments of its functions among them."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    functions = {node.name for node in nodes if isinstance(node, (ast.ClassDef, *FUNCTIONS))}
+    return names | functions | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _takes(code: str) -> set[str]:
+    """The names that code reads and does not bind itself."""
+    names = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - _binds(code)
+
+
+def computing(notebook: str) -> str:
+    r"""The code of a chapter's cells without those that only show: plots and numbers that no other cell reads from.
+
+    Examples
+    --------
+    >>> computing('# %%\nx = 1\n# %% mystnb={"code_prompt_show": "Plot x"}\ndraw(x)\n# %% [markdown]\n# x\n')
+    'x = 1'
+    """
+    cells = ["# %%" + cell for cell in ("\n" + notebook).split("\n# %%")[1:]]
+    code = [cell for cell in cells if not cell.startswith("# %% [markdown]")]
+    shown = {cell for cell in code if any(label in cell.partition("\n")[0] for label in SHOWN_LABELS)}
+    kept = [cell for cell in code if cell not in shown]
+    while needed := [cell for cell in shown if any(_binds(cell) & _takes(other) for other in kept)]:
+        kept += needed
+        shown -= set(needed)
+    return "\n".join(filter(None, (significant(cell) for cell in code if cell not in shown)))
 
 
 def _imports(nodes: list[ast.AST], package: str) -> list[tuple[str, list[str]]]:
@@ -155,6 +215,27 @@ class Sources:
                     todo.append(self._source(path, name if door else name.rpartition(".")[0]))
         return dict(sorted(seen.items()))
 
+    def code(self, chapter: str, profile: str) -> str:
+        """Sixteen characters that change when what a chapter computes may change, at one profile.
+
+        That is the code of its cells, of the modules that it imports, directly or not, and its parameters; not prose,
+        comments and docstrings, pictures, the ledger and its words.
+        """
+        sums = {"chapter": self._reduced(computing, self.root / "notebooks" / f"{chapter}.py")}
+        for module, path in self.modules(chapter).items():
+            if not module.startswith(tuple(f"{PACKAGE}.{room}" for room in SHOWN_ONLY)):
+                sums[module] = self._reduced(significant, path)
+        parameters = profiles.parameters(chapter, profile)
+        return checksum(json.dumps([sums, parameters], sort_keys=True).encode())
+
+    def _reduced(self, reduce: Callable[[str], str], path: Path) -> str:
+        """The checksum of a file's text reduced to what computes, kept like what was parsed."""
+        key = f"{reduce.__name__}:{self._sum(Path(__file__))}:{self._sum(path)}"
+        if key not in self._before:
+            self._before[key] = {"sum": checksum(reduce(path.read_text(encoding="utf-8")).encode())}
+        self._parsed[key] = self._before[key]
+        return self._parsed[key]["sum"]
+
     def digest(self, chapter: str, profile: str) -> dict[str, str]:
         """Checksums of all that an executed chapter depends on.
 
@@ -171,6 +252,11 @@ class Sources:
         sums["parameters"] = checksum(json.dumps(profiles.parameters(chapter, profile), sort_keys=True).encode())
         sums["ledger"] = checksum(json.dumps([self._paper(id[:1]).get(id) for id in ids], sort_keys=True).encode())
         return sums
+
+    def confirmed(self, chapter: str, profile: str) -> dict[str, str]:
+        """What a confirmatory run must agree with: the digests of the chapter's code and of its parts' criteria."""
+        criteria = {id: claims.part(id, self.root / "book" / "claims").digest() for id in self.chapter(chapter).checks}
+        return {"code": self.code(chapter, profile)} | criteria
 
     def book_digest(self, profile: str) -> dict[str, str]:
         """Checksums of all that the built pages depend on besides the executed chapters."""
@@ -207,30 +293,37 @@ def _newer(target: Path, inputs: list[Path]) -> bool:
     return all(path.stat().st_mtime <= target.stat().st_mtime for path in inputs)
 
 
-def places(profile: str, out: Path) -> Stamps:
-    """Where the stamps and targets of a profile lie, the pages in ``out``; nothing is read or written."""
-    where = names.ROOT / "build" / "stamps" / profile
+def places(profile: str, out: Path, seeds: str = "") -> Stamps:
+    """Where the stamps and targets of a profile lie, the pages in ``out``; nothing is read or written.
+
+    Chapters whose seeds come from a commit lie in folders of their own.
+    """
+    name = f"{profile}-{seeds[:10]}" if seeds else profile
+    where = names.ROOT / "build" / "stamps" / name
     known = names.chapters()
     return Stamps(
         chapters={chapter: where / f"{chapter}.json" for chapter in known},
         pages=out.with_suffix(".json"),
-        executed=dict(zip(known, names.executed(profile), strict=True)),
+        executed=dict(zip(known, names.executed(name), strict=True)),
         built=out / "_build" / "html" / ".built",
     )
 
 
-def stamps(profile: str, out: Path) -> Stamps:
+def stamps(profile: str, out: Path, seeds: str = "") -> Stamps:
     """Bring the stamps of a profile up to date: one a chapter, and one for the pages that go to ``out``.
+
+    A confirmatory run (``seeds``, a commit) depends on code and criteria only, not on words and pictures.
 
     Raises
     ------
     BuildError
         if the profile or an import is wrong.
     """
-    sources, found = Sources(), places(profile, out)
+    sources, found = Sources(), places(profile, out, seeds)
     try:
         for chapter, path in found.chapters.items():
-            _write(path, sources.digest(chapter, profile))
+            sums = sources.confirmed(chapter, profile) if seeds else sources.digest(chapter, profile)
+            _write(path, sums)
     except LedgerError as error:
         raise BuildError(f"book/claims: {error}") from None
     _write(found.pages, sources.book_digest(profile))

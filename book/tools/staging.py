@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import html
 from pathlib import Path
 
-from book.tools.recording import pictures
+from book.tools.records import pictures
+from lmc_helpers import claims
 
 PHONE = "-phone"
 FOLDED = "hide-input"
@@ -92,8 +94,23 @@ def _is_phone(output: dict, known: dict[str, bytes]) -> bool:
     return name.endswith(PHONE) and name.removesuffix(PHONE) in known
 
 
-def stage(notebook: dict, phone: Path) -> dict:
-    """A notebook ready for its page; its pictures for phones go to the folder ``phone``."""
+def add_confirmations(notebook: dict, confirmed: dict[str, str]) -> None:
+    """Write under every claim's box what the record at paper scale says of it."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            claim = output.get("metadata", {}).get(claims.MIME)
+            if claim and claim["part"] in confirmed and "text/html" in output["data"]:
+                row = f"<tr><th>at paper scale</th><td>{html.escape(confirmed[claim['part']])}</td><td></td></tr>"
+                box = "".join(output["data"]["text/html"])
+                output["data"]["text/html"] = box.replace('<tr class="verdict">', f'{row}<tr class="verdict">')
+
+
+def stage(notebook: dict, phone: Path, confirmed: dict[str, str]) -> dict:
+    """A notebook ready for its page; its pictures for phones go to the folder ``phone``.
+
+    ``confirmed`` says what stands in the record at paper scale, part → words.
+    """
+    add_confirmations(notebook, confirmed)
     fold_parameters(notebook)
     label_folds(notebook)
     phone.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import os
 from dataclasses import asdict
 
 import numpy as np
@@ -13,8 +14,10 @@ from lmc_helpers.claims.criteria import OURS, PAPER, Part
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE
 from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge, surprises
 
+RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's output hold a verdict
 OUTCOMES = {INSIDE: "met", OUTSIDE: "rejected", ACROSS: "not decided"}
+VERDICT_ROW = ' class="verdict"'
 LABELS = {PAPER: "printed", OURS: "criterion"}  # of the criterion; a reading's is neither
 
 
@@ -37,7 +40,8 @@ def check(
     Raises
     ------
     Contradiction
-        if the verdict contradicts the ledger's expectation, after the outcome was shown.
+        if the verdict contradicts the ledger's expectation, after the outcome was shown; not in a confirmatory run,
+        which stores every outcome.
     LedgerError, ValueError
         as :func:`~lmc_helpers.claims.reading.part` and :func:`~lmc_helpers.claims.judge.judge`; a sequence must not be
         empty.
@@ -55,7 +59,7 @@ def check(
     verdict = judge(part, float(value), stderr=stderr, interval=interval, n=n, rival=rival, again=again)
     seen = {"text/plain": text(part, verdict), "text/html": table(part, verdict)}
     display(seen, metadata={MIME: asdict(verdict)}, raw=True)
-    if contradicts(verdict):
+    if contradicts(verdict) and not os.environ.get(RECORDED_ONLY):
         raise Contradiction(f"{id}: computed {verdict.verdict!r}, the ledger expects {verdict.expected!r}")
 
 
@@ -91,16 +95,20 @@ def with_error(value: float, stderr: float) -> str:
 
 
 def measured(part: Part, record: dict) -> str:
-    """A measured value with its error or interval and its samples, or that nothing was run."""
+    """A measured value with its error, the interval that is judged and its samples, or that nothing was run."""
     if record["value"] is None:
         return "not run"
-    if record["stderr"] is not None:
+    if record["stderr"]:
         shown = with_error(record["value"], record["stderr"])
-    elif record["low"] < record["high"]:
+        if record.get("low") is not None:  # what is judged: 3.29 standard errors to both sides
+            decimals = len(shown.rpartition(".")[2].split(")")[0]) if "." in shown else 0
+            ends = [f"{end:.3g}" if "e" in shown else f"{end:.{decimals}f}" for end in (record["low"], record["high"])]
+            shown += f", in [{', '.join(ends)}]"
+    elif record.get("low") is not None and record["low"] < record["high"]:
         shown = f"{record['value']:.3g} in [{record['low']:.3g}, {record['high']:.3g}]"
     else:
         shown = rounded(record["value"], part.digits, part.floor)
-    return f"{shown} (n = {record['n']})"
+    return f"{shown} (n = {record['n']})".replace("-", "−")
 
 
 def stated(part: Part) -> str:
@@ -148,8 +156,13 @@ def slug(verdict: str) -> str:
 
 def table(part: Part, verdict: Verdict) -> str:
     """The box as an HTML table, which ``book/_static/book.css`` colours by the verdict."""
-    body = "".join(
-        f"<tr><th>{html.escape(label)}</th><td>{html.escape(content)}</td><td>{html.escape(outcome)}</td></tr>"
-        for label, content, outcome in _rows(part, verdict)
-    )
-    return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{body}</table>'
+    rows = []
+    if part.statement:  # formulas between $ are typeset by MathJax, which looks only where it is told to
+        pieces = html.escape(part.statement, quote=False).split("$")
+        typeset = "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
+        rows.append(f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{typeset}</td></tr>')
+    for label, *contents in _rows(part, verdict):
+        label = "quantity" if rows and label == part.id else label
+        cells = "".join(f"<td>{html.escape(content)}</td>" for content in contents)
+        rows.append(f"<tr{VERDICT_ROW if label == 'verdict' else ''}><th>{html.escape(label)}</th>{cells}</tr>")
+    return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{"".join(rows)}</table>'

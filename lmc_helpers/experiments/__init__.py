@@ -6,10 +6,14 @@
   students (Bürgin et al., Fig. 6, App. F.5); chapter 45.
 - :mod:`~lmc_helpers.experiments.coherence_students`: the students themselves, trained in the two dimensions that they
   see; chapter 45.
+- :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
+  students matched within such classes; chapter 45.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,
   App. G.3); chapter 44.
+- :mod:`~lmc_helpers.experiments.switched_neurons`: neurons that one run uses and another does not, and what the middle
+  of the line lacks; chapter 45.
 - :mod:`~lmc_helpers.experiments.visibility`: which latents a masked neuron sees, S_i = Uᵀ Diag(d_i)² U of eq. (9), and
   the exact laws of its rank and cost (App. F.5); chapter 45.
 """

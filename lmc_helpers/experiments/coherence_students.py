@@ -76,6 +76,7 @@ def train_students(
     seeds: Sequence[Sequence[int]],
     recipe: Recipe = F5,
     dtype: torch.dtype = torch.float32,
+    start: torch.Tensor | None = None,
 ) -> Students:
     """Train G groups of r students; those of a group share U and D.
 
@@ -93,6 +94,8 @@ def train_students(
         epochs, batch, rate and decay.
     dtype : torch.dtype
         of the computation; the result is float64.
+    start : torch.Tensor, optional
+        raw initial weights (G, r, m, d), in place of those that belong to the seeds.
 
     Returns
     -------
@@ -114,6 +117,9 @@ def train_students(
     groups = [list(group) for group in seeds]
     _check_shapes(U, D, z, groups)
     m, n = D.shape[1], len(z)
+    wanted = (len(groups), len(groups[0]), *D.shape[1:])
+    if start is not None and start.shape != wanted:
+        raise ValueError(f"start has shape {tuple(start.shape)}; allowed: {wanted}")
     flat = list(dict.fromkeys(seed for group in groups for seed in group))
     place = {seed: i for i, seed in enumerate(flat)}
     kind = torch.int16 if n < 2**15 else torch.int64
@@ -122,19 +128,19 @@ def train_students(
     y = target(z).to(dtype)
     raws: list[torch.Tensor] = []
     biases: list[torch.Tensor] = []
-    for u, mask, group in zip(U.double(), D.double(), groups, strict=True):
-        start = raw_weights(group, m, D.shape[2])  # (r, m, d)
+    for g, (u, mask, group) in enumerate(zip(U.double(), D.double(), groups, strict=True)):
+        first = raw_weights(group, m, D.shape[2]) if start is None else start[g].double()  # (r, m, d)
         rows = (u != 0).any(dim=1)
         live = (mask[:, rows] != 0).any(dim=1)
         forgotten = (1 - recipe.rate * recipe.weight_decay) ** (recipe.epochs * -(-n // recipe.batch))
-        raw, bias = start * forgotten, torch.zeros(len(group), m, dtype=torch.float64)
+        raw, bias = first * forgotten, torch.zeros(len(group), m, dtype=torch.float64)
         chosen = torch.tensor([place[seed] for seed in group])
         size = max(1, CHUNK // (min(recipe.batch, n) * max(1, int(live.sum()))))
         for part in torch.arange(len(group)).split(_even(len(group), size)):
             if not live.any() or not recipe.epochs:
                 break
             mine = orders[:, chosen[part]]
-            P = _train(u[rows], mask[live][:, rows], start[part][:, live][..., rows], z3, y, mine, recipe)
+            P = _train(u[rows], mask[live][:, rows], first[part][:, live][..., rows], z3, y, mine, recipe)
             neurons, columns = live.nonzero(), rows.nonzero().flatten()
             raw[part[:, None, None], neurons, columns] = P[:, :-1].mT
             bias[part[:, None], neurons.flatten()] = P[:, -1]

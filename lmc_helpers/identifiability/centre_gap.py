@@ -50,6 +50,7 @@ __all__ = [
     "sample_gaps",
     "sample_masked_gaps",
     "separation_bound",
+    "star_probability",
     "weibull_scale",
 ]
 
@@ -596,7 +597,40 @@ def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
     True
     """
     _check_ranges(m=m, k=k, sigma=sigma, r=r)
-    p1, x = close_probability(r, k, sigma), (r / sigma) ** 2
+    p1, p2 = close_probability(r, k, sigma), star_probability(r, k, sigma)
+    n = m * (m - 1) / 2
+    return min(1.0, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
+
+
+def star_probability(r: float, k: int, sigma: float = 1.0) -> float:
+    """Probability p₂ that two N(0, σ² I_k) points are both within r of a third; at least p₁².
+
+    Parameters
+    ----------
+    r : float
+        distance, above 0.
+    k : int
+        dimension.
+    sigma : float
+        σ > 0.
+
+    Returns
+    -------
+    float
+        p₂ of the theorem on the law of the gap (chapter 43).
+
+    Raises
+    ------
+    ValueError
+        if a parameter is out of range.
+
+    Examples
+    --------
+    >>> star_probability(0.3, 2) > close_probability(0.3, 2) ** 2
+    True
+    """
+    _check_ranges(k=k, sigma=sigma, r=r)
+    x = (r / sigma) ** 2
 
     def integrand(y: float) -> float:  # y = |v|²/σ² of the third centre
         density = math.exp((k / 2 - 1) * math.log(y) - y / 2 - k / 2 * math.log(2) - float(gammaln(k / 2)))
@@ -604,6 +638,4 @@ def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
 
     spread = k + 12 * math.sqrt(2 * k) + 60
     p2, _ = quad(integrand, 1e-14, spread, limit=200, epsabs=0, epsrel=1e-6, points=[k / 2, float(k)])
-    p2 += float(gammaincc(k / 2, spread / 2)) * float(ncx2.cdf(x, k, spread)) ** 2
-    n = m * (m - 1) / 2
-    return min(1.0, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
+    return p2 + float(gammaincc(k / 2, spread / 2)) * float(ncx2.cdf(x, k, spread)) ** 2

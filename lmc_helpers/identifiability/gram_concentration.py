@@ -29,6 +29,7 @@ __all__ = [
     "exact_copies",
     "mask_moments",
     "mask_probabilities",
+    "syre_moments",
     "variance_parameter",
 ]
 
@@ -67,6 +68,33 @@ def mask_moments(p: float) -> Moments:
     """
     _check_probability(p)
     return Moments(1 - p, p * (1 - p), max(p, 1 - p) if 0 < p < 1 else 0.0)
+
+
+def syre_moments(epsilon: float) -> Moments:
+    """Moments of the squared entries 1/u of syre's D, u uniform on (1 − ε, 1 + ε) (Table 1).
+
+        μ = ln((1 + ε)/(1 − ε))/2ε,   σ² = 1/(1 − ε²) − μ²,   b = 1/(1 − ε) − μ
+
+    Parameters
+    ----------
+    epsilon : float
+        in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        if ε is out of range.
+
+    Examples
+    --------
+    >>> moments = syre_moments(0.5)
+    >>> round(moments.mean, 6) == round(math.log(3), 6), moments.distance == 2 - moments.mean
+    (True, True)
+    """
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon = {epsilon}; allowed: 0 < epsilon < 1")
+    mean = math.atanh(epsilon) / epsilon
+    return Moments(mean, 1 / (1 - epsilon**2) - mean**2, 1 / (1 - epsilon) - mean)
 
 
 def all_masks(d: int) -> torch.Tensor:

@@ -35,6 +35,7 @@ __all__ = [
     "sample_layer",
     "sample_scaled_gaps",
     "transposition",
+    "transposition_costs",
     "transposition_shifts",
 ]
 
@@ -285,6 +286,27 @@ def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
             raise ValueError("some S_i or S_i^τ is singular; allowed: D and U with which every neuron has full rank")
         total = total + sign * (vectors * torch.linalg.solve(S, vectors[..., None])[..., 0]).sum()
     return total
+
+
+def transposition_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
+    """Δ_(ab)^in for all pairs a < b of inputs, in the order of ``torch.triu_indices``; eq. (26) is on their minimum.
+
+    Parameters and errors are those of :func:`input_cost`.
+
+    Returns
+    -------
+    torch.Tensor
+        (d(d − 1)/2,).
+
+    Examples
+    --------
+    >>> one, U = torch.ones(1, 2, dtype=torch.float64), torch.eye(2, dtype=torch.float64)
+    >>> transposition_costs(torch.tensor([[3.0, 0.0]]).double(), one, 0 * one, U).tolist()
+    [18.0]
+    """
+    d = U.shape[0]
+    pairs = torch.triu_indices(d, d, 1).T.tolist()
+    return torch.stack([input_cost(F, D, W, U, transposition(d, a, b)) for a, b in pairs])
 
 
 def least_norm_costs(

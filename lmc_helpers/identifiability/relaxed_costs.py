@@ -6,8 +6,9 @@ The relaxed cost of a function h for a neuron with rows f and d, eq. (254), is
 
 For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4. With Σ = E xxᵀ, ρ = Σ^½
 (u − f) and B = Σ^½ diag(d) the surrogate is ρᵀ (BBᵀ + (β/L²) I)⁻¹ ρ, which equals eq. (257) but does not subtract
-numbers of size 1/β. As β → 0 it tends to the squared realization cost, which is infinite unless ρ is in the image of
-B.
+numbers of size 1/β. As β → 0 it increases to the least ``‖w‖²`` with which the neuron computes the *linear* function
+uᵀx, infinite unless ρ is in the image of B. That is the squared realization cost where η(uᵀx) determines uᵀx
+(Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger (:func:`relu_function_cost`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 
 from lmc_helpers.identifiability.costs import realization_cost
 
-__all__ = ["Relaxed", "quadratic_surrogate", "relaxed_cost", "relaxed_objective", "ridgeless_limit", "tail_energy"]
+__all__ = [
+    "Relaxed",
+    "quadratic_surrogate",
+    "relaxed_cost",
+    "relaxed_objective",
+    "relu_function_cost",
+    "ridgeless_limit",
+    "tail_energy",
+]
 
 ZERO = 1e-13  # eigenvalues of Σ up to ZERO times the largest count as 0
 
@@ -144,7 +153,9 @@ def quadratic_surrogate(
 
 
 def ridgeless_limit(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, Sigma: torch.Tensor) -> torch.Tensor:
-    """The limit β → 0 of the surrogate, Thm E.5: the squared realization cost on the span of the inputs.
+    """The limit β → 0 of the surrogate: the least ``‖w‖²`` with which the neuron computes uᵀx on the inputs' span.
+
+    It is the squared realization cost of η(uᵀx), the limit of Thm E.5, where Assumption 4.1 holds, and above it else.
 
     Parameters and errors are those of :func:`quadratic_surrogate`.
 
@@ -164,6 +175,58 @@ def ridgeless_limit(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, Sigma: to
     values, vectors = _spectrum(Sigma)
     U = vectors[:, values > 0]
     return realization_cost(u.double() @ U, f, d, U).square()
+
+
+def relu_function_cost(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, X: torch.Tensor) -> Relaxed:
+    """Squared realization cost of ReLU(uᵀx) on given inputs by its definition, eq. (8), without Assumption 4.1.
+
+    The neuron has the function if and only if (f + d ⊙ w)·x = u·x where u·x > 0, and <= 0 at the other inputs. The
+    least ``‖w‖`` under these constraints, G w >= h, is a least-distance problem: with y >= 0 that brings E y nearest to
+    e, E = (Gᵀ; hᵀ), e the last unit vector, and r = E y − e, it is w = −r/r_last (Lawson and Hanson).
+
+    Parameters
+    ----------
+    u, f, d : torch.Tensor
+        target weights and the neuron's rows of F and D, (d,).
+    X : torch.Tensor
+        inputs (n, d).
+
+    Returns
+    -------
+    Relaxed
+        the squared cost () and its weight (d,); ∞ and NaN where the neuron cannot have the function.
+
+    Raises
+    ------
+    ValueError
+        if shapes do not fit or an entry is not finite.
+
+    Examples
+    --------
+    On positive inputs the function 0 costs nothing, whatever u is that has it:
+
+    >>> one = torch.ones(1)
+    >>> relu_function_cost(-one, 0 * one, one, torch.tensor([[1.0], [2.0]])).value.item()
+    0.0
+    """
+    u, f, d, X = (x.double() for x in (u, f, d, X))
+    n = X.shape[-1]
+    if X.ndim != 2 or not u.shape == f.shape == d.shape == (n,):
+        shapes = ", ".join(str(tuple(x.shape)) for x in (u, f, d, X))
+        raise ValueError(f"u, f, d, X have shapes {shapes}; allowed: (d,), (d,), (d,), (n, d)")
+    if not all(x.isfinite().all() for x in (u, f, d, X)):
+        raise ValueError("an entry is not finite; allowed: finite numbers")
+    active = X @ u > 0
+    on, off = X[active] * d, X[~active] * d
+    goal = X[active] @ (u - f)
+    G = torch.cat([on, -on, -off]).numpy()  # (2·active + others, d)
+    h = torch.cat([goal, -goal, X[~active] @ f]).numpy()
+    E, last = np.concatenate([G.T, h[None]]), np.eye(n + 1)[-1]
+    r = E @ nnls(E, last, maxiter=100 * len(h) + 1000)[0] - last
+    if -r[-1] < 1e-10:
+        return Relaxed(torch.tensor(math.inf, dtype=torch.float64), torch.full((n,), math.nan, dtype=torch.float64))
+    w = torch.tensor(-r[:-1] / r[-1]) + 0.0
+    return Relaxed(w.square().sum(), w)
 
 
 def relaxed_objective(

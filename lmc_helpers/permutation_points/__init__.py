@@ -9,6 +9,12 @@ with these neurons exchanged. The files, with sections and equations of the pape
 - :mod:`~lmc_helpers.permutation_points.newton`: trust-region Newton descent, many problems at once. Chapters 21, 22.
 - :mod:`~lmc_helpers.permutation_points.pair`, section 4.1: coordinates in which two neurons become one. Chapters
   21, 24.
+- :mod:`~lmc_helpers.permutation_points.shallow`: networks with one hidden layer, with Hessians in closed form.
+  Chapter 21.
+- :mod:`~lmc_helpers.permutation_points.rounding`: minima of ReLU losses through rounded ReLUs. Chapter 21.
+- :mod:`~lmc_helpers.permutation_points.continuation`: curves of solutions, followed around their folds. Chapter 21.
+- :mod:`~lmc_helpers.permutation_points.branches`, section 4.1: branches of constrained minima on which two neurons
+  merge, and where they end. Chapter 21.
 - :mod:`~lmc_helpers.permutation_points.merging`, section 4.1, Figs. 1 and 4: the path to the permutation point and its
   kind. Chapters 21, 24.
 - :mod:`~lmc_helpers.permutation_points.doubling`, section 4.2: a neuron doubled, the matrices J and D that decide the

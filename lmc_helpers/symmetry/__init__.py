@@ -17,4 +17,5 @@
   and its repair, and curves that contradict it (chapters 35, 36).
 - :mod:`~lmc_helpers.symmetry.orbit_chords`: chords of curves in an orbit of GL_h, measured for Theorem 6.2
   (chapter 36).
+- :mod:`~lmc_helpers.symmetry.orbit_turns`: curves exp(tM)·w that come back, which contradict Theorem 6.2 (chapter 36).
 """

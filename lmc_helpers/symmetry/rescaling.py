@@ -172,8 +172,8 @@ def output_factor(m: float | torch.Tensor, k: float, lam: float | torch.Tensor) 
 def largest_factor(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Where φ is largest on the line, and how large: α* and φ*.
 
-    With A = 1 − m^{−k} and c = m − 1, the derivative of ln φ vanishes at α* = (k/A − 1/c)/(1 + k), where
-    φ* = k^k/(1 + k)^{1+k} · (A + c)^{1+k}/(c A^k). For k = 1 it is α* = ½ and φ* = (m + 1)²/(4m). For m → 1
+    With A = 1 − m^{−k} and B = m − 1, the derivative of ln φ vanishes at α* = (k/A − 1/B)/(1 + k), where
+    φ* = k^k/(1 + k)^{1+k} · ``|A + B|^{1+k}/(|B| |A|^k)``. For k = 1 it is α* = ½ and φ* = (m + 1)²/(4m). For m → 1
     α* → ½, by its series below abs(ln m) max(1, k) = 0.01.
 
     Parameters
@@ -205,7 +205,7 @@ def largest_factor(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, tor
     u = m.log()
     near = u.abs() * max(1.0, k) < 0.01
     away = torch.where(near, torch.ones_like(u), u)
-    # α* = (k/A − 1/c)/(1 + k), with x/(1 − e^{−x}) = 1 + x/2 + x²/12 − x⁴/720 + … next to 0
+    # α* = (k/A − 1/B)/(1 + k), with x/(1 − e^{−x}) = 1 + x/2 + x²/12 − x⁴/720 + … next to 0
     place = (k / -torch.expm1(-k * away) - 1 / torch.expm1(away)) / (1 + k)
     series = 0.5 + (k - 1) * u / 12 - (k - 1) * (k * k + 1) * u**3 / 720
     place = torch.where(near, series, place).clamp(0, 1)

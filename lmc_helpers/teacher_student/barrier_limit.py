@@ -1,182 +1,227 @@
-"""The barrier between uniform minima when M → ∞ with m/M = r fixed (Zhan, Li & Wu, Figs. 2–3).
+"""The barrier between uniform minima when M → ∞ with m/M = r fixed, exact (Zhan, Li & Wu, Figs. 2–3).
 
 Halfway, every unmatched row contributes a term of one sign, with mean (c_d/2)(a + b − √(a² + b²)) for ends a and b on
 different axes, c_d = E σ(x₁) ≈ 1/√(2πd). With many types the sum concentrates around its mean, and
 
     d B / M² → g(r)²/(8π),    g = lim (1/M) Σ_{unmatched rows} (a + b − √(a² + b²)).
 
-In the limit the counts of a type in the two minima are independent 1 + Poisson(r − 1), the entries of a type are
-uniform on the simplex, and the leftover rows of one minimum meet those of the other at random. g is the mean over
-types; it is sampled here with as many types as wanted, free of finite-M effects (chapter *Where the barrier peaks*).
-The place of the peak is that of a fitted polynomial, :func:`fitted_maximum`, averaged over independent batches.
+In the limit the counts of a type in the two minima are independent 1 + Poisson(ν), ν = r − 1, and the entries of a type
+are uniform on the simplex. The law of the rows that Algorithm 1 leaves over has a closed form, :func:`leftover_tail`.
+How the leftovers of one minimum meet those of the other the algorithm does not say; g is an integral over that law for
+each reading (chapter *Where the barrier peaks*): in random order, large with large (``"sorted"``), large with small
+(``"opposed"``). Nothing is sampled.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from scipy.special import eval_laguerre, gammaln
 
-from lmc_helpers.error_bars import over_clusters
-from lmc_helpers.seeds import numpy_generator
-
-
-def _entries(counts: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Type, entry and rank (0 = largest of its type) of every row, type after type; each (Σ counts,)."""
-    types = np.repeat(np.arange(len(counts)), counts)
-    entries = rng.exponential(size=len(types))
-    entries /= np.bincount(types, entries)[types]
-    order = np.lexsort((-entries, types))
-    first = np.cumsum(counts) - counts
-    return types, entries[order], np.arange(len(types)) - first[types]
+READINGS = ("random", "sorted", "opposed")  # how the leftovers meet
+TERMS = 60  # of the series; the l-th is at most ν^l/l!
+NODES = 60  # Gauss–Legendre nodes in the angle and in the radius
+QUANTILES = 20_000
 
 
-def _cost(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """2/c_d times the mean error halfway of rows with the ends a and b on different axes."""
-    return a + b - np.hypot(a, b)
+def _check_ratio(r: float) -> None:
+    if not 1 < r <= 10:
+        raise ValueError(f"r = m/M = {r}; allowed: 1 < r <= 10")
 
 
-def barrier_limits(r: float, types: int, seed: int) -> tuple[float, float]:
-    """lim d B/M² after Algorithm 1 and for the direct line, sampled with so many types.
+def leftover_tail(a: ArrayLike, r: float) -> np.ndarray:
+    """S(a): expected number of rows of a type, with an entry above a, that Algorithm 1 leaves over, for M → ∞.
+
+        S(a) = e^(−ν) Σ_{2 <= l < 1/a} (−1)^l L_{l−2}(ν) e^(−νla) (x^l/l! + x^(l−1)/(l−1)!),   x = ν(1 − la),
+
+    with ν = r − 1 and the Laguerre polynomials L. S(0) = r(1 − T_∞(r)), the unmatched rows per type.
 
     Parameters
     ----------
+    a : array
+        entries >= 0, any shape.
     r : float
-        m/M > 1.
-    types : int
-        sampled types, at least 1000.
-    seed : int
-        in [0, 2³²).
-
-    Returns
-    -------
-    (float, float)
-        g²/(8π) after Algorithm 1 and for the rows in random order.
-
-    Raises
-    ------
-    ValueError
-        if r <= 1 or fewer than 1000 types are asked for.
-
-    Examples
-    --------
-    >>> permuted, direct = barrier_limits(2.0, types=20_000, seed=1)
-    >>> 0.006 < permuted / direct < 0.010
-    True
-    """
-    if not r > 1:
-        raise ValueError(f"r = m/M = {r}; allowed: r > 1")
-    if types < 1000:
-        raise ValueError(f"types = {types}; allowed: types >= 1000")
-    rng = numpy_generator(seed, f"barrier limit r={r}")
-    counts = 1 + rng.poisson(r - 1, size=(2, types))
-    (type1, entry1, rank1), (type2, entry2, rank2) = (_entries(c, rng) for c in counts)
-    left1 = rng.permutation(entry1[rank1 >= counts[1][type1]])  # the smallest rows of a type find no partner
-    left2 = rng.permutation(entry2[rank2 >= counts[0][type2]])
-    u = min(len(left1), len(left2))  # they differ by O(√types)
-    m = min(len(entry1), len(entry2))
-    permuted = _cost(left1[:u], left2[:u]).sum() / types
-    direct = _cost(rng.permutation(entry1)[:m], rng.permutation(entry2)[:m]).sum() / types
-    return float(permuted**2 / (8 * np.pi)), float(direct**2 / (8 * np.pi))
-
-
-def limit_curves(ratios, types: int, batches: int, seed: int) -> np.ndarray:
-    """:func:`barrier_limits` at several m/M in independent batches.
-
-    Parameters
-    ----------
-    ratios : sequence of float
-        r = m/M > 1, (k,).
-    types : int
-        sampled types in each batch, at least 1000.
-    batches : int
-        independent repetitions, at least 1.
-    seed : int
-        batch number i has the seed ``seed + 1000 i``.
+        m/M, 1 < r <= 10.
 
     Returns
     -------
     numpy.ndarray
-        (batches, k, 2): permuted and direct.
+        S, of the shape of a; 0 from a = ½ on.
 
     Raises
     ------
     ValueError
-        if there is no batch, and as :func:`barrier_limits`.
+        if r is not allowed or an entry is negative.
 
     Examples
     --------
-    >>> limit_curves([1.5, 2.0, 3.0], types=1000, batches=4, seed=1).shape
-    (4, 3, 2)
+    >>> from lmc_helpers.teacher_student.overlap import overlap_limit
+    >>> S = leftover_tail([0.0, 0.1, 0.5], r=2.0)
+    >>> bool(abs(S[0] - 2 * (1 - overlap_limit(2.0))) < 1e-12), S[2].item()
+    (True, 0.0)
     """
-    if batches < 1:
-        raise ValueError(f"batches = {batches}; allowed: batches >= 1")
-    return np.array([[barrier_limits(float(r), types, seed + 1000 * k) for r in ratios] for k in range(batches)])
+    _check_ratio(r)
+    a = np.asarray(a, dtype=float)[..., None]  # (..., 1)
+    if not (a >= 0).all():
+        raise ValueError(f"an entry {a.min()}; allowed: entries >= 0")
+    nu, k = r - 1, np.arange(2, TERMS)  # k is the l of the formula
+    x = nu * np.clip(1 - k * a, 0, None)  # (..., TERMS − 2)
+    with np.errstate(divide="ignore"):
+        powers = np.exp(k * np.log(x) - gammaln(k + 1)) + np.exp((k - 1) * np.log(x) - gammaln(k))
+    signs = (-1.0) ** k * eval_laguerre(k - 2, nu)
+    return np.exp(-nu) * (signs * np.exp(-nu * k * a) * powers).sum(axis=-1)
 
 
-def fitted_maximum(x: np.ndarray, values: np.ndarray, degree: int = 4) -> float:
-    """Where a curve through noisy positive values is largest: the maximum of a polynomial fitted to their logarithms.
+def row_tail(a: ArrayLike, r: float) -> np.ndarray:
+    """Expected number of rows of a type with an entry above a, for M → ∞: e^(−νa)(1 + ν(1 − a)) for a < 1.
 
     Parameters
     ----------
-    x, values : numpy.ndarray
-        (k,), k > degree, the peak in the interior.
-    degree : int
-        of the polynomial in log x.
+    a : array
+        entries >= 0, any shape.
+    r : float
+        m/M, 1 < r <= 10.
+
+    Returns
+    -------
+    numpy.ndarray
+        of the shape of a; 0 from a = 1 on.
+
+    Raises
+    ------
+    ValueError
+        if r is not allowed.
+
+    Examples
+    --------
+    >>> row_tail([0.0, 1.0], r=2.0).tolist()
+    [2.0, 0.0]
+    """
+    _check_ratio(r)
+    a, nu = np.asarray(a, dtype=float), r - 1
+    return np.where(a < 1, np.exp(-nu * a) * (1 + nu * (1 - a)), 0.0)
+
+
+def _independent(tail: Callable[[np.ndarray], np.ndarray], largest: float) -> float:
+    """∬ ab/(a² + b²)^(3/2) tail(a) tail(b) da db: E of a + b − √(a² + b²), times the square of the number of rows."""
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    angle = (node + 1) * (math.pi / 8)  # (NODES,), the half a > b of the square
+    c, s = np.cos(angle), np.sin(angle)
+    length = largest / c  # of the ray within the square
+    radius = (node + 1) / 2 * length[:, None]  # (angles, radii)
+    along = tail(radius * c[:, None]) * tail(radius * s[:, None]) @ weight * length / 2  # (angles,)
+    return float(weight @ (c * s * along) * (math.pi / 4))
+
+
+def leftover_cost(r: float, leftovers: str = "random") -> float:
+    """g(r) = lim (1/M) Σ (a + b − √(a² + b²)) over the unmatched places after Algorithm 1.
+
+    Parameters
+    ----------
+    r : float
+        m/M, 1 < r <= 10.
+    leftovers : str
+        ``"random"``: independent ends, g = (1/S(0)) ∬ ab/(a² + b²)^(3/2) S(a) S(b) da db; ``"sorted"``: equal ends,
+        g = (2 − √2) ∫ S(a) da; ``"opposed"``: the ends at the quantiles u and 1 − u.
 
     Returns
     -------
     float
-        the place of the fitted maximum within [x.min(), x.max()].
+        g.
 
     Raises
     ------
     ValueError
-        if there are too few points, a value is not positive, or the maximum lies at an end.
+        if r or the reading is not allowed.
 
     Examples
     --------
-    >>> x = np.linspace(1, 4, 20)
-    >>> round(fitted_maximum(x, np.exp(-np.log(x / 2) ** 2)), 6)
-    2.0
+    >>> opposed, random, equal = (leftover_cost(2.0, how) for how in ("opposed", "random", "sorted"))
+    >>> opposed < random < equal
+    True
     """
-    if len(x) <= degree or not (values > 0).all():
-        raise ValueError(f"{len(x)} points, smallest value {values.min()}; allowed: over {degree} points, values > 0")
-    fit = np.polynomial.Polynomial.fit(np.log(x), np.log(values), degree)
-    fine = np.linspace(np.log(x.min()), np.log(x.max()), 20_001)
-    best = int(fit(fine).argmax())
-    if best in (0, len(fine) - 1):
-        raise ValueError(
-            f"the largest value is at an end, x = {np.exp(fine[best]):.3g}; allowed: a peak in the interior"
-        )
-    return float(np.exp(fine[best]))
+    _check_ratio(r)
+    if leftovers not in READINGS:
+        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, READINGS))}")
+    number = float(leftover_tail(0.0, r))
+    if leftovers == "random":
+        return _independent(lambda a: leftover_tail(a, r), 0.5) / number
+    a = np.linspace(0, 1, 4001) ** 1.5 / 2  # finer near 0
+    tail = leftover_tail(a, r)
+    if leftovers == "sorted":
+        return (2 - math.sqrt(2)) * float(np.trapezoid(tail, a))
+    u = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    end = np.interp(number * u, tail[::-1], a[::-1])  # quantiles, in descending order
+    return number * float((end + end[::-1] - np.hypot(end, end[::-1])).mean())
 
 
-def peak_over_batches(x: np.ndarray, curves: np.ndarray) -> tuple[float, float]:
-    """Place of the peak, the mean of :func:`fitted_maximum` over batches, and its error.
+def barrier_limits(r: float, leftovers: str = "random") -> tuple[float, float]:
+    """lim d B/M² after Algorithm 1 and for the direct line.
 
     Parameters
     ----------
-    x : numpy.ndarray
-        (k,).
-    curves : numpy.ndarray
-        (batches, k), positive; at least two batches.
+    r : float
+        m/M, 1 < r <= 10.
+    leftovers : str
+        how the leftover rows meet, as in :func:`leftover_cost`.
 
     Returns
     -------
     (float, float)
-        mean and error. The error is widened, so that 3.29 of them are Student's two-sided 10⁻³ bounds for few batches.
+        g²/(8π) after Algorithm 1 and for all rows in random order.
 
     Raises
     ------
     ValueError
-        if there are fewer than two batches, and as :func:`fitted_maximum`.
+        as :func:`leftover_cost`.
 
     Examples
     --------
-    >>> x = np.linspace(1, 4, 20)
-    >>> place, error = peak_over_batches(x, [np.exp(-np.log(x / top) ** 2) for top in (1.9, 2.0, 2.1)])
-    >>> round(place, 4), 0.1 < error
-    (2.0, True)
+    >>> permuted, direct = barrier_limits(2.0)
+    >>> round(permuted / direct, 4)
+    0.0079
     """
-    if len(curves) < 2:
-        raise ValueError(f"{len(curves)} batches; allowed: at least 2")
-    return over_clusters([fitted_maximum(x, curve) for curve in curves])
+    permuted = leftover_cost(r, leftovers)
+    direct = _independent(lambda a: row_tail(a, r), 1.0) / r
+    return permuted**2 / (8 * math.pi), direct**2 / (8 * math.pi)
+
+
+def limit_peak(leftovers: str = "random", relative: bool = False, tilt: float = 0.0) -> float:
+    """The r = m/M at which the limit of the permuted barrier is largest.
+
+    Parameters
+    ----------
+    leftovers : str
+        how the leftover rows meet, as in :func:`leftover_cost`.
+    relative : bool
+        of permuted over direct barrier instead, the paper's Fig. 3.
+    tilt : float
+        the maximum is that of the curve times exp(tilt · r): for a curve whose ratio to this one is known.
+
+    Returns
+    -------
+    float
+        the place, to five digits.
+
+    Raises
+    ------
+    ValueError
+        as :func:`leftover_cost`.
+
+    Examples
+    --------
+    >>> round(limit_peak("sorted"), 2)
+    2.32
+    """
+
+    def fall(r: float) -> float:
+        if relative:
+            permuted, direct = barrier_limits(r, leftovers)
+            return -math.log(permuted / direct) - tilt * r
+        return -2 * math.log(leftover_cost(r, leftovers)) - tilt * r
+
+    return float(minimize_scalar(fall, bounds=(1.3, 4.0), method="bounded", options={"xatol": 1e-6}).x)

@@ -239,19 +239,22 @@ def free_choice_variance(m: int, M: int) -> float:
 
 
 def minima_with_matched_share(gamma: float, M: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two minima with m = 2M, d = M in which every type has the matched mass γ, and its rest meets the next type.
+    """Two minima with m = 3M/2, d = M that Algorithm 1 leaves in place, with the mean matched mass γ.
+
+    Half of the types are split into 2γ − 1, matched, and 2(1 − γ), unmatched, in the first network only, the others in
+    the second only. Halfway every type has the matched mass γ.
 
     Parameters
     ----------
     gamma : float
-        in [0, 1].
+        in [¾, 1], so that the unmatched rows are the smaller ones.
     M : int
-        teacher neurons, M >= 1.
+        teacher neurons, even, M >= 2.
 
     Returns
     -------
     (torch.Tensor, torch.Tensor)
-        (2M, M) each, float64; the rows are matched as they stand.
+        (3M/2, M) each, float64.
 
     Raises
     ------
@@ -262,12 +265,13 @@ def minima_with_matched_share(gamma: float, M: int) -> tuple[torch.Tensor, torch
     --------
     >>> one, other = minima_with_matched_share(0.75, 2)
     >>> one.tolist()
-    [[0.75, 0.0], [0.0, 0.75], [0.25, 0.0], [0.0, 0.25]]
-    >>> other[2:].tolist()
-    [[0.0, 0.25], [0.25, 0.0]]
+    [[0.5, 0.0], [0.0, 1.0], [0.5, 0.0]]
+    >>> other.tolist()
+    [[1.0, 0.0], [0.0, 0.5], [0.0, 0.5]]
     """
-    if not 0 <= gamma <= 1 or M < 1:
-        raise ValueError(f"gamma = {gamma}, M = {M}; allowed: 0 <= gamma <= 1 and M >= 1")
-    eye = torch.eye(M, dtype=torch.float64)
-    rest = (1 - gamma) * eye
-    return torch.cat([gamma * eye, rest]), torch.cat([gamma * eye, rest.roll(1, dims=0)])
+    if not 0.75 <= gamma <= 1 or M < 2 or M % 2:
+        raise ValueError(f"gamma = {gamma}, M = {M}; allowed: 3/4 <= gamma <= 1 and an even M >= 2")
+    eye, rest = torch.eye(M, dtype=torch.float64), 2 * (1 - gamma)
+    first = (torch.arange(M) < M // 2).double()[:, None]  # (M, 1)
+    one = torch.cat([eye * (1 - rest * first), rest * eye[: M // 2]])
+    return one, torch.cat([eye * (1 - rest * (1 - first)), rest * eye[M // 2 :]])

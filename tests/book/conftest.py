@@ -22,6 +22,7 @@ CHAPTER = """# ---
 # %% tags=["parameters"]
 size: int = 3  # anything
 seconds: float = 0.0  # to sleep
+seed: int = 1
 profile: str = "laptop"
 
 # %%
@@ -31,7 +32,12 @@ from lmc_helpers.chapter import Choice, Integer, Real, validate
 
 validate(
     {{k: v for k, v in globals().items()}},
-    {{"size": Integer(1, 9), "seconds": Real(0, 600), "profile": Choice(("smoke", "laptop", "paper"))}},
+    {{
+        "size": Integer(1, 9),
+        "seconds": Real(0, 600),
+        "seed": Integer(0, 2**32),
+        "profile": Choice(("smoke", "laptop", "paper")),
+    }},
 )
 
 # %%
@@ -109,11 +115,12 @@ def toy(tmp_path, root) -> Toy:
         text = CHAPTER.format(title=name, module=module, claim=id)
         (tmp_path / "notebooks" / f"{number:02d}_{name}.py").write_text(text)
     part = {"where": "w", "quantity": "q", "rival": {"value": 9, "says": "nine"}, "expected": "holds"}
+    part |= {"whose": "paper", "weight": "headline"}
     values = {"A1": 1, "B1": 2}
     (tmp_path / "book" / "claims").mkdir()
     write(
         tmp_path / "book" / "claims",
-        {id: claim(id[0], parts={"value": part | {"printed": {"equals": value}}}) for id, value in values.items()},
+        {id: claim(id[0], parts={"value": part | {"criterion": {"equals": value}}}) for id, value in values.items()},
     )
     for profile in ("smoke", "laptop"):
         made.set_parameters(profile, first={}, second={})

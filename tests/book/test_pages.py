@@ -243,7 +243,12 @@ def test_claims_are_published(served, watched):
         "value",
         "stderr",
         "n",
-        "printed",
+        "whose",
+        "weight",
+        "low",
+        "high",
+        "criterion",
+        "criteria",
         "profile",
         "device",
         "seconds",
@@ -261,9 +266,14 @@ def test_claims_are_published(served, watched):
 
 def test_every_correction_is_on_the_errata_page(served, watched):
     claims = json.loads(urllib.request.urlopen(f"{served}/claims.json").read())
-    wrong = [record["part"] for record in claims["parts"] if record["verdict"] in ("holds with correction", "fails")]
+    verdicts = ("false as printed, corrected", "fails", "broken, statement stands")
+    theirs = [record for record in claims["parts"] if record["whose"] != "ours"]
+    wrong = [record["part"] for record in theirs if record["verdict"] in verdicts]
     tab = watched.open(f"{served}/book/errata.html")
-    heads = tab.locator("article h2").all_inner_texts()
-    assert wrong and sorted(head.partition(":")[0] for head in heads) == sorted([*wrong, "Misprints"])
+    heads = tab.locator("article h3").all_inner_texts()
+    assert wrong and sorted(head.partition(":")[0] for head in heads) == sorted(wrong)
+    groups = [head.rstrip("#") for head in tab.locator("article h2").all_inner_texts()]
+    known = ["Results", "Details and steps of proofs", "Slips that a computation shows", "Misprints"]
+    assert groups == [group for group in known if group in groups] and groups[-1] == "Misprints"
     slips = [slip for claim in ledger().values() for slip in claim.misprints]
     assert slips and tab.locator("#misprints tbody tr").count() == len(slips)

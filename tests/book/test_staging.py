@@ -7,6 +7,7 @@ import hashlib
 import pytest
 
 from book.tools import staging
+from lmc_helpers import claims
 
 
 def cell(source: str, *tags: str, **metadata) -> dict:
@@ -69,7 +70,22 @@ def test_pictures_for_phones_become_files(tmp_path):
     outputs = [stored("fig_a", b"wide a"), stored("fig_a-phone", b"phone a"), stored("fig_b", b"wide b")]
     outputs += [stored("odd-phone", b"a figure of that name")]
     shown = cell("figures.show", "hide-input") | {"outputs": list(outputs)}
-    staging.stage({"cells": [{"cell_type": "markdown", "source": "", "metadata": {}}, shown]}, tmp_path / "phone")
+    notebook = {"cells": [{"cell_type": "markdown", "source": "", "metadata": {}}, shown]}
+    staging.stage(notebook, tmp_path / "phone", {})
     (file,) = (tmp_path / "phone").iterdir()
     assert file.name == f"{hashlib.sha256(b'wide a').hexdigest()}.png" and file.read_bytes() == b"phone a"
     assert shown["outputs"] == [outputs[0], outputs[2], outputs[3]]
+
+
+def test_a_box_says_what_was_confirmed_above_its_verdict():
+    box = '<table><tr><th>measured</th></tr><tr class="verdict"><th>verdict</th></tr></table>'
+    outputs = [
+        {"output_type": "display_data", "data": {"text/html": box}, "metadata": {claims.MIME: {"part": part}}}
+        for part in ("T1.a", "T1.b")
+    ]
+    notebook = {"cells": [cell("claims.check") | {"outputs": outputs}]}
+    staging.add_confirmations(notebook, {"T1.a": "0.5 < 1: holds"})
+    row = "<tr><th>at paper scale</th><td>0.5 &lt; 1: holds</td><td></td></tr>"
+    head, tail = box.split('<tr class="verdict">')
+    assert outputs[0]["data"]["text/html"] == f'{head}{row}<tr class="verdict">{tail}'
+    assert outputs[1]["data"]["text/html"] == box

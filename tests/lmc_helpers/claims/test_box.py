@@ -35,7 +35,7 @@ def test_a_box_as_text():
     assert text(part, judge(part, 3.04321, stderr=0.012, n=10, again=lambda: (3.0, 0.01))).splitlines() == [
         "T1.a       x",
         "stated by  the paper: eq. (1) (headline)",
-        "measured   3.043 ± 0.012 (n = 10)",
+        "measured   3.043 ± 0.012, in [3.004, 3.083] (n = 10)",
         "printed    = 2 ± 0.1  [rejected]",
         "corrected  in [2.9, 3.1]  [met]",
         "rival      2.5: five halves",
@@ -67,9 +67,14 @@ def test_a_box_of_what_is_sharper():
 
 
 def test_a_box_as_a_table():
-    part = parse_part("T1.a", BASE | {"quantity": "a < b", "min_samples": 9})
+    entry = BASE | {"quantity": "a < b", "min_samples": 9}
+    part = parse_part("T1.a", entry | {"statement": "If $x < 2$, it is $\\kappa$ & more."})
     html = table(part, judge(part, 2.0, n=4))
-    assert html.startswith('<table class="lmc-claim lmc-open"><tr><th>T1.a</th><td>a &lt; b</td><td></td></tr>')
+    assert html.startswith(
+        '<table class="lmc-claim lmc-open"><tr><th>T1.a</th><td class="mathjax_process" colspan="2">'
+        r"If \(x &lt; 2\), it is \(\kappa\) &amp; more.</td></tr><tr><th>quantity</th><td>a &lt; b</td><td></td></tr>"
+    )
+    assert '<tr class="verdict"><th>verdict</th>' in html
     assert "<td>open (4 of the 9 samples that this part needs)</td>" in html
     assert 'class="lmc-claim lmc-holds-and-more-is-true"' in table(part, judge(parse_part("T1.a", SHARPER), 2.0, n=1))
 

@@ -52,6 +52,28 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
             torch.testing.assert_close(found.A[g, i], (D[g] * W) @ U[g], rtol=1e-9, atol=1e-11)
 
 
+def test_a_given_start_is_that_of_other_seeds():
+    """Against a plain loop with the order of the examples from one seed and the weights from another."""
+    recipe, z, U, D = Recipe(epochs=3, batch=16, rate=0.01), latents(37, seed=1), exact_copy(2, 6)[None], masks(1, 5, 6)
+    start = raw_weights([2, 3], 5, 6)[None]
+    found = train_students(U, D, z, [[1, 3]], recipe, DOUBLE, start)
+    own = train_students(U, D, z, [[2, 3]], recipe, DOUBLE)
+    torch.testing.assert_close(found.W[0, 1], own.W[0, 1], rtol=1e-9, atol=1e-11)
+    W = torch.nn.Parameter(start[0, 0].clone())
+    b = torch.nn.Parameter(torch.zeros(5, dtype=DOUBLE))
+    optimiser = torch.optim.AdamW([W, b], lr=recipe.rate, weight_decay=recipe.weight_decay)
+    for epoch in range(recipe.epochs):
+        for batch in epoch_order([1], len(z), epoch)[0].split(recipe.batch):
+            optimiser.zero_grad()
+            f = torch.nn.functional.linear((z @ U[0].T)[batch], D[0] * W, b).relu().sum(dim=1)
+            torch.nn.functional.mse_loss(f, target(z)[batch]).backward()
+            optimiser.step()
+    torch.testing.assert_close(found.W[0, 0], W.detach(), rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(found.b[0, 0], b.detach(), rtol=1e-9, atol=1e-11)
+    with pytest.raises(ValueError, match="start has shape"):
+        train_students(U, D, z, [[1]], recipe, DOUBLE, start)
+
+
 def test_students_are_those_of_the_ensemble():
     z, U, D = latents(30, seed=1), exact_copy(3), masks(1, 12, 20)
     net = Architecture((20, 12, 1), output="ones", loss="mse")

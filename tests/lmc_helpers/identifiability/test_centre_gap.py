@@ -25,6 +25,7 @@ from lmc_helpers.identifiability.centre_gap import (
     sample_gaps,
     sample_masked_gaps,
     separation_bound,
+    star_probability,
     weibull_scale,
 )
 
@@ -39,6 +40,15 @@ def test_gap_is_the_least_of_all_pairs(m, k):
     naive = [math.sqrt(2) * min((a - b).norm().item() for a, b in combinations(w, 2)) for w in v]
     torch.testing.assert_close(centre_gap(v), torch.tensor(naive, dtype=torch.float64), rtol=1e-13, atol=0)
     assert centre_gap(v[0]).shape == ()
+
+
+@pytest.mark.parametrize(("k", "r"), [(1, 0.5), (4, 1.2), (9, 3.0)])
+def test_star_probability_by_simulation(k, r):
+    a, b, c = normal(3, 200_000, k, seed=k)
+    both = (((a - c).norm(dim=1) < r) & ((b - c).norm(dim=1) < r)).double()
+    stderr = both.std().item() / math.sqrt(len(both))
+    assert abs(both.mean().item() - star_probability(r, k)) < 4.5 * stderr
+    assert star_probability(2 * r, k, sigma=2.0) == pytest.approx(star_probability(r, k), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [3, 20])

@@ -15,6 +15,7 @@ from lmc_helpers.identifiability.gram_concentration import (
     exact_copies,
     mask_moments,
     mask_probabilities,
+    syre_moments,
     variance_parameter,
 )
 from lmc_helpers.identifiability.input_subspace import coherence
@@ -47,6 +48,22 @@ def test_mask_moments():
         assert m.mean == pytest.approx(weights @ values)
         assert m.variance == pytest.approx(weights @ (values - m.mean) ** 2)
         assert m.distance == pytest.approx(np.abs(values - m.mean)[weights > 0].max())
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.4, 0.95])
+def test_syre_moments_by_quadrature(epsilon):
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    square = 1 / (1 + epsilon * nodes)  # d² = 1/u
+    mean, moments = weights @ square / 2, syre_moments(epsilon)
+    assert moments.mean == pytest.approx(mean, rel=1e-10)
+    assert moments.variance == pytest.approx(weights @ (square - mean) ** 2 / 2, rel=1e-8)
+    assert moments.distance == pytest.approx(max(1 / (1 - epsilon) - mean, mean - 1 / (1 + epsilon)), rel=1e-12)
+
+
+def test_syre_moments_refuse_a_bad_half_width():
+    for epsilon in (0.0, 1.0, math.nan):
+        with pytest.raises(ValueError, match="allowed"):
+            syre_moments(epsilon)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -20,6 +20,7 @@ from lmc_helpers.identifiability.input_sensitivity import (
     sample_layer,
     sample_scaled_gaps,
     transposition,
+    transposition_costs,
     transposition_shifts,
 )
 
@@ -83,6 +84,15 @@ def test_transposition_shifts_by_brute_force(m, d, k):
             torch.testing.assert_close(shifts[a, b], size)
             every.append(size.item())
     assert input_gap(F, U).item() == pytest.approx(min(every))
+
+
+def test_costs_of_all_transpositions_by_least_norms():
+    F, D, W, U = layer(3, 5, 2, seed=40)
+    X = normal(12, 2, seed=44) @ U.mT
+    found = transposition_costs(F, D, W, U)
+    for (a, b), cost in zip(combinations(range(5), 2), found, strict=True):
+        after, before = least_norm_costs(F, D, W, transposition(5, a, b), X)
+        assert cost.item() == pytest.approx(after - before, abs=1e-8 * (after + before))
 
 
 def test_least_shift_runs_over_all_permutations():

@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import minimize
 
 from lmc_helpers.identifiability.relaxed_costs import (
     quadratic_surrogate,
     relaxed_cost,
     relaxed_objective,
+    relu_function_cost,
     ridgeless_limit,
     tail_energy,
 )
@@ -93,6 +95,31 @@ def test_outside_the_class_the_cost_diverges_like_one_over_beta():
     Sigma, u, f, mask = torch.eye(2), torch.tensor([1.0, 3.0]), torch.zeros(2), torch.tensor([1.0, 0.0])
     assert ridgeless_limit(u, f, mask, Sigma).item() == math.inf
     assert 1e-9 * quadratic_surrogate(u, f, mask, Sigma, 1e-9).value.item() == pytest.approx(9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cost_of_a_relu_function_by_constrained_minimisation(seed):
+    d, n = 3, 5
+    X = torch.randn(n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).abs()
+    u, f, weight = torch.randn(3, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed + 50))
+    scale = weight.abs() + 0.2
+    found = relu_function_cost(u, f, scale, X)
+    on = (X @ u > 0).numpy()
+    gap = lambda w: (X @ (f + scale * torch.tensor(w) - u)).numpy()[on]  # noqa: E731
+    room = lambda w: -(X @ (f + scale * torch.tensor(w))).numpy()[~on]  # noqa: E731
+    rules = [{"type": "eq", "fun": gap}] * bool(on.any()) + [{"type": "ineq", "fun": room}] * bool((~on).any())
+    best = minimize(lambda w: w @ w, ((u - f) / scale).numpy(), constraints=rules, method="SLSQP", tol=1e-12)
+    assert best.success or on.sum() >= d
+    assert found.value.item() == pytest.approx(best.fun, rel=1e-5, abs=1e-8)
+    torch.testing.assert_close((X @ (f + scale * found.w)).relu(), (X @ u).relu(), rtol=0, atol=1e-8)
+
+
+def test_cost_of_an_impossible_function_is_infinite():
+    X, one = torch.eye(2).double(), torch.ones(2).double()
+    blind = torch.tensor([1.0, 0.0]).double()
+    assert relu_function_cost(one, 0 * one, blind, X).value.item() == math.inf
+    assert relu_function_cost(-one, 0 * one, blind, X).value.item() == 0
+    assert relu_function_cost(-one, one, blind, X).value.item() == math.inf  # its fixed part stays active
 
 
 def test_tail_energy():

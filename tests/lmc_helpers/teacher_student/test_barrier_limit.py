@@ -1,18 +1,57 @@
-"""The limit against exact barriers of wide networks, and the peak finder on known curves."""
+"""The limit against samples of it, against exact barriers of wide networks, and where it peaks."""
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.teacher_student.barrier_limit import barrier_limits, fitted_maximum, limit_curves, peak_over_batches
+from lmc_helpers.teacher_student.barrier_limit import (
+    READINGS,
+    barrier_limits,
+    leftover_cost,
+    leftover_tail,
+    limit_peak,
+    row_tail,
+)
 from lmc_helpers.teacher_student.between_minima import minima_barrier
 from lmc_helpers.teacher_student.minima import sample_minima
 
 
+def sampled_leftovers(r, types, rng):
+    """Leftover entries of both networks, and all entries of the first, with so many types."""
+    counts = 1 + rng.poisson(r - 1, size=(2, types))
+    left = []
+    for mine, other in (counts, counts[::-1]):
+        rows = [np.sort(rng.dirichlet(np.ones(n))) for n in mine]  # ascending: the smallest stay over
+        left.append(np.concatenate([row[: max(n - k, 0)] for row, n, k in zip(rows, mine, other, strict=True)]))
+        if len(left) == 1:
+            everything = np.concatenate(rows)
+    return *left, everything
+
+
+@pytest.mark.parametrize("r", [1.3, 2.0, 3.5])
+def test_tails_against_a_sample(r):
+    types, a = 20_000, np.array([0.0, 0.02, 0.1, 0.25, 0.4, 0.6])
+    left, _, everything = sampled_leftovers(r, types, np.random.default_rng(3))
+    for entries, tail in ((left, leftover_tail(a, r)), (everything, row_tail(a, r))):
+        above = (entries > a[:, None]).sum(axis=1) / types
+        assert above == pytest.approx(tail, abs=4 * 3 * (r / types) ** 0.5)
+    assert leftover_tail(a, r)[-1] == 0
+
+
+@pytest.mark.parametrize("r", [1.4, 2.2])
+def test_costs_against_a_sample(r):
+    types, rng = 20_000, np.random.default_rng(4)
+    a, b, _ = sampled_leftovers(r, types, rng)
+    u = min(len(a), len(b))
+    a, b = np.sort(rng.permutation(a)[:u]), np.sort(rng.permutation(b)[:u])
+    for how, other in (("random", rng.permutation(b)), ("sorted", b), ("opposed", b[::-1])):
+        cost = (a + other - np.hypot(a, other)).sum() / types
+        assert leftover_cost(r, how) == pytest.approx(cost, rel=0.03)
+
+
 @pytest.mark.parametrize("r", [1.5, 3.0])
 def test_exact_barriers_approach_the_limit(r):
-    permuted, direct = np.mean([barrier_limits(r, 200_000, seed) for seed in range(3)], axis=0)
+    permuted, direct = barrier_limits(r)
     gaps = []
     for M, n in ((20, 200), (160, 60)):
         a, b = sample_minima(round(r * M), M, M, 2 * n, seed=1).split(n)
@@ -25,44 +64,31 @@ def test_exact_barriers_approach_the_limit(r):
 
 
 def test_without_surplus_rows_nothing_is_left():
-    permuted, direct = barrier_limits(1 + 1e-9, 10_000, 1)
-    assert permuted == 0 and direct == pytest.approx((2 - 2**0.5) ** 2 / (8 * np.pi))
+    permuted, direct = barrier_limits(1 + 1e-9)
+    assert permuted < 1e-18 and direct == pytest.approx((2 - 2**0.5) ** 2 / (8 * np.pi))
 
 
-def test_peak_of_a_skewed_curve_with_noise():
-    x = np.geomspace(1.2, 4, 25)
-    curve = (x - 1) / x**3  # largest at 3/2
-    noise = np.exp(0.002 * np.random.default_rng(0).standard_normal(len(x)))
-    assert fitted_maximum(x[:15], (curve * noise)[:15]) == pytest.approx(1.5, abs=0.02)
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("how", READINGS)
+def test_the_peak_is_the_largest_value_on_a_grid(how, relative):
+    grid = np.linspace(1.8, 2.8, 51)
+    curve = [np.divide(*barrier_limits(r, how)) if relative else barrier_limits(r, how)[0] for r in grid]
+    assert limit_peak(how, relative) == pytest.approx(grid[np.argmax(curve)], abs=0.011)
 
 
-def test_curves_are_points_with_independent_batches():
-    found = limit_curves([1.5, 2.5], types=2000, batches=3, seed=7)
-    assert found.shape == (3, 2, 2) and len(np.unique(found[:, 0, 0])) == 3
-    assert found[0, 1].tolist() == list(barrier_limits(2.5, 2000, 7))
-    assert found[2, 0].tolist() == list(barrier_limits(1.5, 2000, 2007))
-
-
-@pytest.mark.parametrize("batches", [2, 4, 30])
-def test_the_peak_of_batches_has_a_student_interval(batches):
-    tops = 2 + 0.1 * np.random.default_rng(1).standard_normal(batches)
-    x = np.linspace(1, 4, 20)
-    place, error = peak_over_batches(x, np.array([np.exp(-(np.log(x / top) ** 2)) for top in tops]))
-    low, high = stats.t.interval(1 - 1e-3, batches - 1, loc=tops.mean(), scale=stats.sem(tops))
-    assert place == pytest.approx(tops.mean(), abs=1e-3)
-    assert 3.29 * error == pytest.approx((high - low) / 2, rel=0.02)
+def test_a_tilt_moves_the_peak():
+    grid = np.linspace(1.7, 2.2, 51)
+    curve = [barrier_limits(r, "opposed")[0] * np.exp(-0.1 * r) for r in grid]
+    assert limit_peak("opposed", tilt=-0.1) == pytest.approx(grid[np.argmax(curve)], abs=0.006)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: barrier_limits(1, 1000, 0), "r = m/M = 1; allowed: r > 1"),
-        (lambda: barrier_limits(2, 10, 0), "types = 10; allowed: types >= 1000"),
-        (lambda: limit_curves([2.0], 1000, 0, 1), "batches = 0; allowed: batches >= 1"),
-        (lambda: peak_over_batches(np.arange(1.0, 9), np.ones((1, 8))), "1 batches; allowed: at least 2"),
-        (lambda: fitted_maximum(np.arange(1.0, 4), np.ones(3)), "3 points"),
-        (lambda: fitted_maximum(np.arange(1.0, 9), -np.ones(8)), "values > 0"),
-        (lambda: fitted_maximum(np.arange(1.0, 9), np.arange(1.0, 9)), "at an end"),
+        (lambda: barrier_limits(1), "r = m/M = 1; allowed: 1 < r <= 10"),
+        (lambda: row_tail(0.5, 11), "r = m/M = 11"),
+        (lambda: leftover_tail(-0.1, 2), "an entry -0.1; allowed: entries >= 0"),
+        (lambda: leftover_cost(2, "small"), "leftovers = 'small' is unknown; allowed: 'random', 'sorted', 'opposed'"),
     ],
 )
 def test_bad_input_is_named(call, message):

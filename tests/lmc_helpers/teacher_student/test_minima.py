@@ -9,6 +9,7 @@ import pytest
 import torch
 from scipy import stats
 
+from lmc_helpers.matching import algorithm_1
 from lmc_helpers.teacher_student.minima import (
     free_choice_variance,
     minima_with_matched_share,
@@ -105,14 +106,15 @@ def test_free_choices_of_many_rows_hardly_notice_the_condition():
     assert free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
 
 
-@pytest.mark.parametrize(("gamma", "M"), [(0.0, 3), (0.25, 2), (0.99, 6), (1.0, 1)])
-def test_a_matched_share_of_the_mass(gamma, M):
+@pytest.mark.parametrize(("gamma", "M"), [(0.75, 4), (0.8, 2), (0.99, 6), (1.0, 2)])
+def test_a_matched_share_that_algorithm_1_leaves(gamma, M):
     a, b = minima_with_matched_share(gamma, M)
     assert population_loss(torch.stack([a, b]), M).abs().max() < 1e-14
+    assert algorithm_1(a, b, tol=0).tolist() == list(range(3 * M // 2))
     matched = ((a > 0) & (b > 0)).any(dim=1)  # rows of one type at both ends
-    for W in (a, b):
-        share = W[matched].sum(dim=0)
-        torch.testing.assert_close(share, torch.full((M,), gamma if M > 1 else 1.0, dtype=torch.float64))
+    masses = torch.stack([W[matched].sum(dim=0) for W in (a, b)])  # (2, M)
+    torch.testing.assert_close(masses.mean(dim=0), torch.full((M,), gamma, dtype=torch.float64))
+    assert (masses.amax(dim=0) == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,8 @@ def test_a_matched_share_of_the_mass(gamma, M):
     [
         (lambda: free_choice_variance(2, 3), "m = 2, M = 3; allowed: m >= M >= 2"),
         (lambda: free_choice_variance(2, 1), "m >= M >= 2"),
-        (lambda: minima_with_matched_share(1.5, 2), "gamma = 1.5, M = 2; allowed: 0 <= gamma <= 1"),
-        (lambda: minima_with_matched_share(0.5, 0), "M >= 1"),
+        (lambda: minima_with_matched_share(1.5, 2), "gamma = 1.5, M = 2; allowed: 3/4 <= gamma <= 1"),
+        (lambda: minima_with_matched_share(0.9, 3), "an even M >= 2"),
     ],
 )
 def test_bad_sizes_are_named(call, message):

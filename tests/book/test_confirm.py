@@ -1,0 +1,129 @@
+"""Confirmatory runs: seeds from a clean commit, every outcome stored, and seen to be out of date."""
+
+import hashlib
+import json
+import subprocess
+
+import pytest
+
+from book.tools import confirm, sources
+
+FIRST, SECOND = "01_first", "02_second"
+
+
+@pytest.fixture
+def clone(toy):
+    """The small book as a clone with one commit, and what is needed to change and confirm it."""
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", str(toy.where), *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit(*edit):
+        if edit:
+            toy.edit(*edit)
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "a commit")
+        return git("rev-parse", "HEAD")
+
+    def run(*arguments):
+        return toy.run("book.tools.confirm", "--profile", "smoke", "--cores", "2", *arguments)
+
+    def stored():
+        path = toy.path("book/recorded/smoke.json")
+        return {r["part"]: r for r in json.loads(path.read_text())} if path.exists() else {}
+
+    toy.path(".gitignore").write_text("build/\n__pycache__/\n")
+    git("init", "--quiet")
+    git("config", "user.name", "a")
+    git("config", "user.email", "a@b")
+    toy.git, toy.commit, toy.confirm, toy.stored = git, commit, run, stored
+    toy.head = commit()
+    return toy
+
+
+def test_the_whole_life_of_a_record(clone):
+    done = clone.confirm()
+    assert done.returncode == 0 and sorted(clone.ran(done)) == [FIRST, SECOND], done.stdout + done.stderr
+    for chapter, part in ((FIRST, "A1.value"), (SECOND, "B1.value")):
+        record = clone.stored()[part]
+        digest = hashlib.sha256(f"{clone.head}:{chapter}".encode()).digest()
+        assert record["parameters"]["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1)
+        assert record["seeds"] == clone.head and clone.head.startswith(record["commit"])
+        assert record["verdict"] == "holds" and len(record["code"]) == len(record["criteria"]) == 16
+
+    refused = clone.confirm()  # all is there, so that the changed record does not matter
+    assert refused.returncode == 0 and "every part has an up-to-date record" in refused.stdout
+    clone.edit("notebooks/01_first.py", "claims.check(", "seed += 1\nclaims.check(")
+    refused = clone.confirm()
+    assert refused.returncode == 1 and "needs a clean commit; not committed:" in refused.stderr
+    assert "01_first.py" in refused.stderr and clone.ran(refused) == []
+
+    second = clone.commit()
+    done = clone.confirm()
+    assert clone.ran(done) == [FIRST], done.stdout + done.stderr
+    assert {part: record["seeds"] for part, record in clone.stored().items()} == {
+        "A1.value": second,
+        "B1.value": clone.head,
+    }
+
+    clone.commit("notebooks/02_second.py", "# # second", "# # Second\n# Prose.")
+    clone.commit("lmc_helpers/beta.py", "def value", "# a comment\ndef value")
+    clone.commit("book/claims/B.yml", "quantity: q", "quantity: other words")
+    assert clone.ran(clone.confirm()) == []
+
+    clone.commit("book/claims/B.yml", "equals: 2", "equals: 2\n        tolerance: 0.5")
+    refused = clone.confirm("--commit", clone.head)
+    assert "02_second: B1.value changed since" in refused.stderr and "confirm a later commit" in refused.stderr
+    done = clone.confirm("--commit", "HEAD")
+    assert clone.ran(done) == [SECOND], done.stdout + done.stderr
+
+    clone.commit()
+    third = clone.commit("lmc_helpers/gamma.py", "return 1", "return 7")  # which contradicts the ledger
+    fourth = clone.commit("lmc_helpers/delta.py", "return 4", "return 5")  # used by nobody
+    done = clone.confirm("first", "--commit", third)
+    record = clone.stored()["A1.value"]
+    assert done.returncode == 0 and (record["verdict"], record["value"]) == ("fails", 7.0), done.stdout + done.stderr
+    assert record["seeds"] == third and fourth.startswith(record["commit"])
+
+
+def test_what_was_finished_when_a_run_failed_is_stored_and_not_run_again(clone):
+    good = clone.commit("lmc_helpers/gamma.py", "return 1", "return 1 / 0")
+    done = clone.confirm()
+    assert done.returncode == 1 and "division by zero" in done.stdout + done.stderr
+    assert list(clone.stored()) == ["B1.value"] and clone.stored()["B1.value"]["seeds"] == good
+    clone.commit("lmc_helpers/gamma.py", "return 1 / 0", "return 1")
+    assert clone.ran(clone.confirm()) == [FIRST]
+    assert sorted(clone.stored()) == ["A1.value", "B1.value"]
+
+
+def test_without_a_clone_there_is_one_clear_error(toy):
+    done = toy.run("book.tools.confirm", "--profile", "smoke")
+    assert done.returncode == 1 and done.stderr.startswith("error: git "), done.stderr
+    assert "Traceback" not in done.stderr
+    done = toy.run("book.tools.confirm", "--profile", "smoke", "third")
+    assert "chapter 'third' does not exist; allowed: first, second" in done.stderr
+
+
+def test_seeds_differ_between_chapters_and_commits():
+    seeds = {confirm.seed(40 * digit, chapter) for digit in "0123" for chapter in (FIRST, SECOND)}
+    assert len(seeds) == 8 and all(0 <= seed <= 2**32 - 2 for seed in seeds)
+
+
+def test_comments_and_docstrings_are_not_significant():
+    text = '"""A module."""\n\nimport a  # why\n\n\nclass B:\n    """A class."""\n\n    def c(self):\n'
+    text += '        """Doc\n        string."""\n'
+    assert sources.significant(text + '        return "#", f"{a} # {self}"\n\n# end\n').splitlines() == [
+        "import a",
+        "class B:",
+        "    def c(self):",
+        '        return "#", f"{a} # {self}"',
+    ]
+
+
+def test_cells_that_only_show_are_not_what_a_chapter_computes():
+    plot = '# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot x"}\n'
+    numbers = '# %% mystnb={"code_prompt_show": "Numbers for the text"}\n'
+    text = "# ---\n# jupyter: {}\n# ---\n# %% [markdown]\n# y\n# %%\nx = [k for k in range(3)]\n"
+    text += plot + "figure = k = draw(x)\n" + numbers + "show(figure)\n" + plot + "other = 2\n# %%\ncheck(other)\n"
+    assert sources.computing(text) == "x = [k for k in range(3)]\nother = 2\ncheck(other)"
