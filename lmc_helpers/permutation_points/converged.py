@@ -44,6 +44,10 @@ class ConvergedPath:
     gradient_norm: torch.Tensor
     outgoing: torch.Tensor
 
+    def only(self, chosen: torch.Tensor) -> ConvergedPath:
+        """The path at some of its distances, ``chosen`` (K,) bool."""
+        return ConvergedPath(*(values[chosen] for values in vars(self).values()))
+
     def rises(self, tol: float = 1e-6) -> bool:
         """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest."""
         return bool((self.loss.diff() >= -tol * self.loss.max()).all())

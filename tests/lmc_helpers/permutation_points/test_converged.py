@@ -83,6 +83,7 @@ def test_rising_is_told_from_falling():
     assert path(0, 1, 2, 2 - 1e-7).rises()
     assert not path(0, 1, 2, 1.9).rises()
     assert path(0, 1, 2, 1.9).rises(tol=0.1)
+    assert path(0, 3, 1, 2).only(torch.tensor([True, False, True, True])).rises()
 
 
 def test_refusals():
