@@ -22,7 +22,7 @@ __all__ = ["ConvergedPath", "damped_newton", "follow"]
 
 TRIALS = 60  # of the damping before a step is given up
 LEAST = 1e-13  # damping, below which it does nothing in double precision
-ROWS = 256  # of the Hessian that are differentiated together; it bounds the memory
+ROWS = 32  # of the Hessian that are differentiated together; it bounds the memory
 
 
 @dataclass(frozen=True)
