@@ -23,7 +23,7 @@ teachers: int = 4  # networks per width; 6 in the paper
 widest: int = 10  # largest H, a multiple of 5; the others are 2/5, 3/5, 4/5 of it
 images: int = 150  # digits, 1797 are all of them
 distances: int = 12  # down to 1/10000; 100 in the paper
-newton_steps: int = 25  # budget of the second-order method at every distance
+newton_steps: int = 40  # budget of the second-order method at every distance
 descent: int = 24  # budget of gradient descent at every distance, for comparison
 training: int = 300  # steps of training for the teachers
 seed: int = 7001  # seed of every random number
@@ -118,7 +118,7 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     # the permutation point: one neuron less, minimised over what is left
     small, start = reduce_pair(net, path.theta[-1], layer=2)
     loss = normalised_loss(small, y)
-    end, norm = damped_newton(loss, start, 2 * newton_steps, TOLERANCE)
+    end, norm = damped_newton(loss, start, newton_steps, TOLERANCE)
     ok = path.gradient_norm <= TOLERANCE
     scores = accuracy(net, path.theta[ok], x, labels)
     return Merge(ok, path.only(ok), scores, loss(end).item(), norm <= TOLERANCE)
