@@ -576,6 +576,7 @@ def above_chord(on_curve, on_chord, *_):
 
 surplus_8 = torch.cat([above_chord(*runs[8, r]) for r in magnitudes])
 
+
 def dimension(net, w, eps=1e-5):
     """Rank of the derivative of g ↦ g·w at g = I."""
     eye = torch.eye(32, dtype=torch.float64)
