@@ -43,15 +43,16 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.error_bars import bootstrap
+from lmc_helpers.error_bars import bootstrap, share
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
 )
 from lmc_helpers.teacher_student.population import population_hessian
-from lmc_helpers.teacher_student.sparsity import even_sharpness
+from lmc_helpers.teacher_student.sparsity import even_sharpness, zero_rows
 from lmc_helpers.teacher_student.step_sizes import (
-    first_crossing,
+    crossing_interval,
+    difference_of_shares,
     mean_of_arrived,
     statistics_of_arrived,
 )
@@ -82,11 +83,12 @@ from lmc_helpers.teacher_student.step_sizes import (
 #
 # ```{prf:proof}
 # By {prf:ref}`prop-cubic` the Hessian is $Z K Z^\top$, where $Z$ copies the block of a type to its rows, and $Z^\top Z = N$ is
-# diagonal with the counts $n_j$. Its largest eigenvalue is $\lambda_{\max}(K^{1/2} N K^{1/2})$: convex in the counts, as a largest eigenvalue of a
-# matrix that is linear in them, and invariant under permutations of the types. So its mean over all permutations of the types, at
-# even counts $k/M$, is not larger than the value itself. There it is $\frac kM \lambda_{\max}(K)$. $d K$ commutes with permutations of the types; its
+# diagonal with the counts $n_j$. Its largest eigenvalue is $f(n) = \lambda_{\max}(K^{1/2} N K^{1/2})$, as a largest eigenvalue of a
+# matrix that is linear in $n$ a convex function of the counts, and a permutation of the types does not change it. The mean of the counts over
+# all permutations of the types is the even count $k/M$ for each; so by convexity $f(k/M, \dots, k/M)$ is at most the mean of values that all equal $f(n)$.
+# At even counts $f$ is $\frac kM \lambda_{\max}(K)$. $d K$ commutes with permutations of the types; its
 # top eigenvector has non-negative entries (Perron–Frobenius), so it can be taken invariant: $x_j = \alpha e_j + \beta \sum_{i \ne j, i \le M} e_i + \gamma \sum_{i > M} e_i$.
-# On $(\alpha, \beta)$ it acts as the matrix above, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$.
+# On $(\alpha, \beta)$ it acts as the matrix above, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$ for $M \ge 2$ and equal to it for $M = 1$.
 # ```
 
 # %% [markdown]
@@ -164,8 +166,9 @@ for (m, M, d), colour in zip(
             label=f"${m = }, {M = }, {d = }$",
             **style,
         )
-    needed = np.maximum(0, m - m / relative_rates)
-    axes[0].plot(relative_rates, needed, color=f"book:{colour}", linewidth=1)
+    fine = np.linspace(relative_rates[0], relative_rates[-1], 1001)
+    needed = np.maximum(0, m - np.floor(m / fine))
+    axes[0].plot(fine, needed, color=f"book:{colour}", linewidth=1)
 axes[1].axhline(1, color="book:black", linestyle="--")
 for axis, label in zip(axes, PANELS.values(), strict=True):
     axis.axvline(1, color="book:grey", linestyle=":")
@@ -190,44 +193,81 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_step
 # :name: fig-step
-# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted lines. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
+# :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
 #
-# Left: mean number of zero rows; lines: the least number that makes a minimum stable, $m - k_{\max}(\eta)$. Middle: sharpness of the rows alive
+# Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$. Middle: sharpness of the rows alive
 # in units of the stability limit. Right: PQ index of $W$. Step sizes in units of the computed threshold $\eta_0$, which is
 # {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
 # ```
 #
-# Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The transition sits where the theorem puts it, in all three settings:
+# Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The paper's statement, "no zero rows" below a threshold and zero rows
+# beyond it, as the share of networks with a zero row just below and just above $\eta_0$:
 
 
 # %%
-def transition(zeros: np.ndarray) -> float:
-    """Step size η/η₀ at which half of the networks have a zero row."""
-    some = np.where(np.isnan(zeros), math.nan, zeros > 0)  # (rates, networks)
-    return first_crossing(relative_rates, mean_of_arrived(some), level=0.5)
+def with_zero_row(setting: tuple[int, int, int]) -> np.ndarray:
+    """1 for a network with a zero row, 0 without, nan if it did not arrive."""
+    zeros = trained[setting]["zeros"]  # (rates, networks)
+    return np.where(np.isnan(zeros), math.nan, zeros > 0)
 
 
+def share_at(hits: np.ndarray) -> tuple[float, float, float]:
+    """Share of the networks that arrive, with its interval."""
+    known = hits[np.isfinite(hits)]
+    return share(int(known.sum()), len(known))
+
+
+below = int(np.flatnonzero(relative_rates <= 0.95 + 1e-9)[-1])
+above = int(np.flatnonzero(relative_rates >= 1.1 - 1e-9)[0])
+jumps_of_share = {}
+for setting in SETTINGS[:3]:
+    hits = with_zero_row(setting)
+    before, after = share_at(hits[below]), share_at(hits[above])
+    jumps_of_share[setting] = difference_of_shares(after, before)
+    print(f"{setting}: {before[0]:.3f} below, {after[0]:.3f} above")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.zero_rows"}
+value, low, high = min(jumps_of_share.values())
+claims.check("Z10.zero_rows", value, interval=(low, high), n=networks)
+
+# %% [markdown]
+# The transition sits where the theorem puts it, in all three settings. Its place is known to one cell of the grid of step sizes, from the last one at which
+# surely fewer than half of the networks have a zero row to the first one at which surely more have:
+
+# %%
 places = {
-    s: bootstrap(transition, trained[s]["zeros"], seed) for s in SETTINGS[:3]
+    s: crossing_interval(relative_rates, with_zero_row(s)) for s in SETTINGS[:3]
 }
-for (m, M, d), (place, error) in places.items():
-    print(f"{m = :2}, {M = }, {d = }: η = ({place:.3f} ± {error:.3f}) η₀")
+for (m, M, d), (place, low, high) in places.items():
+    print(
+        f"{m = :2}, {M = }, {d = }: η = {place:.3f} η₀, [{low:.3f}, {high:.3f}]"
+    )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.place"}
-place, error = max(places.values(), key=lambda found: abs(found[0] - 1))
-claims.check("Z10.place", place, stderr=error, n=networks)
+place, low, high = max(places.values(), key=lambda x: max(1 - x[1], x[2] - 1))
+claims.check("Z10.place", place, interval=(low, high), n=networks)
 
 # %% [markdown]
-# The paper's example of the threshold is a learning rate of 2, without the sizes $m$, $M$, $d$. At $m = 12$, $M = 6$, $d = 8$ (the
-# paper's $M$ and $d$ of Fig. 2, and $m = 2M$) the transition is at
+# The paper's example of a learning rate beyond the threshold is 2; it does not say for which $m$, $M$, $d$, so the number itself cannot be checked. As $\eta_0$ is
+# proportional to $1/m$, some width fits: for $M = 6$, $d = 8$ (as in Fig. 2) the theorem says that $\eta = 2$ is below the threshold at $m = 9$ and beyond it at $m = 12$, where
+# $\eta_0 =$ {glue:text}`eta_12:.3f`.
+
+# %%
+at_2 = {}  # share of networks with a zero row at η = 2, with its interval
+for m in (9, 12):
+    done = gradient_descent(
+        initial_weights(m, 8, networks, seed), 6, 2.0, 2 * steps, tol=1e-9
+    )
+    landed = done.W[~done.diverged & (done.loss < 1e-5)]
+    at_2[m] = share(int((zero_rows(landed) > 0).sum()), len(landed))
+    print(f"{m = :2}: {at_2[m][0]:.2f} of {len(landed)} networks have a zero row")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z10.two"}
-place, error = places[12, 6, 8]
-scale = eta_0[12, 6, 8]
-claims.check("Z10.two", scale * place, stderr=scale * error, n=networks)
+value, low, high = difference_of_shares(at_2[12], at_2[9])
+claims.check("Z10.two", value, interval=(low, high), n=networks)
 
 # %% [markdown]
-# in the convention of eq. (3). With the loss halved, as is common, all thresholds double, here to
+# All this is in the convention of eq. (3). With the loss halved, as is common, all thresholds double, at $m = 12$ to
 # {glue:text}`half_12:.2f`. Last, the jump of the PQ index: its slope in $\eta$ above the threshold, over that below.
 
 
@@ -254,8 +294,8 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 # %% [markdown]
 # ## The barrier
 #
-# Figure 13 of the paper shows the permuted barrier between networks against the learning rate, up and then down, in a setting that is not stated. Here
-# are four, the three above and $m = 9$, $M = 6$, where the barrier is largest ([](17_trained_minima.ipynb)).
+# Figure 13 of the paper shows the permuted barrier between networks against the learning rate, up and then down; $m$, $M$, $d$ and the range of learning rates are not stated. Here
+# are four settings, the three above and $m = 9$, $M = 6$, where the barrier is largest ([](17_trained_minima.ipynb)).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the step size"}
 figure, axis = figures.panels()
@@ -307,6 +347,11 @@ def drop(heights: np.ndarray) -> float:
     return float(np.nanmean(heights[above]) / np.nanmean(heights[below]))
 
 
+def least_drop(found: dict) -> tuple[float, float]:
+    """The drop of the setting where the barrier falls least, with its error."""
+    return max(bootstrap(drop, found[s]["barrier"], seed) for s in SETTINGS)
+
+
 def mean_slope(found: dict) -> tuple[float, float]:
     """Mean of the slopes of the four settings, and its standard error."""
     slopes = [bootstrap(slope, found[s]["barrier"], seed) for s in SETTINGS]
@@ -314,25 +359,15 @@ def mean_slope(found: dict) -> tuple[float, float]:
     return float(value), float(error / len(slopes))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up and Z17.no_rise"}
 value, error = mean_slope(trained)
-claims.check(
-    "Z17.up",
-    value,
-    stderr=error,
-    n=(MORE + 3) * networks // 2,
-    again=lambda: mean_slope({s: train(s, seed + 1) for s in SETTINGS}),
-)
+fewest_pairs = networks // 2
+claims.check("Z17.up", value, stderr=error, n=fewest_pairs)  # no second seed
+claims.check("Z17.no_rise", value, stderr=error, n=fewest_pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.down"}
-value, error = bootstrap(drop, trained[12, 6, 8]["barrier"], seed)
-claims.check(
-    "Z17.down",
-    value,
-    stderr=error,
-    n=MORE * networks // 2,
-    again=lambda: bootstrap(drop, train((12, 6, 8), seed + 1)["barrier"], seed),
-)
+value, error = least_drop(trained)
+claims.check("Z17.down", value, stderr=error, n=fewest_pairs)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(trained)))
@@ -341,25 +376,30 @@ for m, M, d in SETTINGS:
         found = bootstrap(statistic, trained[m, M, d]["barrier"], seed)
         name = f"{statistic.__name__}_{m}_{M}"
         figures.numbers(**{name: "{:.2f} ± {:.2f}".format(*found)})
+    landed = np.isfinite(trained[m, M, d]["zeros"])[relative_rates > 1]
+    figures.numbers(**{f"arrive_{m}_{M}": f"{100 * landed.mean():.0f} %"})
 
 # %% [markdown]
 # In the four settings (± standard error, by resampling the pairs, which start from the same weights at every step size):
 #
-# | $m$, $M$, $d$ | slope of $\ln$ barrier in $\eta/\eta_0$ up to 0.9 | barrier beyond the threshold / below |
-# | --- | --- | --- |
-# | 12, 6, 8 | {glue:text}`slope_12_6` | {glue:text}`drop_12_6` |
-# | 16, 4, 8 | {glue:text}`slope_16_4` | {glue:text}`drop_16_4` |
-# | 9, 3, 3 | {glue:text}`slope_9_3` | {glue:text}`drop_9_3` |
-# | 9, 6, 8 | {glue:text}`slope_9_6` | {glue:text}`drop_9_6` |
+# | $m$, $M$, $d$ | slope of $\ln$ barrier in $\eta/\eta_0$ up to 0.9 | barrier beyond the threshold / below | runs beyond the threshold that arrive |
+# | --- | --- | --- | --- |
+# | 12, 6, 8 | {glue:text}`slope_12_6` | {glue:text}`drop_12_6` | {glue:text}`arrive_12_6` |
+# | 16, 4, 8 | {glue:text}`slope_16_4` | {glue:text}`drop_16_4` | {glue:text}`arrive_16_4` |
+# | 9, 3, 3 | {glue:text}`slope_9_3` | {glue:text}`drop_9_3` | {glue:text}`arrive_9_3` |
+# | 9, 6, 8 | {glue:text}`slope_9_6` | {glue:text}`drop_9_6` | {glue:text}`arrive_9_6` |
 #
-# The barrier falls at the threshold, where rows begin to die: pairs of zero rows match. Below it the barrier is nearly flat, with a mean slope of {glue:text}`mean_slope`; whether the rise that
-# the caption of Fig. 13 speaks of can be excluded takes the pairs of the `paper` profile, whose result stands on the scoreboard.
+# Up to $1.25\,\eta_0$ only the runs of the last column arrive; the others diverge or have not settled, and are left out. Beyond the threshold the barrier is a mean over those that are left.
+#
+# The fall is there in every setting: at the threshold rows begin to die, and pairs of zero rows match. That is the paper's argument of section 5, that zero
+# rows "will incur no barrier when pairing". Below the threshold no row dies and the barrier is nearly flat, with a mean slope of {glue:text}`mean_slope`. Whether it
+# rises a little there takes the pairs of the `paper` profile, whose result stands on the scoreboard. Since the setting of Fig. 13 is not stated, even that does not decide its caption, and the ledger leaves the rise open.
 #
 # ## What we found that the paper does not say
 #
 # - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`). It is
 #   inversely proportional to the width: a fixed learning rate becomes "large" as the network grows.
-# - Beyond it gradient descent does not have to diverge. It loses rows, somewhat more than stability asks for, so that
+# - Beyond it gradient descent does not have to diverge. It loses rows, as many as stability asks for or a few more, so that
 #   $\eta\lambda_{\max}/2$ stays below 1.
 # - Below it the sharpness is that of evenly spread rows: the type counts of these networks are far more regular than
 #   multinomial ones. [The next chapter](17_trained_minima.ipynb) measures that.

@@ -19,7 +19,9 @@ import torch
 from lmc_helpers.general_linear import haar
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["GaussianMixture", "draw_mixture"]
+__all__ = ["GaussianMixture", "draw_mixture", "published_mixture"]
+
+PUBLISHED_SEED, PUBLISHED_SEPARATION = 789, 0.3  # defaults of the authors' code
 
 
 @dataclass(frozen=True)
@@ -173,3 +175,47 @@ def draw_mixture(
         scales=scales,
         embedding=haar((d, k), stream("embedding")),
     )
+
+
+def published_mixture(
+    k: int, *, d: int = 128, classes: int = 5, separation: float = PUBLISHED_SEPARATION, seed: int = PUBLISHED_SEED
+) -> GaussianMixture:
+    """The structure that the authors' published code draws, with its default seed and separation.
+
+    One generator gives, in this order and in float32, the centres, the rotations (QR of normal matrices), the scales
+    and the embedding. The code adds the rotated noise to centres that it does not rotate, x = P(μ_c + Q_c ε); here the
+    centres are Q_cᵀμ_c, so that eq. (278) gives the same samples.
+
+    Parameters
+    ----------
+    k, d : int
+        intrinsic and ambient dimension, 1 <= k <= d.
+    classes : int
+        number of classes.
+    separation : float
+        σ_sep.
+    seed : int
+        of the structure.
+
+    Returns
+    -------
+    GaussianMixture
+
+    Raises
+    ------
+    ValueError
+        if k > d.
+
+    Examples
+    --------
+    >>> [round(abs(s), 2) for s in published_mixture(k=2).scales.tolist()]
+    [0.05, 1.39]
+    """
+    if not 1 <= k <= d:
+        raise ValueError(f"k = {k}, d = {d}; allowed: 1 <= k <= d")
+    generator = torch.Generator().manual_seed(seed)
+    means = (torch.randn(classes, k, generator=generator) * separation).double()
+    rotations = torch.linalg.qr(torch.randn(classes, k, k, generator=generator))[0].double()
+    scales = torch.randn(1, k, generator=generator)[0].double()
+    embedding = torch.linalg.qr(torch.randn(d, k, generator=generator))[0].double()
+    return GaussianMixture((rotations.mT @ means[..., None])[..., 0], rotations, scales, embedding)

@@ -13,17 +13,19 @@ cannot be meant: the last layer has 64 inputs. ``SCALED`` has the same shares of
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import torch
 
-from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture
+from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture, published_mixture
 from lmc_helpers.device import device
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.matching import match_activations
 from lmc_helpers.networks.lines import along_lines
-from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Networks, Tensors
+from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Networks
 from lmc_helpers.seeds import seed_sequence, torch_generator
 from lmc_helpers.training.ensemble import Recipe, train
 
@@ -51,6 +53,8 @@ class Setting:
         fixed entries in each row of the four linear maps.
     initial : str
         law of W: ``"normal"``, N(0, 1/inputs), or ``"uniform"``, U(±1/√inputs). Biases are uniform in both.
+    mixture : str
+        ``"drawn"`` for each cluster, or ``"published"``: one structure for all of them, that of the authors' code.
 
     Raises
     ------
@@ -69,10 +73,15 @@ class Setting:
     scales: tuple[float, ...] | None = None
     fixed: tuple[int, ...] = SCALED
     initial: str = "normal"
+    mixture: str = "drawn"
 
     def __post_init__(self) -> None:
         if self.initial not in ("normal", "uniform"):
             raise ValueError(f"initial = {self.initial!r} is unknown; allowed: normal, uniform")
+        if self.mixture not in ("drawn", "published"):
+            raise ValueError(f"mixture = {self.mixture!r} is unknown; allowed: drawn, published")
+        if self.mixture == "published" and self.scales is not None:
+            raise ValueError("scales of a published mixture; allowed: those of its own")
         if len(self.fixed) != 4:
             raise ValueError(f"fixed = {self.fixed}; allowed: four numbers, one for each linear map")
 
@@ -90,6 +99,8 @@ class TrainedPairs:
         training data (G, n, 128), (G, n).
     before, after : Networks
         2G networks before and after training; the F and D of a layer are (G, m, d).
+    kept : dict of Networks
+        epoch → the 2G networks after it, for the epochs that were to be kept.
     """
 
     setting: Setting
@@ -98,21 +109,25 @@ class TrainedPairs:
     y: torch.Tensor
     before: Networks
     after: Networks
+    kept: dict[int, Networks] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.x)
 
-    def layer(self, g: int, k: int = 0, when: str = "after") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def layer(self, g: int, k: int = 0, when: str | int = "after") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """F, D and W of linear map k of the first network of cluster g, (m, d) each, before or after training.
 
         Raises
         ------
         ValueError
-            if ``when`` is neither ``"before"`` nor ``"after"``.
+            if ``when`` is neither ``"before"`` nor ``"after"`` nor an epoch that was kept.
         """
-        if when not in ("before", "after"):
-            raise ValueError(f"when = {when!r}; allowed: before, after")
-        networks = self.before if when == "before" else self.after
+        states: dict[str | int, Networks] = {"before": self.before, "after": self.after}
+        for epoch, networks in self.kept.items():
+            states[epoch] = networks
+        if when not in states:
+            raise ValueError(f"when = {when!r}; allowed: {', '.join(map(str, states))}")
+        networks = states[when]
         F, D = networks.fixed[k]
         return F[g], D[g], networks.params[f"{k}.weight"][2 * g]
 
@@ -162,8 +177,10 @@ def train_pairs(
     batch: int = 128,
     norm: str = "layer",
     dtype: torch.dtype = torch.float32,
+    keep: Collection[int] = (),
+    checkpoints: Path | str | None = None,
 ) -> list[TrainedPairs]:
-    """Train pairs of four-layer GELU networks of width 64 for several settings, all at once.
+    """Train pairs of four-layer GELU networks of width 64 for several settings, the 2G networks of a setting at once.
 
     AdamW with rate 10⁻³ and decay 10⁻² on all trained tensors, as in App. F.1.
 
@@ -181,11 +198,15 @@ def train_pairs(
         ``"layer"``, ``"batch"`` or ``"none"``.
     dtype : torch.dtype
         of inputs and parameters. What is drawn does not depend on it.
+    keep : collection of int
+        epochs after which the networks are kept, besides the last one.
+    checkpoints : path, optional
+        a folder, for this call alone, from which a run that was stopped goes on.
 
     Returns
     -------
     list of TrainedPairs
-        one for each setting.
+        one for each setting; settings that differ in F and D only share their data.
 
     Raises
     ------
@@ -202,61 +223,57 @@ def train_pairs(
     if not settings or clusters < 1:
         raise ValueError(f"{len(settings)} settings, {clusters} clusters; allowed: at least 1 of each")
     net = Architecture((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
+    recipe = Recipe(epochs=epochs, batch=batch, rate=1e-3, weight_decay=1e-2)
     numbers = [
         int(seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
     ]
-    mixtures = [
-        draw_mixture(s.k, d=DIMENSION, classes=CLASSES, separation=s.separation, scales=s.scales, seed=number)
-        for s in settings
-        for number in numbers
-    ]
-    data = []
-    for mixture, number in zip(mixtures, numbers * len(settings), strict=True):
-        inputs, labels = mixture.sample(samples, seed=number)
-        data.append((inputs.to(dtype), labels))
-    where = device()
-    x, y = (torch.stack(part).to(where) for part in zip(*data, strict=True))
-    layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
-    fixed: Fixed = {}
-    for k, shape in layers.items():
-        drawn = [
-            WAsymmetric(s.fixed[k], s.sigma).draw(shape, torch_generator(number, f"asymmetry of layer {k}"))
-            for s in settings
-            for number in numbers
-        ]
-        F, D = (torch.stack(part).to(dtype) for part in zip(*drawn, strict=True))
-        fixed[k] = (F, D)
     seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
-    one = net.initial(seeds, dtype).params  # (2G, …)
-    normal = {
-        f"{k}.weight": torch.stack(
-            [
-                torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) / math.sqrt(shape[1])
-                for n in seeds
-            ]
-        ).to(dtype)
-        for k, shape in layers.items()
-    }
-    initial = {
-        name: torch.cat([normal.get(name, value) if s.initial == "normal" else value for s in settings])
-        for name, value in one.items()
-    }
-    before = Networks(net, initial, net.statistics(2 * len(data), dtype), fixed)
-    recipe = Recipe(epochs=epochs, batch=batch, rate=1e-3, weight_decay=1e-2)
-    after = train(before, recipe, x, y, seeds * len(settings)).networks.to(initial["0.weight"])  # on the CPU
+    data: dict[tuple, tuple] = {}
     found = []
-    for i, setting in enumerate(settings):
-        own = slice(clusters * i, clusters * (i + 1))
-        ends = (_clusters(networks, own) for networks in (before, after))
-        found.append(TrainedPairs(setting, mixtures[own], x[own].cpu(), y[own].cpu(), *ends))
+    for place, setting in enumerate(settings):
+        law = (setting.k, setting.separation, setting.scales, setting.mixture)
+        if law not in data:
+            data[law] = _data(setting, numbers, samples, dtype)
+        mixtures, x, y = data[law]
+        before = _initial(net, setting, numbers, seeds, dtype)
+        file = None if checkpoints is None else Path(checkpoints) / f"{place}.npz"
+        trained = train(before, recipe, x.to(device()), y.to(device()), seeds, keep=keep, checkpoint=file)
+        after = trained.networks.to(x)  # on the CPU
+        kept = {epoch: networks.to(x) for epoch, networks in trained.kept.items()}
+        found.append(TrainedPairs(setting, mixtures, x, y, before, after, kept))
     return found
 
 
-def _clusters(networks: Networks, own: slice) -> Networks:
-    """The pairs of some clusters, with their F and D."""
+def _data(
+    setting: Setting, numbers: Sequence[int], samples: int, dtype: torch.dtype
+) -> tuple[list[GaussianMixture], torch.Tensor, torch.Tensor]:
+    """Mixtures, inputs (G, n, 128) and labels (G, n) of the clusters, on the CPU."""
+    law: dict[str, Any] = {"d": DIMENSION, "classes": CLASSES, "separation": setting.separation}
+    if setting.mixture == "published":
+        mixtures = [published_mixture(setting.k, **law)] * len(numbers)
+    else:
+        mixtures = [draw_mixture(setting.k, scales=setting.scales, seed=number, **law) for number in numbers]
+    x = torch.empty(len(numbers), samples, DIMENSION, dtype=dtype)
+    y = torch.empty(len(numbers), samples, dtype=torch.int64)
+    for g, (mixture, number) in enumerate(zip(mixtures, numbers, strict=True)):
+        x[g], y[g] = mixture.sample(samples, seed=number)
+    return mixtures, x, y
 
-    def part(tensors: Tensors) -> Tensors:
-        return {name: value[2 * own.start : 2 * own.stop] for name, value in tensors.items()}
 
-    fixed = {k: (F[own], D[own]) for k, (F, D) in networks.fixed.items()}
-    return Networks(networks.architecture, part(networks.params), part(networks.statistics), fixed)
+def _initial(
+    net: Architecture, setting: Setting, numbers: Sequence[int], seeds: Sequence[int], dtype: torch.dtype
+) -> Networks:
+    """The 2G networks before training, with F and D of each cluster."""
+    layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
+    fixed: Fixed = {}
+    for k, shape in layers.items():
+        scheme = WAsymmetric(setting.fixed[k], setting.sigma)
+        drawn = [scheme.draw(shape, torch_generator(number, f"asymmetry of layer {k}")) for number in numbers]
+        F, D = (torch.stack(part).to(dtype) for part in zip(*drawn, strict=True))
+        fixed[k] = (F, D)
+    params = dict(net.initial(seeds, dtype).params)
+    if setting.initial == "normal":
+        for k, shape in layers.items():
+            normal = [torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) for n in seeds]
+            params[f"{k}.weight"] = (torch.stack(normal) / math.sqrt(shape[1])).to(dtype)
+    return Networks(net, params, net.statistics(len(seeds), dtype), fixed)

@@ -6,18 +6,34 @@ with relaxed costs, eq. (254): ridge regression on the outputs, for networks who
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
+from scipy.stats import spearmanr
 from torch.nn.functional import gelu
 
 from lmc_helpers.experiments.mixture_pairs import TrainedPairs
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
-from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
+from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
+from lmc_helpers.identifiability.swaps import swap_terms
 
-__all__ = ["ESTIMATES", "centre_shifts", "first_layer_basis", "first_layer_costs", "layer_estimates", "neuron_pairs"]
+__all__ = [
+    "ESTIMATES",
+    "LOW",
+    "centre_shifts",
+    "first_layer_basis",
+    "first_layer_costs",
+    "layer_estimates",
+    "low_partners",
+    "neuron_pairs",
+    "ridge_matrix",
+    "what_orders",
+]
 
 EXPLAINED = 0.9  # share of the variance that the subspace holds
 BETA = 0.01  # β of the relaxed costs, as in App. G.3
+LOW = 0.1  # a swap cost is low if it is below LOW times the median cost at σ_F = 1
 
 #: What :func:`layer_estimates` compares.
 ESTIMATES = ("subspace", "ridge", "ridge, norms fixed", "its part ‖w‖²")
@@ -59,18 +75,26 @@ def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torc
     >>> first_layer_basis(pairs, 0).shape[0]
     128
     """
-    return pca_basis(pairs.x[g], explained=EXPLAINED, centred=centred)
+    return _basis(pairs, g, centred)
 
 
-def first_layer_costs(pairs: TrainedPairs, when: str, centred: bool = True) -> torch.Tensor:
+@lru_cache(maxsize=256)
+def _basis(pairs: TrainedPairs, g: int, centred: bool) -> torch.Tensor:
+    X = pairs.x[g].double()
+    if centred:
+        X = X - X.mean(dim=0)
+    return pca_basis(torch.linalg.qr(X, mode="r").R, explained=EXPLAINED)  # XᵀX = RᵀR
+
+
+def first_layer_costs(pairs: TrainedPairs, when: str | int, centred: bool = True) -> torch.Tensor:
     """Swap costs, eq. (16), of all pairs of neurons in the first layer of the first network of each cluster.
 
     Parameters
     ----------
     pairs : TrainedPairs
         G clusters.
-    when : str
-        ``"before"`` or ``"after"`` training.
+    when : str or int
+        ``"before"`` or ``"after"`` training, or an epoch that was kept.
     centred : bool
         as in :func:`first_layer_basis`.
 
@@ -93,7 +117,7 @@ def first_layer_costs(pairs: TrainedPairs, when: str, centred: bool = True) -> t
     return torch.stack(found)
 
 
-def centre_shifts(pairs: TrainedPairs, when: str) -> tuple[torch.Tensor, torch.Tensor]:
+def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, torch.Tensor]:
     """What the fixed and the trained parts of the first layer contribute to a swap: δ² and ρ² of Thm 4.5.
 
         δ² = ‖δ_(ij)‖² = 2 ‖v_i − v_j‖²,      ρ² = (‖r_i‖² + ‖r_j‖²)/δ²
@@ -102,8 +126,8 @@ def centre_shifts(pairs: TrainedPairs, when: str) -> tuple[torch.Tensor, torch.T
     ----------
     pairs : TrainedPairs
         G clusters.
-    when : str
-        ``"before"`` or ``"after"`` training.
+    when : str or int
+        ``"before"`` or ``"after"`` training, or an epoch that was kept.
 
     Returns
     -------
@@ -131,8 +155,126 @@ def centre_shifts(pairs: TrainedPairs, when: str) -> tuple[torch.Tensor, torch.T
     return torch.stack(shifts), torch.stack(ratios)
 
 
+def low_partners(costs: torch.Tensor, median: torch.Tensor | None = None, m: int = 64) -> torch.Tensor:
+    """How many partners a neuron can be swapped with at low cost: less than LOW times the median cost.
+
+    Parameters
+    ----------
+    costs : torch.Tensor
+        (G, m(m − 1)/2) costs of pairs.
+    median : torch.Tensor, optional
+        (G,) the median cost to compare with; by default that of ``costs``.
+    m : int
+        neurons.
+
+    Returns
+    -------
+    torch.Tensor
+        (G,), means over the neurons, from 0 to m − 1.
+
+    Examples
+    --------
+    >>> low_partners(torch.tensor([[0.01, 1.0, 2.0]]), m=3)  # one pair of three neurons
+    tensor([0.6667], dtype=torch.float64)
+    """
+    median = costs.median(dim=1).values if median is None else median
+    return (costs < LOW * median[:, None]).double().mean(dim=1) * (m - 1)
+
+
+def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]:
+    """What orders the swap costs of the first layers: the fixed parts, the beginning, or training.
+
+    Parameters
+    ----------
+    pairs : TrainedPairs
+        G clusters, σ_F > 0.
+    when : str or int
+        ``"before"`` or ``"after"`` training, or an epoch that was kept.
+
+    Returns
+    -------
+    dict of torch.Tensor
+        (G,) each: ``"centres"`` and ``"before"``, the rank correlations of the costs with ‖δ_(ij)‖² and with the costs
+        before training; ``"ratio"``, the share of pairs with ρ <= 1; ``"dominated"``, the share of pairs whose centre
+        term of eq. (16) exceeds the absolute value of the other two together.
+
+    Examples
+    --------
+    >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
+    >>> (pairs,) = train_pairs([Setting(k=2)], clusters=2, seed=1, samples=64, epochs=0)
+    >>> {name: value.shape for name, value in what_orders(pairs, "before").items()}["ratio"]
+    torch.Size([2])
+    """
+    costs, then = first_layer_costs(pairs, when), first_layer_costs(pairs, "before")
+    delta2, rho2 = centre_shifts(pairs, when)
+    dominated = []
+    for g in range(len(pairs)):
+        terms = swap_terms(*pairs.layer(g, 0, when), first_layer_basis(pairs, g))
+        centre, cross, mismatch = (term[neuron_pairs(len(term))] for term in terms)
+        dominated.append((centre > (cross + mismatch).abs()).double().mean())
+
+    def ranks(other: torch.Tensor) -> torch.Tensor:
+        return torch.tensor([spearmanr(a, b).statistic for a, b in zip(costs, other, strict=True)])
+
+    return {
+        "centres": ranks(delta2),
+        "before": ranks(then),
+        "ratio": (rho2 <= 1).double().mean(dim=1),
+        "dominated": torch.stack(dominated),
+    }
+
+
+def ridge_matrix(
+    pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True, beta: float = BETA
+) -> torch.Tensor:
+    """Swap costs of all pairs of neurons in the first layer of one network by ridge regression, as in Fig. 15.
+
+    Parameters
+    ----------
+    pairs : TrainedPairs
+        clusters, trained with batch norm; the first network of cluster ``g`` is taken.
+    g : int
+        which one.
+    neurons : int
+        the first so many neurons.
+    inputs : int
+        how many inputs the regression sees.
+    norms : bool
+        whether the neuron includes its bias and its batch norm, fixed.
+    beta : float
+        β.
+
+    Returns
+    -------
+    torch.Tensor
+        (neurons, neurons), symmetric, 0 on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        if the networks have no batch norm.
+
+    Examples
+    --------
+    >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
+    >>> (pairs,) = train_pairs([Setting(k=2)], clusters=1, seed=1, samples=64, epochs=1, norm="batch")
+    >>> ridge_matrix(pairs, 0, neurons=3, inputs=20).shape
+    torch.Size([3, 3])
+    """
+    first, _ = pairs.ends()
+    scale, shift = first.norm_as_affine(0)
+    affine = (scale[g], shift[g]) if norms else (None, None)
+    every = torch.arange(neurons)
+    found = ridge_costs(
+        *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(every, every), beta, gelu, *affine
+    )
+    T = found.value.view(neurons, neurons)
+    own = T.diagonal()
+    return T + T.mT - own[:, None] - own
+
+
 def layer_estimates(
-    pairs: TrainedPairs, neurons: torch.Tensor, inputs: int, layers: int = 3
+    pairs: TrainedPairs, neurons: torch.Tensor, inputs: int, layers: int = 3, beta: float = BETA
 ) -> dict[tuple[int, str], torch.Tensor]:
     """Swap costs of some pairs of neurons in the first networks by the four estimates of :data:`ESTIMATES`.
 
@@ -146,6 +288,8 @@ def layer_estimates(
         how many inputs of a layer ridge regression sees; the subspace is that of all of them.
     layers : int
         the first so many linear maps.
+    beta : float
+        β of the relaxed costs.
 
     Returns
     -------
@@ -175,8 +319,8 @@ def layer_estimates(
             X = seen[k][g].double()
             layer, some = pairs.layer(g, k), X[:inputs]
             U = pca_basis(X, explained=EXPLAINED, centred=True)
-            relaxed, _ = ridge_swaps(*layer, some, neurons, BETA, gelu)
-            fixed, part = ridge_swaps(*layer, some, neurons, BETA, gelu, scale[g], shift[g])
+            relaxed, _ = ridge_swaps(*layer, some, neurons, beta, gelu)
+            fixed, part = ridge_swaps(*layer, some, neurons, beta, gelu, scale[g], shift[g])
             values = (swap_costs(*layer, U)[tuple(neurons.T)], relaxed, fixed, part)
             for name, value in zip(ESTIMATES, values, strict=True):
                 found.setdefault((k, name), []).append(value)

@@ -60,6 +60,7 @@ def minimise(
     project: Callable[[torch.Tensor], torch.Tensor] | None = None,
     escape: bool = True,
     show_progress: bool = False,
+    second: Callable[[torch.Tensor], torch.Tensor] | None = None,
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
@@ -81,6 +82,8 @@ def minimise(
         leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
     show_progress : bool
         show a bar.
+    second : callable, optional
+        takes (b, p) to the Hessians (b, p, p) of the loss, where they are known in closed form.
 
     Returns
     -------
@@ -116,7 +119,8 @@ def minimise(
         if not escape:
             active, moved = active[~small[active]], moved[~small[moved]]
         if len(moved):
-            eigenvalues[moved], eigenvectors[moved] = torch.linalg.eigh(hessian(loss, theta[moved]))
+            H = hessian(loss, theta[moved]) if second is None else second(theta[moved])
+            eigenvalues[moved], eigenvectors[moved] = torch.linalg.eigh(H)
         bottom = eigenvalues[:, 0] >= -CURVATURE * eigenvalues.abs().amax(dim=-1)
         stalled = radii <= STALL * (1 + theta.norm(dim=-1))
         resting = small & (bottom | (not escape))

@@ -12,10 +12,18 @@ import math
 import numpy as np
 import torch
 
+from lmc_helpers.error_bars import share
 from lmc_helpers.teacher_student.between_minima import permuted_and_direct
 from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, type_counts, zero_rows
 
-__all__ = ["first_crossing", "mean_of_arrived", "pair_barriers", "statistics_of_arrived"]
+__all__ = [
+    "crossing_interval",
+    "difference_of_shares",
+    "first_crossing",
+    "mean_of_arrived",
+    "pair_barriers",
+    "statistics_of_arrived",
+]
 
 
 def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: float) -> dict[str, np.ndarray]:
@@ -145,3 +153,69 @@ def first_crossing(x: np.ndarray, y: np.ndarray, level: float = 0.5) -> float:
         raise ValueError(f"y = {y.tolist()} at x = {x.tolist()}; allowed: below {level} first, then above it")
     i = above[0]
     return float(np.interp(level, y[i - 1 : i + 1], x[i - 1 : i + 1]))
+
+
+def crossing_interval(x: np.ndarray, hits: np.ndarray) -> tuple[float, float, float]:
+    """The x at which half of the networks are hit, and the cell of the grid that surely holds it.
+
+    The cell goes from the last x before it at which the share is surely below ½ to the first x at which it is surely
+    above, by the intervals of :func:`lmc_helpers.error_bars.share`; where no x is sure, to the end of the grid.
+
+    Parameters
+    ----------
+    x : numpy.ndarray
+        (R,), increasing.
+    hits : numpy.ndarray
+        (R, n), 1 or 0, NaN for a network that has not arrived.
+
+    Returns
+    -------
+    (float, float, float)
+        the place of :func:`first_crossing`, lower and upper end.
+
+    Raises
+    ------
+    ValueError
+        as :func:`first_crossing`.
+
+    Examples
+    --------
+    >>> crossing_interval(np.array([1.0, 2.0, 3.0]), np.repeat([[0.0], [0.0], [1.0]], 20, axis=1))
+    (2.5, 2.0, 3.0)
+    """
+    place = first_crossing(x, mean_of_arrived(hits))
+    low, high = float(x[0]), float(x[-1])
+    for at, row in zip(x.tolist(), hits, strict=True):
+        known = row[np.isfinite(row)]
+        if not len(known):
+            continue
+        _, least, most = share(int(known.sum()), len(known))
+        if most < 1 / 2 and at <= place:
+            low = at
+        if least > 1 / 2:
+            high = at
+            break
+    return place, low, high
+
+
+def difference_of_shares(
+    one: tuple[float, float, float], other: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """One share less another, with the interval that contains the difference if both lie in theirs.
+
+    Parameters
+    ----------
+    one, other : (float, float, float)
+        share, lower and upper end, as :func:`lmc_helpers.error_bars.share` returns them.
+
+    Returns
+    -------
+    (float, float, float)
+        difference, lower and upper end.
+
+    Examples
+    --------
+    >>> difference_of_shares((1.0, 0.75, 1.0), (0.25, 0.0, 0.5))
+    (0.75, 0.25, 1.0)
+    """
+    return one[0] - other[0], one[1] - other[2], one[2] - other[1]

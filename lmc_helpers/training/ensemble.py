@@ -13,8 +13,8 @@ Start from networks in ``torch.float64`` where rounding matters.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
@@ -69,10 +69,14 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Trained:
-    """Trained networks, and their losses (epochs, N): means over the batches of an epoch, each before its step."""
+    """Trained networks, their losses (epochs, N), and the networks that were to be kept, by their epochs.
+
+    Losses are means over the batches of an epoch, each before its step.
+    """
 
     networks: Networks
     losses: torch.Tensor
+    kept: dict[int, Networks] = field(default_factory=dict)
 
 
 def epoch_order(seeds: Sequence[int], n: int, epoch: int) -> torch.Tensor:
@@ -108,6 +112,7 @@ def train(
     y: torch.Tensor,
     seeds: Sequence[int],
     *,
+    keep: Collection[int] = (),
     checkpoint: Path | str | None = None,
     every: int = 10,
     show_progress: bool = False,
@@ -127,6 +132,8 @@ def train(
         labels (n,) or (G, n), long, for cross-entropy; values (n, n_d) or (G, n, n_d) for the mean square.
     seeds : sequence of int
         one a network, of the order of its examples.
+    keep : collection of int
+        epochs, from 1 to the last, after which copies of the networks are kept.
     checkpoint : path, optional
         npz file, written whole or not at all every ``every`` epochs. A run that finds it continues from it and ends
         with the same numbers.
@@ -143,8 +150,8 @@ def train(
     Raises
     ------
     ValueError
-        if shapes, labels or the number of seeds do not fit, a loss is not finite (the networks are named), or the
-        checkpoint belongs to another run (what differs is named).
+        if shapes, labels or the number of seeds do not fit, an epoch to keep is none, a loss is not finite (the
+        networks are named), or the checkpoint belongs to another run (what differs is named).
 
     Examples
     --------
@@ -158,6 +165,8 @@ def train(
     seeds, N, net = [int(seed) for seed in seeds], len(start), start.architecture
     if len(seeds) != N:
         raise ValueError(f"{len(seeds)} seeds of {N} networks; allowed: one each")
+    if not set(keep) <= set(range(1, recipe.epochs + 1)):
+        raise ValueError(f"epochs {sorted(keep)} to keep; allowed: 1 to {recipe.epochs}")
     x, y = check_data(net, x.to(start.params["0.weight"].dtype), y, N)
     if net.norm == "batch" and (recipe.batch == 1 or x.shape[1] % recipe.batch == 1):
         raise ValueError(
@@ -168,6 +177,7 @@ def train(
     run = {
         "architecture": asdict(net),
         "recipe": asdict(recipe),
+        "keep": sorted(keep),
         "seeds": seeds,
         "dtype": str(x.dtype),
         "data": digest(x, y),
@@ -175,9 +185,10 @@ def train(
         "initial": digest(*networks.params.values()),
     }
     losses = torch.zeros(recipe.epochs, N, dtype=x.dtype, device=x.device)
+    kept: dict[int, Networks] = {}
     first = 0
     if checkpoint is not None and Path(checkpoint).exists():
-        first = _restore(load_checkpoint(checkpoint, run), networks, optimiser, losses)
+        first = _restore(load_checkpoint(checkpoint, run), networks, optimiser, losses, kept)
 
     for epoch in progress(range(first, recipe.epochs), description="epochs", disable=not show_progress):
         order = epoch_order(seeds, x.shape[-2], epoch).to(x.device)
@@ -189,10 +200,11 @@ def train(
             optimiser.step()
             losses[epoch] += loss.detach() * (chosen.shape[1] / order.shape[1])
         _refuse_nonfinite(losses[epoch], epoch, seeds)
+        if epoch + 1 in keep:
+            kept[epoch + 1] = _copy(networks)
         if checkpoint is not None and ((epoch + 1) % every == 0 or epoch + 1 == recipe.epochs):
-            save_checkpoint(checkpoint, run, _state(epoch + 1, networks, optimiser, losses))
-    params = {name: value.detach() for name, value in networks.params.items()}
-    return Trained(Networks(net, params, networks.statistics, networks.fixed), losses)
+            save_checkpoint(checkpoint, run, _state(epoch + 1, networks, optimiser, losses, kept))
+    return Trained(_copy(networks), losses, kept)
 
 
 def examples_of(values: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
@@ -247,17 +259,41 @@ def _refuse_nonfinite(losses: torch.Tensor, epoch: int, seeds: Sequence[int]) ->
         )
 
 
-def _state(epochs: int, networks: Networks, optimiser: torch.optim.AdamW, losses: torch.Tensor) -> Tensors:
+def _copy(networks: Networks) -> Networks:
+    """The networks as they are, without gradients; what is fixed is shared."""
+    params, statistics = (
+        {name: value.detach().clone() for name, value in part.items()}
+        for part in (networks.params, networks.statistics)
+    )
+    return Networks(networks.architecture, params, statistics, networks.fixed)
+
+
+def _state(
+    epochs: int,
+    networks: Networks,
+    optimiser: torch.optim.AdamW,
+    losses: torch.Tensor,
+    kept: dict[int, Networks],
+) -> Tensors:
     """Everything that a run needs to go on, by name."""
     state = {"epochs": torch.tensor(epochs), "losses": losses}
     for name, value in networks.params.items():
         moments = optimiser.state[value]
         state |= {f"param {name}": value.detach()}
         state |= {f"{kind} {name}": moments[kind] for kind in ("exp_avg", "exp_avg_sq", "step")}
+    for epoch, some in kept.items():
+        state |= {f"kept param {epoch} {name}": value for name, value in some.params.items()}
+        state |= {f"kept statistic {epoch} {name}": value for name, value in some.statistics.items()}
     return state | {f"statistic {name}": value for name, value in networks.statistics.items()}
 
 
-def _restore(state: Tensors, networks: Networks, optimiser: torch.optim.AdamW, losses: torch.Tensor) -> int:
+def _restore(
+    state: Tensors,
+    networks: Networks,
+    optimiser: torch.optim.AdamW,
+    losses: torch.Tensor,
+    kept: dict[int, Networks],
+) -> int:
     """Put a state back in place; the number of epochs done."""
     with torch.no_grad():
         for name, value in networks.params.items():
@@ -268,4 +304,10 @@ def _restore(state: Tensors, networks: Networks, optimiser: torch.optim.AdamW, l
         for name, value in networks.statistics.items():
             value.copy_(state[f"statistic {name}"])
         losses.copy_(state["losses"])
+    for epoch in {int(name.split()[2]) for name in state if name.startswith("kept param ")}:
+        params, statistics = (
+            {name: state[f"kept {kind} {epoch} {name}"].to(losses.device) for name in own}
+            for kind, own in (("param", networks.params), ("statistic", networks.statistics))
+        )
+        kept[epoch] = Networks(networks.architecture, params, statistics, networks.fixed)
     return int(state["epochs"])

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture
+from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture, published_mixture
 from lmc_helpers.general_linear import haar
 
 
@@ -98,3 +98,25 @@ def test_errors_of_methods():
     flat = GaussianMixture(mixture.centres, mixture.rotations, torch.tensor([1.0, 0.0]).double(), mixture.embedding)
     with pytest.raises(ValueError, match="a scale is 0"):
         flat.classify(torch.zeros(1, 128).double())
+
+
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 128), (8, 30)])
+def test_published_structure_gives_the_samples_of_the_published_code(k, d):
+    generator = torch.Generator()
+    generator.manual_seed(789)
+    means = torch.randn(5, k, generator=generator) * 0.3
+    turns, _ = torch.linalg.qr(torch.randn(5, k, k, generator=generator))
+    labels = torch.arange(5).repeat(4)
+    unit = torch.randn(20, k, generator=torch.Generator().manual_seed(1))
+    noise = torch.einsum("nd,cDd->cnD", unit * torch.randn(1, k, generator=generator), turns)
+    z = means[labels] + noise[labels, torch.arange(20)]
+    P, _ = torch.linalg.qr(torch.randn(d, k, generator=generator))
+    ours = published_mixture(k, d=d)
+    latent = ours.centres[labels] + ours.scales * unit.double()
+    mine = torch.einsum("nij,nj->ni", ours.rotations[labels], latent) @ ours.embedding.mT
+    assert torch.allclose(mine, (z @ P.T).double(), atol=1e-5)
+
+
+def test_published_structure_with_more_dimensions_than_coordinates_is_refused():
+    with pytest.raises(ValueError, match="k = 3, d = 2"):
+        published_mixture(3, d=2)

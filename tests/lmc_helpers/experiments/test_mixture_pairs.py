@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
+from lmc_helpers.experiments import mixture_pairs
 from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
 from lmc_helpers.networks.stacked_mlp import Networks
 
@@ -35,14 +36,44 @@ def test_networks_of_a_pair_differ_and_clusters_differ():
     assert not torch.equal(pairs.after.fixed[0][1][0], pairs.after.fixed[0][1][1])
 
 
-def test_a_setting_trains_as_it_does_alone():
+def test_a_cluster_trains_as_it_does_alone():
     settings = [Setting(2), Setting(8, sigma=0.0)]
-    together = train_pairs(settings, **SMALL)
-    for setting, pairs in zip(settings, together, strict=True):
-        (alone,) = train_pairs([setting], **SMALL)
-        assert torch.equal(pairs.x, alone.x)
-        for name, value in alone.after.params.items():
-            assert torch.allclose(value, pairs.after.params[name], atol=2e-5), name
+    for pairs, one in zip(
+        train_pairs(settings, **SMALL), train_pairs(settings, **(SMALL | {"clusters": 1})), strict=True
+    ):
+        assert torch.equal(pairs.x[:1], one.x)
+        for name, value in one.after.params.items():
+            assert torch.allclose(value, pairs.after.params[name][:2], atol=2e-5), name
+
+
+def test_clusters_of_the_published_mixture_share_its_structure():
+    (pairs,) = train_pairs([Setting(2, mixture="published")], **SMALL)
+    assert torch.equal(pairs.mixtures[0].embedding, pairs.mixtures[1].embedding)
+    assert not torch.equal(pairs.x[0], pairs.x[1])
+    assert torch.linalg.matrix_rank(pairs.x.flatten(0, 1), rtol=1e-5) == 2
+
+
+def test_stopped_pairs_go_on_and_epochs_are_kept(tmp_path, monkeypatch):
+    settings = [Setting(2), Setting(2, sigma=0.0)]
+    budget = SMALL | {"epochs": 3, "keep": (1,)}
+    whole = train_pairs(settings, **budget)
+    original, count = mixture_pairs.train, iter(range(10))
+
+    def stopped(*args, **keywords):
+        if next(count) == 1:
+            raise KeyboardInterrupt
+        return original(*args, **keywords)
+
+    monkeypatch.setattr(mixture_pairs, "train", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        train_pairs(settings, checkpoints=tmp_path, **budget)
+    assert [file.name for file in tmp_path.iterdir()] == ["0.npz"]
+    for one, other in zip(train_pairs(settings, checkpoints=tmp_path, **budget), whole, strict=True):
+        for when in ("before", 1, "after"):
+            assert all(torch.equal(a, b) for a, b in zip(one.layer(1, 2, when), other.layer(1, 2, when), strict=True))
+        assert not torch.equal(one.layer(1, 2, 1)[2], one.layer(1, 2, "after")[2])
+    (short,) = train_pairs(settings[:1], **(SMALL | {"epochs": 1}))
+    assert torch.equal(short.layer(0)[2], whole[0].layer(0, 0, 1)[2])
 
 
 def test_accuracies_are_those_of_the_networks():
@@ -111,9 +142,13 @@ def test_ceiling_is_the_share_of_the_largest_densities():
 def test_errors():
     with pytest.raises(ValueError, match="initial = 'zero'"):
         Setting(2, initial="zero")
+    with pytest.raises(ValueError, match="mixture = 'own' is unknown"):
+        Setting(2, mixture="own")
+    with pytest.raises(ValueError, match="scales of a published mixture"):
+        Setting(2, mixture="published", scales=(1.0, 1.0))
     with pytest.raises(ValueError, match="four numbers"):
         Setting(2, fixed=(1, 2))
-    with pytest.raises(ValueError, match="when = 'now'"):
+    with pytest.raises(ValueError, match="when = 'now'; allowed: before, after"):
         train_pairs([Setting(2)], **SMALL)[0].layer(0, 0, "now")
     with pytest.raises(ValueError, match="0 settings"):
         train_pairs([], **SMALL)

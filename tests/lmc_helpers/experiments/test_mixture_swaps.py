@@ -13,7 +13,10 @@ from lmc_helpers.experiments.mixture_swaps import (
     first_layer_basis,
     first_layer_costs,
     layer_estimates,
+    low_partners,
     neuron_pairs,
+    ridge_matrix,
+    what_orders,
 )
 
 SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "dtype": torch.float64}
@@ -129,6 +132,61 @@ def test_estimates_against_torch_modules_and_direct_minimisation():
     assert found[k, "ridge, norms fixed"][g, 1].item() == pytest.approx(expected, rel=1e-3, abs=1e-4)
 
 
+def test_low_partners_by_counting():
+    draw = torch.Generator().manual_seed(5)
+    costs = torch.randn(3, 10, generator=draw).exp() ** 3
+    i, j = neuron_pairs(5)
+    for median in (None, torch.tensor([0.1, 1.0, 10.0])):
+        found = low_partners(costs, median, m=5)
+        for g in range(3):
+            middle = costs[g].median() if median is None else median[g]
+            count = [
+                sum(bool(c < 0.1 * middle) for c, a, b in zip(costs[g], i, j, strict=True) if n in (a, b))
+                for n in range(5)
+            ]
+            assert found[g].item() == pytest.approx(np.mean(count))
+
+
+def test_what_orders_by_least_norm_weights(pairs):
+    found = what_orders(pairs, "after")
+    i, j = (index.numpy() for index in neuron_pairs(64))
+    g = 1
+    tables, shifts = {}, {}
+    for when in ("before", "after"):
+        F, D, W = (part.numpy() for part in pairs.layer(g, 0, when))
+        U = first_layer_basis(pairs, g).numpy()
+        tables[when] = np.array([swap(F, D, W, U, a, b) for a, b in zip(i[:300], j[:300], strict=True)])
+        # the centre term is the cost if nothing is trained
+        shifts[when] = np.array([swap(F, D, 0 * W, U, a, b) for a, b in zip(i[:300], j[:300], strict=True)])
+    costs = first_layer_costs(pairs, "after")[g].numpy()
+    assert costs[:300] == pytest.approx(tables["after"], rel=1e-7, abs=1e-9)
+    before = first_layer_costs(pairs, "before")[g].numpy()
+    delta2, rho2 = (part[g].numpy() for part in centre_shifts(pairs, "after"))
+
+    def rank_correlation(a, b):
+        return np.corrcoef(a.argsort().argsort(), b.argsort().argsort())[0, 1]
+
+    assert found["centres"][g].item() == pytest.approx(rank_correlation(costs, delta2))
+    assert found["before"][g].item() == pytest.approx(rank_correlation(costs, before))
+    assert found["ratio"][g].item() == pytest.approx((rho2 <= 1).mean())
+    share = (shifts["after"] > abs(tables["after"] - shifts["after"])).mean()
+    assert found["dominated"][g].item() == pytest.approx(share, abs=0.1)  # 300 of 2016 pairs
+    assert torch.equal(what_orders(pairs, "before")["before"], torch.ones(2, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("norms", [True, False])
+def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
+    (pairs,) = train_pairs([Setting(2)], **(SMALL | {"norm": "batch"}))
+    found = ridge_matrix(pairs, 1, neurons=4, inputs=40, norms=norms)
+    i, j = neuron_pairs(4)
+    name = ESTIMATES[2] if norms else ESTIMATES[1]
+    single = layer_estimates(pairs, torch.stack([i, j], dim=1), inputs=40, layers=1)[0, name][1]
+    assert torch.allclose(found[i, j], single, rtol=1e-4, atol=1e-6)
+    assert torch.equal(found, found.mT) and not found.diagonal().any()
+
+
 def test_networks_without_batch_norm_are_refused(pairs):
     with pytest.raises(ValueError, match="no batch norm"):
         layer_estimates(pairs, torch.tensor([[0, 1]]), inputs=20)
+    with pytest.raises(ValueError, match="no batch norm"):
+        ridge_matrix(pairs, 0, neurons=2, inputs=20)

@@ -245,3 +245,17 @@ START = torch.ones(2, 3, dtype=torch.float64)
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_known_hessian_gives_the_same_descent():
+    start = torch.tensor([[2.0, -1.0], [0.5, 3.0]], dtype=torch.float64)
+
+    def quartic(t):
+        return t.pow(4).sum(dim=-1) + t.prod(dim=-1)
+
+    def second(t):
+        return torch.diag_embed(12 * t.square()) + torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+
+    one, other = minimise(quartic, start, 50, 1e-10), minimise(quartic, start, 50, 1e-10, second=second)
+    torch.testing.assert_close(one.theta, other.theta)
+    assert one.steps.equal(other.steps)

@@ -7,10 +7,13 @@ import pytest
 import torch
 
 from lmc_helpers.barrier import loss_barrier
+from lmc_helpers.error_bars import share
 from lmc_helpers.matching import best_permutation
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_hessian, population_loss
 from lmc_helpers.teacher_student.step_sizes import (
+    crossing_interval,
+    difference_of_shares,
     first_crossing,
     mean_of_arrived,
     pair_barriers,
@@ -88,3 +91,35 @@ def test_the_first_crossing_of_a_line_and_of_a_curve_with_gaps():
 def test_no_crossing_is_an_error(y):
     with pytest.raises(ValueError, match=r"allowed: below 0\.5 first"):
         first_crossing(np.arange(float(len(y))), np.array(y))
+
+
+def test_a_crossing_lies_in_the_cell_whose_shares_are_sure():
+    """Against binomial tail probabilities: a share is surely above ½ if its successes are rarer than 1/2000 at ½."""
+    n, hits = 40, [0, 3, 17, 31, 40]
+    x = np.arange(5.0)
+    rows = np.array([[1.0] * k + [0.0] * (n - k) for k in hits])
+    rows[:, ::7] = np.where(np.arange(5)[:, None] == 1, math.nan, rows[:, ::7])
+    place, low, high = crossing_interval(x, rows)
+
+    def tail(k, size):  # P(X >= k), X ~ Binomial(size, 1/2)
+        return sum(math.comb(size, j) for j in range(k, size + 1)) / 2**size
+
+    known = np.isfinite(rows).sum(axis=1)
+    above = [tail(int(np.nansum(row)), size) < 5e-4 for row, size in zip(rows, known.tolist(), strict=True)]
+    below = [tail(int(size - np.nansum(row)), size) < 5e-4 for row, size in zip(rows, known.tolist(), strict=True)]
+    assert high == x[above.index(True)]
+    assert low == x[max(i for i in range(5) if below[i])]
+    assert low < place < high
+
+
+def test_where_no_share_is_sure_the_crossing_is_anywhere():
+    hits = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    assert crossing_interval(np.array([1.0, 2.0, 3.0]), hits) == (2.0, 1.0, 3.0)
+
+
+def test_a_difference_of_shares_is_inside_its_interval():
+    one, other = share(9, 10), share(2, 10)
+    value, low, high = difference_of_shares(one, other)
+    corners = [a - b for a in one[1:] for b in other[1:]]
+    assert (low, high) == pytest.approx((min(corners), max(corners)))
+    assert value == pytest.approx(0.7)

@@ -130,7 +130,7 @@ def test_a_killed_run_continues_with_the_same_numbers(tmp_path, monkeypatch, nor
         y,
         [1, 2, 3],
     )
-    whole = train(*arguments)
+    whole = train(*arguments, keep={1, 6})
     path, count = tmp_path / "deep" / "run.npz", iter(range(100))
 
     def killed(*args, original=ensemble.epoch_order):
@@ -140,20 +140,35 @@ def test_a_killed_run_continues_with_the_same_numbers(tmp_path, monkeypatch, nor
 
     monkeypatch.setattr(ensemble, "epoch_order", killed)
     with pytest.raises(KeyboardInterrupt):
-        train(*arguments, checkpoint=path, every=2)
+        train(*arguments, keep={1, 6}, checkpoint=path, every=2)
     monkeypatch.undo()
     assert [file.name for file in path.parent.iterdir()] == ["run.npz"]
     seen = []
     original = ensemble.epoch_order
     monkeypatch.setattr(ensemble, "epoch_order", lambda s, n, epoch: seen.append(epoch) or original(s, n, epoch))
     for expected in ([4, 5, 6], []):  # the second time nothing is left to do
-        done = train(*arguments, checkpoint=path, every=2)
+        done = train(*arguments, keep={1, 6}, checkpoint=path, every=2)
         assert seen == expected
         seen.clear()
-        for part in ("params", "statistics"):
-            mine, other = getattr(done.networks, part), getattr(whole.networks, part)
-            assert all(mine[name].equal(value) for name, value in other.items())
+        assert sorted(done.kept) == [1, 6]
+        for mine, other in ((done.networks, whole.networks), *((done.kept[e], whole.kept[e]) for e in (1, 6))):
+            for part in ("params", "statistics"):
+                assert all(getattr(mine, part)[name].equal(value) for name, value in getattr(other, part).items())
         assert done.losses.equal(whole.losses)
+
+
+def test_kept_networks_are_those_of_shorter_runs():
+    net = Architecture((3, 5, 2), norm="batch")
+    start, (x, y) = net.initial([1, 2]), problem(net)
+    kept = train(start, Recipe(epochs=4, batch=8), x, y, [1, 2], keep=(2, 4)).kept
+    for epochs, networks in kept.items():
+        alone = train(start, Recipe(epochs=epochs, batch=8), x, y, [1, 2]).networks
+        assert all(networks.params[name].equal(value) for name, value in alone.params.items())
+        assert all(networks.statistics[name].equal(value) for name, value in alone.statistics.items())
+        assert not any(value.requires_grad for value in networks.params.values())
+    for wrong in (0, 5):
+        with pytest.raises(ValueError, match=f"epochs .{wrong}. to keep; allowed: 1 to 4"):
+            train(start, Recipe(epochs=4, batch=8), x, y, [1, 2], keep=(wrong,))
 
 
 @pytest.mark.parametrize(

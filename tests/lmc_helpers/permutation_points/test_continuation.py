@@ -1,0 +1,74 @@
+"""Curves with known folds and branch points: circles, cubics, a pitchfork and its unfolding."""
+
+import pytest
+import torch
+
+from lmc_helpers.permutation_points.continuation import follow
+
+
+def f64(*rows):
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def cubic(rows, y):
+    """λ = u³ − 3u: folds at (1, −2) and (−1, 2)."""
+    u, lam = y[:, 0], y[:, 1]
+    return (lam - u**3 + 3 * u)[:, None], torch.stack([3 - 3 * u**2, torch.ones_like(u)], dim=1)[:, None]
+
+
+@pytest.mark.parametrize("largest", [0.05, 0.3])
+def test_a_cubic_is_followed_through_both_folds(largest):
+    start = f64([2.5, 2.5**3 - 7.5], [2.0, 2.0])
+    both = follow(cubic, start, -1.0, lambda rows, y: y[:, 1] < -3, steps=2000, largest=largest)
+    for curve in both:
+        u, lam = curve.points.T
+        torch.testing.assert_close(lam, u**3 - 3 * u, rtol=0, atol=1e-9)
+        assert len(curve.folds) == 2 and not curve.stuck
+        torch.testing.assert_close(u[curve.folds], f64(1.0, -1.0), rtol=0, atol=2 * largest)
+        assert u[-1] < -2 and lam[-1] < -3  # the third sheet, which no search at fixed λ from above reaches
+        assert (u.diff() < 0).all()  # once along the curve, never back and no jump
+        gaps = curve.points.diff(dim=0).norm(dim=1)
+        assert (gaps <= 1.2 * curve.steps).all() and (gaps >= 0.8 * curve.steps).all()
+
+
+def test_curves_side_by_side_are_those_one_by_one():
+    start = f64([2.5, 2.5**3 - 7.5], [1.8, 1.8**3 - 5.4])
+    stop = lambda rows, y: y[:, 1] < -3  # noqa: E731
+    together = follow(cubic, start, -1.0, stop, steps=500)
+    for k in (0, 1):
+        [alone] = follow(cubic, start[k : k + 1], -1.0, stop, steps=500)
+        torch.testing.assert_close(alone.points, together[k].points)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.01, -0.01])
+def test_the_parabola_of_a_pitchfork(offset):
+    """u λ − u³ + ε = 0 from u = 1: through the branch point to u = −1 for ε = 0, along the unfolding else."""
+
+    def pitchfork(rows, y):
+        u, lam = y[:, 0], y[:, 1]
+        return (u * lam - u**3 + offset)[:, None], torch.stack([lam - 3 * u**2, u], dim=1)[:, None]
+
+    start = f64([1.0, 1 - offset])
+    [curve] = follow(pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=0.02)
+    u, lam = curve.points.T
+    torch.testing.assert_close(u * lam, u**3 - offset, rtol=0, atol=1e-9)
+    if offset > 0:  # u stays positive and the curve goes on to λ → −∞
+        assert (u > 0).all() and lam[-1] < -1.4 and not len(curve.folds)
+    elif offset < 0:  # it turns back at λ = 3 (ε/2)^(2/3) and u goes to 0 for λ → ∞
+        torch.testing.assert_close(lam.min(), f64(3 * (0.01 / 2) ** (2 / 3))[0], rtol=0, atol=1e-3)
+        assert (u > 0).all() and len(curve.folds) == 1 and u[-1] < 0.1
+    else:
+        assert u[-1] < -1.2 and len(curve.folds) == 1
+
+
+def test_a_curve_that_ends_is_stuck():
+    def root(rows, y):  # u = √λ, with no solution at λ < 0, and no derivative at 0
+        return (y[:, :1] - y[:, 1:].sqrt()), torch.stack([torch.ones(len(y)), -0.5 / y[:, 1].sqrt()], dim=1)[:, None]
+
+    [curve] = follow(root, f64([1.0, 1.0]), -1.0, lambda rows, y: y[:, 1] < -1, steps=5000)
+    assert curve.stuck and 0 <= curve.points[-1, 1] < 1e-2
+
+
+def test_a_start_off_the_curve_is_refused():
+    with pytest.raises(ValueError, match="allowed: solutions to 1e-10"):
+        follow(cubic, f64([0.0, 1.0]), 1.0, lambda rows, y: y[:, 1] > 9, steps=5)
