@@ -19,11 +19,11 @@ SMALLEST = 1e-13  # probability of the largest numbers of rows, left out
 def leftover_tail_at(u: np.ndarray, a: np.ndarray, r: float) -> np.ndarray:
     """Expected number of leftover rows of a type with an entry above a, per unit of height, at the share u of it.
 
-        s(u, a) = Σ_n P(N = n) n Σ_k P(Bin(n − 1, u) = k − 1) P(N < k) P(e_(k) > a),   N ~ 1 + Poisson(r − 1),
+        s(u, a) = Σ_n P(N = n) n Σ_k P(Bin(n − 1, u) = k − 1) P(N < k) P(E_k > a),   N ~ 1 + Poisson(r − 1),
 
-    with e_(k) the k-th largest entry of a uniform point of the simplex with n entries,
+    with E_k the k-th largest entry of a uniform point of the simplex with n entries,
 
-        P(e_(k) > a) = Σ_{l >= k} (−1)^(l−k) C(l−1, k−1) C(n, l) (1 − la)₊^(n−1).
+        P(E_k > a) = Σ_{l >= k} (−1)^(l−k) C(l−1, k−1) C(n, l) (1 − la)₊^(n−1).
 
     Its integral over u is :func:`~lmc_helpers.teacher_student.barrier_limit.leftover_tail`.
 
