@@ -244,6 +244,10 @@ def worst(verdicts: list[str]) -> str:
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 
 
+#: From best to worst for readings of one statement: while one is undecided, the statement is not false.
+READINGS = (SHARPER, HOLDS, OPEN, BROKEN, CORRECTED, FAILS)
+
+
 def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
     """The verdict of an id: the worst of its headlines, of readings of one statement the best.
 
@@ -257,11 +261,15 @@ def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
     statements: dict[str, list[str]] = {}
     for part in claim.headlines:
         statements.setdefault(part.one_of or part.id, []).append(verdicts.get(part.id, OPEN))
-    return worst([min(readings, key=VERDICTS.index) for readings in statements.values()])
+    return worst([min(readings, key=READINGS.index) for readings in statements.values()])
 
 
 def differing(claim: Claim, verdicts: dict[str, str]) -> dict[str, str]:
-    """The paper's details and slips that do not hold, part → verdict: shown beside the verdict of the id."""
-    beside = [part for part in claim.parts.values() if part.whose != OURS and part not in claim.headlines]
+    """What differs and is shown beside the verdict of the id, part → verdict.
+
+    The paper's details and slips that do not hold, and readings of a headline of which another reading is better.
+    """
+    theirs = [part for part in claim.parts.values() if part.whose != OURS]
+    beside = [part for part in theirs if part not in claim.headlines or part.one_of]
     found = {part.id: verdicts.get(part.id, OPEN) for part in beside}
     return {id: verdict for id, verdict in found.items() if verdict not in (HOLDS, SHARPER)}
