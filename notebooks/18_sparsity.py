@@ -218,7 +218,7 @@ value, error = above(uniform, trained["large"])
 claims.check("Z9.uniform_least_large", value, stderr=error, n=trained["large"][2])
 
 # %% [markdown]
-# Networks trained with small steps have *more even* entries than uniform minima ([the previous chapter](17_trained_minima.ipynb)),
+# The caption of Fig. 5 calls its random minima uniform samples from the manifold. Networks trained with small steps have *more even* entries than uniform minima ([the previous chapter](17_trained_minima.ipynb)),
 # hence a smaller index; their entries are not equal, so that minima with equal entries have a smaller index still, and for these the printed order holds. For the uniform law, which Lemma 8 takes,
 # it holds on the mean over the widths beyond the threshold. The learning rates of the paper's figure are not stated. The two statements on the step size:
 
