@@ -224,7 +224,8 @@ def algorithm_1(
     sort : bool
         False leaves out step (1): the rows of a type stay in row order.
     leftovers : str
-        order of step (3). ``"order"``: rows and places in row order; ``"sorted"``: both by descending norm;
+        order of step (3). ``"order"``: rows and places in row order; ``"in place"``: the same after step (1) has moved
+        the rows of each type, the largest to the first place of the type; ``"sorted"``: both by descending norm;
         ``"opposed"``: places by descending, rows by ascending norm.
 
     Returns
@@ -246,9 +247,9 @@ def algorithm_1(
     >>> algorithm_1(W1, W2)
     tensor([2, 1, 0])
     """
-    signs = {"order": (0, 0), "sorted": (-1, -1), "opposed": (-1, 1)}
+    signs = {"order": (0, 0), "in place": (0, 0), "sorted": (-1, -1), "opposed": (-1, 1)}
     if leftovers not in signs:
-        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: 'order', 'sorted', 'opposed'")
+        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, signs))}")
     _check_pair(W1, W2)
     m, d = W1.shape[-2:]
     kinds, counts, ranks, norms = [], [], [], []
@@ -262,7 +263,11 @@ def algorithm_1(
     for a, b in ((0, 1), (1, 0)):
         left = (kinds[a] == d) | (ranks[a] >= counts[b].gather(-1, kinds[a]))  # the other has no k-th row of type j
         key = (kinds[a] * (m + 1) + ranks[a]).double()  # the same set in W1 and W2 where nothing is left over
-        orders.append(_lexsort(left.long(), torch.where(left, signs[leftovers][a] * norms[a].double(), key)))
+        last = signs[leftovers][a] * norms[a].double()
+        if leftovers == "in place":  # the k-th largest row of a type moves to the k-th place of the type
+            places = kinds[a].argsort(dim=-1, stable=True)
+            last = torch.empty_like(last).scatter_(-1, key.argsort(dim=-1), places.double())
+        orders.append(_lexsort(left.long(), torch.where(left, last, key)))
     return torch.empty_like(orders[0]).scatter_(-1, *orders)
 
 

@@ -141,8 +141,8 @@ claims.check(
 # granted; [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
 #
 # The *overlap* of two minima is the number of rows that can be paired with a row of the same type,
-# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$. If the type vectors are equal, $C = m$, the points
-# between the two minima are minima too, after the permutation that pairs the types (the paper leaves it out). For pairs of minima with $m = 3M$:
+# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$. If the type vectors are equal, $C = m$, and
+# after a permutation that pairs the types (the paper leaves it out) all points between the two minima are minima. For pairs of minima with $m = 3M$:
 
 # %%
 rng = seeds.numpy_generator(seed, "pairs of minima")

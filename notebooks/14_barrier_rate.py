@@ -295,7 +295,7 @@ claims.check("Z5.teacher_block", L3)
 # $\frac{\sqrt2}2 M^2 \gamma (1 - \gamma) \kappa(0)$; and $\kappa(1) = \pi \kappa(0)$, so this is more than the printed bound if $M > \sqrt2\, \pi \approx 4.4$.
 # ```
 #
-# In the last display $2 L_{13}$ enters once, so that the loss is bounded by
+# In the last display $2 L_{13}$ enters as $L_{13}$, so that the loss is bounded by
 #
 # $$
 # (1 - \gamma)^2 \bigl[ (M^2 + M)\kappa(1) + (M^2 - M)\kappa(0) \bigr] + (1 - \gamma) \bigl[ M \gamma \kappa(1) - \sqrt2 M^2 \kappa(0) \bigr].

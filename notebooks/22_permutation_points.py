@@ -14,9 +14,10 @@
 # # Permutation points under the Hessian
 #
 # Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. Brea, Şimşek, Illing and Gerstner
-# {cite:p}`brea2019` call this a permutation point and say that it is critical, that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, and that it
-# lies on an $n_{k+1}$-dimensional plateau of critical points. The first is true. This chapter derives the exact inertia of the Hessian, for any layer, activation and loss,
-# and confirms it on many points: there can be several negative eigenvalues, and with several outputs fewer zeros and a smaller critical set.
+# {cite:p}`brea2019` call this a permutation point. They say (section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues; that it lies on an
+# $n_{k+1}$-dimensional plateau of critical points; and that from it all permutations of the layer can be reached at equal loss. Critical it is, the plateau has this dimension and this constant loss, and
+# the permutations can be reached. For one output the zero eigenvalue and the line of critical points are there, too. This chapter derives the exact inertia of the Hessian, for any layer, smooth activation and loss: it
+# can have several negative eigenvalues, and with several outputs fewer zeros and a smaller critical set.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 4  # teachers for each architecture
@@ -39,12 +40,15 @@ chapter.begin(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import math
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers.permutation_points.counts import count_ratio
 from lmc_helpers.permutation_points.doubling import (
     double_neurons,
     embed,
@@ -60,6 +64,10 @@ from lmc_helpers.permutation_points.hessian import (
 )
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.replicas import (
+    replicate,
+    targets_with_curvature,
+)
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
@@ -74,14 +82,14 @@ from lmc_helpers.seeds import normal, torch_generator
 #
 # ```{prf:theorem} Inertia at a permutation point
 # :label: thm-inertia
-# Let $H'$ be the Hessian of the smaller network at a critical point, $\rho = \operatorname{rank} J$, and $(\nu_-, \nu_0, \nu_+)$ the inertia of $D$ on the kernel of $J$. The Hessian at the permutation
+# Let $g$ be twice continuously differentiable, and the loss as a function of the inputs of layer $k + 1$, too. Let $H'$ be the Hessian of the smaller network at a critical point, $\rho = \operatorname{rank} J$, and $(\nu_-, \nu_0, \nu_+)$ the inertia of $D$ on the kernel of $J$. The Hessian at the permutation
 # point has the inertia
 #
 # $$
 # \operatorname{In} H' + \bigl( \rho + \nu_-,\; n_{k+1} - \rho + \nu_0,\; \rho + \nu_+ \bigr).
 # $$
 #
-# Criticality gives $c^\top J = 0$, so $\rho \le n_{k+1} - 1$ if $c \ne 0$. For one output $J = 0$: the number of negative eigenvalues added is that of $D$, anything from 0 to $n_{k-1} + 1$.
+# Criticality gives $c^\top J = 0$, so $\rho \le \min(n_{k+1} - 1, n_{k-1} + 1)$ if $c \ne 0$. For $n_{k+1} = 1$ and $c \ne 0$ this says $J = 0$: the inertia added is that of $D$, and one 0.
 # ```
 #
 # ```{prf:proof}
@@ -89,7 +97,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # other weights are those of the smaller network. The pair contributes
 #
 # $$
-# c\, g(s) + \tfrac18\, c\, g''(s) (\eta \cdot z)^2 + \beta\, g'(s) (\eta \cdot z) + \text{third order}.
+# c\, g(s) + \tfrac18\, c\, g''(s) (\eta \cdot z)^2 + \beta\, g'(s) (\eta \cdot z) + o\bigl( \|\eta\|^2 + \|\beta\|^2 \bigr).
 # $$
 #
 # There is no first-order term in $(\eta, \beta)$, so the Hessian has no mixed block between them and the smaller network, and the loss changes to second order by
@@ -106,23 +114,75 @@ from lmc_helpers.seeds import normal, torch_generator
 # ```{prf:corollary} What is critical on the plateau
 # :label: cor-plateau
 # The loss is constant for all $a_0 + a_1 = c$. The gradient there is $a_0^\top J$ in $\vartheta_0$, $a_1^\top J$ in $\vartheta_1$, and 0 elsewhere. So the critical points of the plateau are
-# those with $a_0^\top J = 0$: a plane of dimension $n_{k+1} - \rho \ge 1$, and all of it only if $J = 0$.
+# those with $a_0^\top J = 0$: a plane of dimension $n_{k+1} - \rho$, which is at least 1 if $c \ne 0$, and all of it if and only if $J = 0$.
 # ```
 #
 # ```{prf:proof}
 # $\nabla_{\vartheta_0} L = \sum_\mu (r_\mu \cdot a_0)\, g'(s_\mu) z_\mu$. The other derivatives are those of the smaller network, and $(c - a_0)^\top J = -a_0^\top J$.
 # ```
 #
-# So for one output the plateau is a line of critical points, as Fukumizu and Amari {cite:p}`fukumizu2000` found; and the smaller network's minimum becomes a minimum or a saddle of any order up to $n_{k-1} + 1$.
-# "At most one negative eigenvalue" holds for scalar input without bias and one output.
+# The paper concludes from $n_{k+1}$ directions without curvature to $n_{k+1}$ zero eigenvalues. A direction without curvature lies in the kernel only if the Hessian is semidefinite; here the direction $\beta$ of
+# the plateau is coupled to $\eta$ by $J$, and a coupled pair without curvature of its own has one eigenvalue of each sign.
 #
+# ```{prf:corollary} One output
+# :label: cor-one-output
+# Let $n_{k+1} = 1$ and $c \ne 0$. Then the Hessian at the permutation point has a zero eigenvalue, and the plateau is a line of critical points, as the paper states. If $H' \succ 0$ and $D \succ 0$, the permutation point
+# is a local minimum; if $D$ has $\nu_-$ negative eigenvalues, a saddle with $\nu_-$ negative directions.
+# ```
+#
+# ```{prf:proof}
+# $J = 0$. For $D \succ 0$ write $a_0 = (1 - \lambda) c$, $a_1 = \lambda c$, $\vartheta_0 = \vartheta - \lambda \eta$ and $\vartheta_1 = \vartheta + (1 - \lambda) \eta$. For each $\lambda$ near $\frac12$ the loss as a function of
+# $\eta$ and the other weights is critical at $\eta = 0$, at one and the same value, with the Hessian $H' \oplus \lambda (1 - \lambda) D \succ 0$. Both are continuous in $\lambda$, so $\eta = 0$ is a minimum in a neighbourhood whose
+# size does not depend on $\lambda$.
+# ```
+#
+# The line of critical points is what Fukumizu and Amari {cite:p}`fukumizu2000` found. Their Theorem 3, which the paper cites for "at most one", tells minima from saddles by the signs of $D$; it does not count the negative eigenvalues. At most
+# one is right for scalar input without bias and one output, where $D$ is a number.
+#
+# ## Every number occurs
+#
+# ```{prf:proposition} Any inertia of $D$
+# :label: prop-any-number
+# Let a network with one hidden layer and one output have a parameter vector at which the tangents $\partial f / \partial \theta_i$ and the functions $g''(s) z_i z_j$, $i \le j$, are linearly independent on the data, and let $c \ne 0$. Then
+# there are targets, as near to its outputs as one likes, for which it is a strict local minimum and the permutation point has any number of negative eigenvalues from 0 to $n_{k-1} + 1$, and one 0.
+# ```
+#
+# ```{prf:proof}
+# The residuals $r = f - y$ enter the gradient and $D$ linearly. By independence there are residuals orthogonal to all tangents with any symmetric $D$; multiplied by $\varepsilon$ they give $\varepsilon D$ and
+# $H' = \frac1T \sum_\mu \partial f_\mu \partial f_\mu^\top + O(\varepsilon)$, positive definite for small $\varepsilon$. {prf:ref}`thm-inertia` does the rest.
+# ```
+#
+# So a permutation point can be a minimum, and it can go down in all directions of $\eta$. Two inputs, two neurons, residuals made for it
+# ({py:func}`~lmc_helpers.permutation_points.replicas.targets_with_curvature`):
+
+# %%
+ZERO = 1e-9  # relative size up to which an eigenvalue counts as 0
+small = MLP((2, 2, 1), "tanh")
+weights = [[1.5, -0.5], [0.5, 1.5]], [0.5, -0.5], [[1.0, -1.0]], [0.0]  # W, b
+W, b, V, bias = (torch.tensor(w, dtype=torch.float64) for w in weights)
+theta = small.join([(W, b), (V, bias)])
+x = normal((inputs, 2), seed, "inputs with made residuals")
+made = []  # negative and zero eigenvalues of the Hessian
+for negative in range(4):
+    D = torch.diag(torch.tensor([-1.0] * negative + [1.0] * (3 - negative)))
+    y = targets_with_curvature(small, theta, 0, x, D, size=0.01)  # f - y <= 0.01
+    point = double_neurons(small, theta, x, y)[0]
+    kind = inertia(hessian(point.loss, point.theta), ZERO)
+    made.append((int(kind.negative), int(kind.zero)))
+print(*made)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.every_number"}
+wanted = [(negative, 1) for negative in range(4)]
+off = np.abs(np.subtract(made, wanted)).max(axis=1)
+claims.check("P3.every_number", off, n=len(made))
+
+# %% [markdown]
 # ## Many permutation points
 #
 # Teachers with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension
 # 1 and 3, two smooth activations, and both layers of a deeper network.
 
 # %%
-ZERO = 1e-9  # relative size up to which an eigenvalue counts as 0
 SHALLOW = [
     MLP((n, 2 if n < 4 else 3, m), g)
     for n in (1, 2, 4)
@@ -130,7 +190,7 @@ SHALLOW = [
     for g in ("tanh", "softplus")
 ]
 DEEP = [MLP((2, 2, 2, 3), "tanh")]
-everything = []  # permutation points
+minima, everything = [], []  # of the smaller networks; permutation points
 for small in SHALLOW + DEEP:
     hidden = [6 for _ in small.sizes[1:-1]]
     big = MLP((small.sizes[0], *hidden, small.sizes[-1]), small.activation)
@@ -139,6 +199,7 @@ for small in SHALLOW + DEEP:
         y = big.forward(big.initial(1, at, scale=2.0)[0], x)  # (T, n_d)
         loss, first = squared_loss(small, x, y), small.initial(starts, at)
         for theta in strict_minima(loss, first, newton_steps, 1e-11, ZERO):
+            minima.append((small, theta, x, y))
             everything += double_neurons(small, theta, x, y)
 scalar = [p for p in everything if p.net.sizes[p.layer + 1] == 1]
 vector = [p for p in everything if p.net.sizes[-1] == 3 and p.net.depth == 2]
@@ -153,7 +214,8 @@ for p in vector:
     lopsided.append(gradient(p.loss, moved).norm().item())
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.critical"}
-claims.check("P3.critical", slopes, rival=min(lopsided))
+rival = min(lopsided, default=1.0)
+claims.check("P3.critical", slopes or 0, n=len(slopes), rival=rival)
 
 # %% [markdown]
 # Points at which an eigenvalue lies between $10^{-11}$ and $10^{-7}$ of the largest, where rounding and sloppiness meet, are left out:
@@ -168,12 +230,12 @@ kept = set(everything)
 scalar, vector = ([p for p in g if p in kept] for g in (scalar, vector))
 
 # %% [markdown]
-# One of them by hand, with three outputs. Its $J$ and $D$ come from derivatives of the smaller network alone
+# One of them by hand, with the most inputs and outputs. Its $J$ and $D$ come from derivatives of the smaller network alone
 # ({py:func}`~lmc_helpers.permutation_points.doubling.pair_matrices`), the Hessian from all weights of the larger one.
 # Numbers of negative, zero and positive eigenvalues:
 
 # %%
-one = vector[-1]
+one = max(everything, key=lambda p: p.J.shape[::-1])
 _, s, V = torch.linalg.svd(one.J)  # J (n_{k+1}, n_{k-1} + 1)
 rank = int((s > ZERO).sum())  # ρ
 kernel = V[rank:].T  # of J, (n_{k-1} + 1, n_{k-1} + 1 - ρ)
@@ -200,11 +262,13 @@ agree = [a == b for a, b in zip(counted, predicted, strict=True)]
 of_point = dict(zip(everything, counted, strict=True))
 negatives = [of_point[p][0] for p in scalar]
 zeros = [of_point[p][1] for p in vector]
+zeros_scalar = [of_point[p][1] for p in scalar]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.inertia, P3.at_most_one and P3.zero"}
-claims.check("P3.inertia", float(np.mean(agree)), n=len(agree))
-claims.check("P3.at_most_one", negatives)
-claims.check("P3.zero", zeros)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.inertia, P3.at_most_one, P3.zero and P3.zero_one_output"}
+claims.check("P3.inertia", float(np.mean(agree or [1])), n=len(agree))
+claims.check("P3.at_most_one", negatives or 1, n=len(negatives))
+claims.check("P3.zero", zeros or 3, n=len(zeros))
+claims.check("P3.zero_one_output", zeros_scalar or 1, n=len(zeros_scalar))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the numbers of negative eigenvalues and one spectrum"}
 figure, (left, right) = figures.panels(2, height=3.9)
@@ -248,11 +312,10 @@ figures.numbers(
     unclear=len(found) - len(everything),
     deep=sum(p.net.depth == 3 for p in found),
     agree="all" if all(agree) else sum(agree),
-    most_scalar=max(negatives),
+    most_scalar=max(negatives, default=0),
     none=negatives.count(0),
     scalar=len(scalar),
     profile=profile,
-    critical=f"{max(slopes):.0e}",
 )
 
 # %% [markdown]
@@ -268,9 +331,63 @@ figures.numbers(
 # could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative. Number of the
 # {glue:text}`scalar` points with one output that have none, and so may be minima of the larger network: {glue:text}`none`.
 #
+# ## Higher orders
+#
+# Of a permutation point of order $K$, which repeats neurons of a network with $K$ neurons less, the paper says (section 4.3) that it is critical, "possibly a saddle of order $K$ or less".
+#
+# ```{prf:corollary} Inertia at order $K$
+# :label: cor-order
+# Let neuron $m$ of layer $k$ of the smaller network occur $s_m$ times, with equal shares $c_m / s_m$, $\sum_m (s_m - 1) = K$, and let $(\rho_m + \nu_{-,m},\; n_{k+1} - \rho_m + \nu_{0,m},\; \rho_m + \nu_{+,m})$ be the inertia that
+# {prf:ref}`thm-inertia` gives to doubling it. The inertia at the permutation point is $\operatorname{In} H'$ plus the sum of these, each taken $s_m - 1$ times. For one output the number of negative eigenvalues lies between 0 and
+# $K (n_{k-1} + 1)$.
+# ```
+#
+# ```{prf:proof}
+# Let the copies of neuron $m$ have $\vartheta_m + \eta_i$ and $\frac{c_m}{s_m} + \beta_i$ with $\sum_i \eta_i = 0$, $\sum_i \beta_i = 0$; their means are the coordinates of the smaller network. They contribute
+# $c_m g(s) + \frac{c_m}{2 s_m} g''(s) \sum_i (\eta_i \cdot z)^2 + g'(s) \sum_i \beta_i (\eta_i \cdot z)$ up to second order. Nothing is of first order, so there are no mixed terms with the smaller network nor, since the
+# neurons of a layer add, with the copies of another one. In an orthonormal basis of the vectors with sum 0 the form splits into $s_m - 1$ blocks $\bigl(\begin{smallmatrix} D_m / s_m & J_m^\top \\ J_m & 0 \end{smallmatrix}\bigr)$.
+# ```
+#
+# By {prf:ref}`prop-any-number` the upper end occurs already at $K = 1$. At $K = 2$, over the strict minima of the network with four inputs and one output from above: two neurons doubled, or one of them tripled.
+
+# %%
+order_two, predicted_two = [], []  # negative and zero eigenvalues, K = 2
+chosen = [m for m in minima if m[0] == MLP((4, 3, 1), "tanh")]
+for small, theta, x, y in chosen:
+    doubled = double_neurons(small, theta, x, y)
+    blocks = np.array([pair_inertia(p.J, p.D, ZERO)[:2] for p in doubled])
+    for copies in ((1, 2, 2), (2, 1, 2), (2, 2, 1), (3, 1, 1), (1, 1, 3)):
+        net, many = replicate(small, theta, 1, copies)
+        H = hessian(squared_loss(net, x, y), many)
+        if separated(H, low=1e-11, high=1e-7):
+            kind = inertia(H, ZERO)
+            order_two.append((int(kind.negative), int(kind.zero)))
+            predicted_two.append(tuple((np.array(copies) - 1) @ blocks))
+negatives_two = [negative for negative, _ in order_two]
+agree_two = [a == b for a, b in zip(order_two, predicted_two, strict=True)]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P3.order and P3.order_inertia"}
+n = len(order_two)
+claims.check("P3.order", negatives_two or 2, n=n)
+claims.check("P3.order_inertia", float(np.mean(agree_two or [1])), n=n)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    order_points=n,
+    order_minima=len(chosen),
+    order_counts=", ".join(
+        f"{count} ({times} points)"
+        for count, times in sorted(Counter(negatives_two).items())
+    )
+    or "none",
+)
+
+# %% [markdown]
+# {glue:text}`order_points` points over {glue:text}`order_minima` minima. Numbers of negative eigenvalues at $K = 2$: {glue:text}`order_counts`.
+#
 # ## ReLU hides the curvature
 #
-# For ReLU $g'' = 0$ at all samples that do not lie on a kink, so $D = 0$, and for one output the whole block of the pair vanishes: $n_{k-1} + 2$ zero eigenvalues. Each neuron adds one for the
+# For ReLU $g'' = 0$ at all samples that do not lie on a kink. {prf:ref}`thm-inertia` holds where none does, with $D = 0$, and for one output the whole block of the pair vanishes: $n_{k-1} + 2$ zero eigenvalues. Each neuron adds one for the
 # scaling $(\vartheta, a) \to (t \vartheta, a/t)$, which leaves its function unchanged.
 
 # %%
@@ -319,24 +436,35 @@ for p in everything:
     single[p.net.outgoing(p.layer, 0)[0]] += 1
     alone.append(((p.loss(single) - level) / level).abs().item())
 on_plateau = [slopes_plateau[p] for p in vector]
+on_line = [slopes_plateau[p] for p in scalar]
+
+# %% [markdown]
+# On the plateau the gradient is an affine function of $a_0$. So its values at $a_0 = 0$ and at the unit vectors say on which part of the plateau it vanishes, without $J$:
 
 # %%
-critical_set = []  # gradients where a_0ᵀJ = 0
+dimensions, critical_set = [], []  # critical part; gradients where a_0ᵀJ = 0
 for p in vector:
+    origin = gradient(p.loss, p.shared(torch.zeros_like(p.column)))
+    units = torch.eye(len(p.column), dtype=torch.float64)
+    slopes = torch.stack([gradient(p.loss, p.shared(a)) for a in units]) - origin
+    rank = int((torch.linalg.svdvals(slopes) > ZERO).sum())
+    dimensions.append(len(p.column) - rank)
     U, s, _ = torch.linalg.svd(p.J)
     free = U[:, int((s > ZERO).sum()) :]  # aᵀJ = 0, (n_{k+1}, n_{k+1} − ρ)
     a_0 = p.column / 2 + free.sum(dim=1)
     critical_set.append(gradient(p.loss, p.shared(a_0)).norm().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.plateau and P4.plateau_critical"}
-claims.check("P4.plateau", changes, rival=min(alone))
-claims.check("P4.plateau_critical", min(on_plateau), n=len(on_plateau))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.plateau, P4.plateau_critical and P4.line"}
+claims.check("P4.plateau", changes or 0, n=len(changes), rival=min(alone))
+claims.check("P4.plateau_critical", dimensions or 3, n=len(dimensions))
+rival = min(on_plateau, default=1.0)
+claims.check("P4.line", on_line or 0, n=len(on_line), rival=rival)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    on_line=f"{max(critical_set):.0e}",
-    off_line=f"{min(on_plateau):.0e}",
-    scalar_plateau=f"{max(slopes_plateau[p] for p in scalar):.0e}",
+    on_line=f"{max(critical_set, default=0):.0e}",
+    off_line=f"{min(on_plateau, default=0):.0e}",
+    scalar_plateau=f"{max(on_line, default=0):.0e}",
 )
 
 # %% [markdown]
@@ -361,9 +489,40 @@ on_path = [(path - 1).abs().max().item() for path, _ in curves]
 straight = [(line - 1).abs().max().item() for _, line in curves]
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.exchange"}
-claims.check("P4.exchange", on_path, rival=min(straight))
+claims.check("P4.exchange", on_path or 0, n=len(on_path), rival=min(straight))
 
 # %% [markdown]
+# Do such exchanges give all permutations? An arrangement says which of the $n_k - 1$ vectors of the smaller network each of the $n_k$ neurons has. The first half of the six steps takes a neuron that is one of two copies, moves its
+# output weights to the other, and makes it a copy of any other vector. From one arrangement, by these moves:
+
+
+# %%
+def reached(n: int) -> int:
+    """Arrangements of n neurons on n - 1 vectors that moves of copies reach."""
+    start = (0, *range(n - 1))  # neurons 0 and 1 share vector 0
+    seen, waiting = {start}, [start]
+    while waiting:
+        vectors = waiting.pop()
+        for i, v in product(range(n), range(n - 1)):
+            if vectors.count(vectors[i]) == 2:  # neuron i is a copy
+                there = (*vectors[:i], v, *vectors[i + 1 :])
+                if there not in seen:
+                    seen.add(there)
+                    waiting.append(there)
+    return len(seen)
+
+
+shares = [
+    reached(n) / float(count_ratio(1, n) * math.factorial(n)) for n in range(2, 7)
+]
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P4.all"}
+claims.check("P4.all", shares, n=6)
+
+# %% [markdown]
+# All of them, whichever vector is doubled. So a path from a minimum to the permutation point of lowest loss, these moves, and the path back connect the minimum with all its permuted copies, as the paper says at the end of section 4.2: the loss on the way
+# is never higher than on that one path.
+#
 # The loss around the permutation point with one output whose $D$ has the lowest eigenvalue relative to its loss. With the share $\lambda$ of the output weight and the difference $\eta$ of the
 # parameter vectors, $\vartheta_0 = \vartheta - (1 - \lambda) \eta$, $\vartheta_1 = \vartheta + \lambda \eta$, $a_0 = \lambda c$ and $a_1 = (1 - \lambda) c$:
 
@@ -424,9 +583,11 @@ figures.show("fig_around", figure)
 #
 # ## What we found that the paper does not say
 #
-# - The number of negative eigenvalues is $\rho + \nu_-$ ({prf:ref}`thm-inertia`): up to $n_{k-1} + 1$ with one output. A permutation point can also be a minimum.
-# - With several outputs most of the $n_{k+1}$ flat directions are flat to first order only: they belong to hyperbolic pairs. What stays critical is a plane of dimension $n_{k+1} - \rho$
-#   ({prf:ref}`cor-plateau`).
+# - The number of negative eigenvalues is $\rho + \nu_-$ ({prf:ref}`thm-inertia`). With one output every number from 0 to $n_{k-1} + 1$ occurs ({prf:ref}`prop-any-number`), so that a permutation point can be a minimum, too; at order $K$ up to
+#   $K (n_{k-1} + 1)$ ({prf:ref}`cor-order`).
+# - With several outputs the loss is exactly constant in all $n_{k+1}$ directions of the plateau, but only $n_{k+1} - \rho$ of them belong to zero eigenvalues and to critical points ({prf:ref}`cor-plateau`); $\rho$ is the smaller of
+#   $n_{k+1} - 1$ and $n_{k-1} + 1$ in general.
+# - With one output everything that the paper says of zeros and plateau is true ({prf:ref}`cor-one-output`).
 # - ReLU has none of this curvature at finite data; its permutation points look flatter than those of smooth networks.
 #
 # ```{admonition} Try it

@@ -19,8 +19,9 @@
 # order $K$, given for $K = 1, 2, 3$ and bounded from below for $K \le n/2$ (Proposition 1). Lemma 1 lets the bound grow like
 # $c_K n^K$, and Proposition 2 puts every permutation point into a plane of equal loss.
 #
-# This chapter computes $T(K, n)$ exactly for every $K < n$. The count, the bound and the plane hold; the plane is no larger
-# than stated. The printed constant $c_K$ is too small by a factor $e^K$.
+# All of this holds: the count, the bound and its sum over layers, the growth, the plane. This chapter adds $T(K, n)$ for every
+# $K < n$, and that the plane is no larger than stated. One step does not hold: the proof of Lemma 1 ends with a constant $c_K$,
+# which the lemma does not name, that is too small by a factor $e^K$.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 n_max: int = 100  # exhaustive checks run over all layers up to this width
@@ -117,8 +118,19 @@ for labels in np.ndindex(2, 2, 2):  # which of the two weights each neuron has
     same = abs(height.item() / (2 * fit.cost) - 1) < 1e-6
     found += same and point.grad.abs().max().item() < 1e-6
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P9.six_points"}
+# %% [markdown]
+# Each of them lies on a line of equal loss: copies may share their output weight in any way. In the space of $(a_1, a_2, a_3)$ a line is known by the neuron that is no copy and its output weight.
+
+# %%
+lines = set()
+for point, a in zip(vectors[:, :, 0], weights[:, 0], strict=True):
+    (odd,) = [i for i in range(3) if (point == point[i]).sum() == 1]
+    lines.add((odd, a[odd]))
+print(f"{len(lines)} lines of equal loss")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P9.six_points and P9.lines"}
 claims.check("P9.six_points", int(found), n=8)
+claims.check("P9.lines", len(lines), n=len(vectors))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the example of Figs. 6 and 7"}
 basis = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])  # (2, 3)
@@ -245,7 +257,7 @@ for K in range(6):
     print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # T twice, bound
 
 # %% [markdown]
-# Three checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with
+# Checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with
 # each other.
 
 # %%
@@ -305,12 +317,32 @@ figures.numbers(
 )
 
 # %% [markdown]
+# The abstract adds up the bounds of all layers. With two hidden layers, $K$ copies in one of them and none in the other, enumerated
+# and divided by the $n_1!\, n_2!$ minima:
+
+# %%
+over_sum = []  # the number of points over the printed sum
+for n_1, n_2 in np.ndindex(n_brute, n_brute):
+    for K in range(1, min(n_1, n_2) // 2 + 1):
+        points = len(arrangements(n_1, n_1 - K)) * math.factorial(n_2)
+        points += len(arrangements(n_2, n_2 - K)) * math.factorial(n_1)
+        minima_of_both = math.factorial(n_1) * math.factorial(n_2)
+        bound = count_ratio_bound(K, n_1) + count_ratio_bound(K, n_2)
+        over_sum.append(Fraction(points, minima_of_both) / bound)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P5.layers"}
+claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
+
+# %% [markdown]
+# It is attained at $K = 1$, where all points are of this kind; for $K \ge 2$ there are more, also with copies in both layers at once. The count is that of one smaller network for each layer, as in Proposition 1. It says "larger"
+# for $\sum_k (n_k - 1) > 2$ at $K = 1$: a single layer of two neurons has half as many permutation points as minima.
+#
 # Among the orders $K \ge 1$ the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at
 # $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
 #
 # ## The growth with $n$
 #
-# ```{prf:theorem} Growth; corrects Lemma 1
+# ```{prf:theorem} Growth; Lemma 1 with its constant
 # :label: thm-growth
 # Let $K \ge 1$ be fixed and $n \to \infty$. Then
 #
@@ -340,19 +372,22 @@ figures.numbers(
 # $$
 #
 # is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from
-# Stirling's formula. What the paper uses the lemma for, the exponent, is not affected.
+# Stirling's formula. Lemma 1 as it stands in section 4.3, and what the paper uses it for, the exponent, are not affected.
 
 # %%
 large = 10**6
-roots, slopes = [], []
+roots, bound_slopes, slopes = [], [], []
 for K in range(1, 5):
     c_K = Fraction(math.comb(large - K, K), 2**K * large**K)
     roots.append(float(c_K * 2**K * math.factorial(K)) ** (1 / K))
+    bounds = count_ratio_bound(K, 2 * large), count_ratio_bound(K, large)
+    bound_slopes.append(math.log2(bounds[0] / bounds[1]) / K)
     growth = count_ratio(K, 2 * large) / count_ratio(K, large)
     slopes.append(math.log2(growth) / K)
 print("K-th root of 2^K K! c_K:", np.round(roots, 6))  # printed: 1/e
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P6.constant and P6.growth"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P6.lemma, P6.growth and P6.constant"}
+claims.check("P6.lemma", bound_slopes, n=large)
 claims.check("P6.constant", max(roots, key=lambda r: abs(r - 1)), n=large)
 claims.check("P6.growth", slopes, n=large)
 
@@ -404,15 +439,18 @@ figures.show("fig_growth", figure)
 # \sum_{K=0}^{n-1} T(K, n) = [x^n] \frac1{2 - e^x} = \frac1{2 \ln 2} \Bigl( \frac1{\ln 2} \Bigr)^n \bigl( 1 + O(9^{-n}) \bigr),
 # $$
 #
-# one smaller network for each order; $K = 0$, the minima, is included. The mean of $K$ with the weights $T(K, n)$ is
-# $\bigl(1 - \tfrac1{2 \ln 2}\bigr) n + \tfrac12 - \tfrac1{2 \ln 2}$, up to an exponentially small error.
+# one smaller network for each order; $K = 0$, the minima, is included. With the weights $T(K, n)$ the mean of $K$ is
+# $\bigl(1 - \tfrac1{2 \ln 2}\bigr) n + \tfrac12 - \tfrac1{2 \ln 2}$ up to an exponentially small error, and its variance is
+# $\tfrac{1 - \ln 2}{4 (\ln 2)^2}\, (n + 1) + O(1)$. So the share of the points with $|K/n - 1 + \tfrac1{2 \ln 2}| > \varepsilon$ tends to 0 for every $\varepsilon > 0$.
 # ```
 #
 # ```{prf:proof}
 # Let $y = e^x - 1$. By {prf:ref}`thm-count` the first sum is the coefficient of $x^n$ in $\sum_l y^l = 1/(1 - y)$. Its pole
 # nearest to 0 is $x = \ln 2$, with $1/(2 - e^x) = \frac{1}{2h} + O(1)$ for $h = \ln 2 - x \to 0$; the next ones,
 # $\ln 2 \pm 2\pi i$, are more than nine times as far. Likewise $\sum_l l\, y^l = y/(1 - y)^2 = \frac1{4h^2} - \frac1{4h} + O(1)$,
-# so that the mean of $l = n - K$ is $\frac{n + 1}{2 \ln 2} - \frac12$.
+# so that the mean of $l = n - K$ is $\frac{n + 1}{2 \ln 2} - \frac12$. For the variance,
+# $\sum_l l (l - 1)\, y^l = 2 y^2/(1 - y)^3 = \frac1{4h^3} - \frac5{8h^2} + O(h^{-1})$, where $h^{-3}$ and $h^{-2}$ have the coefficients
+# $\frac12 (n + 1)(n + 2) (\ln 2)^{-n-3}$ and $(n + 1) (\ln 2)^{-n-2}$; the last statement is Chebyshev's inequality.
 # ```
 
 # %%
@@ -421,9 +459,11 @@ total = sum(by_order)
 mean = sum(K * t for K, t in enumerate(by_order)) / total
 predicted = 1 / (2 * math.log(2) * math.log(2) ** n_max)
 mean_order = n_max - (n_max + 1) / (2 * math.log(2)) + 0.5
+variance = sum((K - mean) ** 2 * t for K, t in enumerate(by_order)) / total
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
+    deviation=f"{math.sqrt(variance):.1f}",
     total=float(total),
     ratio=1 / math.log(2),
     total_gap=abs(float(total) / predicted - 1),
@@ -435,7 +475,7 @@ figures.numbers(
 
 # %% [markdown]
 # At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; it differs from the formula by {glue:text}`total_gap:.0e`
-# of its size, and the mean order {glue:text}`mean:.3f` by {glue:text}`mean_gap:.0e`. One more neuron multiplies the number of
+# of its size, and the mean order {glue:text}`mean:.3f` by {glue:text}`mean_gap:.0e`; the standard deviation is {glue:text}`deviation`. One more neuron multiplies the number of
 # permutation points per minimum by {glue:text}`ratio:.3f`. In wide layers a share {glue:text}`share:.3f` of the
 # neurons are copies on average. Proposition 1, with $K \le n/2$, leaves out a share {glue:text}`beyond:.0e` of all permutation
 # points at $n =$ {glue:text}`n_max`.
@@ -497,12 +537,13 @@ for copies in partitions(width):
     nullity[copies] = int((spectra[copies] < 1e-9).sum())
 
 order = {copies: width - len(copies) for copies in spectra}  # K
-off = [abs(nullity[c] - order[c] * width_next) for c in spectra]
+off = [nullity[c] - order[c] * width_next for c in spectra]
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P7.dimension"}
 pairs = {copies: sum(math.comb(s, 2) for s in copies) for copies in spectra}
 rival = max(abs(pairs[c] - order[c]) * width_next for c in spectra)
-claims.check("P7.dimension", off, rival=rival)
+farthest = max(off, key=abs)
+claims.check("P7.dimension", farthest, n=len(off), rival=rival)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the singular values"}
 figure, axis = figures.panels(height=4.0)
@@ -539,9 +580,18 @@ figures.numbers(
 # ```
 #
 # The smallest singular value above the jump is {glue:text}`kept:.0e` of the largest, the greatest one below it
-# {glue:text}`dropped:.0e`. The Jacobian is an analytic function of the weights, so that a minor which is not zero at one
-# network is not zero at almost every other one with the same partition: the plane is as large as Proposition 2 says, and
-# generically no larger.
+# {glue:text}`dropped:.0e`: the nullity is $K n_{k+1}$ for every partition.
+#
+# ```{prf:corollary} No larger
+# :label: cor-no-larger
+# Let the activation be analytic. If for some widths, inputs and partition one network has a Jacobian in $W^{(k+1)}$ of nullity $K n_{k+1}$, so has almost every network of these widths and this partition.
+# Then the set of $W^{(k+1)}$ with the same outputs is, near the permutation point, the plane of Proposition 2.
+# ```
+#
+# ```{prf:proof}
+# By {prf:ref}`thm-plane` the nullity is never smaller. A minor of the Jacobian of size $(n_k - K)\, n_{k+1}$ is an analytic function of the weights; if it is not 0 at one network, its zeros have measure 0. Where it is not 0, the
+# outputs are, by the inverse function theorem, locally injective on a complement of the plane, and they do not depend on the place in the plane.
+# ```
 #
 # Along the plane the loss is constant to rounding, however far we go. Each displacement here is as long as $W^{(k+1)}$.
 
@@ -570,10 +620,10 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # - $T(K, n)$ is exact for every $K < n$: Stirling numbers, or a sum of positive terms that is a polynomial in $n$
 #   ({prf:ref}`thm-count`). The bound of Proposition 1 is one of these terms, and equal to the sum only for $K \le 1$.
-# - The constant of Lemma 1 is $1/(2^K K!)$, larger than printed by $e^K$, and it is that of $T(K, n)$ too
+# - The constant of Lemma 1 is $1/(2^K K!)$, larger by $e^K$ than its proof has it, and it is that of $T(K, n)$ too
 #   ({prf:ref}`thm-growth`). So the bound is sharp for fixed $K$ and wide layers; at $K$ near $n/2$ it is not.
-# - All orders together, a layer has about $0.72 \cdot 1.44^n$ times as many permutation points as minima, most of them
-#   with $K \approx 0.28\, n$ ({prf:ref}`prop-all-orders`).
+# - All orders together, a layer has about $0.72 \cdot 1.44^n$ times as many permutation points as minima. Their orders have the mean $0.28\, n$ and a
+#   standard deviation of $0.40 \sqrt n$, so that in wide layers nearly all points have $K \approx 0.28\, n$ ({prf:ref}`prop-all-orders`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
 # - The plane of Proposition 2 is all of the freedom that the outputs leave to $W^{(k+1)}$, in almost every network.
 #

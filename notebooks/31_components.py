@@ -176,7 +176,7 @@ claims.check(
 )
 
 # %% [markdown]
-# Now the count. Minima are found by descent ({py:func}`~lmc_helpers.linear_nets.descent.descend`) from random weights with all choices of signs of their determinants, and two neighbours in a row sorted by the signs $c_i$ are put into one class if the path between them stays at loss 0. If the signs did not tell all
+# Now the count. Minima are found by descent ({py:func}`~lmc_helpers.linear_nets.descent.descend`) from random weights with all choices of signs of their determinants, and two neighbours in a row sorted by the signs $c_i$ are put into one class if the path between them stays at loss 0. (Minima with different signs lie in different components, as no determinant can change its sign on a path inside the minimum.) If the signs did not tell all
 # components apart, some paths would leave the minimum and the classes be more; if some component were empty or missed, they would be fewer.
 
 # %%

@@ -14,8 +14,8 @@
 # # How far from the orbit
 #
 # Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that
-# the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The proposition is true. The last step of the printed proof is missing: it says that $g$ and $g^{-1}$ cannot both approach a large multiple of the
-# identity, and concludes that the distance is unbounded. This chapter proves that step, with bounds on the squared distance that differ by at most $d_0^2/c^2$, and finds the distance exactly for balanced factorisations.
+# the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The proposition is true. The printed proof ends with the remark that $g$ and $g^{-1}$ cannot both approach a large multiple of the
+# identity, so that the distance is unbounded. This chapter adds the estimate behind that remark, finds bounds on the squared distance that differ by at most $d_0^2/c^2$, and the exact distance for balanced factorisations.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 factorisations: int = 8  # random factorisations of each shape
@@ -361,7 +361,7 @@ figures.show("fig_between", figure)
 # ## What we found that the paper does not say
 #
 # - The distance of the paper's midpoints is known to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`), and exactly from balanced factorisations ({prf:ref}`thm-balanced-distance`), which are the farthest for given $A$ and $c$ up to that accuracy.
-# - The missing last step of the proof of Prop. 5.5 takes three lines ({prf:ref}`lem-both`).
+# - The last step of the proof of Prop. 5.5, which the paper states without an estimate, takes three lines ({prf:ref}`lem-both`).
 # - For near-identity $g$ the distance is of second order: up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move.
 # - No point of $S$ needs special care: the distance is unbounded from every $W$.
 #

@@ -328,11 +328,11 @@ claims.check(
 #
 # 1. The outputs of $g \cdot w$ are $W_2 s P_g$, and $\|W_2 s\|^2 = \|W_2 s P_g\|^2 + \|W_2 s (I - P_g)\|^2$. So (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
 # 2. If $s_g$ has rank $k$, the outputs do not change. This needs $k \le h$. It is then true for almost every $W_1$ if $\sigma$ is sigmoid and no two columns of $X$ are equal up to sign nor one of them 0, or if $\sigma$ is leaky ReLU, $k \le n$ and $X$ has rank $k$. For leaky ReLU and
-#    $n < k \le h$ it is not: on the open set where all entries of $g W_1 X$ have one sign, $s_g$ has at most rank $n$. (It is not empty if the columns of $X$ lie in an open half-space.)
+#    $n < k \le h$ it is not: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
 # 3. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$. It is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$ and, as in 2, is not implied by it.
 # 4. $g_2 \cdot (g_1 \cdot w) = (g_2 g_1) \cdot w$ if and only if $W_2 s (I - P_{g_1})\, s_{g_2 g_1}^+ = 0$. It is so if $s_{g_1}$ has rank $k$.
 # 5. With targets $Y$, the squared loss of $g \cdot w$ is $\|Y (I - P_g)\|^2 + \|(Y - W_2 s) P_g\|^2$, at most the sum of the squared losses of $w$ and of the network with outputs 0.
-# 6. The map is continuous in $g$ where $s_g$ keeps its rank, and for general $W_2$ not where the rank falls. Matrices of less than full rank have the codimension $|h - k| + 1$.
+# 6. The map is continuous in $g$ where $s_g$ keeps its rank and, if $s$ has rank $k$, for general $W_2$ not where the rank falls. Under the hypotheses of 2 and for general $W_1$, the $g$ for which $s_g$ has a rank below $k \le h$ have at least the codimension $h - k + 1$.
 # 7. If $s_g$ has rank $k$ for almost every $g$ and $W_1$ has rank $n \le h$, the points $g \cdot w$ with the outputs of $w$ make a set of dimension $h n$. Rescalings of the neurons give $h$.
 # 8. If the row space of $s_g$ were a uniformly random $h$-dimensional subspace, $h \le k$, the mean of $\|W_2 s (I - P_g)\|^2$ would be $(1 - h/k) \|W_2 s\|^2$.
 # ```
@@ -342,7 +342,7 @@ claims.check(
 #
 # 2\. Rank $k$ means $P_g = I$. *Sigmoid.* Along almost every line through 0 the preactivations of a neuron are $a_1 t, \dots, a_k t$ with different $|a_j| > 0$. The functions $\sigma(a_j t)$ have their first poles at $t = \pm i \pi / |a_j|$, so they are linearly independent, and so are the $k$ analytic functions $W \mapsto \sigma(W x_j)$ of a row. The
 # determinant of $k$ rows is then an analytic function that is not 0, and vanishes on a null set only. *Leaky ReLU.* If $X$ has rank $k \le n$, then $Z = g W_1 X$ takes any value in $\mathbb R^{h \times k}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map). The matrices of rank less than $k \le h$ are a null set, and so is
-# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all entries of $g W_1 X$ have one sign, $s_g$ is a multiple of it.
+# its preimage under $\sigma$ entry by entry, which is injective with a locally Lipschitz inverse. Where all rows of $g W_1 X$ have the same signs, $s_g$ is $g W_1 X$ times a diagonal matrix.
 #
 # 3\. $s s^+ s = s$. The projection $s s^+$ of $\mathbb R^h$ is the identity if and only if $s$ has rank $h$.
 #
@@ -350,15 +350,16 @@ claims.check(
 #
 # 5\. $Y - W_2 s P_g = Y (I - P_g) + (Y - W_2 s) P_g$, and the rows are orthogonal.
 #
-# 6\. $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls, so that $\|s_g^+\| \to \infty$.
+# 6\. $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls. With its right singular vector $u$, $\|W_2 s\, s_g^+\| \ge \|W_2 s u\|$ over that value, which is unbounded unless $W_2 s u \to 0$; and $s u \ne 0$ for all $u \ne 0$ if $s$ has rank $k$. A rank below $k$
+# means that the rows of $s_g$ lie in one hyperplane of $\mathbb R^k$: $k - 1$ parameters for it and, by the independence in 2, one equation for each of the $h$ rows.
 #
 # 7\. The first weights $g W_1$ take all values of rank $n$ in $\mathbb R^{h \times n}$, and determine the second ones.
 #
 # 8\. The mean of $P_g$ commutes with all rotations and has the trace $h$: it is $(h/k) I$.
 # ```
 #
-# The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first, the pseudo-inverse is not continuous; a curve $\exp(tM) \cdot w$ in general position avoids the breaks unless $k = h$,
-# where their codimension is 1. And $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$. With $k > h$ neither is so in
+# The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first, the pseudo-inverse is not continuous; under the hypotheses of 2 a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of Fig. 3b, c,
+# and may meet them if $k = h$. And $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss in general for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$. With $k > h$ neither is so in
 # general. The bound (7) is the change that $W_2 = 0$ would make.
 #
 # A break of leaky ReLU with slope $\frac14$, $X = W_1 = W_2 = I_2$: for the invertible $g_\varepsilon = \begin{pmatrix} 1 & -1 \\ -4 & \frac14 + \varepsilon \end{pmatrix}$ the hidden neurons $s_g = \begin{pmatrix} 1 & -\frac14 \\ -1 & \frac14 + \varepsilon \end{pmatrix}$ have determinant $\varepsilon$.
@@ -550,7 +551,7 @@ runs = {(k, r): study(k, r, found=at[k]) for k in (8, 64) for r in magnitudes}
 
 # %% [markdown]
 # With 8 samples: what $\mathrm{id} \cdot w$ keeps of a random $W_2$, $\operatorname{tr}(s s^+)/h$; the change of the loss along each curve, over the highest loss on its chord; and how far the curve is below its chord at every interior point. The last two follow from {prf:ref}`prp-map`: with 8 samples, fewer than the 16 inputs,
-# the loss on $\gamma$ is that of the minimum, here 0 up to training. The dimension of the set that $w$ is joined to in this way is $h$ times the rank of $W_1$.
+# the loss on $\gamma$ is that of the minimum, here 0 up to training. And the dimension of the set of the points $g \cdot w$: the rank of the derivative of $g \mapsto g \cdot w$ at the identity, by central differences.
 
 # %%
 kept = [
@@ -574,7 +575,19 @@ def above_chord(on_curve, on_chord, *_):
 
 
 surplus_8 = torch.cat([above_chord(*runs[8, r]) for r in magnitudes])
-reached = [32 * torch.linalg.matrix_rank(w[0]).item() for _, w, _ in at[8]]
+
+
+def dimension(net, w, eps=1e-5):
+    """Rank of the derivative of g ↦ g·w at g = I."""
+    eye = torch.eye(32, dtype=torch.float64)
+    E = torch.eye(32**2, dtype=torch.float64).view(-1, 32, 32)  # E_ij
+    w = tuple(W.expand(len(E), -1, -1) for W in w)
+    ahead, behind = (flatten(net.act(eye + s * E, w)) for s in (eps, -eps))
+    J = (ahead - behind) / (2 * eps)  # (1024, 2560)
+    return torch.linalg.matrix_rank(J @ J.T, rtol=1e-10, hermitian=True).item()
+
+
+reached = [dimension(net, w) for net, w, _ in at[8][:2]]
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.identity"}
 claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)

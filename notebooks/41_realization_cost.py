@@ -288,7 +288,7 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # %% [markdown]
 # ## A ReLU in front
 #
-# A set $T = -T$ of non-negative inputs is $\{0\}$ or empty. So Assumption 4.1 is never met by a ReLU layer that follows a ReLU, nor by one that reads pixels in $[0, 1]$ (behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube), and without it both statements fail: with one positive input coordinate,
+# The paper calls Assumption 4.1 intentionally strong for activations like ReLU and expects its results to extend to weaker ones. A set $T = -T$ of non-negative inputs is $\{0\}$ or empty. So the assumption is never met by a ReLU layer that follows a ReLU, nor by one that reads pixels in $[0, 1]$ (behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube), and without it both statements fail: with one positive input coordinate,
 # $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas eq. (10) below gives $|a|$.
 #
 # ```{prf:theorem} Which ReLU neurons are determined

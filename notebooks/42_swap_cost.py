@@ -374,7 +374,7 @@ figures.show("fig_gram", figure)
 # $\mu^{-1} \frac m2 \bigl( 2 g^2 - 4 \rho g^2 \bigr) = \mu^{-1} \frac m2 (1 - 2\rho)\, \gamma^2$.
 # ```
 #
-# Theorem 4.5 is part 1 and holds as printed. Corollary C.5 (eq. 20 in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$, whatever the width. By part 4 that is wrong for $\rho > \frac12$.
+# Theorem 4.5 is part 1 and holds as printed. Corollary C.5 (eq. 20 in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$. Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds. By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.
 # Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, so that it has become cheaper on the other neuron;
 # with $\rho = 1$ the exchanged layer needs no trained weights at all. The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do.
 

@@ -629,10 +629,11 @@ counts = {  # (neurons, exchangeable partners of each): counts (n_a, n_b)
     (81, 8): 9 * list(product((2, 5, 8), repeat=2)),
     (81, 80): 81 * [(5, 5)],
 }
-designed = {
-    key: barrier_of(run(U, masks_with_counts(some, controls, 10, d, seed + 4)))
+prescribed = {
+    key: run(U, masks_with_counts(some, controls, 10, d, seed + 4))
     for key, some in counts.items()
 }
+designed = {key: barrier_of(some) for key, some in prescribed.items()}
 WIDTHS = [m * j for j in (1, 4, 12, 28) if m * j <= widest]
 wide = {
     w: measure(
@@ -672,6 +673,14 @@ for k, some in swept.items():
     state = used[both].double().mean().item(), -some.b[both & ~used].mean().item()
     model[k] = two_state_barrier(sees_both[k], *state)
     lines[k] = barrier_of(some), barrier_of(switch_off(some, used)), *state
+    lost = 4 * two_state_barrier(2 * state[0] * sees_both[k], 0.5, state[1])
+    figures.numbers(  # the two factors of the model
+        **{f"missed_{k}": (1 - state[0]) ** 2, f"lost_{k}": lost}
+    )
+figures.numbers(
+    on_few=are_on(prescribed[9, 8], unseen).double().mean().item(),
+    on_many=are_on(prescribed[81, 8], unseen).double().mean().item(),
+)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Barriers by the number of neurons that see both latents"}
 at_width = {some.both: midpoint_barrier(some) for some in wide.values()}
@@ -777,11 +786,12 @@ figures.numbers(
 # with one order of the examples it stays at {glue:text}`one_order:.3f`. With the unused neurons at 0 nothing of it is left (its size is {glue:text}`zeroed`), while no student's loss changes by more than {glue:text}`zero_change`; in the random frame at $\nu = 1/10$ it falls from {glue:text}`frame_trained:.3f` to {glue:text}`frame_zeroed` in the same way.
 # An unused neuron has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #
-# Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons that have no partners at all have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`. At $\nu = 1$, with
+# Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`. At $\nu = 1$, with
 # {glue:text}`widest` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
 #
-# And the number counts because of the ratio in {prf:ref}`prop-middle`. From $\nu = 1$ to $\nu = 1/10$ the bias of a neuron that is off falls from {glue:text}`beta_1:.2f` to {glue:text}`beta_10:.2f` only, while the weight of one that is on falls like $1/(\pi N)$: $\pi N \beta$ rises from {glue:text}`tau_1:.2f` at $\nu = 1$ to {glue:text}`tau_10:.1f` at $\nu = 1/10$. The
-# model of two states says {glue:text}`model_10:.2f` there. It is too high mostly because an unused neuron keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept, which again changes no student, the barrier would be {glue:text}`flat:.2f`.
+# And the number counts by both factors of {prf:ref}`prop-middle` (3). Of few neurons a run uses nearly all, so that there is little to miss: the share in use is {glue:text}`on_1:.2f` at $\nu = 1$ against {glue:text}`on_10:.2f` at $\nu = 1/10$, and {glue:text}`on_few:.2f` of the 9 prescribed neurons against {glue:text}`on_many:.2f` of the 81 in classes of nine. From $\nu = 1$ to $\nu = 1/10$ the
+# factor $(1 - \pi)^2$ rises from {glue:text}`missed_1:.3f` to {glue:text}`missed_10:.2f`. And of what one run alone uses more is lost: the bias of a neuron that is off falls from {glue:text}`beta_1:.2f` to {glue:text}`beta_10:.2f` only, while the weight of one that is on falls like $1/(\pi N)$, so that $\pi N \beta$ rises from {glue:text}`tau_1:.2f` to {glue:text}`tau_10:.1f` and $\mathbb E \min(s_+, \pi N \beta)^2$ from
+# {glue:text}`lost_1:.2f` to {glue:text}`lost_10:.2f`. The model of two states says {glue:text}`model_10:.2f` at $\nu = 1/10$. It is too high mostly because an unused neuron keeps small weights along $(1, 1)$, which bring its preactivation nearer to 0 where $s$ is large: with these weights at 0 and the biases kept, which again changes no student, the barrier would be {glue:text}`flat:.2f`.
 #
 # ## The same masks
 #
@@ -893,11 +903,11 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target, so that it is LMC between solutions.
+# - Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target wherever a neuron of the mask sees both latents, so that it is LMC between solutions.
 # - The coherence acts through what the masks let neurons see: at a fixed probability of seeing a latent little of its effect remains, and at coherence 1 that probability alone brings about nearly all of it. With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier, though $S_i$ is nearly as
 #   anisotropic as at $\nu = 1$. What counts is how many neurons see both latents at a cost that training can pay.
-# - The barrier is that of neurons which one run uses and the other has switched off. The initial weights decide which; the more neurons share the target, the less each carries against the bias of one that is off. Setting unused neurons to 0 removes the barrier and changes no student.
-# - Exchangeable partners are not needed for a barrier, and few neurons that are all exchangeable have none to speak of: LMC at $\nu = 1$ does not come from neurons that the mask identifies, but from there being few.
+# - The barrier is that of neurons which one run uses and the other has switched off. The initial weights decide which. Of few neurons a run uses nearly all; the more there are, the smaller is the share in use, and the less each carries against the bias of one that is off. Setting unused neurons to 0 removes the barrier and changes no student.
+# - Exactly exchangeable partners are not needed for a barrier, and few neurons that are all exchangeable have none to speak of. At $\nu = 1$ the mask leaves few neurons that can serve the target, as the paper's argument has it; it does not tell these few apart, and LMC comes from their small number.
 #
 # ```{admonition} Try it
 # :class: tip

@@ -128,7 +128,7 @@ claims.check("I19.best_constant", max(best), n=len(best))
 # Q_L(\beta) = \rho^\top \Bigl( B B^\top + \frac{\beta}{L^2} I \Bigr)^{-1} \rho ,
 # $$ (eq-surrogate)
 #
-# which equals the paper's eq. (257), a difference of two terms of order $1/\beta$, without its loss of digits. It increases as $\beta \to 0$, to the least $\lVert w \rVert^2$ with which the neuron computes the *linear* function $u^\top x$, or to infinity. Where $\eta(u^\top x)$ determines $u^\top x$, as under Assumption 4.1, this is the squared realization cost. Else it is larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
+# which equals the paper's eq. (257), a difference of two terms of order $1/\beta$, without its loss of digits. It increases as $\beta \to 0$, to the least $\lVert w \rVert^2$ with which the neuron computes the *linear* function $u^\top x$, or to infinity. Where $\eta(u^\top x)$ determines $u^\top x$, as under Assumption 4.1, this is the squared realization cost. Else it may be larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
 #
 # The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under a symmetry like that of Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
 #

@@ -80,7 +80,7 @@ from lmc_helpers.seeds import torch_generator
 # \Bigl| \frac{\mu\, \Delta_\tau^{\mathrm{in}}}{\lVert \delta_\tau \rVert^2} - 1 \Bigr| \le 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} \bigl( 1 + 2 \rho + 2 \rho^2 \bigr) ,
 # $$
 #
-# which is the explicit form of Thm 4.7. The first term is sharp: for $D = 1$ and $R = \rho\, \delta_\tau$ the cost is $(1 - 2\rho) \lVert \delta_\tau \rVert^2$. So the printed hypothesis $\rho \le 1$ does not make the reindexing costly; $\rho < \frac12$ is needed for that.
+# which is the explicit form of Thm 4.7. The first term is sharp: for $D = 1$ and $R = \rho\, \delta_\tau$ the cost is $(1 - 2\rho) \lVert \delta_\tau \rVert^2$. So under the hypothesis $\rho \le 1$ of the theorem a reindexing may still have a negative cost; for $D = 1$ it is positive if $\rho < \frac12$.
 
 # %%
 GRID = list(product(range(layers), (0.0, 0.02, 0.1, 0.4)))  # layer, width of D
@@ -373,7 +373,7 @@ figures.numbers(profile=profile)
 #
 # ## What we found that the paper does not say
 #
-# - Thm 4.7 needs $\rho < \frac12$ to give a positive cost.
+# - Thm 4.7 gives a positive cost where its error is below 1, which takes $\rho < \frac12$; for larger $\rho$ the cost may be negative.
 # - Corollary C.6 holds for all $\rho \le 1$, by another proof than the printed one ({prf:ref}`thm-input-minimum`).
 # - The constant of Thm 4.8 is $\sqrt 2$ for wide layers, and its upper bound needs no condition on the number of inputs ({prf:ref}`prop-root-two`).
 # - A permutation of the inputs that is no transposition may cost nothing where every transposition costs something; for wide layers transpositions are the cheapest ({prf:ref}`prop-footnote`).

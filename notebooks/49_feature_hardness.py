@@ -14,7 +14,7 @@
 # # Hardness near random features
 #
 # A neuron whose place is fixed is identified, but can it still learn? Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` argue in section 4.5 that a network whose weights stay near fixed random ones cannot approximate certain targets, so that identifiability has a price, and prove it in App. C.4. This chapter confirms the
-# claim with all constants, for weights that are trained. On the way it sharpens the stability lemmas, and shows that the printed Thm C.10 is true for another reason than theirs: its target may have a bias, its networks have none.
+# claim with all constants, for weights that are trained. On the way it sharpens the stability lemmas, and shows that Thm C.10 has a short proof: its target may have a bias, its networks have none.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 20  # random networks per setting of the exact checks
@@ -104,7 +104,7 @@ claims.check("I8.sharp_stability", max(stability), n=len(stability))
 #
 # Thm C.10 bounds the error for a target $\mathrm{ReLU}(w_\star^\top x + b_\star)$, $\lVert w_\star \rVert = d^2$, from below: for every $w_\star$ there is $b_\star$ with $|b_\star| \le 6 d^3 + 1$ such that for all $\alpha$, $W$ with
 # $\lVert \alpha \rVert_\infty < e^{cd}/(48 m d^2)$ and $\lVert \alpha \rVert_2 \lVert W \rVert_F \le 1/(10 \sqrt 2)$, with probability $1 - e^{-cd}$ over $F$, the error exceeds $1/(10 \sqrt 2)$. The theorem is true. But its networks have no biases, so they are positively homogeneous, $f(sx) = s f(x)$ for $s > 0$;
-# the target need not be, as $b_\star$ may be chosen, and with the largest one nothing that the theorem speaks of matters:
+# the target need not be, as $b_\star$ may be chosen, and with the largest one neither the draw of $F$ nor the conditions on $\alpha$ and $W$ are needed:
 #
 # ```{prf:theorem} Networks without biases
 # :label: thm-homogeneous
@@ -123,7 +123,7 @@ claims.check("I8.sharp_stability", max(stability), n=len(stability))
 # the second $Q b = b\, (1 - \frac rd\, \mathbb E\, r)$, of norm $b \sqrt{1 - (\mathbb E\, r)^2/d}$, and the third does not grow under $Q$. With $\lVert w \rVert = d^2$ and $b > 6 d^3$ the third term is below $d^2 e^{-9 d^2}$, and $\operatorname{Var} r$ grows with $d$, towards $\frac12$, so that the bound grows with $d$ too.
 # ```
 #
-# So as printed Thm C.10 (and Thm C.9 in the form in which it is quoted) does not separate trained features from random ones: it separates networks without biases from a target with one. The network with full feature learning of eq. (172), to which they are compared, has biases. What the argument needs is a target that one neuron without bias computes; that is the next section.
+# So Thm C.10, which leaves $b_\star$ open (as Thm C.9 does in the form in which it is quoted), does not by itself tell random features from trained ones: with this $b_\star$ it separates networks without biases from a target with one. The network with full feature learning of eq. (172), to which they are compared, has biases. For the argument of section 4.5 one wants a target that one neuron without bias computes; that is the next section.
 
 # %%
 d, length = 41, 41**2  # the least dimension of Thm C.10, and ‖w⋆‖
@@ -153,7 +153,7 @@ claims.check("I8.homogeneous", ratios, rival=min(without_radius))
 # %% [markdown]
 # ## Weights that are chosen after the features
 #
-# In the printed order of quantifiers $\alpha$ and $W$ are chosen *before* $F$ is drawn, so that for other biases the theorem says nothing about trained weights; its proof works on one event for all $\alpha$, which Thm C.9, in the order in which it is quoted, does not give. (The event cannot serve all targets either: for $w_\star = d^2 f_1$, $b_\star = 0$ the error is 0.)
+# In the printed order of quantifiers $\alpha$ and $W$ are chosen *before* $F$ is drawn, so that for other biases the theorem says nothing about trained weights; its proof works on one event for all $\alpha$, which Thm C.9, in the order in which it is quoted, does not give. (For $b_\star = 0$ one event cannot serve all targets: for $w_\star = d^2 f_1$ the error is 0. So $w_\star$ is fixed before $F$.)
 # The statement that section 4.5 needs is true, for a target without bias and with all constants known:
 #
 # ```{prf:theorem} Weights that are chosen after the features
@@ -255,8 +255,8 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - With the bias $b_\star = 6 d^3 + 1$ that it allows, Thm C.10 holds for every network without biases, trained or not: such a network misses the target by {glue:text}`distance_41` at $d = 41$ ({prf:ref}`thm-homogeneous`). As printed it is not evidence for the trade-off of section 4.5.
-# - The trade-off is real: for a target without bias the theorem holds in the order that its use requires, with weights that are trained, by a proof of half a page ({prf:ref}`thm-after`).
+# - With the bias $b_\star = 6 d^3 + 1$ that it allows, Thm C.10 holds for every network without biases, trained or not: such a network misses the target by at least {glue:text}`distance_41` at $d = 41$ ({prf:ref}`thm-homogeneous`). With $b_\star$ left open it does not by itself show the trade-off of section 4.5.
+# - The trade-off is real: for a target without bias the theorem holds in the order that its use requires, with weights that are trained, by a short proof ({prf:ref}`thm-after`).
 # - The stability lemmas hold with the constant $1/\sqrt 2$, which is sharp.
 #
 # ```{admonition} Try it

@@ -28,6 +28,7 @@ PAPERS = {
 
 
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
+LABELS = {"paper": "printed", "reading": "read as", "ours": "criterion"}
 KINDS = (  # of statements, as the front page and the errata count them
     ("results", lambda part: part.whose != claims.OURS and part.weight == claims.HEADLINE),
     ("details", lambda part: part.whose != claims.OURS and part.weight != claims.HEADLINE),
@@ -115,7 +116,7 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
-    found.globals |= {"measured": claims.measured, "stated": STATED}
+    found.globals |= {"measured": claims.measured, "stated": STATED, "labels": LABELS}
     return found
 
 

@@ -125,6 +125,7 @@ def _work(connection: socket.socket) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked goes as soon as the answer is there
         with contextlib.suppress(OSError):
             sys.stdout.flush()
             sys.stderr.flush()

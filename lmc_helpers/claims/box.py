@@ -156,13 +156,12 @@ def slug(verdict: str) -> str:
 
 def table(part: Part, verdict: Verdict) -> str:
     """The box as an HTML table, which ``book/_static/book.css`` colours by the verdict."""
-    rows = []
-    if part.statement:  # formulas between $ are typeset by MathJax, which looks only where it is told to
-        pieces = html.escape(part.statement, quote=False).split("$")
-        typeset = "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
-        rows.append(f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{typeset}</td></tr>')
+    # Formulas between $ are typeset by MathJax, which looks only where it is told to.
+    pieces = html.escape(part.statement, quote=False).split("$")
+    typeset = "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
+    rows = [f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{typeset}</td></tr>']
     for label, *contents in _rows(part, verdict):
-        label = "quantity" if rows and label == part.id else label
+        label = "quantity" if label == part.id else label
         cells = "".join(f"<td>{html.escape(content)}</td>" for content in contents)
         rows.append(f"<tr{VERDICT_ROW if label == 'verdict' else ''}><th>{html.escape(label)}</th>{cells}</tr>")
     return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{"".join(rows)}</table>'

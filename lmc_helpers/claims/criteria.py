@@ -60,7 +60,7 @@ class PartEntry(Entry):
         json_schema_extra={"enum": list(WEIGHTS)},
     )
     where: str = Field(description="where a reader with the PDF finds it; for ours, to what it belongs")
-    statement: str = Field("", description="what is stated there, in our words, with typeset formulas")
+    statement: str = Field(min_length=1, description="what is stated there, in our words, with typeset formulas")
     quantity: str = Field(description="what is measured, without formulas that need typesetting")
     criterion: Interval = Field(description="what the statement comes to, for the measured quantity")
     rival: Rival

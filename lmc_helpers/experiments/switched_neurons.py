@@ -1,7 +1,7 @@
 """Neurons that one run uses and another does not, and what the middle of the line between the runs lacks.
 
 A student of App. F.5 (Bürgin et al.) is a sum of ReLU(u_i) with output weights 1. ReLU is convex, so the student in
-the middle between two others lies below the mean of their outputs, by the sum of
+the middle between two others lies below the mean of their outputs, by the sum of the terms ::
 
     g_i = ½ min(|u_i|, |v_i|)  where the preactivations u_i and v_i at the two ends have opposite signs,
 

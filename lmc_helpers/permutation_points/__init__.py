@@ -5,7 +5,7 @@ with these neurons exchanged. The files, with sections and equations of the pape
 
 - :mod:`~lmc_helpers.permutation_points.mlp`, eq. (1): networks as flat vectors θ, many in one batch; where the
   parameter vectors ϑ_m and their outgoing columns stand. Chapters 21, 22, 24.
-- :mod:`~lmc_helpers.permutation_points.hessian`: gradients, Hessians and their inertia. Chapters 21, 22.
+- :mod:`~lmc_helpers.permutation_points.hessian`: gradients, Hessians and their inertia. Chapters 21, 22, 24.
 - :mod:`~lmc_helpers.permutation_points.newton`: trust-region Newton descent, many problems at once. Chapters 21, 22.
 - :mod:`~lmc_helpers.permutation_points.pair`, section 4.1: coordinates in which two neurons become one. Chapters
   21, 24.
@@ -16,11 +16,15 @@ with these neurons exchanged. The files, with sections and equations of the pape
 - :mod:`~lmc_helpers.permutation_points.branches`, section 4.1: branches of constrained minima on which two neurons
   merge, and where they end. Chapter 21.
 - :mod:`~lmc_helpers.permutation_points.merging`, section 4.1, Figs. 1 and 4: the path to the permutation point and its
-  kind. Chapters 21, 24.
+  kind. Chapter 21.
 - :mod:`~lmc_helpers.permutation_points.doubling`, section 4.2: a neuron doubled, the matrices J and D that decide the
   Hessian, the plateau, the exchange of neurons at equal loss. Chapter 22.
+- :mod:`~lmc_helpers.permutation_points.replicas`, sections 4.2 and 4.3: neurons many times over, targets that give a
+  doubled neuron any curvature. Chapter 22.
 - :mod:`~lmc_helpers.permutation_points.counts`, section 4.3, Props. 1 and 2, Lemma 1: the number of permutation points
   T(K, n). Chapter 23.
+- :mod:`~lmc_helpers.permutation_points.converged`, section 5: merge paths with a converged minimum at every distance.
+  Chapter 24.
 - :mod:`~lmc_helpers.permutation_points.classifiers`, section 5, Fig. 3: classifiers and their most similar neurons.
   Chapter 24.
 """

@@ -12,6 +12,7 @@ file                      what it computes
 ``matchings``             Algorithm 1, weight and pair matching beside the best of all m! permutations (chapter 13)
 ``between_minima``        loss and barrier (9) between two minima, of many pairs, of wide networks (chapters 13–17, 19)
 ``barrier_limit``         the barrier for M → ∞ with m/M fixed, exact, and where it peaks: Fig. 3 (chapter 15)
+``leftover_places``       the leftover rows of Algorithm 1 by their place, columns sorted in place (chapter 15)
 ``best_pairing``          the best of all pairings of rows, in the mean error halfway (chapter 15)
 ``gradient_descent``      many networks trained at once by the exact gradient, B.1 (chapters 11, 13, 16–19)
 ``many_dimensions``       descent in several input dimensions in one batch: Fig. 11 (chapter 19)

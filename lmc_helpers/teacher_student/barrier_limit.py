@@ -7,9 +7,9 @@ different axes, c_d = E σ(x₁) ≈ 1/√(2πd). With many types the sum concen
 
 In the limit the counts of a type in the two minima are independent 1 + Poisson(ν), ν = r − 1, and the entries of a type
 are uniform on the simplex. The law of the rows that Algorithm 1 leaves over has a closed form, :func:`leftover_tail`.
-How the leftovers of one minimum meet those of the other the algorithm does not say; g is an integral over that law for
-each reading (chapter *Where the barrier peaks*): in random order, large with large (``"sorted"``), large with small
-(``"opposed"``). Nothing is sampled.
+How the leftovers of one minimum meet those of the other depends on the order of the rows; g is an integral over that
+law for each order (chapter *Where the barrier peaks*): random, one after another with columns sorted in place
+(``"in place"``), large with large (``"sorted"``), large with small (``"opposed"``). Nothing is sampled.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import eval_laguerre, gammaln
 
-READINGS = ("random", "sorted", "opposed")  # how the leftovers meet
+from lmc_helpers.teacher_student.leftover_places import leftover_tail_at
+
+ORDERS = ("random", "in place", "sorted", "opposed")  # how the leftovers meet
 TERMS = 60  # of the series; the l-th is at most ν^l/l!
 NODES = 60  # Gauss–Legendre nodes in the angle and in the radius
+PLACES = 16  # Gauss–Legendre nodes in the height
 QUANTILES = 20_000
 
 
@@ -125,8 +128,9 @@ def leftover_cost(r: float, leftovers: str = "random") -> float:
     r : float
         m/M, 1 < r <= 10.
     leftovers : str
-        ``"random"``: independent ends, g = (1/S(0)) ∬ ab/(a² + b²)^(3/2) S(a) S(b) da db; ``"sorted"``: equal ends,
-        g = (2 − √2) ∫ S(a) da; ``"opposed"``: the ends at the quantiles u and 1 − u.
+        ``"random"``: independent ends, g = (1/S(0)) ∬ ab/(a² + b²)^(3/2) S(a) S(b) da db; ``"in place"``: the integral
+        over u of the same with s(u, ·) for S; ``"sorted"``: equal ends, g = (2 − √2) ∫ S(a) da; ``"opposed"``: the ends
+        at the quantiles u and 1 − u.
 
     Returns
     -------
@@ -136,7 +140,7 @@ def leftover_cost(r: float, leftovers: str = "random") -> float:
     Raises
     ------
     ValueError
-        if r or the reading is not allowed.
+        if r or the order is not allowed.
 
     Examples
     --------
@@ -145,12 +149,21 @@ def leftover_cost(r: float, leftovers: str = "random") -> float:
     True
     """
     _check_ratio(r)
-    if leftovers not in READINGS:
-        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, READINGS))}")
+    if leftovers not in ORDERS:
+        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, ORDERS))}")
     number = float(leftover_tail(0.0, r))
     if leftovers == "random":
         return _independent(lambda a: leftover_tail(a, r), 0.5) / number
-    a = np.linspace(0, 1, 4001) ** 1.5 / 2  # finer near 0
+    a = np.linspace(0, 1, 1001 if leftovers == "in place" else 4001) ** 1.5 / 2  # finer near 0
+    if leftovers == "in place":
+        node, weight = np.polynomial.legendre.leggauss(PLACES)
+        tails = leftover_tail_at((node + 1) / 2, a, r)  # (PLACES, 1001)
+
+        def cost(tail: np.ndarray) -> float:
+            return _independent(lambda x: np.asarray(np.interp(x, a, tail)), 0.5) / tail[0]
+
+        each = [cost(tail) for tail in tails]
+        return float(weight @ each / 2)
     tail = leftover_tail(a, r)
     if leftovers == "sorted":
         return (2 - math.sqrt(2)) * float(np.trapezoid(tail, a))

@@ -1,6 +1,7 @@
 """The best pairing of the rows of two uniform minima, in the mean error halfway (chapter *Where the barrier peaks*).
 
-By thm-assignment (chapter *Algorithm 1 and better matchings*) the mean of |f − f*| halfway is (c_d/2) times the sum of
+By thm-assignment (chapter *Algorithm 1 and better matchings*) the mean absolute value of f − f* halfway is (c_d/2)
+times the sum of the costs ::
 
     C_ij = ‖w_i‖ + ‖w'_j‖ − ‖w_i + w'_j‖        (0 for equal types, a + b − √(a² + b²) for entries a, b of two types)
 

@@ -115,7 +115,7 @@ def toy(tmp_path, root) -> Toy:
         text = CHAPTER.format(title=name, module=module, claim=id)
         (tmp_path / "notebooks" / f"{number:02d}_{name}.py").write_text(text)
     part = {"where": "w", "quantity": "q", "rival": {"value": 9, "says": "nine"}, "expected": "holds"}
-    part |= {"whose": "paper", "weight": "headline"}
+    part |= {"whose": "paper", "weight": "headline", "statement": "s"}
     values = {"A1": 1, "B1": 2}
     (tmp_path / "book" / "claims").mkdir()
     write(

@@ -23,7 +23,7 @@ from lmc_helpers.matching import (
 )
 from lmc_helpers.teacher_student.minima import sample_minima
 
-LEFTOVERS = ["order", "sorted", "opposed"]
+LEFTOVERS = ["order", "in place", "sorted", "opposed"]
 
 
 def gaussian(*shape, seed=0):
@@ -80,7 +80,10 @@ def transcription(W1, W2, sort=True, leftovers="order"):
                         p[k] = i
     empty = [k for k in range(m) if p[k] is None]
     unassigned = [i for i in range(m) if i not in p]
-    if leftovers != "order":
+    if leftovers == "in place":  # in the order of the sorted matrices
+        empty.sort(key=order1.index)
+        unassigned.sort(key=order2.index)
+    elif leftovers != "order":
         empty.sort(key=lambda k: -max(W1[k]))
         unassigned.sort(key=lambda i: max(W2[i]) * (-1 if leftovers == "sorted" else 1))
     for k, i in zip(empty, unassigned, strict=True):
@@ -344,7 +347,7 @@ def test_bad_pairs_are_named(function, W1, W2, message):
         (lambda: row_types(BENT), "row W[1, 1] is at distance 0.25 from the nearest ray"),
         (lambda: algorithm_1(W.expand(2, 3, 3), BENT), "row W2[1, 1] is at distance 0.25 from the nearest ray"),
         (lambda: algorithm_1(BENT, W.expand(2, 3, 3), tol=0.3), "row W1[1, 2] is at distance 0.5 from the nearest"),
-        (lambda: algorithm_1(W, W, leftovers="big"), "leftovers = 'big' is unknown; allowed: 'order', 'sorted', 'opp"),
+        (lambda: algorithm_1(W, W, leftovers="big"), "leftovers = 'big' is unknown; allowed: 'order', 'in place'"),
         (lambda: permute(W, ONE[:2]), "W has shape (3, 3) and p (2,); allowed: (..., m, d) and (..., m)"),
         (lambda: permute(W[0], ONE), "W has shape (3,) and p (3,)"),
         (lambda: permute(W, torch.tensor([0, 0, 1])), "p[:] = [0, 0, 1] is no permutation; allowed: each of 0 ... 2"),

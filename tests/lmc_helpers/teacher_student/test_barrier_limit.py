@@ -5,7 +5,7 @@ import pytest
 
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.barrier_limit import (
-    READINGS,
+    ORDERS,
     barrier_limits,
     leftover_cost,
     leftover_tail,
@@ -69,7 +69,7 @@ def test_without_surplus_rows_nothing_is_left():
 
 
 @pytest.mark.parametrize("relative", [False, True])
-@pytest.mark.parametrize("how", READINGS)
+@pytest.mark.parametrize("how", ORDERS)
 def test_the_peak_is_the_largest_value_on_a_grid(how, relative):
     grid = np.linspace(1.8, 2.8, 51)
     curve = [np.divide(*barrier_limits(r, how)) if relative else barrier_limits(r, how)[0] for r in grid]
@@ -88,7 +88,7 @@ def test_a_tilt_moves_the_peak():
         (lambda: barrier_limits(1), "r = m/M = 1; allowed: 1 < r <= 10"),
         (lambda: row_tail(0.5, 11), "r = m/M = 11"),
         (lambda: leftover_tail(-0.1, 2), "an entry -0.1; allowed: entries >= 0"),
-        (lambda: leftover_cost(2, "small"), "leftovers = 'small' is unknown; allowed: 'random', 'sorted', 'opposed'"),
+        (lambda: leftover_cost(2, "small"), "leftovers = 'small' is unknown; allowed: 'random', 'in place', 'sorted'"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -1,0 +1,205 @@
+"""Paths of merging neurons with a converged minimum at every distance (Brea, Şimşek, Illing & Gerstner, section 5).
+
+"Full batch gradient descent was performed until convergence for every value of d" (Fig. 3). Gradient descent needs more
+steps than anyone has; Newton's method with a damped Hessian gets there. At φ with gradient g and Hessian H a step is
+−(H + νI)⁻¹ g. The damping ν, in units of the largest diagonal entry of H, is raised until H + νI is positive definite
+and the loss falls, and lowered after a good step. One Cholesky factor a trial, no eigenvectors: for networks of a few
+hundred or thousand parameters, one at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch.func import grad, jacrev
+
+from lmc_helpers.permutation_points.hessian import Loss
+from lmc_helpers.permutation_points.pair import PairChart
+
+__all__ = ["ConvergedPath", "damped_newton", "follow"]
+
+TRIALS = 60  # of the damping before a step is given up
+LEAST = 1e-13  # damping, below which it does nothing in double precision
+ROWS = 32  # of the Hessian that are differentiated together; it bounds the memory
+
+
+@dataclass(frozen=True)
+class ConvergedPath:
+    """A path of decreasing distance, one pair; K distances.
+
+    Attributes
+    ----------
+    theta : torch.Tensor
+        (K, p), the pair in places 0 and 1.
+    loss, gradient_norm : torch.Tensor
+        (K,); the gradient is that in the chart's coordinates, at fixed δ.
+    outgoing : torch.Tensor
+        (K,), norm of the larger of the columns a_0 and a_1.
+    """
+
+    theta: torch.Tensor
+    loss: torch.Tensor
+    gradient_norm: torch.Tensor
+    outgoing: torch.Tensor
+
+    def only(self, chosen: torch.Tensor) -> ConvergedPath:
+        """The path at some of its distances, ``chosen`` (K,) bool."""
+        return ConvergedPath(*(values[chosen] for values in vars(self).values()))
+
+    def rises(self, tol: float = 1e-6) -> bool:
+        """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest."""
+        return bool((self.loss.diff() >= -tol * self.loss.max()).all())
+
+
+def damped_newton(
+    loss: Loss,
+    theta: torch.Tensor,
+    steps: int,
+    tol: float,
+    project: Callable[[torch.Tensor], torch.Tensor] | None = None,
+) -> tuple[torch.Tensor, float]:
+    """Newton's method with a damped Hessian from one start, until ‖∇L‖ <= tol.
+
+    Parameters
+    ----------
+    loss : callable
+        takes (p,) to a number, twice differentiable.
+    theta : torch.Tensor
+        start (p,), float64.
+    steps : int
+        budget, steps >= 0.
+    tol : float
+        norm of the gradient.
+    project : callable, optional
+        takes (p,) to (p,) and leaves the loss as it is (a choice of gauge); applied after each step.
+
+    Returns
+    -------
+    torch.Tensor, float
+        parameters (p,) and the norm of the gradient there.
+
+    Raises
+    ------
+    ValueError
+        if a shape, the dtype or a number is not allowed, or the start's loss is not finite.
+
+    Examples
+    --------
+    Rosenbrock's function:
+
+    >>> rosenbrock = lambda t: (1 - t[0]) ** 2 + 100 * (t[1] - t[0] ** 2) ** 2
+    >>> end, norm = damped_newton(rosenbrock, torch.tensor([-1.2, 1.0], dtype=torch.float64), steps=60, tol=1e-10)
+    >>> bool((end - 1).abs().max() < 1e-9), norm <= 1e-10
+    (True, True)
+    """
+    if theta.ndim != 1 or theta.dtype != torch.float64:
+        raise ValueError(f"theta has shape {tuple(theta.shape)} and dtype {theta.dtype}; allowed: (p,), torch.float64")
+    if steps < 0 or not tol >= 0:
+        raise ValueError(f"steps = {steps}, tol = {tol}; allowed: steps >= 0 and tol >= 0")
+    slope = grad(loss)
+    value, g, damping = loss(theta), slope(theta), 1e-6
+    if not torch.isfinite(value):
+        raise ValueError(f"the loss at the start is {value.item()}; allowed: a finite one")
+    for _ in range(steps):
+        if g.norm() <= tol:
+            break
+        H = jacrev(slope, chunk_size=ROWS)(theta)
+        H = (H + H.T) / 2
+        unit = H.diagonal().abs().max() * torch.eye(len(H), dtype=H.dtype)
+        for _ in range(TRIALS):
+            factor, failed = torch.linalg.cholesky_ex(H + damping * unit)
+            if not failed:
+                step = -torch.cholesky_solve(g[:, None], factor)[:, 0]
+                there = loss(theta + step)
+                predicted = -(g @ step + step @ H @ step / 2)
+                hidden = predicted < 1e-10 * value  # the decrease drowns in rounding: the gradient must fall
+                if torch.isfinite(there) and (
+                    slope(theta + step).norm() < g.norm() if hidden else value - there > 1e-4 * predicted
+                ):
+                    break
+            damping *= 4
+        else:
+            break
+        damping = max(damping / (10 if hidden or value - there > 0.75 * predicted else 2), LEAST)
+        theta = theta + step if project is None else project(theta + step)
+        value, g = loss(theta), slope(theta)
+    return theta, g.norm().item()
+
+
+def follow(
+    loss: Loss,
+    chart: PairChart,
+    theta: torch.Tensor,
+    pair: tuple[int, int],
+    distances: torch.Tensor,
+    steps: int,
+    tol: float,
+) -> ConvergedPath:
+    """Move two neurons together; at every distance minimise the loss over all other parameters (section 4.1).
+
+    A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, whichever is lower.
+
+    Parameters
+    ----------
+    loss : callable
+        θ (p,) to a number, smooth.
+    chart : PairChart
+        architecture, layer and coordinates; the centred ones stay regular where the output weights diverge.
+    theta : torch.Tensor
+        start (p,), a minimum.
+    pair : (int, int)
+        neurons to merge.
+    distances : torch.Tensor
+        δ/δ_0, (K,), positive and decreasing.
+    steps : int
+        budget of Newton steps at every distance.
+    tol : float
+        norm of the gradient, as :func:`damped_newton`.
+
+    Returns
+    -------
+    ConvergedPath
+        K distances; whether they converged says the norm of the gradient.
+
+    Raises
+    ------
+    ValueError
+        if a shape is not allowed or the distances do not decrease to a positive one.
+
+    Examples
+    --------
+    >>> from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+    >>> net, x = MLP((1, 3, 1), "tanh"), torch.linspace(-2, 2, 40, dtype=torch.float64)[:, None]
+    >>> theta = net.initial(1, seed=3, scale=2.0)[0]
+    >>> loss = squared_loss(net, x, net.forward(theta, x))
+    >>> path = follow(loss, PairChart(net, 1), theta, (0, 1), torch.tensor([1.0, 0.8, 0.6]), steps=50, tol=1e-10)
+    >>> path.rises(), bool((path.gradient_norm <= 1e-10).all())
+    (True, True)
+    """
+    if theta.shape != (chart.net.size,):
+        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: ({chart.net.size},), one network")
+    if not (distances > 0).all() or not (distances.diff() < 0).all():
+        raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
+    phi = chart.coordinates(chart.bring_forward(theta, *pair))
+    first, columns = phi[-1].clone(), [chart.net.outgoing(chart.layer, i) for i in (0, 1)]
+    found = []
+    for distance in distances:
+        delta = distance * first
+        kept = torch.cat([phi[:-1], delta[None]])
+        closer = chart.closer(phi, delta)
+        start = min((kept, closer), key=lambda at: loss(chart.weights(at)).item())
+
+        def at_distance(free: torch.Tensor, delta: torch.Tensor = delta) -> torch.Tensor:
+            return loss(chart.weights(torch.cat([free, delta[None]])))
+
+        def unit(free: torch.Tensor, delta: torch.Tensor = delta) -> torch.Tensor:
+            return chart.unit(torch.cat([free, delta[None]]))[:-1]
+
+        free, norm = damped_newton(at_distance, start[:-1], steps, tol, unit)
+        phi = torch.cat([free, delta[None]])
+        weights = chart.weights(phi)
+        larger = max(weights[column].norm() for column in columns)
+        found.append((weights, loss(weights), torch.tensor(norm), larger))
+    return ConvergedPath(*(torch.stack(column) for column in zip(*found, strict=True)))
