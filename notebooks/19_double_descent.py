@@ -494,8 +494,8 @@ figures.numbers(
 
 # %% [markdown]
 # The ratio of the trained to the uniform barrier, geometric mean over the widths (± standard error), is {glue:text}`lower_6` with 6 teachers and
-# {glue:text}`lower_12` with 12. The caption of Fig. 10 calls this "partly due to the sparsity of solution"; below the threshold of the step size it is due to the even counts
-# ([](17_trained_minima.ipynb)).
+# {glue:text}`lower_12` with 12. The caption of Fig. 10 calls this "partly due to the sparsity of solution"; below the threshold of the step size, as here, it is due to the even
+# counts ([](17_trained_minima.ipynb)).
 #
 # ## The input dimension
 #

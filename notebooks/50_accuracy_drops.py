@@ -269,7 +269,6 @@ figures.numbers(
 # ```
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
-shutil.rmtree(
-    folder, ignore_errors=True
-)  # the run is whole: nothing to go on from
+if resume:  # the run is whole: nothing to go on from
+    shutil.rmtree(folder, ignore_errors=True)
 print(chapter.end())

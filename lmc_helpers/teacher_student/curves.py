@@ -21,7 +21,8 @@ def peak_over_ends(samples: Sequence[ArrayLike]) -> tuple[float, float]:
     """Mean at the peak over the larger one of the means at both ends, with no bias by the choice of the places.
 
     Each half of the samples chooses peak and end for the other half; the two ratios are averaged. Where the means do
-    not rise inside, the peak is an end, and the ratio is about 1.
+    not rise inside, the peak is an end, and the ratio is about 1. Where the noise chooses the smaller end, the ratio is
+    too large by no more than the larger end over the smaller one.
 
     Parameters
     ----------
