@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,11 +30,7 @@ PAPERS = {
 
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
 LABELS = {"paper": "printed", "reading": "read as", "ours": "criterion"}
-KINDS = (  # of statements, as the front page and the errata count them
-    ("results", lambda part: part.whose != claims.OURS and part.weight == claims.HEADLINE),
-    ("details", lambda part: part.whose != claims.OURS and part.weight != claims.HEADLINE),
-    ("ours", lambda part: part.whose == claims.OURS),
-)
+WRONG = (claims.CORRECTED, claims.FAILS, claims.BROKEN)
 
 
 @dataclass(frozen=True)
@@ -92,6 +89,24 @@ def confirmations() -> dict[str, str]:
     }
 
 
+def statements(ledger: Iterable[Claim], found: dict[str, str]) -> list[tuple[list[str], str, str]]:
+    """Every statement: its parts, its kind (``results`` or ``details`` of a paper, or ``ours``), and its verdict.
+
+    Readings of one statement are one statement, with the verdict of the best of them.
+    """
+    judged = []
+    for claim in ledger:
+        groups: dict[str, list[Part]] = {}
+        for id, part in claim.parts.items():
+            groups.setdefault(part.one_of or id, []).append(part)
+        for group in groups.values():
+            headline = any(part.weight == claims.HEADLINE for part in group)
+            kind = "ours" if group[0].whose == claims.OURS else "results" if headline else "details"
+            ids = [part.id for part in group]
+            judged.append((ids, kind, claims.best_reading([found[id] for id in ids])))
+    return judged
+
+
 def _parts() -> dict[str, Part]:
     return {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
 
@@ -124,9 +139,11 @@ def content(run: Run) -> dict:
     """All that the templates may use."""
     ledger = claims.ledger()
     by_paper = {letter: [c for c in ledger.values() if c.paper == letter] for letter in PAPERS}
-    wrong = (claims.CORRECTED, claims.FAILS, claims.BROKEN)
     parts = _parts()
-    counts = {kind: Counter(run.found[id] for id, part in parts.items() if belongs(part)) for kind, belongs in KINDS}
+    judged = statements(ledger.values(), run.found)
+    counts = {
+        kind: Counter(verdict for _, what, verdict in judged if what == kind) for kind in ("results", "details", "ours")
+    }
     return {
         "papers": [Paper(letter, title, by_paper[letter]) for letter, title in PAPERS.items()],
         "verdicts": run.verdicts,
@@ -139,7 +156,7 @@ def content(run: Run) -> dict:
         "order": [verdict for verdict in claims.VERDICTS if any(found[verdict] for found in counts.values())],
         "surprises": run.surprises,
         "done": sum(verdict != ABSENT for verdict in run.verdicts.values()),
-        "wrong": [id for id in parts if parts[id].whose != claims.OURS and run.found[id] in wrong],
+        "wrong": [id for ids, kind, verdict in judged if kind != "ours" and verdict in WRONG for id in ids],
         "rooms": api.rooms(),
         "runs": run.statistics,
         "versions": sorted({v for r in run.statistics for v in ({"Python": r["python"]} | r["versions"]).items()}),

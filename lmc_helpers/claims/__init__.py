@@ -29,7 +29,7 @@ from lmc_helpers.claims.criteria import (
     VERDICTS,
 )
 from lmc_helpers.claims.intervals import LedgerError
-from lmc_helpers.claims.judge import Contradiction, differing, of_claim, worst
+from lmc_helpers.claims.judge import Contradiction, best_reading, differing, of_claim, worst
 from lmc_helpers.claims.reading import ledger, part
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "VERDICTS",
     "Contradiction",
     "LedgerError",
+    "best_reading",
     "check",
     "differing",
     "ledger",

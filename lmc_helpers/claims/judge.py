@@ -244,8 +244,19 @@ def worst(verdicts: list[str]) -> str:
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 
 
-#: From best to worst for readings of one statement: while one is undecided, the statement is not false.
+#: From best to worst for readings of one statement.
 READINGS = (SHARPER, HOLDS, OPEN, BROKEN, CORRECTED, FAILS)
+
+
+def best_reading(verdicts: list[str]) -> str:
+    """The verdict of a statement that may be read in several ways: while one reading is undecided, it is not false.
+
+    Examples
+    --------
+    >>> best_reading(["false as printed, corrected", "open"])
+    'open'
+    """
+    return min(verdicts, key=READINGS.index)
 
 
 def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
@@ -261,7 +272,7 @@ def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
     statements: dict[str, list[str]] = {}
     for part in claim.headlines:
         statements.setdefault(part.one_of or part.id, []).append(verdicts.get(part.id, OPEN))
-    return worst([min(readings, key=READINGS.index) for readings in statements.values()])
+    return worst([best_reading(readings) for readings in statements.values()])
 
 
 def differing(claim: Claim, verdicts: dict[str, str]) -> dict[str, str]:
