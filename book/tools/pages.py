@@ -139,7 +139,6 @@ def content(run: Run) -> dict:
     """All that the templates may use."""
     ledger = claims.ledger()
     by_paper = {letter: [c for c in ledger.values() if c.paper == letter] for letter in PAPERS}
-    parts = _parts()
     judged = statements(ledger.values(), run.found)
     counts = {
         kind: Counter(verdict for _, what, verdict in judged if what == kind) for kind in ("results", "details", "ours")
