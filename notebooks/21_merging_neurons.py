@@ -478,7 +478,7 @@ claims.check("P2.budget", lag, n=len(excess))
 # the flow from nearby ends on it.
 # ```
 #
-# So the paper's finder, whose output weights are free, need not leave loss 0. Descent with a budget does: with {glue:text}`descent` steps at each of 25 distances, from the same teacher,
+# So the paper's finder, whose output weights are free, need not leave loss 0. Descent with a budget does: with {glue:text}`descent` steps at each of 25 distances, from the same teacher:
 
 # %%
 theta = RELU.initial(1, seed + 100)[0]
