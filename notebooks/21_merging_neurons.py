@@ -437,8 +437,8 @@ claims.check("P2.normal", [c.item() for c in with_normal] or 1.0, n=n)
 claims.check("P2.negative", negative.tolist() or 0.0, n=len(negative))
 
 # %% [markdown]
-# The cosines are those of branches that end at a permutation point, halfway in $\log\delta$; eigenvalues are counted on all branches up to the first fold. Both of the paper's properties would hold
-# on a path of steepest descent from a saddle of first order; its construction minimises at fixed distance.
+# The cosines are those of branches that end at a permutation point, halfway in $\log\delta$; eigenvalues are counted on all branches up to the first fold. A gradient parallel to the
+# tangent belongs to paths of steepest descent; the paper's construction minimises at fixed distance.
 #
 # ## A budget of descent
 #
