@@ -4,7 +4,9 @@ Pseudo-arclength continuation: from a solution y with unit tangent t the predict
 F(y') = 0, t·(y' − y − h t) = 0 corrects it. The bordered matrix stays regular at folds, where the curve turns back in
 its last coordinate and a search at fixed values of this coordinate loses it. A step is taken if the corrector
 converges close to the predictor and the tangent turns little; else h shrinks. So every point is a solution, and
-neighbours on the curve are neighbours in space.
+neighbours on the curve are neighbours in space. A step can still go straight on across a gap between two curves that is
+much narrower than the step; then, as at a branch point, the sign of det(∂F/∂y; t) changes, which along one curve with
+∂F/∂y of full rank it does not.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ class Curve:
         (K, n), in the order of the curve; unit tangents in the direction of travel.
     residual : torch.Tensor
         (K,), ‖F‖ at the points.
+    orientation : torch.Tensor
+        (K,), sign of det(∂F/∂y; t) at the points.
     steps : torch.Tensor
         (K − 1,), arclength of the predictor between neighbours.
     stuck : bool
@@ -44,6 +48,7 @@ class Curve:
     points: torch.Tensor
     tangents: torch.Tensor
     residual: torch.Tensor
+    orientation: torch.Tensor
     steps: torch.Tensor
     stuck: bool
 
@@ -52,6 +57,11 @@ class Curve:
         """Numbers k of the points after which the last coordinate turns back."""
         last = self.tangents[:, -1]
         return (last[1:] * last[:-1] < 0).nonzero()[:, 0]
+
+    @property
+    def switches(self) -> torch.Tensor:
+        """Numbers k of the points after which the orientation changes: a branch point, or a jump to a curve beside."""
+        return (self.orientation[1:] * self.orientation[:-1] < 0).nonzero()[:, 0]
 
 
 def follow(
@@ -112,7 +122,8 @@ def follow(
     first[:, -1] = direction
     y, t, h = start.clone(), _tangent(J, first), torch.full((B,), largest / 10, dtype=start.dtype)
     unit = start.norm(dim=1)
-    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), h[b].clone())] for b in range(B)]
+    side = _orientation(J, t)
+    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), side[b], h[b].clone())] for b in range(B)]
     stuck = torch.zeros(B, dtype=torch.bool)
     active = everything
     for _ in range(steps):
@@ -124,8 +135,9 @@ def follow(
         good &= cosine >= torch.cos(torch.tensor(TURN))
         moved = active[good]
         y[moved], t[moved] = z[good], tangent[good]
-        for b, norm in zip(moved.tolist(), residual[good], strict=True):
-            trace[b].append((y[b].clone(), t[b].clone(), norm, h[b].clone()))
+        side = _orientation(J[good], t[moved])
+        for b, norm, sign in zip(moved.tolist(), residual[good], side, strict=True):
+            trace[b].append((y[b].clone(), t[b].clone(), norm, sign, h[b].clone()))
         bound = largest * (y[active].norm(dim=1) / unit[active]).clamp(min=1)
         straight = cosine >= torch.cos(torch.tensor(TURN / 2))
         longer = torch.minimum(bound, h[active] * torch.where(straight, 1.3, 1.0))
@@ -136,8 +148,8 @@ def follow(
         active = active[~stuck[active] & ~done]
     curves = []
     for b, points in enumerate(trace):
-        y_b, t_b, norm, step = (torch.stack(column) for column in zip(*points, strict=True))
-        curves.append(Curve(y_b, t_b, norm, step[1:], bool(stuck[b])))
+        y_b, t_b, norm, sign, step = (torch.stack(column) for column in zip(*points, strict=True))
+        curves.append(Curve(y_b, t_b, norm, sign, step[1:], bool(stuck[b])))
     return curves
 
 
@@ -148,6 +160,11 @@ def _tangent(J: torch.Tensor, previous: torch.Tensor) -> torch.Tensor:
     right[:, -1] = 1
     t, _ = torch.linalg.solve_ex(bordered, right)
     return torch.nan_to_num(torch.nn.functional.normalize(t, dim=1))
+
+
+def _orientation(J: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+    """The sign of det(J; t), (b,)."""
+    return torch.linalg.slogdet(torch.cat([J, t[:, None]], dim=1))[0]
 
 
 def _correct(

@@ -27,6 +27,7 @@ def test_a_cubic_is_followed_through_both_folds(largest):
         torch.testing.assert_close(u[curve.folds], f64(1.0, -1.0), rtol=0, atol=2 * largest)
         assert u[-1] < -2 and lam[-1] < -3  # the third sheet, which no search at fixed λ from above reaches
         assert (u.diff() < 0).all()  # once along the curve, never back and no jump
+        assert not len(curve.switches)
         gaps = curve.points.diff(dim=0).norm(dim=1)
         assert (gaps <= 1.2 * curve.steps).all() and (gaps >= 0.8 * curve.steps).all()
 
@@ -58,7 +59,28 @@ def test_the_parabola_of_a_pitchfork(offset):
         torch.testing.assert_close(lam.min(), f64(3 * (0.01 / 2) ** (2 / 3))[0], rtol=0, atol=1e-3)
         assert (u > 0).all() and len(curve.folds) == 1 and u[-1] < 0.1
     else:
-        assert u[-1] < -1.2 and len(curve.folds) == 1
+        assert u[-1] < -1.2 and len(curve.folds) == 1 and len(curve.switches) == 1
+
+
+def near_sheets(rows, y):
+    """u² = λ² + ε²: two sheets, u > 0 and u < 0, 2ε apart at λ = 0, ε = 0.02."""
+    u, lam = y[:, 0], y[:, 1]
+    return (u**2 - lam**2 - 4e-4)[:, None], torch.stack([2 * u, -2 * lam], dim=1)[:, None]
+
+
+@pytest.mark.parametrize("largest", [0.02, 0.3])
+def test_a_step_across_a_narrow_gap_is_seen(largest):
+    """Small steps go round the corner and keep the orientation; bold ones go straight on, and it changes."""
+    start = f64([(1 + 4e-4) ** 0.5, 1.0])
+    [curve] = follow(near_sheets, start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest)
+    u, lam = curve.points.T
+    assert lam.abs()[-1] > 2
+    jumped = bool((u < 0).any())
+    assert jumped == (largest == 0.3)
+    assert len(curve.switches) == int(jumped)
+    if jumped:  # between two neighbours on different sheets
+        k = int(curve.switches[0])
+        assert u[k] > 0 > u[k + 1]
 
 
 def test_a_curve_that_ends_is_stuck():
