@@ -20,7 +20,7 @@
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 4  # networks per width; 6 in the paper
-widest: int = 10  # largest H, a multiple of 5; the others are 2/5, 3/5, 4/5 of it
+widest: int = 8  # largest H; the others are 2/5, 3/5, 4/5 of it, rounded down
 images: int = 150  # digits, 1797 are all of them
 distances: int = 12  # down to 1/10000; 100 in the paper
 newton_steps: int = 40  # budget of the second-order method at every distance
@@ -122,7 +122,9 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     # the permutation point: one neuron less, minimised over what is left
     small, start = reduce_pair(net, path.theta[-1], layer=2)
     loss = normalised_loss(small, y)
-    end, norm = damped_newton(loss, start, newton_steps if ok[-1] else 0, TOLERANCE)
+    end, norm = damped_newton(
+        loss, start, newton_steps if ok[-1] else 0, TOLERANCE
+    )
     return Merge(ok, path.only(ok), scores, loss(end).item(), norm <= TOLERANCE)
 
 

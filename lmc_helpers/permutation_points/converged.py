@@ -140,8 +140,8 @@ def follow(
 ) -> ConvergedPath:
     """Move two neurons together; at every distance minimise the loss over all other parameters (section 4.1).
 
-    A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, or straight on from the
-    last two, whichever is lowest.
+    A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, or straight on from
+    the last two, whichever is lowest.
 
     Parameters
     ----------

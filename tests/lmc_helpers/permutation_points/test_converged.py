@@ -77,7 +77,7 @@ def test_the_points_of_a_path_are_minima_at_their_distance(merged):
 
 def test_a_path_is_given_up_after_too_many_misses(merged):
     net, theta, x, y, whole = merged
-    arguments = lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES  # noqa: E731
+    arguments = lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES
     kept = follow(*arguments, 100, 1e-9, misses=0)
     assert kept.loss.equal(whole.loss) and kept.theta.equal(whole.theta)
     cut = follow(*arguments, 1, 1e-9, misses=1)
