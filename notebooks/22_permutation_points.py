@@ -431,7 +431,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Two inputs, three neurons, one output, {glue:text}`relu` minima that converged: {glue:text}`relu_kinds`. The theorem says three before (scalings) and $3 + 4$ after.
+# Two inputs, three neurons, one output, {glue:text}`relu` minima that converged: {glue:text}`relu_kinds`. Three of those before belong to the scalings; the theorem adds 4.
 #
 # ## The plateau
 

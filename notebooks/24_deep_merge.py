@@ -20,7 +20,8 @@
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 4  # networks per width; 6 in the paper
-widest: int = 8  # largest H; the others are 2/5, 3/5, 4/5 of it, rounded down
+narrowest: int = 4  # smallest of four evenly spaced H; 10 in the paper
+widest: int = 8  # largest H; 25 in the paper
 images: int = 150  # digits, 1797 are all of them
 distances: int = 12  # down to 1/10000; 100 in the paper
 newton_steps: int = 40  # budget of the second-order method at every distance
@@ -36,6 +37,7 @@ from lmc_helpers.chapter import Integer
 chapter.begin(
     globals(),
     teachers=Integer(2, 1000),
+    narrowest=Integer(2, 50),
     widest=Integer(5, 100),
     images=Integer(50, 1797),
     distances=Integer(4, 10_000),
@@ -88,7 +90,7 @@ early = 2 * distances // 3  # distances in the first decade
 decade = torch.logspace(0, -1, early + 1, dtype=torch.float64)[:-1]
 rest = torch.logspace(-1, -4, distances - early, dtype=torch.float64)
 delta = torch.cat([decade, rest])  # δ/δ_0, (K,)
-WIDTHS = [k * widest // 5 for k in (2, 3, 4, 5)]
+WIDTHS = [narrowest + (widest - narrowest) * k // 3 for k in range(4)]
 TOLERANCE = 1e-8  # norm of the gradient at which a minimum has converged
 MISSES = distances // 5  # distances at which a path that counts has not
 

@@ -189,7 +189,8 @@ def follow(
         raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
     phi = chart.coordinates(chart.bring_forward(theta, *pair))
     first, columns = phi[-1].clone(), [chart.net.outgoing(chart.layer, i) for i in (0, 1)]
-    found, before = [], None
+    found: list[tuple[torch.Tensor, ...]] = []
+    before: torch.Tensor | None = None
     for distance in distances:
         if misses is not None and sum(not norm <= tol for _, _, norm, _ in found) > misses:
             found.append((*found[-1][:2], torch.tensor(torch.inf), found[-1][-1]))
