@@ -334,8 +334,8 @@ for n_1, n_2 in np.ndindex(n_brute, n_brute):
 claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 
 # %% [markdown]
-# It is attained at $K = 1$, where all points are of this kind; for $K \ge 2$ there are more, also with copies in both layers at once. The count is that of one smaller network for each layer, as in Proposition 1. It says "larger"
-# for $\sum_k (n_k - 1) > 2$ at $K = 1$: a single layer of two neurons has half as many permutation points as minima.
+# It is attained at $K = 1$, where all points are of this kind; for $K \ge 2$ there are more, also with copies in both layers at once. The count is that of one smaller network for each layer, as in Proposition 1. The factor is a ratio to
+# the number of minima; at $K = 1$ it exceeds 1 for $\sum_k (n_k - 1) > 2$, while a single layer of two neurons has half as many permutation points as minima.
 #
 # Among the orders $K \ge 1$ the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at
 # $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
@@ -365,7 +365,7 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 # $\frac{n^K}{2^K K!} \bigl( \frac{2K(K-1)}{3n} + O(n^{-2}) \bigr)$. Add the two.
 # ```
 #
-# The paper prints $c_K = e^{-K}/(2^K K!)$. Its proof applies Stirling's formula and arrives at (8), where
+# The paper's proof of Lemma 1 (appendix B) ends with $c_K = e^{-K}/(2^K K!)$. It applies Stirling's formula and arrives at (8), where
 #
 # $$
 # \frac{(n/K - 1)^{n-K}}{(n/K - 2)^{n-2K}} = \Bigl( \frac nK \Bigr)^K \frac{(1 - K/n)^{n-K}}{(1 - 2K/n)^{n-2K}}
@@ -403,7 +403,7 @@ for K, colour in zip(range(1, 5), ("C0", "C1", "C2", "C4"), strict=True):
     left.axhline(c, color=colour, linestyle=":", lw=1.3)
     left.axhline(c * math.exp(-K), color=colour, linestyle="--", lw=1.3)
 left.plot([], [], ":", color="book:grey", label="$1/(2^K K!)$")
-left.plot([], [], "--", color="book:grey", label="printed, $e^{-K}/(2^K K!)$")
+left.plot([], [], "--", color="book:grey", label="appendix B, $e^{-K}/(2^K K!)$")
 left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
 
 exact = [float(count_ratio(K, n_max)) for K in range(n_max)]
@@ -422,9 +422,9 @@ figures.show("fig_growth", figure)
 # %% [markdown]
 # ```{glue:figure} fig_growth
 # :name: fig-growth
-# :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the corrected constants, far above the dashed lines of the printed ones. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
+# :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the constants of the theorem, far above the dashed lines of those in the printed proof. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
 #
-# Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of Lemma 1 as printed (dashed).
+# Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the printed proof of Lemma 1 (dashed).
 # Right: $T(K, n)$ of a layer with $n =$ {glue:text}`n_max` neurons, the bound, and the mean order of
 # {prf:ref}`prop-all-orders`. Nothing here is sampled (profile {glue:text}`profile`).
 # ```

@@ -136,10 +136,12 @@ def follow(
     distances: torch.Tensor,
     steps: int,
     tol: float,
+    misses: int | None = None,
 ) -> ConvergedPath:
     """Move two neurons together; at every distance minimise the loss over all other parameters (section 4.1).
 
-    A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, whichever is lower.
+    A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, or straight on from
+    the last two, whichever is lowest.
 
     Parameters
     ----------
@@ -157,6 +159,9 @@ def follow(
         budget of Newton steps at every distance.
     tol : float
         norm of the gradient, as :func:`damped_newton`.
+    misses : int, optional
+        give up after more distances than this at which the budget does not suffice; the rest is not tried and stands
+        there with the last weights and an infinite norm. Default: never.
 
     Returns
     -------
@@ -184,12 +189,20 @@ def follow(
         raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
     phi = chart.coordinates(chart.bring_forward(theta, *pair))
     first, columns = phi[-1].clone(), [chart.net.outgoing(chart.layer, i) for i in (0, 1)]
-    found = []
+    found: list[tuple[torch.Tensor, ...]] = []
+    before: torch.Tensor | None = None
     for distance in distances:
+        if misses is not None and sum(not norm <= tol for _, _, norm, _ in found) > misses:
+            found.append((*found[-1][:2], torch.tensor(torch.inf), found[-1][-1]))
+            continue
         delta = distance * first
         kept = torch.cat([phi[:-1], delta[None]])
         closer = chart.closer(phi, delta)
-        start = min((kept, closer), key=lambda at: loss(chart.weights(at)).item())
+        starts = [kept, closer]
+        if before is not None:
+            ahead = phi + (delta - phi[-1]) / (phi[-1] - before[-1]) * (phi - before)
+            starts.append(torch.cat([ahead[:-1], delta[None]]))
+        start = min(starts, key=lambda at: loss(chart.weights(at)).item())
 
         def at_distance(free: torch.Tensor, delta: torch.Tensor = delta) -> torch.Tensor:
             return loss(chart.weights(torch.cat([free, delta[None]])))
@@ -198,7 +211,7 @@ def follow(
             return chart.unit(torch.cat([free, delta[None]]))[:-1]
 
         free, norm = damped_newton(at_distance, start[:-1], steps, tol, unit)
-        phi = torch.cat([free, delta[None]])
+        before, phi = phi if delta < phi[-1] else None, torch.cat([free, delta[None]])
         weights = chart.weights(phi)
         larger = max(weights[column].norm() for column in columns)
         found.append((weights, loss(weights), torch.tensor(norm), larger))

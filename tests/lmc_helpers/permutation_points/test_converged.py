@@ -75,6 +75,18 @@ def test_the_points_of_a_path_are_minima_at_their_distance(merged):
         assert 2 * found.cost == pytest.approx(path.loss[k].item(), rel=1e-6)
 
 
+def test_a_path_is_given_up_after_too_many_misses(merged):
+    net, theta, x, y, whole = merged
+    arguments = lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES
+    kept = follow(*arguments, 100, 1e-9, misses=0)
+    assert kept.loss.equal(whole.loss) and kept.theta.equal(whole.theta)
+    cut = follow(*arguments, 1, 1e-9, misses=1)
+    full = follow(*arguments, 1, 1e-9)
+    assert (full.gradient_norm > 1e-9).tolist() == [False, True, True, True]
+    assert cut.gradient_norm.isinf().tolist() == [False, False, False, True]
+    assert cut.loss[:3].equal(full.loss[:3]) and cut.theta[3].equal(full.theta[2])
+
+
 def test_rising_is_told_from_falling():
     def path(*losses):
         nothing = torch.zeros(len(losses))
