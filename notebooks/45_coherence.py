@@ -606,16 +606,20 @@ value, error = jackknife(
 )
 rival = changed.double().mean() / (ranks(U, masks) == 2).double().mean()
 claims.check("I13.switch", value, stderr=error, n=controls, rival=rival.item())
-for part, name in (
-    ("zeroed", "unused at 0"),
-    ("start", "one start"),
-    ("signs", "same signs"),
-    ("aligned", "matched"),
-):
-    value, error = jackknife(
+left_over = {
+    name: jackknife(
         lambda some, whole: some / whole, heights[name], heights["as trained"]
     )
-    claims.check(f"I13.{part}", value, stderr=error, n=controls)
+    for name in heights
+}
+value, error = left_over["unused at 0"]
+claims.check("I13.zeroed", value, stderr=error, n=controls)
+value, error = left_over["one start"]
+claims.check("I13.start", value, stderr=error, n=controls)
+value, error = left_over["same signs"]
+claims.check("I13.signs", value, stderr=error, n=controls)
+value, error = left_over["matched"]
+claims.check("I13.aligned", value, stderr=error, n=controls)
 
 # %% [markdown]
 # Is it the number of neurons, then, or that of their partners? At $\nu = 1/10$ we prescribe the counts $(n_a, n_b)$ of the neurons: 9 or 81 neurons, all with the same counts, or in classes of nine, or each with counts of its own. And at $\nu = 1$ and $p = 0.15$, with the coherence and the visibility of the paper's

@@ -154,14 +154,21 @@ def slug(verdict: str) -> str:
     return verdict.replace(",", "").replace(" ", "-")
 
 
+def _typeset(text: str) -> str:
+    """HTML of a text with formulas between $, which MathJax typesets where a class tells it to look."""
+    pieces = html.escape(text, quote=False).split("$")
+    return "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
+
+
+def _cell(text: str) -> str:
+    return f'<td class="mathjax_process">{_typeset(text)}</td>' if "$" in text else f"<td>{html.escape(text)}</td>"
+
+
 def table(part: Part, verdict: Verdict) -> str:
     """The box as an HTML table, which ``book/_static/book.css`` colours by the verdict."""
-    # Formulas between $ are typeset by MathJax, which looks only where it is told to.
-    pieces = html.escape(part.statement, quote=False).split("$")
-    typeset = "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
-    rows = [f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{typeset}</td></tr>']
+    rows = [f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{_typeset(part.statement)}</td></tr>']
     for label, *contents in _rows(part, verdict):
         label = "quantity" if label == part.id else label
-        cells = "".join(f"<td>{html.escape(content)}</td>" for content in contents)
+        cells = "".join(map(_cell, contents))
         rows.append(f"<tr{VERDICT_ROW if label == 'verdict' else ''}><th>{html.escape(label)}</th>{cells}</tr>")
     return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{"".join(rows)}</table>'

@@ -1,9 +1,11 @@
 """Readers see the mathematics; what is hidden is short and says what it is."""
 
+import ast
+
 import jupytext
 import pytest
 
-from book.tools import chapters
+from book.tools import chapters, sources
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 
@@ -36,3 +38,11 @@ def test_every_folded_cell_says_what_it_is(chapter):
     inputs = [cell for cell in folded(chapter) if "hide-input" in cell.metadata["tags"]]
     unlabelled = [c.source for c in inputs if not c.metadata.get("mystnb", {}).get("code_prompt_show")]
     assert unlabelled == []
+
+
+@pytest.mark.parametrize("chapter", chapters.chapters())
+def test_every_check_names_its_part(chapter):
+    """The build reads from the source which parts a chapter checks."""
+    nodes = ast.walk(ast.parse((chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "claims.check"]
+    assert calls and len(calls) == len(sources.Sources().chapter(chapter).checks)
