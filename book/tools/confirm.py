@@ -117,7 +117,11 @@ def store(profile: str) -> Path:
     for path in sorted((ROOT / "build" / "executed").glob(f"{profile}-*/*.ipynb"), key=lambda p: p.stat().st_mtime):
         here = records.records(path)
         fresh = [record for record in here if is_current(record, known)]
-        if not fresh or any(record["commit"].endswith("+") or record["commit"] == "unknown" for record in fresh):
+        if not fresh:
+            continue
+        if any(record["commit"].endswith("+") or record["commit"] == "unknown" for record in fresh):
+            print(f"{path.stem}: not stored, its sources were edited while it ran; run it again", flush=True)
+            path.unlink()
             continue
         found |= {record["part"]: record for record in fresh}
         if path.stem == README_FIGURE[0] and profile == "paper":

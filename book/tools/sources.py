@@ -152,6 +152,7 @@ class Sources:
         self._module = cache(self._find)
         self._sum = cache(lambda path: checksum(path.read_bytes()))
         self._paper = cache(self._load)
+        self.confirmed = cache(self._confirmed)
 
     def chapter(self, chapter: str) -> Source:
         """A chapter's source."""
@@ -253,7 +254,7 @@ class Sources:
         sums["ledger"] = checksum(json.dumps([self._paper(id[:1]).get(id) for id in ids], sort_keys=True).encode())
         return sums
 
-    def confirmed(self, chapter: str, profile: str) -> dict[str, str]:
+    def _confirmed(self, chapter: str, profile: str) -> dict[str, str]:
         """What a confirmatory run must agree with: the digests of the chapter's code and of its parts' criteria."""
         criteria = {id: claims.part(id, self.root / "book" / "claims").digest() for id in self.chapter(chapter).checks}
         return {"code": self.code(chapter, profile)} | criteria
