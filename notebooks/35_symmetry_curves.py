@@ -91,7 +91,7 @@ from lmc_helpers.symmetry.trained_maps import (
 # $$
 #
 # and the loss is constant on them, as $\exp(tM) \in G$. Two groups for $w = (W_1, W_2)$ and $L = \|W_2 \sigma(W_1 X) - Y\|$: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and positive factors
-# of the $h$ neurons for a homogeneous $\sigma$, such as leaky ReLU.
+# of the $h$ neurons for a homogeneous $\sigma$, such as leaky ReLU. Random $g$ with $\det g > 0$ are taken whose eigenvalues are at least $0.04$ away from angle $\pi$: on the negative axis $\log g$ is not real, and close to it rounding spoils it.
 
 # %%
 normal = normal_stream(seed, "constant loss")
@@ -99,7 +99,8 @@ X, Y = normal(6, 7), normal(5, 7)
 w = normal(pairs, 4, 6), normal(pairs, 5, 4)  # W_1, W_2
 t = torch.linspace(0, 1, 21, dtype=torch.float64)
 g = normal(12 * pairs, 4, 4)
-g = g[(torch.linalg.det(g) > 0) & ~has_negative_eigenvalue(g)][:pairs]
+angles = torch.linalg.eigvals(g).angle().abs().amax(dim=-1)
+g = g[(torch.linalg.det(g) > 0) & (angles < torch.pi - 0.04)][:pairs]
 cases = {  # action, log g, activation
     "GL": (GeneralLinear(), real_logarithm(g), lambda z: z),
     "rescaling": (Rescaling(), normal(pairs, 4), leaky_relu(slope)),

@@ -146,7 +146,7 @@ def judge(
         raise ValueError(
             f"{part.id}: a rival's value stands in the ledger or comes from the chapter, exactly one of them"
         )
-    rival_value = Interval(rival, rival, f"{rival:.6g}") if rival is not None else part.rival.interval
+    rival_value = Interval(rival, rival, f"{rival:.{part.digits}g}") if rival is not None else part.rival.interval
     assert rival_value is not None
     part.refuse(rival_value)
     found = measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")

@@ -261,8 +261,8 @@ def orbit_distance(
     The starts are g = I and s Π + (I − Π)/s for each of the 2^h spectral projectors Π of UᵀU − VVᵀ, with s the size of
     V W_2⁺ and W_1⁺ U; each also with the other sign of det g. A step replaces (X, Z) by (X e^{−η}, e^{η} Z), in whose
     coordinates the derivatives of the squared distance are explicit; the signs of negative curvatures are turned, and
-    steps are halved until the distance falls. A start is done where rounding stops it, too. The result is the best
-    stationary point that was found, an upper bound on the distance.
+    steps are halved until the distance falls. A start is done where rounding stops it, too. The result is the nearest
+    point that was found, an upper bound on the distance; of several that differ in rounding, the most stationary.
 
     Parameters
     ----------
@@ -317,9 +317,10 @@ def orbit_distance(
     X, Z = _newton(U_all, V_all, X, Z, steps, tol)
     X, Z = X.unflatten(0, g.shape[:2]), Z.unflatten(0, g.shape[:2])
     distance = _squares(U - X, V - Z).sqrt()  # (s, B)
-    best = distance.argmin(dim=0)
-    X, Z, distance = (t[best, torch.arange(len(U))] for t in (X, Z, distance))
-    residual = stationarity(U, V, X, Z)
+    residual = stationarity(*(t.unflatten(0, g.shape[:2]) for t in (U_all, V_all)), X, Z)
+    nearest = distance <= distance.amin(dim=0) * (1 + 1e-12)  # the same distance but for rounding
+    best = torch.where(nearest, residual, torch.inf).argmin(dim=0)
+    X, Z, distance, residual = (t[best, torch.arange(len(U))] for t in (X, Z, distance, residual))
     return Foot(*(t.reshape(shape + t.shape[1:]) for t in (X, Z, distance, residual)))
 
 
