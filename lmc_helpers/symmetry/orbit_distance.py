@@ -317,7 +317,7 @@ def orbit_distance(
     X, Z = _newton(U_all, V_all, X, Z, steps, tol)
     X, Z = X.unflatten(0, g.shape[:2]), Z.unflatten(0, g.shape[:2])
     distance = _squares(U - X, V - Z).sqrt()  # (s, B)
-    residual = stationarity(*(t.unflatten(0, g.shape[:2]) for t in (U_all, V_all)), X, Z)
+    residual = stationarity(U_all.unflatten(0, g.shape[:2]), V_all.unflatten(0, g.shape[:2]), X, Z)
     nearest = distance <= distance.amin(dim=0) * (1 + 1e-12)  # the same distance but for rounding
     best = torch.where(nearest, residual, torch.inf).argmin(dim=0)
     X, Z, distance, residual = (t[best, torch.arange(len(U))] for t in (X, Z, distance, residual))
