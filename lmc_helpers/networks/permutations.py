@@ -84,7 +84,7 @@ class Symmetry:
 
     def __post_init__(self) -> None:
         if set(self.groups) != set(self.sizes):
-            raise ValueError(f"groups {sorted(self.groups)} with sizes of {sorted(self.sizes)}; allowed: the same names")
+            raise ValueError(f"groups {sorted(self.groups)}, sizes of {sorted(self.sizes)}; allowed: the same names")
         axes = [axis for group in self.groups.values() for axis in group]
         twice = sorted({axis for axis in axes if axes.count(axis) > 1})
         empty = [group for group, found in self.groups.items() if not found]
