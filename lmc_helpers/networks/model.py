@@ -14,6 +14,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 
@@ -30,6 +31,13 @@ Fixed = Mapping[str, tuple[torch.Tensor, torch.Tensor]]
 
 #: Group of permutable units → their activations (N, samples, m).
 Record = dict[str, torch.Tensor]
+
+
+class Scheme(Protocol):
+    """What draws F and D of eq. (2), for example one of :mod:`lmc_helpers.identifiability.asymmetric`."""
+
+    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+        """F and D of that shape, float64."""
 
 
 class Model(ABC):
@@ -60,6 +68,10 @@ class Model(ABC):
     @abstractmethod
     def maps(self) -> tuple[str, ...]:
         """Names of the weights of linear maps, which an asymmetric scheme may act on: eq. (2) of Bürgin et al."""
+
+    @abstractmethod
+    def widest(self) -> int:
+        """Numbers in the largest activation of one network for one input; what bounds the memory of a batch."""
 
     @abstractmethod
     def draw(self, generator: torch.Generator) -> Tensors:
@@ -122,6 +134,55 @@ class Model(ABC):
             raise ValueError("0 networks; allowed: at least 1")
         params = {name: torch.stack([one[name] for one in drawn]).to(dtype) for name in self.shapes()}
         return Stack(self, params, {name: (F.to(dtype), D.to(dtype)) for name, (F, D) in (fixed or {}).items()})
+
+    def map_shape(self, name: str) -> tuple[int, ...]:
+        """Shape (outputs, inputs, kernel …) in which a scheme sees a map, the same numbers in the same order.
+
+        It is the weight's own shape where the outputs are its first axis and the inputs its second.
+        """
+        return self.shapes()[name]
+
+    def fixed_parts(self, schemes: Mapping[str, Scheme], seed: int) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+        """F and D of some maps, shared by all networks of a stack.
+
+        The numbers are keyed by (seed, name of the weight) alone, as in
+        :func:`~lmc_helpers.identifiability.asymmetric.asymmetrise`.
+
+        Parameters
+        ----------
+        schemes : dict
+            name of a weight of :meth:`maps` → scheme, an object whose ``draw(shape, generator)`` gives F and D.
+        seed : int
+            in [0, 2³²).
+
+        Returns
+        -------
+        dict
+            name → (F, D), each (1, …), float64.
+
+        Raises
+        ------
+        ValueError
+            if a name is none of :meth:`maps`.
+
+        Examples
+        --------
+        >>> from lmc_helpers.identifiability.asymmetric import WAsymmetric
+        >>> from lmc_helpers.networks.mlp import MLP
+        >>> model = MLP((4, 5, 3))
+        >>> fixed = model.fixed_parts({"0.weight": WAsymmetric(fixed=2, sigma=1.0)}, seed=1)
+        >>> (fixed["0.weight"][1] == 0).sum(dim=-1).tolist()
+        [[2, 2, 2, 2, 2]]
+        """
+        unknown = sorted(set(schemes) - set(self.maps()))
+        if unknown:
+            raise ValueError(f"weights {', '.join(unknown)} are unknown; allowed: {', '.join(self.maps())}")
+        found = {}
+        for name, scheme in schemes.items():
+            F, D = scheme.draw(self.map_shape(name), torch_generator(seed, f"asymmetric {name}"))
+            shape = (1, *self.shapes()[name])
+            found[name] = F.reshape(shape), D.reshape(shape)
+        return found
 
     def parameters(self) -> int:
         """Number of trained numbers of one network.
