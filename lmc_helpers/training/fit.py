@@ -51,6 +51,8 @@ class Fitted:
         their N places among the networks that were to be trained.
     diverged : tuple of int
         seeds of the networks that are left out.
+    seconds : float
+        wall time, of all sessions if there were checkpoints.
     """
 
     stack: Stack
@@ -59,6 +61,7 @@ class Fitted:
     kept: dict[int, Stack] = field(default_factory=dict)
     survivors: tuple[int, ...] = ()
     diverged: tuple[int, ...] = ()
+    seconds: float = 0.0
 
 
 def fit(
@@ -145,18 +148,24 @@ def fit(
         state.keep()
 
     saved = time.monotonic()
+
+    def save() -> float:
+        now = time.monotonic()
+        state.seconds += now - saved
+        if checkpoint is not None:
+            save_checkpoint(checkpoint, run, state.tensors())
+        return now
+
     for epoch in progress(range(state.epoch, descent.epochs), description="epochs", disable=not show_progress):
         state.set_rate(descent.rate_in(epoch))
         for inputs, labels in examples.batches(seeds, epoch, descent.batch, descent.augment, first=state.step):
             state.descend(inputs, labels)
-            if checkpoint is not None and time.monotonic() - saved >= every_s:
-                save_checkpoint(checkpoint, run, state.tensors())
-                saved = time.monotonic()
+            if time.monotonic() - saved >= every_s:
+                saved = save()
         state.end_epoch(seeds)
         if state.epoch in keep:
             state.keep()
-    if checkpoint is not None:
-        save_checkpoint(checkpoint, run, state.tensors())
+    save()
     return state.result(seeds)
 
 
@@ -186,6 +195,7 @@ class _State:
         self.optimiser = _optimiser(self.stack, descent)
         self.cast = torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16")
         self.epoch = self.step = 0  # epochs done, and steps done in the next one
+        self.seconds = 0.0
         self.losses = torch.zeros(descent.epochs, N, dtype=torch.float64, device=device)  # sums over examples
         self.correct = torch.zeros(descent.epochs, N, dtype=torch.float64, device=device)  # numbers of examples
         self.alive = torch.ones(N, dtype=torch.bool, device=device)
@@ -235,7 +245,10 @@ class _State:
 
     def tensors(self) -> Tensors:
         """All of it, by name."""
-        state = {"at": torch.tensor([self.epoch, self.step])}
+        state = {
+            "at": torch.tensor([self.epoch, self.step]),
+            "seconds": torch.tensor(self.seconds, dtype=torch.float64),
+        }
         state |= {name: getattr(self, name) for name in ("losses", "correct", "alive")}
         for name, value in self.stack.params.items():
             state[f"params/{name}"] = value
@@ -248,6 +261,7 @@ class _State:
     def restore(self, state: Tensors) -> None:
         """Put the tensors of a checkpoint back in place."""
         self.epoch, self.step = state.pop("at").tolist()
+        self.seconds = state.pop("seconds").item()
         for name in ("losses", "correct", "alive"):
             getattr(self, name).copy_(state.pop(name))
         for key, tensor in state.items():
@@ -276,16 +290,19 @@ class _State:
             {epoch: of(params) for epoch, params in sorted(self.kept.items())},
             survivors,
             tuple(seed for i, seed in enumerate(seeds) if i not in survivors),
+            self.seconds,
         )
 
 
 def _fixed_of(stack: Stack, index: torch.Tensor) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
     """F and D of some networks: as they are if all are chosen or share them, else one pair each."""
-    N, fixed = len(stack), {}
-    for name, (F, D) in stack.fixed.items():
-        whole = len(index) == N or len(F) == 1
-        fixed[name] = (F, D) if whole else tuple(part[index // (N // len(F))] for part in (F, D))
-    return fixed
+    if len(index) == len(stack):
+        return dict(stack.fixed)
+
+    def of(part: torch.Tensor) -> torch.Tensor:
+        return part if len(part) == 1 else part[index // (len(stack) // len(part))]
+
+    return {name: (of(F), of(D)) for name, (F, D) in stack.fixed.items()}
 
 
 def _optimiser(stack: Stack, descent: Descent) -> torch.optim.Optimizer:

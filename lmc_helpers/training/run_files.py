@@ -15,9 +15,10 @@ from pathlib import Path
 import torch
 
 import lmc_helpers
+from lmc_helpers.data.files import cache
 from lmc_helpers.training.checkpoints import load_checkpoint, save_checkpoint
 
-__all__ = ["alone", "folder", "read", "write"]
+__all__ = ["alone", "folder", "read", "unreadable", "write"]
 
 PROVENANCE = "provenance"  # name of the provenance among the tensors: the bytes of its JSON
 
@@ -41,7 +42,7 @@ def folder() -> Path:
     root = Path(str(lmc_helpers.__file__)).resolve().parents[1]
     if (root / "pyproject.toml").exists():
         return root / "build" / "runs"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lmc-companion" / "runs"
+    return (cache() or Path.home() / ".cache" / "lmc-companion") / "runs"
 
 
 def write(path: Path, run: dict, provenance: dict, tensors: dict[str, torch.Tensor]) -> None:
