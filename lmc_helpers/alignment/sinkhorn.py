@@ -11,6 +11,9 @@ by soft permutations are differentiable in X, so that Adam descends on a cost of
 - ``"random"``: the loss at λ a + (1 − λ) π b, λ uniform in [0, 1], drawn anew at every step;
 - ``"distance"``: ‖a − π b‖², without data.
 
+The soft π b is no network of b's function and may have less loss, alone or half-way, than any permuted b, so that the
+cost of the midpoint often stops at soft permutations that harden badly; random λ ties π b itself to a small loss.
+
 At the end the largest assignment of X is taken. Iterations run in log space. Gradients go through the iterations; the
 paper differentiates their limit implicitly.
 """
@@ -105,7 +108,7 @@ def sinkhorn_rebasin(
     b: Tensors,
     symmetry: Symmetry,
     loss: Loss,
-    cost: str = "midpoint",
+    cost: str = "random",
     steps: int = 100,
     rate: float = 0.1,
     tau: float = 1.0,
