@@ -17,12 +17,14 @@ FOUNDATIONS = {"", "data", "networks", "training"}  # "" is the files beside the
 MAY_IMPORT = (
     {room: FOUNDATIONS | {room} for room in PARTS}
     | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "networks", "training"}}
+    | {"alignment": {"", "networks", "alignment"}}
     | {"experiments": FOUNDATIONS | PARTS | {"experiments"}}
     | {room: {"", room} for room in BOOK}
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
 WAITING = {"lmc_helpers.identifiability.asymmetric.FiGLU"}  # for the chapters on real networks
 WAITING_FILES = tuple(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit"))
+WAITING_FILES += ("lmc_helpers.alignment.",)
 
 
 def name(path: Path) -> str:
