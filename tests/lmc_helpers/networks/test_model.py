@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 from oracles.networks import DOUBLE, numbers, perturbed
+from torch import nn
 
-from lmc_helpers.identifiability.asymmetric import LinearResidual, Syre, WAsymmetric
+from lmc_helpers.identifiability.asymmetric import LinearResidual, Syre, WAsymmetric, asymmetrise, layer_parts
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
@@ -147,6 +148,10 @@ def test_fixed_parts_are_drawn_as_for_a_torch_module():
     assert stack.effective()["0.query.weight"].dtype == torch.float32
     conv = MODELS["resnet"].fixed_parts({"stem.weight": WAsymmetric(5, 2.0, dim=1), "head.weight": Syre(1.0, 0.5)}, 1)
     assert (conv["stem.weight"][1][0] == 0).sum(dim=(0, 2, 3)).tolist() == [5, 5]
+    torch_net = nn.ModuleDict({str(k): nn.Linear(n, m) for k, (n, m) in enumerate([(5, 7), (7, 6), (6, 3)])})
+    theirs = layer_parts(asymmetrise(torch_net, WAsymmetric(2, 1.0), seed=3))
+    ours = MODELS["mlp"].fixed_parts(dict.fromkeys(theirs, WAsymmetric(2, 1.0)), seed=3)
+    assert all(ours[name][part][0].float().equal(theirs[name][part]) for name in theirs for part in (0, 1))
     residual = model.fixed_parts({"0.query.weight": LinearResidual()}, seed=1)["0.query.weight"][0]
     assert residual.reshape(12, 12).equal(torch.eye(12, dtype=DOUBLE))
 
