@@ -22,6 +22,7 @@ MAY_IMPORT = (
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
 WAITING = {"lmc_helpers.identifiability.asymmetric.FiGLU"}  # for the chapters on real networks
+WAITING_FILES = tuple(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit"))
 
 
 def name(path: Path) -> str:
@@ -97,4 +98,4 @@ def test_every_public_name_is_used():
         and not re.match("_", node.name)
         and not any(node.name in words[user] for user in users)
     ]
-    assert set(unused) == WAITING
+    assert {public for public in unused if not public.startswith(WAITING_FILES)} == WAITING

@@ -1,0 +1,182 @@
+"""ResNet20 with group norm and a width multiplier (Bürgin et al., App. F.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from lmc_helpers.networks.layers import (
+    INITIAL,
+    as_samples,
+    check_choice,
+    check_counts,
+    check_image,
+    convolution,
+    draw_by_law,
+    norm_channels,
+    pooled_head,
+    side_by_side,
+)
+from lmc_helpers.networks.model import Model, Record, Tensors
+from lmc_helpers.networks.permutations import Axis, Symmetry
+
+__all__ = ["ResNet20"]
+
+
+@dataclass(frozen=True)
+class ResNet20(Model):
+    """A residual network as data: an initial convolution, three block groups, the mean over pixels, a linear map.
+
+    With ``width=8`` the convolutions have 128 channels first and in block group 1, then 256 and 512. A block is
+    h ↦ relu(h' + norm(outer · relu(norm(inner · h)))) with two 3 × 3 convolutions without bias. The first block of
+    groups 2 and 3 halves the image, and there h' = norm(shortcut · h) with a 1 × 1 convolution; elsewhere h' = h.
+
+    What App. F.2 leaves open is taken from the code of Lim et al. (2024), whose setup it follows: group norm has *one*
+    group, so that all channels of an image are normalised together, and the shortcut has a norm of its own.
+    Permutations of channels commute with group norm if it has one group, or if every channel is a group; for groups in
+    between only those that keep the groups together do, and :meth:`symmetry` refuses such a network.
+
+    Their ordinary networks start by He's law (``init="he"``; their linear bias by torch's, here zero); in their
+    asymmetric ones torch's law for convolutions and linear maps remains.
+
+    Parameters
+    ----------
+    width : int
+        multiplier: 16, 32 and 64 times it are the channels of the block groups.
+    blocks : int
+        blocks in each group; 3 make the 20 layers.
+    norm_groups : int or None
+        groups of a group norm, which divide the channels; None makes each channel a group.
+    init : str
+        ``"he"`` or ``"torch"``, as in :func:`~lmc_helpers.networks.layers.initial`.
+    base : int
+        channels of the first block group at width 1, 16 in the papers.
+    input_shape : tuple of int
+        channels, height and width of an image.
+    classes : int
+        outputs.
+
+    Raises
+    ------
+    ValueError
+        if a number, a word or the shape is not allowed.
+
+    Examples
+    --------
+    >>> model = ResNet20(width=8)
+    >>> model.shapes()["stem.weight"], model.shapes()["3.0.shortcut.weight"], model.parameters()
+    ((128, 3, 3, 3), (512, 256, 1, 1), 17289866)
+    """
+
+    width: int = 8
+    blocks: int = 3
+    norm_groups: int | None = 1
+    init: str = "he"
+    base: int = 16
+    input_shape: tuple[int, ...] = (3, 32, 32)
+    classes: int = 10
+
+    def __post_init__(self) -> None:
+        check_counts(width=self.width, blocks=self.blocks, base=self.base, classes=self.classes)
+        check_choice("init", self.init, INITIAL)
+        check_image(self.input_shape, 4)
+        groups = self.norm_groups
+        if groups is not None and (type(groups) is not int or groups < 1 or self.channels(1) % groups):
+            raise ValueError(f"norm_groups = {groups!r}; allowed: None, or a divisor of {self.channels(1)} channels")
+
+    def channels(self, group: int) -> int:
+        """Channels of block group 1, 2 or 3."""
+        return self.base * self.width * 2 ** (group - 1)
+
+    def _blocks(self) -> Iterator[tuple[int, str, int, int]]:
+        """Block group, name, channels before and channels after, for each block; a shortcut where the last differ."""
+        for group in (1, 2, 3):
+            for block in range(self.blocks):
+                before = self.channels(group - 1) if group > 1 and not block else self.channels(group)
+                yield group, f"{group}.{block}", before, self.channels(group)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Weight, gain and shift of ``stem`` and of ``g.b.inner``, ``g.b.outer``, ``g.b.shortcut``; the head's."""
+        maps = {"stem": (self.channels(1), self.input_shape[0], 3, 3)}
+        for _, name, before, after in self._blocks():
+            maps |= {f"{name}.inner": (after, before, 3, 3), f"{name}.outer": (after, after, 3, 3)}
+            if before != after:
+                maps[f"{name}.shortcut"] = (after, before, 1, 1)
+        shapes: dict[str, tuple[int, ...]] = {}
+        for name, shape in maps.items():
+            shapes |= {f"{name}.weight": shape, f"{name}.gain": shape[:1], f"{name}.shift": shape[:1]}
+        return shapes | {"head.weight": (self.classes, self.channels(3)), "head.bias": (self.classes,)}
+
+    def maps(self) -> tuple[str, ...]:
+        """All convolutions and the head, in the order of Table 3."""
+        return tuple(name for name in self.shapes() if name.endswith(".weight"))
+
+    def widest(self) -> int:
+        """Numbers in the largest activation of one input: channels × pixels of block group 1."""
+        return max(self.channels(1), self.input_shape[0]) * self.input_shape[1] * self.input_shape[2]
+
+    def draw(self, generator: torch.Generator) -> Tensors:
+        """Weights and biases by the law ``init``, gains 1, shifts 0."""
+        return draw_by_law(self.shapes(), self.init, generator)
+
+    def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
+        """Outputs (N, B, classes).
+
+        Recorded are the inner channels of each block and, of a residual stream, all places where it is read: after the
+        stem, and after every block of its group (4 places in group 1 and 3 in the others, with 3 blocks each).
+        """
+        N = len(params["head.weight"])
+        streams: dict[str, list[torch.Tensor]] = {}
+
+        def layer(name: str, h: torch.Tensor, stride: int = 1, padding: int = 1) -> torch.Tensor:
+            h = convolution(h, params[f"{name}.weight"], stride=stride, padding=padding)
+            return norm_channels(h, params[f"{name}.gain"], params[f"{name}.shift"], self.norm_groups)
+
+        def note(stream: int, h: torch.Tensor) -> None:
+            if record is not None:
+                streams.setdefault(f"stream {stream}", []).append(as_samples(h, N))
+
+        h = layer("stem", side_by_side(self.batched(params, x))).relu()  # (B, N·C, H, W)
+        note(1, h)
+        for group, name, before, after in self._blocks():
+            stride = 1 if before == after else 2
+            inner = layer(f"{name}.inner", h, stride).relu()
+            if record is not None:
+                record[f"inner {name}"] = as_samples(inner, N)
+            direct = h if before == after else layer(f"{name}.shortcut", h, stride, padding=0)
+            h = (direct + layer(f"{name}.outer", inner)).relu()
+            note(group, h)
+        if record is not None:
+            record |= {stream: torch.cat(places, dim=1) for stream, places in streams.items()}
+        return pooled_head(params, h)
+
+    def symmetry(self) -> Symmetry:
+        """A group ``"inner g.b"`` for each block and ``"stream g"`` for the residual stream of each block group.
+
+        Raises
+        ------
+        ValueError
+            if group norm has more than one group and fewer than channels.
+        """
+        if self.norm_groups not in (None, 1):
+            raise ValueError(f"norm_groups = {self.norm_groups} keeps no permutation of all channels; allowed: 1, None")
+
+        def made(name: str) -> list[Axis]:  # the axes of the channels that a map makes
+            return [Axis(f"{name}.{kind}", 0) for kind in ("weight", "gain", "shift")]
+
+        groups, sizes = {}, {}
+        streams = {f"stream {group}": [] if group > 1 else made("stem") for group in (1, 2, 3)}
+        for group, name, before, after in self._blocks():
+            own = streams[f"stream {group}"]
+            read = own if before == after else streams[f"stream {group - 1}"]
+            groups[f"inner {name}"] = (*made(f"{name}.inner"), Axis(f"{name}.outer.weight", 1))
+            sizes[f"inner {name}"] = sizes[f"stream {group}"] = after
+            read.append(Axis(f"{name}.inner.weight", 1))
+            own += made(f"{name}.outer")
+            if before != after:
+                read.append(Axis(f"{name}.shortcut.weight", 1))
+                own += made(f"{name}.shortcut")
+        streams["stream 3"].append(Axis("head.weight", 1))
+        return Symmetry(groups | {stream: tuple(axes) for stream, axes in streams.items()}, sizes)

@@ -1,0 +1,160 @@
+"""Losses and accuracies along the straight lines between networks of any architecture, in batches that fit in memory.
+
+A place λ on the line of a pair (a, b) is a network of its own, λ a + (1 − λ) b, so that pairs and places are stacked
+and evaluated at once. λ = 1 is a, as in :mod:`lmc_helpers.barrier`. The lines are those between effective weights,
+F + D ⊙ W. :func:`lmc_helpers.networks.lines.barriers` makes barriers of the losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from lmc_helpers.barrier import check_places
+from lmc_helpers.networks.lines import Line
+from lmc_helpers.networks.model import Model, Stack
+
+__all__ = ["along_segments", "scores"]
+
+ACTIVATION = {"cpu": 2**21, "cuda": 2**28}  # numbers in the largest activation of one batch: 8 MiB, and 1 GiB
+PARAMETERS = {"cpu": 2**26, "cuda": 2**30}  # numbers in the parameters of the networks that are evaluated at once
+EXAMPLES = 64  # a batch has at least about as many, if the networks that share it can be fewer
+
+
+def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
+    """Mean cross-entropy and accuracy of each network on some examples.
+
+    Parameters
+    ----------
+    stack : Stack
+        N networks.
+    x : torch.Tensor
+        inputs (n, …) of all networks, or (N, n, …), of the networks' type and on their device.
+    y : torch.Tensor
+        labels (n,) or (N, n).
+
+    Returns
+    -------
+    Line
+        losses (N, 1) and accuracies (N, 1), float64.
+
+    Raises
+    ------
+    ValueError
+        if shapes or labels do not fit.
+
+    Examples
+    --------
+    >>> from lmc_helpers.networks.mlp import MLP
+    >>> stack = MLP((1, 2, 2)).initial([1, 2, 3])
+    >>> scores(stack, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).accuracy.flatten().tolist()
+    [0.5, 0.5, 0.5]
+    """
+    params = stack.effective()
+    x, y = _examples(stack.model, params, x, y)
+    loss, right = _sums(stack.model, params, x, y)
+    return Line(loss[:, None] / x.shape[1], right[:, None] / x.shape[1])
+
+
+def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas: Sequence[float]) -> Line:
+    """Mean cross-entropy and accuracy of λ a + (1 − λ) b for P pairs and all λ.
+
+    Parameters
+    ----------
+    a, b : Stack
+        P networks each; λ = 1 is a.
+    x : torch.Tensor
+        inputs (n, …) of all pairs, or (P, n, …), of the networks' type and on their device.
+    y : torch.Tensor
+        labels (n,) or (P, n).
+    lambdas : sequence of float
+        L places, in [0, 1].
+
+    Returns
+    -------
+    Line
+        losses (P, L) and accuracies (P, L), float64.
+
+    Raises
+    ------
+    ValueError
+        if the ends differ in their architecture or number, a λ lies outside [0, 1], or the examples do not fit.
+
+    Examples
+    --------
+    >>> from lmc_helpers.networks.lines import barriers
+    >>> from lmc_helpers.networks.mlp import MLP
+    >>> nets, pairs = MLP((1, 2, 2)).initial([1, 2, 3]), torch.tensor([[0, 1], [0, 2], [1, 2]])
+    >>> a, b = (nets.ordinary(pairs[:, end]) for end in (0, 1))
+    >>> line = along_segments(a, b, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]), [0, 0.5, 1])
+    >>> barriers(line.loss, [0, 0.5, 1]).middle_mean.shape
+    torch.Size([3])
+    """
+    if a.model != b.model or len(a) != len(b):
+        raise ValueError(
+            f"the ends are {len(a)} networks {a.model} and {len(b)} networks {b.model}; allowed: equal architectures "
+            "and numbers"
+        )
+    model, ends = a.model, (a.effective(), b.effective())
+    x, y = _examples(model, ends[0], x, y)
+    places = check_places(lambdas).to(x)
+    P, L, n = len(a), len(places), x.shape[1]
+    found = x.new_zeros(2, P * L, dtype=torch.float64)
+    for chosen in torch.arange(P * L, device=x.device).split(_networks(model, x.device)):
+        pair, lam = chosen // L, places[chosen % L]
+        params = {name: _between(ends[0][name][pair], ends[1][name][pair], lam) for name in ends[0]}
+        inputs, labels = (v[pair] if len(v) > 1 else v for v in (x, y))
+        found[:, chosen] = torch.stack(_sums(model, params, inputs, labels))
+    loss, accuracy = found.view(2, P, L) / n
+    return Line(loss, accuracy)
+
+
+def _between(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor) -> torch.Tensor:
+    """λ u + (1 − λ) v for stacks (Q, …) and places (Q,)."""
+    return torch.lerp(v, u, lam.view(-1, *[1] * (u.ndim - 1)))  # exactly v at λ = 0 and u at λ = 1
+
+
+def _sums(
+    model: Model, params: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sums of the losses and numbers of right answers of each network, (N,) each, float64; x (1 or N, n, …)."""
+    N = len(next(iter(params.values())))
+    loss, right = x.new_zeros(2, N, dtype=torch.float64)
+    with torch.no_grad():
+        batch = max(1, ACTIVATION[_kind(x.device)] // (N * model.widest()))
+        for inputs, labels in zip(x.split(batch, dim=1), y.split(batch, dim=1), strict=True):
+            outputs = model.forward(params, inputs if len(inputs) > 1 else inputs[0])  # (N, B, classes)
+            labels = labels.expand(N, -1)
+            each = cross_entropy(outputs.flatten(0, 1), labels.flatten(), reduction="none").view_as(labels)
+            loss += each.sum(dim=1, dtype=torch.float64)
+            right += (outputs.argmax(dim=-1) == labels).sum(dim=1)
+    return loss, right
+
+
+def _networks(model: Model, device: torch.device) -> int:
+    """How many networks are evaluated at once."""
+    kind = _kind(device)
+    return max(1, min(PARAMETERS[kind] // model.parameters(), ACTIVATION[kind] // (EXAMPLES * model.widest())))
+
+
+def _kind(device: torch.device) -> str:
+    return "cpu" if device.type == "cpu" else "cuda"
+
+
+def _examples(
+    model: Model, params: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs (1 or N, n, …) and labels (1 or N, n), or an error."""
+    some = next(iter(params.values()))
+    x = model.batched(params, x.to(some))
+    y = (y[None] if y.ndim == 1 else y).to(x.device)
+    if y.ndim != 2 or len(y) not in (1, len(some)) or y.shape[1] != x.shape[1] or not y.numel():
+        raise ValueError(
+            f"labels have shape {tuple(y.shape)} for inputs {tuple(x.shape)}; allowed: (n,) for all networks or "
+            f"({len(some)}, n), n >= 1"
+        )
+    if y.is_floating_point() or y.min() < 0 or y.max() >= model.classes:
+        raise ValueError(f"labels {y.dtype}, {y.min()} to {y.max()}; allowed: integers 0 to {model.classes - 1}")
+    return x, y
