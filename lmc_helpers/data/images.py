@@ -28,7 +28,7 @@ from lmc_helpers.seeds import numpy_generator
 __all__ = ["NAMES", "SPLITS", "Images", "available", "choose", "load"]
 
 CLASSES = 10  # of each data set
-DIGITS_TEST = 360  # the last ones of scikit-learn's order, as many writers' own as the data set has it
+DIGITS_TEST = 360  # the last ones in scikit-learn's order
 
 # A split is "train", "test", or a part of the training images: these fractions of them, in an order that is shuffled
 # once and for all. The test images are in no part. App. F.3 of Bürgin et al. has "a random 80%/10%/10% train/val/test
