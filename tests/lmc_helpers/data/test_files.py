@@ -181,8 +181,13 @@ def test_a_cache_that_cannot_be_written(mirrors, elsewhere, monkeypatch):
     assert not mirrors.asked
 
 
-def test_without_a_home_folder_there_is_no_cache(own, monkeypatch):
-    monkeypatch.setattr(pooch, "os_cache", lambda project: Path("~/.cache", project))
+def no_home(project):
+    raise RuntimeError("could not determine the home directory")
+
+
+@pytest.mark.parametrize("os_cache", [no_home, lambda project: Path("~/.cache", project)])  # new and old platformdirs
+def test_without_a_home_folder_there_is_no_cache(own, monkeypatch, os_cache):
+    monkeypatch.setattr(pooch, "os_cache", os_cache)
     assert cache() is None
     source, _, small = sources()
     with pytest.raises(DataError, match=r"labels\.gz was not found, and there is no cache"):
