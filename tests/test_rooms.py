@@ -21,7 +21,10 @@ MAY_IMPORT = (
     | {room: {"", room} for room in BOOK}
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
-WAITING = {"lmc_helpers.identifiability.asymmetric.FiGLU"}  # for the chapters on real networks
+WAITING = {  # for the chapters on real networks
+    "lmc_helpers.data.images.choose",
+    "lmc_helpers.identifiability.asymmetric.FiGLU",
+}
 WAITING_FILES = tuple(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit"))
 
 

@@ -1,0 +1,371 @@
+"""Where the files of a data set are and what is in them: found, fetched, unpacked, compared with the published ones.
+
+A file is looked for in the folder that the environment variable LMC_DATA names, packed or unpacked, then in the user's
+cache; if it is in neither it is downloaded into the cache. What counts is the SHA-256 of the *unpacked* file, so that a
+copy that was packed again is as good as the original.
+
+====================  ==================================================================================================
+LMC_DATA              a folder with ``mnist/`` and ``cifar10/``; it is never written
+LMC_OFFLINE           1: no download
+LMC_DATA_UNVERIFIED   1: whole files of the right format are used although their SHA-256 is not the published one
+====================  ==================================================================================================
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import os
+import tarfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from lmc_helpers.data.download import NoMirror, download
+
+__all__ = ["Archive", "Content", "DataError", "Found", "Source", "cache", "find", "flag"]
+
+BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError)  # what unpacking a bad file raises
+
+
+class DataError(ValueError):
+    """A data set cannot be had. ``reason`` names files but no folders, so that pages can show it.
+
+    Parameters
+    ----------
+    title : str
+        of the data set.
+    reason : str
+        what is wrong.
+    advice : str
+        what to put where.
+    """
+
+    def __init__(self, title: str, reason: str, advice: str):
+        super().__init__(f"{title}: {reason}; {advice}")
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A packed file as it is published, gz or tar.gz.
+
+    Parameters
+    ----------
+    name : str
+        of the packed file.
+    sha256 : str
+        of the packed file; asked of downloads.
+    members : tuple of (str, str)
+        path and SHA-256 of every file in it.
+    mirrors : tuple of str
+        addresses of folders that hold it.
+    """
+
+    name: str
+    sha256: str
+    members: tuple[tuple[str, str], ...]
+    mirrors: tuple[str, ...]
+
+    def unpack(self, path: Path) -> list[bytes]:
+        """The members' bytes, in their order.
+
+        Parameters
+        ----------
+        path : Path
+            a packed file.
+
+        Returns
+        -------
+        list of bytes
+            one entry a member.
+
+        Raises
+        ------
+        ValueError
+            if the file is damaged, is no archive, or lacks a member.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "a.gz")
+        ...     _ = path.write_bytes(gzip.compress(b"abc"))
+        ...     Archive("a.gz", "", (("a", ""),), ()).unpack(path)
+        [b'abc']
+        """
+        try:
+            if not self.name.endswith(".tar.gz"):
+                return [gzip.decompress(path.read_bytes())]
+            with tarfile.open(path, "r:gz") as tar:
+                names = [name for name, _ in self.members]
+                found = {member.name: _bytes(tar, member) for member in tar if member.name in names and member.isfile()}
+        except BROKEN as error:
+            raise ValueError(f"{self.name} is damaged or no archive ({error})") from error
+        missing = [name for name in names if name not in found]
+        if missing:
+            raise ValueError(f"{self.name} does not contain {', '.join(missing)}")
+        return [found[name] for name in names]
+
+
+def _bytes(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    assert file is not None  # a regular file
+    return file.read()
+
+
+@dataclass(frozen=True)
+class Content:
+    """An unpacked file.
+
+    Parameters
+    ----------
+    name : str
+        without its folder.
+    raw : bytes
+        the whole file.
+    sha256 : str
+        of the published file.
+    """
+
+    name: str
+    raw: bytes = field(repr=False)
+    sha256: str
+
+    @functools.cached_property
+    def canonical(self) -> bool:
+        """Whether this is, byte by byte, the published file.
+
+        Examples
+        --------
+        >>> Content("a", b"abc", hashlib.sha256(b"abc").hexdigest()).canonical
+        True
+        """
+        return hashlib.sha256(self.raw).hexdigest() == self.sha256
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where an archive's content lies: the archive, or its members unpacked.
+
+    Parameters
+    ----------
+    archive : Archive
+        what was looked for.
+    paths : tuple of Path
+        the packed file alone, or one path a member.
+    stamps : tuple of (int, int)
+        time of the last change (ns) and size (bytes) of each; another file at the same path is another ``Found``.
+    """
+
+    archive: Archive
+    paths: tuple[Path, ...]
+    stamps: tuple[tuple[int, int], ...]
+
+    def contents(self) -> list[Content]:
+        """The members, read.
+
+        Returns
+        -------
+        list of Content
+            in the archive's order.
+
+        Raises
+        ------
+        ValueError
+            if a file is damaged or cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "a").write_bytes(b"abc")
+        ...     [c.raw for c in in_folder(Archive("a.gz", "", (("a", ""),), ()), Path(folder)).contents()]
+        [b'abc']
+        """
+        if self.paths[0].name == self.archive.name:
+            raws = self.archive.unpack(self.paths[0])
+        else:
+            try:
+                raws = [path.read_bytes() for path in self.paths]
+            except OSError as error:
+                raise ValueError(f"{self.paths[0].name} cannot be read ({error.strerror})") from error
+        return [Content(Path(name).name, raw, sha) for (name, sha), raw in zip(self.archive.members, raws, strict=True)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set: its archives, and how their content becomes arrays.
+
+    Parameters
+    ----------
+    title : str
+        what pages call it.
+    folder : str
+        under LMC_DATA and in the cache.
+    archives : tuple of Archive
+        all that belongs to it.
+    parse : callable
+        (name -> Content) -> (split -> (pixels (n, C, H, W), labels (n,))), both uint8; raises ValueError, with the
+        file's name, if a file has another format.
+    """
+
+    title: str
+    folder: str
+    archives: tuple[Archive, ...]
+    parse: Callable[[Mapping[str, Content]], dict[str, tuple[np.ndarray, np.ndarray]]]
+
+
+def flag(name: str) -> bool:
+    """Whether an environment variable is 1.
+
+    Parameters
+    ----------
+    name : str
+        of the variable.
+
+    Returns
+    -------
+    bool
+        False where it is not set, empty or 0.
+
+    Raises
+    ------
+    ValueError
+        if it is anything else.
+
+    Examples
+    --------
+    >>> flag("LMC_NO_SUCH_VARIABLE")
+    False
+    """
+    value = os.environ.get(name, "")
+    if value not in ("", "0", "1"):
+        raise ValueError(f"{name} = {value!r}; allowed: 0, 1, or not set")
+    return value == "1"
+
+
+def cache() -> Path | None:
+    """The user's cache folder of this project; None without pooch or a home folder.
+
+    Returns
+    -------
+    Path or None
+        a folder that need not exist.
+
+    Examples
+    --------
+    >>> folder = cache()
+    >>> folder is None or folder.name
+    'lmc-companion'
+    """
+    try:
+        import pooch
+
+        folder = pooch.os_cache("lmc-companion")
+    except (ImportError, RuntimeError):  # platformdirs raises, or answers "~/…", where there is no home folder
+        return None
+    return folder if folder.is_absolute() else None
+
+
+def in_folder(archive: Archive, folder: Path) -> Found | None:
+    """An archive's content in a folder: the members if all are there, else the packed file, else None.
+
+    Parameters
+    ----------
+    archive : Archive
+        what is looked for.
+    folder : Path
+        where.
+
+    Returns
+    -------
+    Found or None
+        nothing is read.
+
+    Examples
+    --------
+    >>> in_folder(Archive("a.gz", "", (("a", ""),), ()), Path("no such folder")) is None
+    True
+    """
+    for paths in (tuple(folder / name for name, _ in archive.members), (folder / archive.name,)):
+        if all(path.is_file() for path in paths):
+            return Found(archive, paths, tuple(_stamp(path) for path in paths))
+    return None
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size
+
+
+@functools.lru_cache(maxsize=64)
+def _sum(path: Path, stamp: tuple[int, int]) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find(source: Source, archive: Archive) -> Found:
+    """An archive of a data set, from LMC_DATA, the cache or a mirror.
+
+    Parameters
+    ----------
+    source : Source
+        the data set.
+    archive : Archive
+        one of its archives.
+
+    Returns
+    -------
+    Found
+        files that exist; those of the cache have the published checksum.
+
+    Raises
+    ------
+    DataError
+        if LMC_DATA names no folder, or the file is nowhere and cannot be downloaded: every place is named.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unittest import mock
+    >>> a = Archive("a.gz", "", (("a", ""),), ())
+    >>> with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, LMC_DATA=folder):
+    ...     Path(folder, "sets").mkdir()
+    ...     _ = Path(folder, "sets", "a").write_bytes(b"abc")
+    ...     [path.name for path in find(Source("Sets", "sets", (a,), dict), a).paths]
+    ['a']
+    """
+    names = ", ".join(a.name for a in source.archives)
+    layout = f"put {names}, packed or unpacked, into {source.folder}/ in the folder that LMC_DATA names"
+    own = os.path.expanduser(os.environ.get("LMC_DATA", ""))
+    if own and not Path(own).is_dir():
+        raise DataError(source.title, "LMC_DATA names no folder", f"it is {own!r}; {layout}, or unset it")
+    found = in_folder(archive, Path(own) / source.folder) if own else None
+    if found is not None:
+        return found
+    place = cache()
+    looked = [str(folder / source.folder) for folder in (Path(own) if own else None, place) if folder]
+    advice = f"looked in {', '.join(looked) or 'no folder'}; {layout}"
+    if place is None:
+        reason = "there is no cache, for want of pooch or of a home folder"
+    else:
+        path = place / source.folder / archive.name
+        if path.is_file() and _sum(path, _stamp(path)) == archive.sha256:
+            return Found(archive, (path,), (_stamp(path),))
+        if flag("LMC_OFFLINE"):
+            reason = "LMC_OFFLINE is 1"
+        else:
+            try:
+                download([mirror + archive.name for mirror in archive.mirrors], path, archive.sha256)
+                return Found(archive, (path,), (_stamp(path),))
+            except NoMirror as error:
+                reason = f"no mirror gave it: {', '.join(sorted(set(error.reasons.values())))}"
+                advice = f"{error}; {advice}"
+            except OSError as error:
+                reason = f"the cache cannot be written: {error.strerror or type(error).__name__}"
+    raise DataError(source.title, f"{archive.name} was not found, and {reason}", advice)
