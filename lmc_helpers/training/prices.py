@@ -11,6 +11,7 @@ with AVX-512 in float32, on stacked perceptrons; another machine may differ by a
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -88,6 +89,7 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     )
 
 
+@functools.cache
 def _count(model: Model) -> _Example:
     """Operations and bytes of one more example, forwards and backwards; what does not grow with them drops out."""
     (few_flops, few_bytes), (more_flops, more_bytes) = _totals(model, 2), _totals(model, 3)
