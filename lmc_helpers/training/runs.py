@@ -218,7 +218,9 @@ class Run:
 
     def prices(self) -> Price:
         """Estimated hours of one CPU core, or of a GPU, and memory."""
-        return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep))
+        shapes = self.model.shapes()
+        masked = sum(math.prod(shapes[name]) for name in self.schemes())
+        return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep), masked)
 
     def resources(self) -> dict[str, int | bool]:
         """What a job needs: cores, memory_mib, minutes (estimated, rounded up), and whether it asks for a GPU."""

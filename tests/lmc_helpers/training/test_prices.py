@@ -32,6 +32,7 @@ def test_more_of_anything_costs_more():
         {"descent": Descent(10, 99)},
         {"examples": 1001},
         {"networks": 5},
+        {"masked": 10},
     ):
         more = price(**base | change)
         assert more.cpu_hours > cost.cpu_hours and more.gpu_hours > cost.gpu_hours
