@@ -16,7 +16,7 @@ BOOK = {"claims", "figures"}  # what the chapters show, no mathematics
 FOUNDATIONS = {"", "data", "networks", "training"}  # "" is the files beside the rooms
 MAY_IMPORT = (
     {room: FOUNDATIONS | {room} for room in PARTS}
-    | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "networks", "training"}}
+    | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "data", "networks", "training"}}
     | {"experiments": FOUNDATIONS | PARTS | {"experiments"}}
     | {room: {"", room} for room in BOOK}
 )
@@ -25,7 +25,10 @@ WAITING = {  # for the chapters on real networks
     "lmc_helpers.data.images.choose",
     "lmc_helpers.identifiability.asymmetric.FiGLU",
 }
-WAITING_FILES = tuple(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit"))
+WAITING_FILES = (
+    *(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit")),
+    "lmc_helpers.training.runs.",
+)
 
 
 def name(path: Path) -> str:

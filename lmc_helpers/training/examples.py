@@ -1,0 +1,244 @@
+"""What each network of a stack sees: its batches, normalised, flipped and cropped, by (seed, epoch) alone.
+
+Images stay bytes (uint8) where they are until their batch comes: rows are gathered as bytes and then converted, which
+moves a quarter of the memory. Flips and crops (Bürgin et al., F.3) are drawn for a whole epoch, so that a run that goes
+on in the middle of an epoch sees what it would have seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.training.ensemble import epoch_order
+
+__all__ = ["PADDING", "Examples", "Normal", "Views", "draw_views"]
+
+#: Mean and deviation of each channel, in units of 255.
+Normal = tuple[Sequence[float], Sequence[float]]
+
+PADDING = 4  # black pixels on each side of an image before it is cropped
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """How N networks see their examples: flipped or not, and moved.
+
+    Parameters
+    ----------
+    flipped : torch.Tensor
+        (N, n) bool: left and right are exchanged.
+    moved : torch.Tensor
+        (N, n, 2) long, in [−4, 4]: row i, column j of the view is row i + moved_0, column j + moved_1 of the image
+        (flipped first), black outside.
+
+    Examples
+    --------
+    >>> image = torch.tensor([[[[1, 2], [3, 4]]]])  # (N, n, H, W), one of 2 × 2 pixels
+    >>> views = Views(torch.tensor([[True]]), torch.tensor([[[1, 0]]]))
+    >>> views.of(image[:, :, None]).squeeze().tolist()
+    [[4, 3], [0, 0]]
+    """
+
+    flipped: torch.Tensor
+    moved: torch.Tensor
+
+    def part(self, chosen: slice, device: torch.device | str = "cpu") -> Views:
+        """The views of some of the examples, on a device.
+
+        Examples
+        --------
+        >>> draw_views([1, 2], n=10, epoch=0, augment=("flip",)).part(slice(8, 12)).flipped.shape
+        torch.Size([2, 2])
+        """
+        return Views(self.flipped[:, chosen].to(device), self.moved[:, chosen].to(device))
+
+    def of(self, images: torch.Tensor) -> torch.Tensor:
+        """The views of images.
+
+        Parameters
+        ----------
+        images : torch.Tensor
+            (N, n, C, H, W), numbers of any type.
+
+        Returns
+        -------
+        torch.Tensor
+            of the same shape and type.
+
+        Examples
+        --------
+        >>> image = torch.arange(4).view(1, 1, 1, 1, 4)  # one row of pixels
+        >>> Views(torch.tensor([[False]]), torch.tensor([[[0, 2]]])).of(image).flatten().tolist()
+        [2, 3, 0, 0]
+        """
+        N, n, C, H, W = images.shape
+        rows = torch.arange(H, device=images.device) + self.moved[..., 0, None]  # (N, n, H)
+        columns = torch.arange(W, device=images.device) + self.moved[..., 1, None]  # (N, n, W)
+        inside = ((0 <= rows) & (rows < H))[..., :, None] & ((0 <= columns) & (columns < W))[..., None, :]
+        columns = torch.where(self.flipped[..., None], W - 1 - columns, columns)
+        places = rows.clamp(0, H - 1)[..., :, None] * W + columns.clamp(0, W - 1)[..., None, :]  # (N, n, H, W)
+        taken = images.flatten(-2).gather(-1, places.view(N, n, 1, H * W).expand(-1, -1, C, -1))
+        return taken.view(images.shape) * inside[:, :, None]
+
+
+def draw_views(seeds: Sequence[int], n: int, epoch: int, augment: Sequence[str]) -> Views:
+    """The views of n examples in one epoch, by (seed, epoch) only; the i-th is that of the i-th example of the epoch.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        one a network.
+    n, epoch : int
+        number of examples, and which epoch.
+    augment : sequence of str
+        of ``"flip"`` and ``"crop"``, see :class:`~lmc_helpers.training.recipes.Descent`; what is not named is not done.
+
+    Returns
+    -------
+    Views
+        on the CPU.
+
+    Examples
+    --------
+    >>> views = draw_views([5, 6], n=1000, epoch=2, augment=("crop", "flip"))
+    >>> views.flipped.float().mean().round(decimals=1).item(), views.moved.min().item(), views.moved.max().item()
+    (0.5, -4, 4)
+    """
+    drawn = {}
+    for seed in dict.fromkeys(seeds):
+        flip, crop = (torch_generator(seed, f"{word} of the examples in epoch {epoch}") for word in ("flip", "crop"))
+        flipped = torch.randint(2, (n,), generator=flip).bool()
+        moved = torch.randint(-PADDING, PADDING + 1, (n, 2), generator=crop)
+        drawn[seed] = flipped & ("flip" in augment), moved * ("crop" in augment)
+    flips, moves = zip(*(drawn[seed] for seed in seeds), strict=True)
+    return Views(torch.stack(flips), torch.stack(moves))
+
+
+class Examples:
+    """Examples that N networks share, each in its own order.
+
+    Parameters
+    ----------
+    x : torch.Tensor
+        floats (n, …) as they are, or images (n, C, H, W), uint8.
+    y : torch.Tensor
+        labels (n,), long.
+    shape : tuple of int
+        shape of one input of the networks, with as many entries as one of x.
+    classes : int
+        labels are 0, …, classes − 1.
+    normal : (sequence of float, sequence of float), optional
+        for images in uint8: mean and deviation of each channel, in units of 255.
+    dtype : torch.dtype
+        of the inputs.
+
+    Raises
+    ------
+    ValueError
+        if types, shapes or labels do not fit.
+
+    Examples
+    --------
+    >>> x = torch.tensor([0, 255], dtype=torch.uint8).view(2, 1, 1, 1)
+    >>> examples = Examples(x, torch.tensor([0, 1]), (1,), 2, normal=([0.5], [0.25]))
+    >>> [inputs.shape for inputs, labels in examples.batches([7, 8, 9], epoch=0, batch=2)]
+    [torch.Size([3, 2, 1])]
+    >>> examples.inputs(torch.tensor([[0, 1]])).flatten().tolist()
+    [-2.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        x: torch.Tensor,
+        y: torch.Tensor,
+        shape: tuple[int, ...],
+        classes: int,
+        normal: Normal | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        if x.ndim < 2 or not len(x) or math.prod(x.shape[1:]) != math.prod(shape):
+            raise ValueError(f"inputs have shape {tuple(x.shape)}; allowed: (n, …) with the entries of {shape}, n >= 1")
+        if y.dtype != torch.long or y.shape != x.shape[:1] or int(y.min()) < 0 or int(y.max()) >= classes:
+            raise ValueError(
+                f"labels are {y.dtype} of shape {tuple(y.shape)}; allowed: torch.int64, ({len(x)},), 0 to {classes - 1}"
+            )
+        if (x.dtype == torch.uint8) != (normal is not None) or not (normal or x.is_floating_point()):
+            raise ValueError(
+                f"inputs are {x.dtype} with normal = {normal}; allowed: torch.uint8 with mean and deviation of each "
+                "channel, or floats without"
+            )
+        self.x, self.y, self.shape, self.dtype = x.contiguous(), y.to(x.device), shape, dtype
+        self.affine = None if normal is None else self._affine(*normal)
+
+    def _affine(self, mean: Sequence[float], deviation: Sequence[float]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Factor and shift of (x/255 − mean) / deviation, one a channel."""
+        m, d = (torch.as_tensor(part, dtype=torch.float64) for part in (mean, deviation))
+        channels = self.x.shape[1:2] if self.x.ndim == 4 else ()
+        if m.shape != channels or d.shape != channels or not (d > 0).all():
+            raise ValueError(
+                f"normal = {(mean, deviation)} for images {tuple(self.x.shape)}; allowed: (n, C, H, W), a mean and a "
+                "deviation > 0 of each channel"
+            )
+        factor, shift = (part.to(self.x.device, self.dtype)[:, None, None] for part in (1 / (255 * d), -m / d))
+        return factor, shift
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def batches(
+        self, seeds: Sequence[int], epoch: int, batch: int, augment: Sequence[str] = (), first: int = 0
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """The batches of one epoch.
+
+        Parameters
+        ----------
+        seeds : sequence of int
+            one a network.
+        epoch, batch : int
+            which epoch, and examples a batch; the last one may be smaller.
+        augment : sequence of str
+            as in :func:`draw_views`.
+        first : int
+            the batch to begin with.
+
+        Yields
+        ------
+        (torch.Tensor, torch.Tensor)
+            inputs (N, B, …) and labels (N, B).
+        """
+        n = len(self)
+        order = epoch_order(seeds, n, epoch).to(self.x.device)  # (N, n)
+        views = draw_views(seeds, n, epoch, augment) if augment else None
+        for start in range(first * batch, n, batch):
+            part = slice(start, start + batch)
+            chosen = order[:, part]
+            yield self.inputs(chosen, views and views.part(part, self.x.device)), self.y[chosen]
+
+    def inputs(self, chosen: torch.Tensor, views: Views | None = None) -> torch.Tensor:
+        """Inputs of networks.
+
+        Parameters
+        ----------
+        chosen : torch.Tensor
+            (N, B), which examples.
+        views : Views, optional
+            how images are seen.
+
+        Returns
+        -------
+        torch.Tensor
+            (N, B, …), normalised.
+        """
+        rows = self.x.index_select(0, chosen.flatten())  # (N B, …), whole rows, still bytes where images are
+        if views is not None:
+            rows = views.of(rows.view(*chosen.shape, *rows.shape[1:])).flatten(0, 1)
+        values = rows.to(self.dtype)
+        if self.affine is not None:
+            factor, shift = self.affine
+            values = values.mul_(factor).add_(shift)
+        return values.view(*chosen.shape, *self.shape)

@@ -1,0 +1,317 @@
+"""N stacked networks against N plain loops of torch.nn and torch.optim; resumption; networks that diverge."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+import lmc_helpers.training.fit as module
+from lmc_helpers.data.images import load
+from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training.ensemble import epoch_order
+from lmc_helpers.training.examples import draw_views
+from lmc_helpers.training.fit import fit
+from lmc_helpers.training.recipes import Descent
+
+SEEDS = [5, 6, 7, 5]
+DOUBLE = torch.float64
+MODEL = MLP((6, 5, 4, 3), "gelu", "layer")
+
+
+def problem(n=23, shape=(6,), classes=3):
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(n, *shape, generator=generator, dtype=DOUBLE), torch.randint(classes, (n,), generator=generator)
+
+
+def fixed_parts(G=2, name="1.weight", shape=(4, 5)):
+    generator = torch.Generator().manual_seed(1)
+    D = (torch.rand(G, *shape, generator=generator) < 0.6).double()
+    return {name: (torch.randn(G, *shape, generator=generator, dtype=DOUBLE) * (1 - D), D)}
+
+
+class Masked(nn.Module):
+    def __init__(self, linear, F, D):
+        super().__init__()
+        self.linear, self.F, self.D = linear, F, D
+
+    def forward(self, x):
+        return nn.functional.linear(x, self.F + self.D * self.linear.weight, self.linear.bias)
+
+
+def by_hand(stack, i):
+    """One network of MODEL in torch.nn, and its tensors by the stack's names."""
+    layers, names = [], {}
+    for k, (before, after) in enumerate([(6, 5), (5, 4), (4, 3)]):
+        linear = nn.Linear(before, after, dtype=DOUBLE)
+        names |= {f"{k}.weight": linear.weight, f"{k}.bias": linear.bias}
+        F_D = stack.fixed.get(f"{k}.weight")
+        layers.append(linear if F_D is None else Masked(linear, *(part[i * len(part) // len(stack)] for part in F_D)))
+        if k < 2:
+            norm = nn.LayerNorm(after, dtype=DOUBLE)
+            names |= {f"{k}.gain": norm.weight, f"{k}.shift": norm.bias}
+            layers += [norm, nn.GELU()]
+    with torch.no_grad():
+        for name, tensor in names.items():
+            tensor.copy_(stack.params[name][i])
+    return nn.Sequential(*layers), names
+
+
+def plain_loop(net, optimiser, rates, x, y, orders, batch):
+    losses, accuracies = [], []
+    for rate, order in zip(rates, orders, strict=True):
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        total, right = 0.0, 0
+        for chosen in order.split(batch):
+            optimiser.zero_grad()
+            outputs = net(x[chosen])
+            loss = nn.functional.cross_entropy(outputs, y[chosen])
+            loss.backward()
+            optimiser.step()
+            total += loss.item() * len(chosen)
+            right += (outputs.argmax(1) == y[chosen]).sum().item()
+        losses.append(total / len(y))
+        accuracies.append(right / len(y))
+    return losses, accuracies
+
+
+CASES = [
+    (Descent(5, 8, "sgd", 0.3), torch.optim.SGD, {}),
+    (
+        Descent(5, 8, "sgd", 0.1, momentum=0.9, weight_decay=0.1),
+        torch.optim.SGD,
+        {"momentum": 0.9, "weight_decay": 0.1},
+    ),
+    (Descent(4, 23, "sgd", 0.1, momentum=0.5, schedule="cosine"), torch.optim.SGD, {"momentum": 0.5}),
+    (Descent(5, 11, "adam", 0.01, weight_decay=0.2), torch.optim.Adam, {"weight_decay": 0.2}),
+    (Descent(4, 100, "adamw", 0.02, weight_decay=0.3), torch.optim.AdamW, {"weight_decay": 0.3}),
+    (
+        Descent(6, 7, "adamw", 0.02, weight_decay=0.3, schedule="warm-up", warm_up=3, start_rate=0.001),
+        torch.optim.AdamW,
+        {"weight_decay": 0.3},
+    ),
+]
+
+
+@pytest.mark.parametrize(("descent", "optimiser", "options"), CASES)
+def test_each_network_is_the_one_that_a_plain_loop_trains(descent, optimiser, options):
+    x, y = problem()
+    stack = MODEL.initial(SEEDS, DOUBLE, fixed_parts())
+    done = fit(stack, descent, x, y, SEEDS, precision="float64")
+    rates = [descent.rate] * descent.epochs
+    if descent.schedule == "cosine":
+        rates = [0.1 * 0.5 * (1 + math.cos(math.pi * e / 4)) for e in range(4)]
+    if descent.schedule == "warm-up":
+        rates = [0.001, 0.001 * 20 ** (1 / 3), 0.001 * 20 ** (2 / 3), 0.02, 0.02, 0.02]
+    for i, seed in enumerate(SEEDS):
+        net, names = by_hand(stack, i)
+        orders = [epoch_order([seed], 23, epoch)[0] for epoch in range(descent.epochs)]
+        plain = optimiser(net.parameters(), lr=1.0, **options)
+        losses, accuracies = plain_loop(net, plain, rates, x, y, orders, descent.batch)
+        for name, expected in names.items():
+            torch.testing.assert_close(done.stack.params[name][i], expected.detach(), rtol=1e-9, atol=1e-10)
+        assert done.losses[:, i].tolist() == pytest.approx(losses, rel=1e-10)
+        assert done.accuracies[:, i].tolist() == pytest.approx(accuracies, rel=1e-12)
+    assert done.survivors == (0, 1, 2, 3) and done.diverged == () and done.stack.fixed.keys() == {"1.weight"}
+
+
+def test_only_weights_decay():
+    x, y = problem()
+    descent = Descent(3, 23, "adamw", 1e-9, weight_decay=1e8, decay="weights")
+    done, start = (
+        fit(MODEL.initial([1], DOUBLE), d, x, y, [1], precision="float64").stack for d in (descent, Descent(0, 23))
+    )
+    for name, value in start.params.items():
+        factor = 0.9**3 if name.endswith("weight") else 1.0
+        torch.testing.assert_close(done.params[name], factor * value, rtol=1e-6, atol=1e-7)
+
+
+def test_images_are_trained_on_as_they_are_seen():
+    """A convolutional network on flipped and cropped bytes, against autograd on views that were made before."""
+    images = load("digits", n=30)
+    model = CNN(width=3, depth=4, pools=1, input_shape=(1, 8, 8))
+    stack, normal = model.initial([1, 2], DOUBLE), (images.mean.tolist(), images.deviation.tolist())
+    descent = Descent(2, 8, "sgd", 0.1, augment=("crop", "flip"))
+    done = fit(stack, descent, images.x, images.y, [1, 2], normal=normal, precision="float64")
+    pixels = images.x.double() / 255
+    for i, seed in enumerate([1, 2]):
+        params = {name: value[i : i + 1].clone().requires_grad_() for name, value in stack.params.items()}
+        for epoch in range(2):
+            order, views = epoch_order([seed], 30, epoch)[0], draw_views([seed], 30, epoch, ("crop", "flip"))
+            seen = views.of(pixels[order][None])
+            seen = (seen - images.mean[:, None, None]) / images.deviation[:, None, None]
+            for start in range(0, 30, 8):
+                part = slice(start, start + 8)
+                outputs = model.forward(params, seen[:, part])[0]
+                loss = nn.functional.cross_entropy(outputs, images.y[order[part]])
+                gradients = torch.autograd.grad(loss, params.values())
+                with torch.no_grad():
+                    for value, gradient in zip(params.values(), gradients, strict=True):
+                        value -= 0.1 * gradient
+        for name, value in params.items():
+            torch.testing.assert_close(done.stack.params[name][i], value.detach()[0], rtol=1e-9, atol=1e-10)
+
+
+def test_a_network_does_not_depend_on_its_company_nor_is_its_start_changed():
+    x, y = problem()
+    descent = Descent(3, 10, "sgd", 0.1, momentum=0.9)
+    start = MODEL.initial([1, 2, 3], DOUBLE)
+    before = {name: value.clone() for name, value in start.params.items()}
+    together = fit(start, descent, x, y, [1, 2, 3], precision="float64")
+    alone = fit(MODEL.initial([2], DOUBLE), descent, x, y, [2], precision="float64")
+    for name, value in alone.stack.params.items():
+        torch.testing.assert_close(together.stack.params[name][1:2], value, rtol=1e-10, atol=1e-12)
+        assert start.params[name].equal(before[name]) and not start.params[name].requires_grad
+        assert not value.requires_grad
+
+
+def test_kept_networks_are_those_of_shorter_runs():
+    x, y = problem()
+    done = fit(MODEL.initial(SEEDS), Descent(4, 10, "adam"), x, y, SEEDS, keep=(0, 2, 4))
+    assert list(done.kept) == [0, 2, 4]
+    for epochs, stack in done.kept.items():
+        short = fit(MODEL.initial(SEEDS), Descent(epochs, 10, "adam"), x, y, SEEDS).stack
+        assert all(stack.params[name].equal(value) for name, value in short.params.items())
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_lower_precisions_follow_float64(precision):
+    x, y = problem(n=60)
+    descent = Descent(4, 20, "adamw", 0.01)
+    low, high = (fit(MODEL.initial(SEEDS, DOUBLE), descent, x, y, SEEDS, precision=p) for p in (precision, "float64"))
+    assert {value.dtype for value in low.stack.params.values()} == {torch.float32}
+    close = {"float32": 1e-5, "bfloat16": 2e-2}[precision]
+    torch.testing.assert_close(low.losses, high.losses, rtol=close, atol=0)
+    assert not low.losses.equal(high.losses)
+
+
+class Killed(Exception):
+    pass
+
+
+RESUMED = [
+    Descent(3, 5, "sgd", 0.1, momentum=0.9, schedule="cosine"),
+    Descent(3, 5, "sgd", 0.1),
+    Descent(3, 5, "adamw", 0.01, weight_decay=0.1, augment=("crop", "flip")),
+]
+
+
+@pytest.mark.parametrize("descent", RESUMED)
+@pytest.mark.parametrize("steps", [1, 4, 5, 9, 14])
+def test_a_run_that_was_killed_ends_with_the_same_bits(tmp_path, monkeypatch, descent, steps):
+    """23 examples make 5 steps an epoch: in the middle of an epoch, at its last step, after it, and before the end."""
+    x, y = problem(shape=(1, 2, 3))
+    arguments = (MODEL.initial(SEEDS, fixed=fixed_parts()), descent, x.float(), y, SEEDS)
+    whole = fit(*arguments, keep=(0, 1, 3))
+    path, done = tmp_path / "run.npz", []
+
+    def save(*state):
+        real(*state)
+        done.append(1)
+        if len(done) == steps:
+            raise Killed
+
+    real = module.save_checkpoint
+    monkeypatch.setattr(module, "save_checkpoint", save)
+    with pytest.raises(Killed):
+        fit(*arguments, keep=(0, 1, 3), checkpoint=path, every_s=0)
+    monkeypatch.undo()
+    again = fit(*arguments, keep=(0, 1, 3), checkpoint=path)
+    once_more = fit(*arguments, keep=(0, 1, 3), checkpoint=path)  # nothing is left to do
+    for found in (again, once_more):
+        assert found.losses.equal(whole.losses) and found.accuracies.equal(whole.accuracies)
+        for one, other in [(found.stack, whole.stack), *((found.kept[e], whole.kept[e]) for e in (0, 1, 3))]:
+            assert all(one.params[name].equal(value) for name, value in other.params.items())
+    assert once_more.seconds >= again.seconds > 0
+
+
+def test_a_checkpoint_belongs_to_its_run(tmp_path):
+    x, y = problem()
+    path = tmp_path / "run.npz"
+
+    def go(descent=Descent(1, 8), seeds=SEEDS, x=x, **options):  # noqa: B008
+        stack = MODEL.initial(SEEDS, fixed=fixed_parts(options.pop("G", 2)))
+        return fit(stack, descent, x, y, seeds, checkpoint=path, **options)
+
+    go()
+    changes = {
+        "descent": {"descent": Descent(1, 8, rate=0.2)},
+        "seeds": {"seeds": [5, 6, 7, 8]},
+        "data": {"x": x + 1},
+        "keep": {"keep": (1,)},
+        "precision": {"precision": "float64"},
+        "fixed": {"G": 1},
+    }
+    for name, change in changes.items():
+        with pytest.raises(ValueError, match=f"belongs to another run: {name} "):
+            go(**change)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+@pytest.mark.parametrize("G", [1, 2, 4])
+def test_a_network_that_diverges_is_named_and_disturbs_no_other(tmp_path, optimiser, G):
+    x, y = problem()
+    model = MLP((6, 5, 4, 3))
+    stack = model.initial([1, 2, 3, 4], DOUBLE, fixed_parts(G))
+    calm = fit(stack, Descent(3, 8, optimiser, 0.01), x, y, [1, 2, 3, 4], keep=(0, 2), precision="float64")
+    stack.params["0.weight"][1] *= 1e200  # its loss is infinite or not a number at once
+    done = fit(stack, Descent(3, 8, optimiser, 0.01), x, y, [1, 2, 3, 4], keep=(0, 2), precision="float64")
+    assert done.diverged == (2,) and done.survivors == (0, 2, 3) and len(done.stack) == 3
+    assert done.losses.shape == done.accuracies.shape == (3, 3)
+    torch.testing.assert_close(done.losses, calm.losses[:, [0, 2, 3]], rtol=1e-12, atol=0)
+    pairs = [(done.stack, calm.stack), (done.kept[0], calm.kept[0]), (done.kept[2], calm.kept[2])]
+    for found, expected in pairs:
+        for name, value in found.params.items():
+            torch.testing.assert_close(value, expected.params[name][[0, 2, 3]], rtol=1e-12, atol=1e-14)
+        outputs = expected.forward(x)[[0, 2, 3]]  # each network still has its own F and D
+        torch.testing.assert_close(found.forward(x), outputs, rtol=1e-10, atol=1e-12)
+
+
+def test_a_finite_loss_beyond_the_bound_has_diverged():
+    x, y = problem()
+    stack = MLP((6, 5, 3)).initial([1, 2], DOUBLE)
+    stack.params["1.weight"][0] *= 1e9
+    done = fit(stack, Descent(2, 23, "sgd", 1e-12), x, y, [1, 2], precision="float64")
+    assert done.diverged == (1,) and done.survivors == (1,)
+
+
+def test_parameters_that_overflow_in_the_last_step_have_diverged():
+    x, y = problem()
+    stack = MLP((6, 5, 3)).initial([1, 2], DOUBLE)
+    stack.params["1.bias"][0] = torch.tensor([0.0, 0.0, -1e300])
+    done = fit(stack, Descent(1, 23, "sgd", 1e-3, weight_decay=1e12), x, y, [1, 2], precision="float64")
+    assert done.diverged == (1,)
+
+
+def test_all_networks_diverge(tmp_path):
+    x, y = problem()
+    with pytest.raises(ValueError, match=r"all 4 networks diverged by epoch \d+ \(seeds 5, 6, 7, 5\); allowed: .*rate"):
+        fit(MLP((6, 5, 4, 3)).initial(SEEDS), Descent(50, 8, "sgd", 1e12), x, y, SEEDS)
+
+
+def test_no_epochs_is_the_start():
+    x, y = problem()
+    done = fit(MODEL.initial(SEEDS), Descent(0, 3), x, y, SEEDS, keep=[0])
+    assert done.losses.shape == (0, 4)
+    assert all(
+        done.kept[0].params[k].equal(v) and done.stack.params[k].equal(v)
+        for k, v in MODEL.initial(SEEDS).params.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seeds": [1]}, "1 seeds of 4 networks; allowed: one each"),
+        ({"keep": [4]}, r"epochs \[4\] to keep; allowed: 0 to 3"),
+        ({"precision": "float16"}, "precision = 'float16' is unknown; allowed: float32, float64, bfloat16"),
+        ({"descent": Descent(3, 5, augment=("flip",))}, r"augment = \('flip',\) of inputs \(23, 6\); allowed: images"),
+    ],
+)
+def test_errors(change, message):
+    x, y = problem()
+    values = {"stack": MODEL.initial(SEEDS), "descent": Descent(3, 5), "x": x, "y": y, "seeds": SEEDS} | change
+    with pytest.raises(ValueError, match=message):
+        fit(**values)
