@@ -71,14 +71,13 @@ def test_planted_permutations_are_found(norm):
         assert found.permutations[group].equal(p.argsort(dim=-1))
 
 
-def test_no_sweep_loses_and_the_last_gains_nothing():
+def test_no_sweep_loses_and_the_end_is_a_local_optimum():
     model = MLP((4, 12, 12, 12, 3))
     a, b = (random_params(model.shapes(), 5, seed) for seed in (6, 7))
     found = weight_matching(a, b, model.symmetry(), restarts=4, seed=2)
     assert len(found.traces) == len(found.values) == 4
     for trace, value in zip(found.traces, found.values, strict=True):
         assert (trace.diff(dim=0) >= 0).all()
-        assert (trace[-1] == trace[-2]).all()
         assert trace[-1].equal(value)
     again = weight_matching(a, b, model.symmetry(), start=found.permutations)
     torch.testing.assert_close(again.values[0], found.values.max(dim=0).values)
