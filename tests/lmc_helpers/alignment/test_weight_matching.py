@@ -29,7 +29,7 @@ def best_of_all(a, b, m):
 
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
-    """Of 12 random pairs; one restart finds fewer at m = 4."""
+    """Of 12 random pairs 12, 12 and 11 for m = 2, 3, 4; the first descent alone finds 12, 10 and 5."""
     model, P = MLP((3, m, m, 2)), 12
     a, b = (random_params(model.shapes(), P, seed) for seed in (1, 2))
     found = weight_matching(a, b, model.symmetry(), restarts=20, seed=1)
@@ -41,8 +41,7 @@ def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
     torch.testing.assert_close(reached, agreement(a, moved) - outside)
     assert (reached <= best + 1e-9).all()
     assert (reached >= best - 1e-9).sum() >= 11
-    if m == 4:
-        assert (found.values[0] >= best - 1e-9).sum() < (reached >= best - 1e-9).sum()
+    assert (found.values[0] >= best - 1e-9).sum() < 10 or m < 4
 
 
 def test_one_hidden_layer_is_exact_whatever_the_start():
