@@ -17,7 +17,8 @@ FOUNDATIONS = {"", "data", "networks", "training"}  # "" is the files beside the
 MAY_IMPORT = (
     {room: FOUNDATIONS | {room} for room in PARTS}
     | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "data", "networks", "training"}}
-    | {"experiments": FOUNDATIONS | PARTS | {"experiments"}}
+    | {"alignment": {"", "networks", "alignment"}}
+    | {"experiments": FOUNDATIONS | PARTS | {"alignment", "experiments"}}
     | {room: {"", room} for room in BOOK}
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
@@ -28,6 +29,7 @@ WAITING = {  # for the chapters on real networks
 WAITING_FILES = (
     *(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit")),
     "lmc_helpers.training.runs.",
+    "lmc_helpers.alignment.",
 )
 
 

@@ -1,0 +1,148 @@
+"""Activation matching against NumPy's correlations, brute force, and networks whose units are shuffled."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers.alignment.activation_matching import (
+    OBJECTIVES,
+    activation_matching,
+    match_moments,
+    merge,
+    moments,
+    recorded_moments,
+)
+from lmc_helpers.matching import correlations, match_activations
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.permutations import random_permutations
+
+
+def gaussian(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("sizes", [[9], [1, 8], [4, 4, 1], [1] * 9])
+def test_batches_give_the_correlations_of_the_whole(sizes):
+    za, zb = gaussian(2, 9, 3, seed=1) + 100, gaussian(2, 9, 3, seed=2) ** 2
+    found = [moments(*pair) for pair in zip(za.split(sizes, dim=1), zb.split(sizes, dim=1), strict=True)]
+    whole = found[0]
+    for part in found[1:]:
+        whole = merge(whole, part)
+    for n in range(2):
+        expected = np.corrcoef(za[n].T.numpy(), zb[n].T.numpy())[:3, 3:]
+        np.testing.assert_allclose(whole.correlations()[n], expected, atol=1e-12)
+    np.testing.assert_allclose(whole.deviations, np.std([za.numpy(), zb.numpy()], axis=2), rtol=1e-12)
+    torch.testing.assert_close(whole.correlations(), correlations(za, zb))
+
+
+def test_small_variations_on_a_large_mean_survive():
+    z = 1e6 + gaussian(1, 1000, 2, seed=3)
+    parts = [moments(part, part) for part in z.split(100, dim=1)]
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = merge(whole, part)
+    np.testing.assert_allclose(whole.deviations[0, 0], z[0].numpy().std(axis=0), rtol=1e-8)
+
+
+def test_dead_units_are_counted_and_match_what_is_left():
+    za = gaussian(1, 50, 4, seed=4)
+    zb = za[:, :, [3, 0, 1, 2]].clone()
+    za[..., 1], zb[..., 3], zb[..., 0] = 0.0, 0.1, 7.3  # unit 1 of a, and units 3 (=2 of a) and 0 (=3 of a) of b
+    for batches in ([50], [7, 20, 23]):
+        parts = [moments(*pair) for pair in zip(za.split(batches, 1), zb.split(batches, 1), strict=True)]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = merge(whole, part)
+        found = match_moments({"h": whole})
+        assert found.dead["h"][:, 0].tolist() == [[False, True, False, False], [True, False, False, True]]
+        assert found.gains["h"].isfinite().all() and (found.gains["h"][0, 1] == 0).all()
+        assert found.permutations["h"][0, 0] == 1
+        assert found.permutations["h"][0].sort().values.tolist() == [0, 1, 2, 3]
+
+
+def test_all_units_dead():
+    found = match_moments({"h": moments(torch.zeros(1, 5, 3), torch.ones(1, 5, 3))})
+    assert found.objective()["h"].item() == 0 and found.dead["h"].all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_objectives_against_all_permutations(objective):
+    """Optimal, identity, and mean and deviation of random ones, from all 120 permutations of 5 units."""
+    za, zb = gaussian(1, 30, 5, seed=5).abs(), gaussian(1, 30, 5, seed=6).abs()
+    S = np.corrcoef(za[0].T.numpy(), zb[0].T.numpy())[:5, 5:]
+    C = {
+        "correlation": S,
+        "product": za[0].numpy().T @ zb[0].numpy() / 30,
+        "absolute": np.abs(S),
+        "published": 1 - np.abs(S),
+    }[objective]
+    found = match_moments({"h": moments(za, zb)}, objective)
+    values = np.array([np.mean([C[i, j] for i, j in enumerate(p)]) for p in itertools.permutations(range(5))])
+    assert found.objective()["h"].item() == pytest.approx(values.max())
+    assert found.identity()["h"].item() == pytest.approx(values[0])
+    mean, deviation = found.random()["h"]
+    assert mean.item() == pytest.approx(values.mean())
+    assert deviation.item() == pytest.approx(values.std())
+    some = {"h": torch.tensor([[4, 3, 2, 1, 0]])}
+    assert found.objective(some)["h"].item() == pytest.approx(values[-1])
+
+
+def test_published_matches_the_least_correlated_units():
+    """Equal networks: every sensible objective gives the identity, the published one moves every unit."""
+    z = gaussian(1, 200, 6, seed=7)
+    both = {"h": moments(z, z)}
+    for objective in ("correlation", "product", "absolute"):
+        assert match_moments(both, objective).permutations["h"].tolist() == [list(range(6))]
+    assert (match_moments(both, "published").permutations["h"] != torch.arange(6)).all()
+    opposite = {"h": moments(z, -z)}
+    assert match_moments(opposite, "absolute").permutations["h"].tolist() == [list(range(6))]
+    assert (match_moments(opposite, "correlation").permutations["h"] != torch.arange(6)).all()
+
+
+@pytest.mark.parametrize("batch", [1, 7, 100])
+def test_shuffled_networks_are_found_by_their_activations(batch):
+    model = MLP((5, 12, 11, 3), norm="layer")
+    a = model.initial(range(3), torch.float64)
+    planted = random_permutations(model.symmetry(), 3, torch.Generator().manual_seed(1))
+    x = gaussian(60, 5, seed=8)
+    found = activation_matching(a, a.permuted(planted), x, batch=batch)
+    for group, p in planted.items():
+        assert found.permutations[group].equal(p.argsort(dim=-1))
+        assert found.objective()[group].tolist() == pytest.approx([1.0] * 3)
+
+
+def test_activations_are_those_of_a_network_by_hand():
+    model = MLP((4, 6, 5, 2))
+    a, b = model.initial([1, 2], torch.float64), model.initial([3, 4], torch.float64)
+    x = gaussian(40, 4, seed=9)
+    found = activation_matching(a, b, x, batch=16)
+    for n in range(2):
+        hidden = []
+        for nets in (a, b):
+            h = [x]
+            for k in range(2):
+                h.append(torch.relu(h[-1] @ nets.params[f"{k}.weight"][n].T + nets.params[f"{k}.bias"][n]))
+            hidden.append(h)
+        for k in range(2):
+            p = match_activations(hidden[0][k + 1], hidden[1][k + 1])
+            S = correlations(hidden[0][k + 1], hidden[1][k + 1])
+            assert found.objective()[str(k)][n].item() == pytest.approx(S[torch.arange(len(p)), p].mean().item())
+
+
+def test_bad_input_is_refused():
+    model = MLP((2, 3, 2))
+    a = model.initial([1])
+    for wrong, said in (
+        (lambda: activation_matching(a, a, torch.ones(4, 2), "cosine"), "objective = 'cosine' is unknown"),
+        (lambda: activation_matching(a, a, torch.ones(1, 2)), "at least 2 samples"),
+        (lambda: recorded_moments(a, model.initial([1, 2]), torch.ones(4, 2)), "P pairs of one architecture"),
+        (lambda: recorded_moments(a, MLP((2, 4, 2)).initial([1]), torch.ones(4, 2)), "one architecture"),
+        (lambda: recorded_moments(a, a, torch.ones(0, 2)), "0 inputs"),
+        (lambda: recorded_moments(a, a, torch.ones(4, 2), batch=0), "batches of 0"),
+        (lambda: moments(torch.ones(1, 4, 2), torch.ones(1, 4, 3)), "equal shapes"),
+        (lambda: moments(torch.full((1, 4, 2), torch.nan), torch.ones(1, 4, 2)), "not all finite"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            wrong()

@@ -1,0 +1,105 @@
+"""Straight-through matching: planted permutations, no loss against its start, and one step by hand."""
+
+import pytest
+import torch
+
+from lmc_helpers.alignment.midpoint import data_loss
+from lmc_helpers.alignment.straight_through import straight_through
+from lmc_helpers.alignment.weight_matching import weight_matching
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.permutations import permute, random_permutations
+
+
+def problem(model, n=60, seed=1):
+    g = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, *model.input_shape, dtype=torch.float64, generator=g)
+    return x, torch.randint(model.classes, (n,), generator=g)
+
+
+def halfway(model, a, b, p, x, y):
+    """Cross-entropy half-way, by hand."""
+    moved = permute(b, model.symmetry(), p)
+    outputs = model.forward({name: (value + moved[name]) / 2 for name, value in a.items()}, x)
+    return -outputs.log_softmax(dim=-1)[:, torch.arange(len(y)), y].mean(dim=1)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_planted_permutations_are_found(seed):
+    """Labels of a itself: the loss half-way is that of a if b is shuffled back, and higher otherwise."""
+    model = MLP((6, 12, 11, 3))
+    x, _ = problem(model)
+    a = {name: 3 * value for name, value in model.initial([seed], torch.float64).params.items()}
+    y = model.forward(a, x)[0].argmax(dim=1)
+    planted = random_permutations(model.symmetry(), 1, torch.Generator().manual_seed(seed))
+    g = torch.Generator().manual_seed(seed + 10)
+    b = {
+        name: value + 1e-3 * torch.randn(value.shape, generator=g, dtype=torch.float64)
+        for name, value in permute(a, model.symmetry(), planted).items()
+    }
+    found = straight_through(a, b, model.symmetry(), data_loss(model, x, y), steps=3)
+    for group, p in planted.items():
+        assert found.permutations[group].equal(p.argsort(dim=-1))
+
+
+@pytest.mark.parametrize("rate", [1e-2, 1.0])
+def test_what_is_returned_is_the_best_of_what_was_seen(rate):
+    model = MLP((6, 8, 8, 3))
+    x, y = problem(model)
+    a, b = (model.initial(seeds, torch.float64).params for seeds in ([1, 2, 3], [4, 5, 6]))
+    start = random_permutations(model.symmetry(), 3, torch.Generator().manual_seed(2))
+    found = straight_through(a, b, model.symmetry(), data_loss(model, x, y), steps=20, rate=rate, start=start)
+    assert found.losses.shape == (22, 3)
+    torch.testing.assert_close(found.losses[0], halfway(model, a, b, start, x, y))
+    torch.testing.assert_close(found.losses.min(dim=0).values, halfway(model, a, b, found.permutations, x, y))
+    matched = weight_matching(a, b, model.symmetry(), start=start).permutations
+    torch.testing.assert_close(found.losses[1], halfway(model, a, b, matched, x, y))
+    assert (found.losses[2:] != found.losses[1]).any()  # the free weights moved to other permutations
+
+
+def test_the_gradient_is_that_of_the_midpoint():
+    """One step: the gradient of the loss at (a + π b)/2 in π b; Adam moves b̃ by its sign times the rate."""
+    model = MLP((4, 3, 2))
+    x, y = problem(model)
+    a, b = (model.initial([seed], torch.float64).params for seed in (1, 2))
+    seen = []
+
+    def step_loss(params, step):
+        seen.append({name: value.detach().clone() for name, value in params.items()})
+        return data_loss(model, x, y)(params)
+
+    straight_through(a, b, model.symmetry(), data_loss(model, x, y), steps=2, rate=1e-2, step_loss=step_loss)
+    first = weight_matching(a, b, model.symmetry()).permutations
+    moved = permute(b, model.symmetry(), first)
+    free = {name: ((value + moved[name]) / 2).requires_grad_() for name, value in a.items()}
+    data_loss(model, x, y)(free).sum().backward()
+    for name, value in free.items():
+        torch.testing.assert_close(seen[0][name], value.detach())
+    shifted = {name: a[name] - 1e-2 * free[name].grad.sign() for name in a}
+    second = weight_matching(shifted, b, model.symmetry(), start=first).permutations
+    after = permute(b, model.symmetry(), second)
+    for name in a:
+        torch.testing.assert_close(seen[1][name], (a[name] + after[name]) / 2)
+
+
+def test_float32_and_no_steps():
+    model = MLP((4, 5, 2))
+    x, y = problem(model)
+    a, b = model.initial([1]).params, model.initial([2]).params
+    found = straight_through(a, b, model.symmetry(), data_loss(model, x.float(), y), steps=0)
+    assert found.losses.shape == (2, 1) and all(value.grad is None for value in a.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"steps": -1}, "steps = -1"),
+        ({"rate": 0.0}, "rate = 0.0"),
+        ({"start": {"0": torch.tensor([[0, 0, 1]])}}, "no permutation"),
+        ({"loss": lambda params: params["0.bias"].sum(dim=1) * torch.nan}, "finite losses"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, said):
+    model = MLP((4, 3, 2))
+    a = model.initial([1], torch.float64).params
+    with pytest.raises(ValueError, match=said):
+        straight_through(a, a, model.symmetry(), **{"loss": data_loss(model, *problem(model))} | arguments)

@@ -1,0 +1,134 @@
+"""Weight matching against brute force over all permutations of small networks, and planted permutations."""
+
+import itertools
+
+import pytest
+import torch
+
+from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
+
+
+def random_params(shapes, P, seed):
+    g = torch.Generator().manual_seed(seed)
+    return {name: torch.randn(P, *shape, generator=g, dtype=torch.float64) for name, shape in shapes.items()}
+
+
+def by_hand(a, b, p, q):
+    """⟨a, π b⟩ of a network with two hidden layers, with permutation matrices."""
+    P, Q = (torch.eye(len(one), dtype=torch.float64)[list(one)] for one in (p, q))
+    moved = [P @ b["0.weight"], P @ b["0.bias"], Q @ b["1.weight"] @ P.T, Q @ b["1.bias"], b["2.weight"] @ Q.T]
+    names = ["0.weight", "0.bias", "1.weight", "1.bias", "2.weight"]
+    return sum((a[name] * one).sum() for name, one in zip(names, moved, strict=True)).item()
+
+
+def best_of_all(a, b, m):
+    return max(by_hand(a, b, p, q) for p, q in itertools.product(itertools.permutations(range(m)), repeat=2))
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
+    """Of 12 random pairs 12, 12 and 11 for m = 2, 3, 4; the first descent alone finds 12, 10 and 5."""
+    model, P = MLP((3, m, m, 2)), 12
+    a, b = (random_params(model.shapes(), P, seed) for seed in (1, 2))
+    found = weight_matching(a, b, model.symmetry(), restarts=20, seed=1)
+    one = [({k: v[n] for k, v in a.items()}, {k: v[n] for k, v in b.items()}) for n in range(P)]
+    outside = torch.stack([(a["2.bias"][n] * b["2.bias"][n]).sum() for n in range(P)])
+    best = torch.tensor([best_of_all(*pair, m) for pair in one], dtype=torch.float64)
+    reached = found.values.max(dim=0).values
+    moved = permute(b, model.symmetry(), found.permutations)
+    torch.testing.assert_close(reached, agreement(a, moved) - outside)
+    assert (reached <= best + 1e-9).all()
+    assert (reached >= best - 1e-9).sum() >= 11
+    assert (found.values[0] >= best - 1e-9).sum() < 10 or m < 4
+
+
+def test_one_hidden_layer_is_exact_whatever_the_start():
+    model, P = MLP((3, 5, 2)), 4
+    a, b = (random_params(model.shapes(), P, seed) for seed in (3, 4))
+    found = weight_matching(a, b, model.symmetry(), restarts=3)
+    for n in range(P):
+        units = [torch.cat([e["0.weight"][n], e["0.bias"][n][:, None], e["1.weight"][n].T], dim=1) for e in (a, b)]
+        products = (units[0] @ units[1].T).tolist()
+        best = max(sum(products[i][j] for i, j in enumerate(p)) for p in itertools.permutations(range(5)))
+        assert found.values[:, n].tolist() == pytest.approx([best] * 3)
+
+
+@pytest.mark.parametrize("norm", ["none", "layer"])
+def test_planted_permutations_are_found(norm):
+    model = MLP((6, 20, 17, 9, 3), norm=norm)
+    a = model.initial(range(3), torch.float64).params
+    planted = random_permutations(model.symmetry(), 3, torch.Generator().manual_seed(1))
+    b = permute(a, model.symmetry(), planted)
+    b = {
+        name: value + 0.01 * one
+        for (name, value), one in zip(b.items(), random_params(model.shapes(), 3, 5).values(), strict=True)
+    }
+    found = weight_matching(a, b, model.symmetry(), restarts=10)
+    for group, p in planted.items():
+        assert found.permutations[group].equal(p.argsort(dim=-1))
+
+
+def test_no_sweep_loses_and_the_end_is_a_local_optimum():
+    model = MLP((4, 12, 12, 12, 3))
+    a, b = (random_params(model.shapes(), 5, seed) for seed in (6, 7))
+    found = weight_matching(a, b, model.symmetry(), restarts=4, seed=2)
+    assert len(found.traces) == len(found.values) == 4
+    for trace, value in zip(found.traces, found.values, strict=True):
+        assert (trace.diff(dim=0) >= 0).all()
+        assert trace[-1].equal(value)
+    again = weight_matching(a, b, model.symmetry(), start=found.permutations)
+    torch.testing.assert_close(again.values[0], found.values.max(dim=0).values)
+
+
+def test_a_pair_does_not_depend_on_those_beside_it():
+    model = MLP((4, 9, 9, 3))
+    a, b = (random_params(model.shapes(), 4, seed) for seed in (8, 9))
+    together = weight_matching(a, b, model.symmetry(), restarts=3, seed=5)
+    alone = weight_matching(
+        {k: v[2:3] for k, v in a.items()}, {k: v[2:3] for k, v in b.items()}, model.symmetry(), 3, 5
+    )
+    assert all(p[2:3].equal(alone.permutations[g]) for g, p in together.permutations.items())
+    torch.testing.assert_close(together.values[:, 2:3], alone.values)
+
+
+def test_a_weight_from_a_group_to_itself_never_loses():
+    """⟨A, p B pᵀ⟩ is quadratic: the best of all 24 is reached by restarts, and no sweep loses."""
+    symmetry = Symmetry({"h": (Axis("W", 0), Axis("W", 1), Axis("b", 0))}, {"h": 4})
+    a, b = (random_params({"W": (4, 4), "b": (4,)}, 6, seed) for seed in (10, 11))
+    found = weight_matching(a, b, symmetry, restarts=20)
+    assert all((trace.diff(dim=0) >= 0).all() for trace in found.traces)
+    for n in range(6):
+        values = []
+        for p in itertools.permutations(range(4)):
+            p = list(p)
+            values.append(((a["W"][n] * b["W"][n][p][:, p]).sum() + (a["b"][n] * b["b"][n][p]).sum()).item())
+        assert found.values[:, n].max().item() <= max(values) + 1e-9
+        torch.testing.assert_close(
+            found.values[:, n].max(), agreement(a, permute(b, symmetry, found.permutations))[n], rtol=1e-9, atol=1e-9
+        )
+
+
+def test_zero_networks_stay_as_they_are():
+    model = MLP((2, 3, 3, 2))
+    zero = {name: torch.zeros(1, *shape) for name, shape in model.shapes().items()}
+    found = weight_matching(zero, zero, model.symmetry())
+    assert found.values.item() == 0 and all(p.tolist() == [[0, 1, 2]] for p in found.permutations.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"restarts": 0}, "restarts = 0"),
+        ({"sweeps": 0}, "sweeps = 0"),
+        ({"seed": -1}, "seed = -1"),
+        ({"start": {"0": torch.tensor([[0, 0, 1]])}}, "no permutation"),
+        ({"start": {"7": torch.tensor([[0, 1, 2]])}}, "group '7' is unknown"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, said):
+    model = MLP((2, 3, 3, 2))
+    a = model.initial([1]).params
+    with pytest.raises(ValueError, match=said):
+        weight_matching(a, a, model.symmetry(), **arguments)
