@@ -16,15 +16,21 @@ BOOK = {"claims", "figures"}  # what the chapters show, no mathematics
 FOUNDATIONS = {"", "data", "networks", "training"}  # "" is the files beside the rooms
 MAY_IMPORT = (
     {room: FOUNDATIONS | {room} for room in PARTS}
-    | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "networks", "training"}}
+    | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "data", "networks", "training"}}
     | {"alignment": {"", "networks", "alignment"}}
-    | {"experiments": FOUNDATIONS | PARTS | {"experiments"}}
+    | {"experiments": FOUNDATIONS | PARTS | {"alignment", "experiments"}}
     | {room: {"", room} for room in BOOK}
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
-WAITING = {"lmc_helpers.identifiability.asymmetric.FiGLU"}  # for the chapters on real networks
-WAITING_FILES = tuple(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit"))
-WAITING_FILES += ("lmc_helpers.alignment.",)
+WAITING = {  # for the chapters on real networks
+    "lmc_helpers.data.images.choose",
+    "lmc_helpers.identifiability.asymmetric.FiGLU",
+}
+WAITING_FILES = (
+    *(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit")),
+    "lmc_helpers.training.runs.",
+    "lmc_helpers.alignment.",
+)
 
 
 def name(path: Path) -> str:

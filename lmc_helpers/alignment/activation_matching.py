@@ -227,7 +227,18 @@ class ActivationMatching:
     dead: dict[str, torch.Tensor]
 
     def objective(self, permutations: Permutations | None = None) -> dict[str, torch.Tensor]:
-        """The objective ⟨P, S⟩/m of each group, (P,), for these permutations; the optimal ones if left out."""
+        """The objective ⟨P, S⟩/m of each group.
+
+        Parameters
+        ----------
+        permutations : dict of torch.Tensor, optional
+            group → (P, m); the optimal ones if left out.
+
+        Returns
+        -------
+        dict of torch.Tensor
+            group → (P,), float64.
+        """
         chosen = self.permutations if permutations is None else permutations
         return {g: matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 
 from lmc_helpers.alignment.activation_matching import activation_matching
-from lmc_helpers.alignment.midpoint import data_loss
+from lmc_helpers.alignment.midpoint import Best, data_loss
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
 from lmc_helpers.alignment.weight_matching import weight_matching
@@ -19,48 +19,67 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import identity, random_permutations
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["METHODS", "Method"]
+__all__ = ["METHODS", "Method", "methods"]
 
 #: a, b (P networks each), inputs x (n, …), labels y (n,), seed → group → p (P, m).
 Method = Callable[[Stack, Stack, torch.Tensor, torch.Tensor, int], dict[str, torch.Tensor]]
 
 
-def _weights(restarts: int) -> Method:
-    def match(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
-        return weight_matching(a.params, b.params, a.model.symmetry(), restarts, seed).permutations
+def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str, Method]:
+    """Matchers by their names, the references "identity" and "random" first.
 
-    return match
+    Parameters
+    ----------
+    restarts : int
+        of weight matching with restarts.
+    steps : int
+        of straight-through matching and of Sinkhorn re-basin; each takes the loss on all examples that are given.
+    batch : int
+        inputs of a pass that records activations.
+
+    Returns
+    -------
+    dict
+        name → matcher.
+
+    Examples
+    --------
+    >>> from lmc_helpers.networks.mlp import MLP
+    >>> a = MLP((2, 3, 2)).initial([1])
+    >>> b = a.permuted({"0": torch.tensor([[2, 0, 1]])})
+    >>> methods()["weights"](a, b, torch.ones(4, 2), torch.zeros(4, dtype=torch.long), 1)["0"].tolist()
+    [[1, 2, 0]]
+    """
+
+    def weights(count: int) -> Method:
+        return lambda a, b, x, y, seed: (
+            weight_matching(a.params, b.params, a.model.symmetry(), count, seed).permutations
+        )
+
+    def activations(objective: str) -> Method:
+        return lambda a, b, x, y, seed: activation_matching(a, b, x, objective, batch).permutations
+
+    def by_loss(search: Callable[..., Best]) -> Method:
+        return lambda a, b, x, y, seed: (
+            search(
+                a.params, b.params, a.model.symmetry(), data_loss(a.model, x, y), steps=steps, seed=seed
+            ).permutations
+        )
+
+    def random(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
+        return random_permutations(a.model.symmetry(), len(a), torch_generator(seed, "random permutations"))
+
+    return {
+        "identity": lambda a, b, x, y, seed: identity(a.model.symmetry(), len(a)),
+        "random": random,
+        "weights": weights(1),
+        "weights, restarts": weights(restarts),
+        "activations": activations("correlation"),
+        "activations, as published": activations("published"),
+        "straight-through": by_loss(straight_through),
+        "Sinkhorn": by_loss(sinkhorn_rebasin),
+    }
 
 
-def _activations(objective: str) -> Method:
-    def match(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
-        return activation_matching(a, b, x, objective).permutations
-
-    return match
-
-
-def _straight_through(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
-    loss = data_loss(a.model, x, y)
-    return straight_through(a.params, b.params, a.model.symmetry(), loss, seed=seed).permutations
-
-
-def _sinkhorn(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
-    loss = data_loss(a.model, x, y)
-    return sinkhorn_rebasin(a.params, b.params, a.model.symmetry(), loss, seed=seed).permutations
-
-
-def _random(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
-    return random_permutations(a.model.symmetry(), len(a), torch_generator(seed, "random permutations"))
-
-
-#: Matchers by their names, the references "identity" and "random" first.
-METHODS: dict[str, Method] = {
-    "identity": lambda a, b, x, y, seed: identity(a.model.symmetry(), len(a)),
-    "random": _random,
-    "weights": _weights(restarts=1),
-    "weights, 10 restarts": _weights(restarts=10),
-    "activations": _activations("correlation"),
-    "activations, as published": _activations("published"),
-    "straight-through": _straight_through,
-    "Sinkhorn": _sinkhorn,
-}
+#: :func:`methods` with its defaults.
+METHODS = methods()

@@ -103,6 +103,11 @@ def midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Pe
     torch.Tensor
         (P,), without gradient.
 
+    Raises
+    ------
+    ValueError
+        if a loss is not finite, or a permutation does not fit.
+
     Examples
     --------
     >>> from lmc_helpers.networks.permutations import Axis
@@ -113,7 +118,10 @@ def midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Pe
     1.0
     """
     with torch.no_grad():
-        return loss(interpolate(a, permute(b, symmetry, permutations)))
+        losses = loss(interpolate(a, permute(b, symmetry, permutations)))
+    if not torch.isfinite(losses).all():
+        raise ValueError(f"losses half-way {losses.tolist()}; allowed: finite losses")
+    return losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +140,20 @@ class Best:
     losses: torch.Tensor
 
     def seen(self, permutations: Permutations, losses: torch.Tensor) -> Best:
-        """With one more set of permutations and their losses (P,)."""
+        """With one more set of permutations.
+
+        Parameters
+        ----------
+        permutations : dict of torch.Tensor
+            group → (P, m).
+        losses : torch.Tensor
+            (P,), half-way.
+
+        Returns
+        -------
+        Best
+            of all that were seen.
+        """
         better = losses < self.losses.min(dim=0).values  # False for NaN
         kept = {
             g: torch.where(better[:, None], permutations[g].to(better.device), p) for g, p in self.permutations.items()

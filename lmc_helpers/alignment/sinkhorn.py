@@ -152,7 +152,7 @@ def sinkhorn_rebasin(
     Raises
     ------
     ValueError
-        if the ends are no pairs of this symmetry or an argument is not allowed.
+        if the ends are no pairs of this symmetry, an argument is not allowed, or a loss is not finite.
 
     Examples
     --------

@@ -156,31 +156,43 @@ def _descend(
     value = agreement(a, permute(b, symmetry, p))  # (P,)
     least = SLACK * (agreement(a, a) * agreement(b, b)).sqrt()  # (P,), gains below are rounding
     p = {g: one.to(value.device, copy=True) for g, one in p.items()}
-    trace, groups = [value], list(symmetry.groups)
-    active = torch.arange(len(value), device=value.device)  # pairs that gained in the last sweep
+    trace, groups, near = [value.clone()], list(symmetry.groups), _neighbours(symmetry)
+    may_gain = torch.ones(len(value), len(groups), dtype=torch.bool, device=value.device)  # pair and group
     for _ in range(sweeps):
-        A, B = ({name: one[active] for name, one in end.items()} for end in (a, b))
-        q = {g: one[active] for g, one in p.items()}
-        gained = torch.zeros_like(value[active])
-        for k in torch.randperm(len(groups), generator=generator):
-            found, gain = _coordinate_step(A, B, symmetry, groups[k], q)
-            better = gain > least[active]
-            q[groups[k]] = torch.where(better[:, None], found, q[groups[k]])
-            gained = gained + torch.where(better, gain, 0)
-        for g in groups:
-            p[g][active] = q[g]
-        value = value.index_add(0, active, gained)
-        trace.append(value)
-        active = active[gained > 0]
-        if not len(active):
+        for k in torch.randperm(len(groups), generator=generator).tolist():
+            pairs = may_gain[:, k].nonzero()[:, 0]
+            if len(pairs):
+                found, gain = _coordinate_step(a, b, symmetry, groups[k], p, pairs)
+                better = gain > least[pairs]
+                may_gain[pairs, k] = False
+                pairs, found, gain = pairs[better], found[better], gain[better]
+                p[groups[k]][pairs] = found
+                value[pairs] += gain
+                may_gain[pairs[:, None], near[k].to(pairs.device)] = True
+        trace.append(value.clone())
+        if not may_gain.any():
             break
     return p, torch.stack(trace)
 
 
+def _neighbours(symmetry: Symmetry) -> list[torch.Tensor]:
+    """For each group the indices of those whose best permutation depends on its own: they share a parameter."""
+    names = [[axis.name for axis in axes] for axes in symmetry.groups.values()]
+    near = []
+    for k, own in enumerate(names):
+        others = [j for j, other in enumerate(names) if j != k and {*own} & {*other}]
+        near.append(torch.tensor(others + [k] * (len({*own}) < len(own)), dtype=torch.long))  # a weight to itself
+    return near
+
+
 def _coordinate_step(
-    a: Tensors, b: Tensors, symmetry: Symmetry, group: str, p: Permutations
+    a: Tensors, b: Tensors, symmetry: Symmetry, group: str, p: Permutations, pairs: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """The assignment (P, m) of one group with the others held fixed, and what each pair gains by it, (P,)."""
+    """The assignment of one group with the others held fixed, and what each of some pairs gains by it."""
+    if len(pairs) < len(p[group]):
+        names = {axis.name for axis in symmetry.groups[group]}
+        a, b = ({name: end[name][pairs] for name in names} for end in (a, b))
+        p = {g: one[pairs] for g, one in p.items()}
     axes = symmetry.groups[group]
     C = torch.zeros(())
     for name, axis in axes:

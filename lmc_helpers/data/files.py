@@ -265,10 +265,11 @@ def cache() -> Path | None:
     """
     try:
         import pooch
-    except ImportError:
+
+        folder = pooch.os_cache("lmc-companion")
+    except (ImportError, RuntimeError):  # platformdirs raises, or answers "~/…", where there is no home folder
         return None
-    folder = pooch.os_cache("lmc-companion")
-    return folder if folder.is_absolute() else None  # "~/…" where nothing says what the home folder is
+    return folder if folder.is_absolute() else None
 
 
 def in_folder(archive: Archive, folder: Path) -> Found | None:

@@ -28,7 +28,7 @@ from lmc_helpers.seeds import numpy_generator
 __all__ = ["NAMES", "SPLITS", "Images", "available", "choose", "load"]
 
 CLASSES = 10  # of each data set
-DIGITS_TEST = 360  # the last ones of scikit-learn's order, as many writers' own as the data set has it
+DIGITS_TEST = 360  # the last ones in scikit-learn's order
 
 # A split is "train", "test", or a part of the training images: these fractions of them, in an order that is shuffled
 # once and for all. The test images are in no part. App. F.3 of Bürgin et al. has "a random 80%/10%/10% train/val/test
@@ -166,10 +166,7 @@ def _read(name: str, found: tuple[Found, ...]) -> _Whole:
     if not (deviation > 0).all():
         raise ValueError("the training images have one value in all pixels of a channel; allowed: at least two values")
     return _Whole(
-        {
-            s: (torch.from_numpy(np.require(x, requirements="CW")), torch.tensor(y).long())
-            for s, (x, y) in parsed.items()
-        },
+        {split: (torch.tensor(x), torch.tensor(y).long()) for split, (x, y) in parsed.items()},
         tuple(content.name for content in contents.values() if not content.canonical),
         mean,
         deviation,
@@ -191,7 +188,7 @@ def _whole(name: str) -> _Whole:
         first, *others = whole.differing
         raise DataError(
             source.title,
-            f"{first}{f' and {len(others)} more' if others else ''} by SHA-256 not the published file{'s' * bool(others)}",
+            f"{first} differs from the published file" + (f", and {len(others)} more do" if others else ""),
             f"the files are in {folders}; replace or remove them, or set LMC_DATA_UNVERIFIED=1 to use them as they are",
         )
     return whole
@@ -210,7 +207,7 @@ def load(name: str, split: str = "train", n: int | None = None, seed: int = 0) -
         on the seed.
     n : int, optional
         number of images: the first n of the split in an order that the seed shuffles, so that more images contain the
-        fewer. Not balanced: every image is as likely as any other. If n is not given, all of them, in the split's order.
+        fewer. Not balanced: every image is as likely as any other. Without n all of them, in the split's order.
     seed : int
         of the subset.
 

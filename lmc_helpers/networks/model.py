@@ -216,13 +216,13 @@ class Model(ABC):
             if the shape is none of the two.
         """
         N = len(next(iter(params.values())))
-        x = x[None] if x.ndim == 1 + len(self.input_shape) else x
-        if x.ndim != 2 + len(self.input_shape) or x.shape[2:] != self.input_shape or len(x) not in (1, N):
+        some = x[None] if x.ndim == 1 + len(self.input_shape) else x
+        if some.ndim != 2 + len(self.input_shape) or some.shape[2:] != self.input_shape or len(some) not in (1, N):
             raise ValueError(
                 f"inputs have shape {tuple(x.shape)}; allowed: (B, {', '.join(map(str, self.input_shape))}) for all "
                 f"networks, or with the {N} networks as a leading axis"
             )
-        return x
+        return some
 
 
 @dataclass(frozen=True, eq=False)

@@ -272,7 +272,7 @@ class Check:
     permuted : dict
         group → largest change of an output when the group is permuted; ``"all"`` for all groups at once.
     left_out : dict
-        axis → largest change when its group is permuted but for this axis.
+        axis → largest change when its group, of two units or more, is permuted but for this axis.
     elsewhere : tuple of Axis
         axes of parameters that belong to no group.
     """
@@ -347,7 +347,7 @@ def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
             axis: change({group: tuple(other for other in axes if other != axis)})
             for group, axes in symmetry.groups.items()
             for axis in axes
-            if len(axes) > 1
+            if len(axes) > 1 < symmetry.sizes[group]
         }
     known = {axis for axes in symmetry.groups.values() for axis in axes}
     every = [Axis(name, axis) for name, shape in shapes.items() for axis in range(len(shape))]

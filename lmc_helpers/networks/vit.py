@@ -130,7 +130,8 @@ class ViT(Model):
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input: hidden units, or scores of attention, of all tokens."""
-        return self.tokens * max(self.ratio * self.dimension, self.heads * self.tokens)
+        inside = self.tokens * max(self.ratio * self.dimension, self.heads * self.tokens)
+        return max(inside, math.prod(self.input_shape))
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Weights, class token and embeddings N(0, std²), biases and shifts 0, gains 1."""

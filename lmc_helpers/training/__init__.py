@@ -1,4 +1,16 @@
-"""Recipes, ensembles trained as one batched computation, and checkpoints (chapters 44, 45, 50).
+"""Recipes, ensembles trained as one batched computation, checkpoints, and runs as files (chapters 44, 45, 50; part 5).
+
+A training run is data → one digest → one file:
+
+- :mod:`~lmc_helpers.training.recipes`: how to descend, as data: optimiser, rate from epoch to epoch, augmentation.
+- :mod:`~lmc_helpers.training.examples`: what each network sees: batches by (seed, epoch), normalised, flipped, cropped.
+- :mod:`~lmc_helpers.training.fit`: N networks of any architecture at once; those that diverge are left out.
+- :mod:`~lmc_helpers.training.runs`: everything that a result depends on, its digest, and its file, read or made.
+- :mod:`~lmc_helpers.training.run_files`: where these files lie, damage that is noticed, one process at a time.
+- :mod:`~lmc_helpers.training.prices`: hours and memory of a run before it runs.
+- :mod:`~lmc_helpers.training.description`: frozen dataclasses as canonical text.
+
+For the perceptrons of chapters 44, 45 and 50, and for both:
 
 - :mod:`~lmc_helpers.training.ensemble`: a recipe (AdamW), the order of examples by seed and epoch, and the training of
   N stacked networks at once; each is the network that a plain loop trains.

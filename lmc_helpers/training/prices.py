@@ -2,15 +2,17 @@
 
 A step costs
 
-    seconds = OVERHEAD + N (flops B / FLOPS + bytes B / BANDWIDTH + parameters · PARAMETER),
+    seconds = OVERHEAD + N (flops B / FLOPS + bytes B / BANDWIDTH + parameters · PARAMETER + masked · MASKED),
 
 where flops and bytes (of activations that wait for the gradient) of one example are counted, not guessed: the model is
-run forwards and backwards on tensors without content. The four constants were measured on one core of an AMD EPYC
-with AVX-512 in float32, on stacked perceptrons; another machine may differ by a factor of 2 or 3.
+run forwards and backwards on tensors without content. The constants were measured on one core of an AMD EPYC with
+AVX-512, in float32; stacks of perceptrons, small convolutional and residual networks and a small transformer cost what
+is said here up to a factor of 1.5. Another machine may differ by a factor of 2 or 3.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -21,10 +23,11 @@ from lmc_helpers.training.recipes import Descent
 
 __all__ = ["Price", "price"]
 
-OVERHEAD = 1.0e-3  # seconds a step
+OVERHEAD = 2.0e-3  # seconds a step
 FLOPS = 6.0e10  # floating-point operations a second, a multiplication and an addition are two
 BANDWIDTH = 2.0e9  # bytes of activations a second, forwards and backwards, norms and activations included
-PARAMETER = 4.0e-9  # seconds for each trained number of the optimiser's step
+PARAMETER = 4.0e-9  # seconds for each trained number, in the optimiser's step
+MASKED = 8.0e-9  # seconds for each entry of F + D ⊙ W, forwards and backwards
 
 GPU_SPEEDUP = 50  # of the terms that grow with the networks; cautious for a GPU of 2020 or later in float32
 BASE_MIB = 700  # of Python with torch
@@ -45,7 +48,7 @@ class _Example:
     bytes: int
 
 
-def price(model: Model, descent: Descent, examples: int, networks: int, kept: int = 0) -> Price:
+def price(model: Model, descent: Descent, examples: int, networks: int, kept: int = 0, masked: int = 0) -> Price:
     """The cost of training.
 
     Parameters
@@ -58,6 +61,8 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
         number of training examples, and of networks at once.
     kept : int
         number of epochs whose networks are kept.
+    masked : int
+        number of weights of one network that have fixed parts.
 
     Returns
     -------
@@ -76,9 +81,10 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     one, parameters = _count(model), networks * model.parameters()
     steps = descent.epochs * math.ceil(examples / descent.batch)
     work = descent.epochs * examples * networks * (one.flops / FLOPS + one.bytes / BANDWIDTH)
-    work += steps * parameters * PARAMETER
+    work += steps * (parameters * PARAMETER + networks * masked * MASKED)
     moments = {"sgd": int(descent.momentum > 0), "adam": 2, "adamw": 2}[descent.optimiser]
     numbers = parameters * (2 * (2 + moments) + 2 + kept * 2)  # a checkpoint copies all but the gradients
+    numbers += 4 * networks * masked  # F, D, and two of the size of W
     data = examples * math.prod(model.input_shape) * 2 + networks * examples * 8 * (3 if descent.augment else 1)
     memory = 4 * numbers + data + networks * min(descent.batch, examples) * one.bytes * 1.5
     return Price(
@@ -88,6 +94,7 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     )
 
 
+@functools.cache
 def _count(model: Model) -> _Example:
     """Operations and bytes of one more example, forwards and backwards; what does not grow with them drops out."""
     (few_flops, few_bytes), (more_flops, more_bytes) = _totals(model, 2), _totals(model, 3)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lmc_helpers.data.images import NAMES, SPLITS, load
+from lmc_helpers.data.images import NAMES, PARTS, SPLITS, load
 from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
 from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack, Tensors
@@ -43,7 +43,6 @@ REVISION = 1
 GPU_HOURS = 4.0  # a run that costs more hours of a CPU core asks for a GPU
 EVERY_S = 120.0  # seconds from one checkpoint to the next: what a kill loses at most
 IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}  # training, test
-SHARES = {"train80": 0.8, "validation80": 0.1, "test80": 0.1, "train90": 0.9, "validation90": 0.1}
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,8 @@ class DataSpec:
     @property
     def _all(self) -> int:
         training, test = IMAGES[self.name]
-        return test if self.split == "test" else round(SHARES.get(self.split, 1.0) * training)
+        start, end = PARTS.get(self.split, (0.0, 1.0))
+        return test if self.split == "test" else round(end * training) - round(start * training)
 
     @property
     def size(self) -> int:
@@ -127,8 +127,8 @@ class Run:
         draws F and D of eq. (2) of Bürgin et al. by ``draw(shape, generator)``, for all maps of the model; or name of a
         map → scheme. A frozen dataclass, for example one of :mod:`lmc_helpers.identifiability.asymmetric`.
     mask_seeds : tuple of int
-        one a group of networks that stand side by side and share F and D; G of them, G a divisor of N. () without
-        scheme.
+        one a group of networks that stand side by side and share F and D; G of them, G a divisor of N. (0,) without
+        scheme, where it does not matter.
     keep : tuple of int
         epochs after which copies are kept; 0 is the beginning.
     precision : str
@@ -163,9 +163,9 @@ class Run:
         _check_seeds("mask_seeds", self.mask_seeds)
         if isinstance(self.scheme, Mapping):
             object.__setattr__(self, "scheme", dict(sorted(self.scheme.items())) or None)
-        object.__setattr__(self, "mask_seeds", () if self.scheme is None else self.mask_seeds)
+        object.__setattr__(self, "mask_seeds", (0,) if self.scheme is None else self.mask_seeds)
         object.__setattr__(self, "keep", tuple(sorted(set(self.keep))))
-        if self.scheme is not None and (not self.mask_seeds or len(self.seeds) % len(self.mask_seeds)):
+        if len(self.seeds) % len(self.mask_seeds):
             raise ValueError(
                 f"{len(self.mask_seeds)} mask_seeds of {len(self.seeds)} networks; allowed: a divisor of their number"
             )
@@ -218,7 +218,9 @@ class Run:
 
     def prices(self) -> Price:
         """Estimated hours of one CPU core, or of a GPU, and memory."""
-        return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep))
+        shapes = self.model.shapes()
+        masked = sum(math.prod(shapes[name]) for name in self.schemes())
+        return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep), masked)
 
     def resources(self) -> dict[str, int | bool]:
         """What a job needs: cores, memory_mib, minutes (estimated, rounded up), and whether it asks for a GPU."""
@@ -328,7 +330,7 @@ class Run:
 
 def _check_seeds(name: str, seeds: Any) -> None:
     whole = isinstance(seeds, tuple) and all(type(seed) is int and 0 <= seed < 2**32 for seed in seeds)
-    if not whole or not (seeds or name == "mask_seeds"):
+    if not whole or not seeds:
         raise ValueError(f"{name} = {seeds!r}; allowed: integers in [0, 2**32), at least one")
 
 

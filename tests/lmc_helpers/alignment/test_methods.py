@@ -1,34 +1,70 @@
-"""Every matcher under its name: permutations that leave the function as it is, and planted ones found."""
+"""Every matcher under its name, on every architecture: functions stay as they are, planted permutations are found."""
 
 import pytest
 import torch
 
-from lmc_helpers.alignment.methods import METHODS
+from lmc_helpers.alignment.methods import METHODS, methods
+from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import random_permutations
+from lmc_helpers.networks.resnet import ResNet20
+from lmc_helpers.networks.vit import ViT
+
+QUICK = methods(restarts=3, steps=3, batch=7)
+MODELS = [
+    MLP((6, 7, 6, 3), norm="layer"),
+    CNN(4, 4, pools=1, input_shape=(2, 4, 4), classes=3),
+    ResNet20(1, 1, base=3, input_shape=(2, 8, 8), classes=3),
+    ViT(patch=2, dimension=6, depth=2, heads=3, ratio=2, input_shape=(2, 4, 4), classes=3),
+]
 
 
+def data(model, n=12):
+    x = torch.randn(n, *model.input_shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    return x, torch.arange(n) % 3
+
+
+def scattered(model, seeds):
+    """Networks whose gains and shifts differ too, so that no two units are alike."""
+    stack = model.initial(seeds, torch.float64)
+    g = torch.Generator().manual_seed(sum(seeds))
+    for value in stack.params.values():
+        value += 0.3 * value.std() * torch.randn(value.shape, generator=g, dtype=torch.float64) if value.std() else 0
+    return stack
+
+
+def test_the_table_is_that_of_the_defaults():
+    assert list(METHODS) == list(QUICK)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("name", METHODS)
-def test_the_permuted_networks_are_the_same_functions(name):
-    model = MLP((6, 7, 6, 3), norm="layer")
-    a, b = model.initial([1, 2], torch.float64), model.initial([3, 4], torch.float64)
-    x = torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    y = torch.arange(40) % 3
-    p = METHODS[name](a, b, x, y, 1)
-    assert {g: tuple(one.shape) for g, one in p.items()} == {"0": (2, 7), "1": (2, 6)}
-    torch.testing.assert_close(b.permuted(p).forward(x), b.forward(x), rtol=1e-12, atol=1e-12)
-    again = METHODS[name](a, b, x, y, 1)
+def test_the_permuted_networks_are_the_same_functions(name, model):
+    a, b = scattered(model, [1, 2]), scattered(model, [3, 4])
+    x, y = data(model)
+    p = QUICK[name](a, b, x, y, 1)
+    assert {g: tuple(one.shape) for g, one in p.items()} == {g: (2, m) for g, m in model.symmetry().sizes.items()}
+    torch.testing.assert_close(b.permuted(p).forward(x), b.forward(x), rtol=1e-10, atol=1e-10)
+    again = QUICK[name](a, b, x, y, 1)
     assert all(one.equal(again[g]) for g, one in p.items())
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("name", ["weights, restarts", "activations"])
+def test_planted_permutations_are_found_in_every_architecture(name, model):
+    a, (x, y) = scattered(model, [1, 2]), data(model, 60)
+    planted = random_permutations(model.symmetry(), 2, torch.Generator().manual_seed(3))
+    p = methods(restarts=20)[name](a, a.permuted(planted), x, y, 1)
+    assert all(p[g].equal(one.argsort(dim=-1)) for g, one in planted.items())
+
+
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in ("identity", "random", "Sinkhorn")])
-def test_planted_permutations_are_found_but_by_the_published_objective(name):
+def test_the_published_objective_alone_misses_them(name):
     model = MLP((6, 7, 6, 3))
     start = model.initial([1], torch.float64)
-    a = Stack(model, {key: 3 * value for key, value in start.params.items()})
+    a, (x, _) = Stack(model, {key: 3 * value for key, value in start.params.items()}), data(model, 40)
     planted = random_permutations(model.symmetry(), 1, torch.Generator().manual_seed(2))
-    x = torch.randn(40, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    p = METHODS[name](a, a.permuted(planted), x, a.forward(x)[0].argmax(dim=1), 1)
+    p = QUICK[name](a, a.permuted(planted), x, a.forward(x)[0].argmax(dim=1), 1)
     found = [p[g].equal(one.argsort(dim=-1)) for g, one in planted.items()]
     assert all(found) != (name == "activations, as published")

@@ -29,7 +29,7 @@ def best_of_all(a, b, m):
 
 @pytest.mark.parametrize("m", [2, 3, 4])
 def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
-    """Of 12 random pairs; one restart finds fewer at m = 4."""
+    """Of 12 random pairs 12, 12 and 11 for m = 2, 3, 4; the first descent alone finds 12, 10 and 5."""
     model, P = MLP((3, m, m, 2)), 12
     a, b = (random_params(model.shapes(), P, seed) for seed in (1, 2))
     found = weight_matching(a, b, model.symmetry(), restarts=20, seed=1)
@@ -41,8 +41,7 @@ def test_restarts_find_the_best_of_all_permutations_in_most_pairs(m):
     torch.testing.assert_close(reached, agreement(a, moved) - outside)
     assert (reached <= best + 1e-9).all()
     assert (reached >= best - 1e-9).sum() >= 11
-    if m == 4:
-        assert (found.values[0] >= best - 1e-9).sum() < (reached >= best - 1e-9).sum()
+    assert (found.values[0] >= best - 1e-9).sum() < 10 or m < 4
 
 
 def test_one_hidden_layer_is_exact_whatever_the_start():
@@ -71,14 +70,13 @@ def test_planted_permutations_are_found(norm):
         assert found.permutations[group].equal(p.argsort(dim=-1))
 
 
-def test_no_sweep_loses_and_the_last_gains_nothing():
+def test_no_sweep_loses_and_the_end_is_a_local_optimum():
     model = MLP((4, 12, 12, 12, 3))
     a, b = (random_params(model.shapes(), 5, seed) for seed in (6, 7))
     found = weight_matching(a, b, model.symmetry(), restarts=4, seed=2)
     assert len(found.traces) == len(found.values) == 4
     for trace, value in zip(found.traces, found.values, strict=True):
         assert (trace.diff(dim=0) >= 0).all()
-        assert (trace[-1] == trace[-2]).all()
         assert trace[-1].equal(value)
     again = weight_matching(a, b, model.symmetry(), start=found.permutations)
     torch.testing.assert_close(again.values[0], found.values.max(dim=0).values)

@@ -1,0 +1,81 @@
+"""MLPs against nn.Sequential, the papers' sizes and laws of initial weights."""
+
+import pytest
+import torch
+from oracles.networks import DOUBLE, fill, numbers, perturbed, weights_of
+from torch import nn
+
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.stacked_mlp import Architecture
+
+ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}
+
+
+def module(model):
+    """The same network in torch, and its parameters by our names."""
+    layers, tensors = [], {}
+    for k, (before, after) in enumerate(zip(model.sizes[:-1], model.sizes[1:], strict=True)):
+        layers.append(nn.Linear(before, after, model.bias, dtype=DOUBLE))
+        tensors |= weights_of(layers[-1], str(k))
+        if k < len(model.sizes) - 2:
+            if model.norm == "layer":
+                layers.append(nn.LayerNorm(after, dtype=DOUBLE))
+                tensors |= weights_of(layers[-1], str(k), "gain", "shift")
+            layers.append(ACTIVATIONS[model.activation]())
+    return nn.Sequential(*layers), tensors
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("norm", ["none", "layer"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_mlp_is_that_of_torch(activation, norm, bias):
+    model = MLP((5, 7, 6, 8, 3), activation, norm, bias)
+    stack, x, record = perturbed(model), numbers(4, 5), {}
+    outputs = stack.forward(x, record)
+    net, tensors = module(model)
+    for i in range(3):
+        fill(tensors, {name: value[i] for name, value in stack.params.items()})
+        torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
+        ends = [place + 1 for place, layer in enumerate(net) if isinstance(layer, ACTIVATIONS[activation])]
+        for k, end in enumerate(ends):
+            torch.testing.assert_close(record[str(k)][i], net[:end](x), rtol=0, atol=1e-12)
+    assert list(record) == ["0", "1", "2"]
+
+
+def test_recording_keeps_the_gradient_of_the_outputs():
+    stack = perturbed(MLP((5, 7, 3)))
+    stack.params["0.weight"].requires_grad_()
+    assert stack.forward(numbers(4, 5), {}).requires_grad
+
+
+def test_the_sizes_of_the_papers():
+    with torch.device("meta"):
+        net, _ = module(MLP((784, 512, 512, 512, 10), "gelu", "layer"))
+    assert MLP((784, 512, 512, 512, 10), "gelu", "layer").parameters() == sum(p.numel() for p in net.parameters())
+    assert MLP((784, 512, 512, 512, 10)).parameters() == 932_362
+    symmetry = MLP((784, 15, 16, 17, 10), init="he").symmetry()
+    assert symmetry.sizes == {"0": 15, "1": 16, "2": 17}
+    assert symmetry.groups["2"] == (("2.weight", 0), ("2.bias", 0), ("3.weight", 1))
+
+
+def test_initial_weights():
+    drawn = MLP((50, 400, 3), norm="layer").initial([1, 7])
+    before = Architecture((50, 400, 3), norm="layer").initial([1, 7])  # the networks of the earlier chapters
+    assert all(drawn.params[name].equal(before.params[name]) for name in before.params)
+    he = MLP((50, 400, 3), init="he").initial([1]).params
+    assert he["0.weight"].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.03) and he["0.bias"].eq(0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": (2, 3)}, r"sizes = \(2, 3\)"),
+        ({"sizes": [2, 3, 4]}, r"sizes = \[2, 3, 4\]"),
+        ({"norm": "batch"}, "norm = 'batch' is unknown; allowed: none, layer"),
+        ({"activation": "swish"}, "activation = 'swish'"),
+        ({"init": "zero"}, "init = 'zero' is unknown; allowed: torch, he"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        MLP(**options)

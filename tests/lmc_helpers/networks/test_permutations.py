@@ -1,0 +1,101 @@
+"""Symmetries as data: acting, undoing, composing; and the check finds wrong lists."""
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from oracles.networks import numbers
+
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.permutations import (
+    Axis,
+    Symmetry,
+    compose,
+    identity,
+    inverse,
+    permute,
+    random_permutations,
+    verify,
+)
+
+A, B = (Axis("W", 0), Axis("b", 0), Axis("V", 1)), (Axis("V", 0), Axis("U", 2))
+SYMMETRY = Symmetry({"a": A, "b": B}, {"a": 5, "b": 3})
+PARAMS = {
+    "W": numbers(2, 5, 4),
+    "b": numbers(2, 5),
+    "V": numbers(2, 3, 5),
+    "U": numbers(2, 2, 6, 3),
+    "other": numbers(2, 7),
+}
+
+
+def test_permute_is_indexing_of_each_network():
+    p = random_permutations(SYMMETRY, 2, torch.Generator().manual_seed(1))
+    moved = permute(PARAMS, SYMMETRY, p)
+    for n in range(2):
+        a, b = p["a"][n], p["b"][n]
+        assert moved["W"][n].equal(PARAMS["W"][n][a]) and moved["b"][n].equal(PARAMS["b"][n][a])
+        assert moved["V"][n].equal(PARAMS["V"][n][b][:, a]) and moved["U"][n].equal(PARAMS["U"][n][:, :, b])
+    assert moved["other"] is PARAMS["other"]
+    assert permute(PARAMS, SYMMETRY, {"b": p["b"]})["W"] is PARAMS["W"]
+
+
+def test_permutations_are_a_group():
+    draw = torch.Generator().manual_seed(2)
+    p, q = (random_permutations(SYMMETRY, 2, draw) for _ in range(2))
+    twice, once = permute(permute(PARAMS, SYMMETRY, p), SYMMETRY, q), permute(PARAMS, SYMMETRY, compose(p, q))
+    assert all(twice[name].equal(once[name]) for name in PARAMS)
+    back = permute(permute(PARAMS, SYMMETRY, p), SYMMETRY, inverse(p))
+    same = permute(PARAMS, SYMMETRY, identity(SYMMETRY, 2))
+    assert all(part[name].equal(PARAMS[name]) for part in (back, same) for name in PARAMS)
+    only_a, only_b = {"a": p["a"]}, {"b": p["b"]}
+    assert compose(only_a, only_b).keys() == {"a", "b"} and compose(only_a, only_b)["a"] is p["a"]
+
+
+def test_random_permutations_are_uniform():
+    p = random_permutations(SYMMETRY, 6000, torch.Generator().manual_seed(3))["b"]
+    counts = torch.bincount(p[:, 0] * 3 + p[:, 1], minlength=9)  # the first two places fix a permutation of three
+    counts = counts[counts > 0]
+    assert len(counts) == 6 and (counts - 1000).abs().max() < 4 * (1000 * 5 / 6) ** 0.5
+
+
+@dataclass(frozen=True)
+class Wrong(MLP):
+    """An MLP whose list misses an axis, or has one too many."""
+
+    lacks: tuple = ()
+    extra: tuple = ()
+
+    def symmetry(self):
+        right = super().symmetry()
+        groups = {group: tuple(a for a in axes if a != self.lacks) for group, axes in right.groups.items()}
+        return Symmetry(groups | {"0": (*groups["0"], *self.extra)}, right.sizes)
+
+
+def test_verify_finds_wrong_lists():
+    sizes = (3, 6, 6, 2)
+    assert verify(Wrong(sizes, norm="layer")).holds()
+    for axis in (("0.shift", 0), ("1.weight", 1), ("1.gain", 0), ("2.weight", 1)):
+        check = verify(Wrong(sizes, norm="layer", lacks=Axis(*axis)))
+        assert not check.holds() and Axis(*axis) in check.elsewhere
+        group = "0" if axis[0][0] == "0" or axis == ("1.weight", 1) else "1"
+        assert check.permuted[group] > 1e-3 and check.permuted["01".replace(group, "")] < 1e-12
+    check = verify(Wrong(sizes, lacks=Axis("1.bias", 0), extra=(Axis("1.bias", 0),)))
+    assert not check.holds() and check.left_out[Axis("1.bias", 0)] < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Symmetry({"a": A}, {"b": 5}), r"groups \['a'\], sizes of \['b'\]"),
+        (lambda: Symmetry({"a": A, "b": A[:1]}, {"a": 5, "b": 5}), "stand twice"),
+        (lambda: Symmetry({"a": ()}, {"a": 5}), r"groups \['a'\] have none"),
+        (lambda: permute(PARAMS, SYMMETRY, {"c": torch.zeros(2, 5)}), "group 'c' is unknown; allowed: a, b"),
+        (lambda: permute(PARAMS, SYMMETRY, {"a": torch.arange(5)[None]}), r"shape \(1, 5\); allowed: \(2, 5\)"),
+        (lambda: permute(PARAMS, SYMMETRY, {"b": torch.zeros(2, 3, dtype=torch.long)}), "is no permutation"),
+        (lambda: verify(MLP((2, 3, 2)), seed=-1), "seed = -1"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

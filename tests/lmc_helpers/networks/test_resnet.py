@@ -1,0 +1,116 @@
+"""ResNets against a module built by hand, the channels of Bürgin et al., and the groups of group norm."""
+
+import pytest
+import torch
+from oracles.networks import DOUBLE, fill, numbers, perturbed, weights_of
+from torch import nn
+
+from lmc_helpers.networks.permutations import verify
+from lmc_helpers.networks.resnet import ResNet20
+
+
+class Block(nn.Module):
+    def __init__(self, before, after, groups, first_of_a_smaller_image):
+        super().__init__()
+        stride = 2 if first_of_a_smaller_image else 1
+        self.inner = nn.Conv2d(before, after, 3, stride, 1, bias=False, dtype=DOUBLE)
+        self.outer = nn.Conv2d(after, after, 3, 1, 1, bias=False, dtype=DOUBLE)
+        self.norms = nn.ModuleList(nn.GroupNorm(groups or after, after, dtype=DOUBLE) for _ in range(3))
+        self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False, dtype=DOUBLE) if stride == 2 else None
+
+    def forward(self, x):
+        self.read = x
+        self.middle = torch.relu(self.norms[0](self.inner(x)))
+        direct = x if self.shortcut is None else self.norms[2](self.shortcut(x))
+        return torch.relu(direct + self.norms[1](self.outer(self.middle)))
+
+    def tensors(self, name):
+        maps = {"inner": self.inner, "outer": self.outer} | ({"shortcut": self.shortcut} if self.shortcut else {})
+        found = {}
+        for (kind, layer), norm in zip(maps.items(), self.norms, strict=False):
+            found |= weights_of(layer, f"{name}.{kind}") | weights_of(norm, f"{name}.{kind}", "gain", "shift")
+        return found
+
+
+def module(model, widths):
+    groups = model.norm_groups
+    stem = nn.Conv2d(model.input_shape[0], widths[0], 3, padding=1, bias=False, dtype=DOUBLE)
+    norm, blocks, before = nn.GroupNorm(groups or widths[0], widths[0], dtype=DOUBLE), [], widths[0]
+    tensors = weights_of(stem, "stem") | weights_of(norm, "stem", "gain", "shift")
+    for g, after in enumerate(widths):
+        for b in range(model.blocks):
+            blocks.append(Block(before, after, groups, g > 0 and b == 0))
+            tensors |= blocks[-1].tensors(f"{g + 1}.{b}")
+            before = after
+    head = nn.Linear(before, model.classes, dtype=DOUBLE)
+    net = nn.Sequential(stem, norm, nn.ReLU(), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), head)
+    return net, tensors | weights_of(head, "head")
+
+
+def pixels(h):
+    return h.movedim(1, -1).flatten(0, 2)
+
+
+@pytest.mark.parametrize(("blocks", "groups"), [(1, 1), (2, 2), (3, 1), (1, None)])
+def test_resnet_is_that_of_torch(blocks, groups):
+    model = ResNet20(1, blocks, groups, base=4, input_shape=(2, 8, 9), classes=3)
+    stack, x, record = perturbed(model), numbers(5, 2, 8, 9), {}
+    outputs = stack.forward(x, record)
+    net, tensors = module(model, (4, 8, 16))
+    for i in range(3):
+        fill(tensors, {name: value[i] for name, value in stack.params.items()})
+        torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
+        made = [layer for layer in net if isinstance(layer, Block)]
+        for g in range(3):
+            own = made[g * blocks : (g + 1) * blocks]
+            for b, block in enumerate(own):
+                torch.testing.assert_close(record[f"inner {g + 1}.{b}"][i], pixels(block.middle), rtol=0, atol=1e-12)
+            # read by the blocks of the group, but for a first one that has a shortcut, and by what follows
+            last = made[(g + 1) * blocks].read if g < 2 else net[: 3 + 3 * blocks](x)
+            reads = [block.read for block in (own if g == 0 else own[1:])] + [last]
+            expected = torch.cat([pixels(h) for h in reads])
+            torch.testing.assert_close(record[f"stream {g + 1}"][i], expected, rtol=0, atol=1e-12)
+
+
+def test_the_resnet_of_the_paper():
+    model = ResNet20(width=8)
+    with torch.device("meta"):
+        _, tensors = module(model, (128, 256, 512))
+    assert model.parameters() == sum(tensor.numel() for tensor in tensors.values()) == 17_289_866
+    assert model.shapes() == {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    layers = [name for name in model.maps() if "shortcut" not in name]
+    assert len(layers) == 20 and len(model.maps()) == 22
+    sizes = model.symmetry().sizes
+    assert [sizes[f"stream {g}"] for g in (1, 2, 3)] == [128, 256, 512] and len(sizes) == 12
+    drawn = ResNet20(width=1).initial([1]).params
+    assert drawn["stem.weight"].std().item() == pytest.approx((2 / 27) ** 0.5, rel=0.1)
+    assert drawn["1.0.inner.gain"].eq(1).all() and drawn["head.bias"].eq(0).all()
+
+
+def test_group_norm_with_groups_in_between_keeps_no_permutation_of_all_channels():
+    model = ResNet20(1, 1, norm_groups=2, base=4, input_shape=(1, 8, 8))
+    with pytest.raises(ValueError, match="norm_groups = 2 keeps no permutation of all channels; allowed: 1, None"):
+        model.symmetry()
+
+    class Bold(ResNet20):
+        def symmetry(self):
+            return ResNet20(1, 1, base=4, input_shape=(1, 8, 8)).symmetry()
+
+    assert verify(Bold(1, 1, 1, base=4, input_shape=(1, 8, 8))).holds()
+    assert verify(Bold(1, 1, 2, base=4, input_shape=(1, 8, 8))).permuted["all"] > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"width": 0}, "width = 0"),
+        ({"blocks": 1.5}, "blocks = 1.5"),
+        ({"norm_groups": 3}, "norm_groups = 3; allowed: None, or a divisor of 128 channels"),
+        ({"norm_groups": 0}, "norm_groups = 0"),
+        ({"init": "zero"}, "init = 'zero'"),
+        ({"input_shape": (3, 32, 3)}, "at least 4 pixels"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        ResNet20(**options)

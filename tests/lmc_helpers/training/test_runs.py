@@ -1,0 +1,316 @@
+"""Runs: a digest that sees everything, a file that is read or made, and numbers that are pinned."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+
+import lmc_helpers.training.runs as module
+from lmc_helpers.data.images import NAMES, SPLITS, load
+from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training.fit import fit
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+
+@dataclass(frozen=True)
+class Half:
+    """F = scale everywhere, D is 0 or 1."""
+
+    scale: float = 0.5
+
+    def draw(self, shape, generator):
+        D = (torch.rand(shape, generator=generator, dtype=torch.float64) < 0.5).double()
+        return self.scale * (1 - D), D
+
+
+MODEL = MLP((64, 5, 10))
+DATA = DataSpec("digits", n=50, seed=3)
+DESCENT = Descent(3, 20, "adam", 0.01)
+RUN = Run(MODEL, DESCENT, DATA, (1, 2), keep=(0, 2), precision="float64")
+MASKED = replace(RUN, scheme=Half(), mask_seeds=(7, 8), seeds=(1, 2, 3, 4))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+    return tmp_path
+
+
+def same(a, b):
+    stacks = [(a.stack, b.stack), *((a.kept[epoch], b.kept[epoch]) for epoch in a.kept)]
+    assert list(a.kept) == list(b.kept) and a.survivors == b.survivors and a.diverged == b.diverged
+    assert a.losses.equal(b.losses) and a.accuracies.equal(b.accuracies)
+    for one, other in stacks:
+        assert one.model == other.model and one.state().keys() == other.state().keys()
+        assert all(value.equal(other.state()[name]) for name, value in one.state().items())
+
+
+def test_a_run_is_fit_on_its_data(here):
+    images = load("digits", n=50, seed=3)
+    for run in (RUN, MASKED):
+        assert not run.done()
+        first = run.result()
+        assert run.done() and run.path() == here / f"{run.digest}.npz"
+        same(first, run.result())
+        fixed = {}
+        if run is MASKED:
+            pairs = [MODEL.fixed_parts({"0.weight": Half(), "1.weight": Half()}, seed) for seed in (7, 8)]
+            fixed = {name: tuple(torch.cat([pair[name][k] for pair in pairs]) for k in (0, 1)) for name in pairs[0]}
+        start = MODEL.initial(run.seeds, torch.float64, fixed)
+        plain = fit(start, DESCENT, images.inputs(torch.float64), images.y, run.seeds, keep=(0, 2), precision="float64")
+        assert list(first.kept) == [0, 2] and first.stack.fixed.keys() == fixed.keys()
+        torch.testing.assert_close(first.losses, plain.losses, rtol=1e-10, atol=0)
+        torch.testing.assert_close(first.stack.effective(), plain.stack.effective(), rtol=1e-9, atol=1e-11)
+        assert first.kept[0].params["0.weight"].equal(start.params["0.weight"])
+    assert sorted(os.listdir(here)) == sorted(run.path().name for run in (RUN, MASKED))
+
+
+PINNED = [
+    (
+        replace(RUN, data=DataSpec("digits")),
+        [[1.2974337259, 1.5971604206], [0.4785924919, 0.9133652838], [0.3280076276, 0.6976257029]],
+    ),
+    (
+        Run(
+            CNN(width=4, depth=4, pools=1, input_shape=(1, 8, 8)),
+            Descent(2, 20, "sgd", 0.1, momentum=0.9, augment=("flip", "crop"), schedule="cosine"),
+            DataSpec("digits", n=200),
+            (1, 2),
+            precision="float64",
+        ),
+        [[2.3735377968, 2.3485716764], [2.3078239911, 2.2957461127]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("run", "losses"), PINNED)
+def test_the_numbers_of_tiny_runs(run, losses):
+    """If this fails, what runs compute has changed: raise REVISION, and then change these numbers."""
+    assert module.REVISION == 1
+    assert run.result().losses.tolist() == [pytest.approx(row, rel=1e-6) for row in losses]
+
+
+CHANGES = {
+    "model": MLP((64, 5, 10), "gelu"),
+    "descent": replace(DESCENT, weight_decay=1e-9),
+    "data": DataSpec("digits", n=50, seed=4),
+    "seeds": (2, 1),
+    "scheme": Half(0.25),
+    "mask_seeds": (7, 9),
+    "keep": (0,),
+    "precision": "float32",
+}
+
+
+def test_the_digest_sees_every_field():
+    assert CHANGES.keys() == set(Run.__dataclass_fields__)
+    runs = [MASKED, *(replace(MASKED, **{name: value}) for name, value in CHANGES.items())]
+    assert len({run.digest for run in runs}) == len({hash(run) for run in runs}) == len(runs)
+
+
+def test_the_digest_sees_the_revision(monkeypatch):
+    before = RUN.digest
+    monkeypatch.setattr(module, "REVISION", 2)
+    assert RUN.digest != before
+
+
+def test_what_does_not_matter_is_the_same_run():
+    a = replace(MASKED, scheme={"0.weight": Half(), "1.weight": Half(1.0)})
+    b = replace(MASKED, scheme={"1.weight": Half(1.0), "0.weight": Half()})
+    assert a.digest == b.digest and a == b and hash(a) == hash(b)
+    assert replace(RUN, keep=(2, 0, 2)).digest == RUN.digest
+    assert replace(RUN, mask_seeds=(5,)).digest == RUN.digest == replace(RUN, scheme={}).digest
+    assert replace(RUN, descent=replace(DESCENT, weight_decay=0)).digest == RUN.digest
+
+
+def test_the_digest_is_that_of_another_process():
+    code = (
+        "from lmc_helpers.networks.mlp import MLP; from lmc_helpers.training.recipes import Descent;"
+        "from lmc_helpers.training.runs import DataSpec, Run;"
+        "print(Run(MLP((64, 5, 10)), Descent(3, 20, 'adam', 0.01), DataSpec('digits', n=50, seed=3), (1, 2),"
+        "keep=(0, 2), precision='float64').digest)"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": "5"}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert found.stdout.strip() == RUN.digest
+
+
+def test_provenance(monkeypatch):
+    monkeypatch.setenv("LMC_COMMIT", "abc123")
+    found = RUN.result().provenance
+    assert found["commit"] == "abc123" and found["threads"] == 1 and found["seconds"] > 0
+    assert found["versions"]["torch"] == torch.__version__ and found["verified"] is True and found["diverged"] == []
+    assert "CPU" in found["device"] and found["date"].endswith("+00:00")
+
+
+def test_a_damaged_or_strange_file_is_named(here):
+    RUN.result()
+    whole = RUN.path().read_bytes()
+    RUN.path().write_bytes(whole[:-100])
+    with pytest.raises(ValueError, match=rf"{RUN.digest}\.npz cannot be read .*delete it and run again"):
+        RUN.result()
+    RUN.path().write_bytes(whole)
+    other = replace(RUN, keep=())
+    RUN.path().rename(other.path())
+    with pytest.raises(ValueError, match=rf"{other.digest}\.npz cannot be read .*belongs to another run"):
+        other.result()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda t: t | {"losses": t["losses"][:2]},
+        lambda t: t | {"survivors": t["survivors"][:1]},
+        lambda t: t | {"final/params/0.bias": torch.zeros(2, 6)},
+        lambda t: {name: value for name, value in t.items() if "0.bias" not in name},
+        lambda t: {name: value for name, value in t.items() if not name.startswith("kept 2")},
+        lambda t: {name: value for name, value in t.items() if name != "accuracies"},
+        lambda t: t | {"more": torch.zeros(1)},
+    ],
+)
+def test_tensors_that_do_not_fit_are_refused(monkeypatch, change):
+    real = module.write
+
+    def wrong(path, run, provenance, tensors):
+        real(path, run, provenance, change(tensors))
+
+    monkeypatch.setattr(module, "write", wrong)
+    with pytest.raises(ValueError, match=r"cannot be read .* delete it"):
+        RUN.result()
+
+
+def test_a_killed_run_goes_on_and_leaves_nothing(here, monkeypatch):
+    import lmc_helpers.training.fit as fitting
+
+    whole = RUN.result()
+    RUN.path().unlink()
+    real, saved = fitting.save_checkpoint, []
+
+    def killed(*state):
+        real(*state)
+        saved.append(1)
+        if len(saved) == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "EVERY_S", 0.0)
+    monkeypatch.setattr(fitting, "save_checkpoint", killed)
+    with pytest.raises(KeyboardInterrupt):
+        RUN.result()
+    assert os.listdir(here) == [f".{RUN.digest}.checkpoint.npz"] and not RUN.done()
+    saved.clear()
+    with pytest.raises(KeyboardInterrupt):
+        RUN.result()  # five more steps, from the fifth on
+    monkeypatch.setattr(fitting, "save_checkpoint", real)
+    same(RUN.result(), whole)
+    assert os.listdir(here) == [f"{RUN.digest}.npz"]
+
+
+def ask(folder, log, again):
+    real = module.fit
+
+    def counted(*arguments, **options):
+        with open(log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        again.wait(60)
+        return real(*arguments, **options)
+
+    module.fit = counted
+    os.environ["LMC_RUNS"] = str(folder)
+    RUN.result()
+
+
+def test_of_two_processes_one_trains(here):
+    context = multiprocessing.get_context("fork")
+    event, log = context.Event(), here / "log"
+    processes = [context.Process(target=ask, args=(here / "runs", log, event)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    while not log.exists():
+        pass
+    event.set()
+    for process in processes:
+        process.join(120)
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    assert len(log.read_text().split()) == 1
+    assert os.listdir(here / "runs") == [f"{RUN.digest}.npz"]
+
+
+def test_networks_that_diverge_are_counted(monkeypatch):
+    real = MLP.initial
+
+    def spoilt(self, seeds, *arguments, **options):
+        stack = real(self, seeds, *arguments, **options)
+        stack.params["0.weight"][2] *= 1e300
+        return stack
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MLP, "initial", spoilt)
+        first = MASKED.result()
+    assert first.diverged == (3,) and first.survivors == (0, 1, 3) and len(first.stack) == 3
+    assert first.provenance["diverged"] == [3] and first.losses.shape == (3, 3)
+    same(MASKED.result(), first)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("split", SPLITS)
+def test_sizes_of_data_sets(name, split):
+    spec = DataSpec(name, split)
+    if name == "digits":
+        assert spec.size == len(load(name, split))
+    assert DataSpec(name, split, n=spec.size).size == spec.size
+    with pytest.raises(ValueError, match=f"allowed: an integer from 1 to {spec.size}"):
+        DataSpec(name, split, n=spec.size + 1)
+
+
+def test_resources():
+    cheap = RUN.resources()
+    assert cheap["cores"] == 1 and cheap["gpu"] is False and cheap["minutes"] <= 2 and cheap["memory_mib"] < 2000
+    dear = Run(MLP(), Descent(2000, 100, "adamw"), DataSpec("mnist"), tuple(range(20)))
+    assert dear.prices().cpu_hours > module.GPU_HOURS and dear.resources()["gpu"] is True
+    assert dear.resources()["minutes"] < 60 * dear.prices().cpu_hours
+
+
+def test_titles():
+    scheme = {"0.weight": Half(), "1.weight": Half(0.25)}
+    descent = Descent(100, 128, "adamw", 1e-2, schedule="warm-up", warm_up=20, start_rate=1e-4)
+    run = Run(MLP((784, 15, 10), norm="layer"), descent, DataSpec("mnist", "train80"), (1, 2), scheme)
+    assert run.title == (
+        "2 × MLP(784-15-10, norm=layer) with Half(), Half(scale=0.25) on mnist (train80, 48000 images), "
+        "100 epochs of adamw at 0.01 (warm-up)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seeds": ()}, r"seeds = \(\); allowed: integers"),
+        ({"seeds": [1]}, r"seeds = \[1\]; allowed"),
+        ({"seeds": (-1,)}, r"seeds = \(-1,\); allowed"),
+        ({"scheme": Half(), "mask_seeds": (1, 2, 3)}, "3 mask_seeds of 2 networks; allowed: a divisor"),
+        ({"scheme": Half(), "mask_seeds": ()}, r"mask_seeds = \(\); allowed"),
+        ({"scheme": {"5.weight": Half()}}, r"schemes of \['5.weight'\]; allowed: 0.weight, 1.weight"),
+        ({"scheme": Half(float("nan"))}, "nan is float; allowed: dataclasses"),
+        ({"keep": (4,)}, r"epochs \[4\] to keep; allowed: 0 to 3"),
+        ({"precision": "half"}, "precision = 'half' is unknown"),
+    ],
+)
+def test_errors(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(RUN, **change)
+
+
+def test_errors_of_data():
+    for values, message in (
+        ({"name": "imagenet"}, "name = 'imagenet' is unknown"),
+        ({"name": "mnist", "split": "all"}, "split = 'all' is unknown"),
+        ({"name": "mnist", "n": 0}, "n = 0 images"),
+        ({"name": "mnist", "seed": 0.5}, "seed = "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            DataSpec(**values)
