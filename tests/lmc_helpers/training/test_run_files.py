@@ -41,7 +41,8 @@ def test_where_results_lie(monkeypatch, tmp_path):
     assert folder() == tmp_path
     monkeypatch.setenv("LMC_RUNS", "")
     assert folder() == Path(lmc_helpers.__file__).parents[1] / "build" / "runs"
-    monkeypatch.setattr(lmc_helpers, "__file__", str(tmp_path / "site-packages" / "lmc_helpers" / "__init__.py"))
+    installed = tmp_path / "site-packages" / "lmc_helpers" / "training" / "run_files.py"
+    monkeypatch.setattr(run_files, "__file__", str(installed))
     monkeypatch.setattr(run_files, "cache", lambda: tmp_path / "cache")
     assert folder() == tmp_path / "cache" / "runs"
     monkeypatch.setattr(run_files, "cache", lambda: None)

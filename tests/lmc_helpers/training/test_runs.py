@@ -257,6 +257,14 @@ def test_networks_that_diverge_are_counted(monkeypatch):
     same(MASKED.result(), first)
 
 
+def test_where_all_diverge_nothing_is_left(here, monkeypatch):
+    monkeypatch.setattr(module, "EVERY_S", 0.0)
+    run = replace(RUN, descent=Descent(60, 20, "sgd", 1e12), keep=())
+    with pytest.raises(ValueError, match="all 2 networks diverged"):
+        run.result()
+    assert os.listdir(here) == []
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("split", SPLITS)
 def test_sizes_of_data_sets(name, split):
