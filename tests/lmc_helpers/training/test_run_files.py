@@ -119,7 +119,9 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
     path, log = tmp_path / "a.lock", tmp_path / "log"
     process = multiprocessing.get_context("fork").Process(target=hold, args=(path, log, 600))
     process.start()
-    while not log.exists():
+    for _ in range(6000):
+        if log.exists():
+            break
         time.sleep(0.01)
     process.kill()
     process.join()

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, replace
 
 import pytest
@@ -231,8 +232,10 @@ def test_of_two_processes_one_trains(here):
     processes = [context.Process(target=ask, args=(here / "runs", log, event)) for _ in range(3)]
     for process in processes:
         process.start()
-    while not log.exists():
-        pass
+    for _ in range(6000):  # until one of them trains
+        if log.exists():
+            break
+        time.sleep(0.01)
     event.set()
     for process in processes:
         process.join(120)
