@@ -47,8 +47,8 @@ class Views:
     flipped: torch.Tensor
     moved: torch.Tensor
 
-    def part(self, chosen: slice, device: torch.device | str = "cpu") -> Views:
-        """The views of some of the examples, on a device.
+    def part(self, chosen: slice, device: torch.device | str | None = None) -> Views:
+        """The views of some of the examples, on a device; where they are, if none is given.
 
         Examples
         --------
@@ -213,11 +213,11 @@ class Examples:
         """
         n = len(self)
         order = epoch_order(seeds, n, epoch).to(self.x.device)  # (N, n)
-        views = draw_views(seeds, n, epoch, augment) if augment else None
+        views = draw_views(seeds, n, epoch, augment).part(slice(None), self.x.device) if augment else None
         for start in range(first * batch, n, batch):
             part = slice(start, start + batch)
             chosen = order[:, part]
-            yield self.inputs(chosen, views and views.part(part, self.x.device)), self.y[chosen]
+            yield self.inputs(chosen, views and views.part(part)), self.y[chosen]
 
     def inputs(self, chosen: torch.Tensor, views: Views | None = None) -> torch.Tensor:
         """Inputs of networks.

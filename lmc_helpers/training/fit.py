@@ -26,13 +26,17 @@ from lmc_helpers.training.examples import Examples, Normal
 from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
 
-__all__ = ["BOUND", "PRECISIONS", "Fitted", "fit"]
+__all__ = ["BOUND", "PRECISIONS", "AllDiverged", "Fitted", "fit"]
 
 #: A network whose mean loss in an epoch exceeds this has diverged; guessing costs log(classes).
 BOUND = 1e6
 
 #: Name → type of the parameters. With "bfloat16" products are computed in that type, by torch.autocast.
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
+
+
+class AllDiverged(ValueError):
+    """No network is left."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +119,8 @@ def fit(
     Raises
     ------
     ValueError
-        if inputs, labels, seeds or epochs do not fit, all networks diverge, or the checkpoint belongs to another run
-        (what differs is named).
+        if inputs, labels, seeds or epochs do not fit, or the checkpoint belongs to another run (what differs is named);
+        AllDiverged if no network is left.
 
     Examples
     --------
@@ -235,7 +239,7 @@ class _State:
         self.epoch, self.step = self.epoch + 1, 0
         if not self.alive.any():
             named = ", ".join(map(str, seeds[:8])) + (", …" if len(seeds) > 8 else "")
-            raise ValueError(
+            raise AllDiverged(
                 f"all {len(seeds)} networks diverged by epoch {self.epoch} (seeds {named}); allowed: a descent in "
                 "which one stays finite, so a smaller rate"
             )

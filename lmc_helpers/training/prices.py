@@ -29,8 +29,8 @@ BANDWIDTH = 2.0e9  # bytes of activations a second, forwards and backwards, norm
 PARAMETER = 4.0e-9  # seconds for each trained number, in the optimiser's step
 MASKED = 8.0e-9  # seconds for each entry of F + D ⊙ W, forwards and backwards
 
-GPU_SPEEDUP = 50  # of the terms that grow with the networks; cautious for a GPU of 2020 or later in float32
-BASE_MIB = 700  # of Python with torch
+GPU_SPEEDUP = 50  # of the terms that grow with the networks; not measured, cautious for a GPU of 2020 or later
+BASE_MIB = 500  # of Python with torch
 
 
 @dataclass(frozen=True)

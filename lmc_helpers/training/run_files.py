@@ -14,7 +14,6 @@ from pathlib import Path
 
 import torch
 
-import lmc_helpers
 from lmc_helpers.data.files import cache
 from lmc_helpers.training.checkpoints import load_checkpoint, save_checkpoint
 
@@ -39,7 +38,7 @@ def folder() -> Path:
     """
     if named := os.environ.get("LMC_RUNS"):
         return Path(named)
-    root = Path(str(lmc_helpers.__file__)).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").exists():
         return root / "build" / "runs"
     return (cache() or Path.home() / ".cache" / "lmc-companion") / "runs"

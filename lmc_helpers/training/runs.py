@@ -30,7 +30,7 @@ from lmc_helpers.device import device
 from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack, Tensors
 from lmc_helpers.training.checkpoints import digest as digest_of_tensors
 from lmc_helpers.training.description import canonical, described, digest_of
-from lmc_helpers.training.fit import PRECISIONS, Fitted, fit
+from lmc_helpers.training.fit import PRECISIONS, AllDiverged, Fitted, fit
 from lmc_helpers.training.prices import Price, price
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
@@ -223,7 +223,10 @@ class Run:
         return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep), masked)
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs: cores, memory_mib, minutes (estimated, rounded up), and whether it asks for a GPU."""
+        """What a job needs: cores, memory_mib, minutes, and whether it asks for a GPU, gpu.
+
+        The minutes are estimated (:mod:`lmc_helpers.training.prices`): a limit of time should be a multiple of them.
+        """
         cost = self.prices()
         gpu = cost.cpu_hours > GPU_HOURS
         hours = cost.gpu_hours if gpu else cost.cpu_hours
@@ -268,19 +271,23 @@ class Run:
     def _train(self, path: Path, show_progress: bool) -> None:
         images, where = load(self.data.name, self.data.split, self.data.n, self.data.seed), device()
         checkpoint = path.with_name(f".{self.digest}.checkpoint.npz")
-        done = fit(
-            self.model.initial(self.seeds, PRECISIONS[self.precision], self.fixed()),
-            self.descent,
-            images.x.to(where),
-            images.y.to(where),
-            self.seeds,
-            normal=(images.mean.tolist(), images.deviation.tolist()),
-            keep=self.keep,
-            checkpoint=checkpoint,
-            every_s=EVERY_S,
-            precision=self.precision,
-            show_progress=show_progress,
-        )
+        try:
+            done = fit(
+                self.model.initial(self.seeds, PRECISIONS[self.precision], self.fixed()),
+                self.descent,
+                images.x.to(where),
+                images.y.to(where),
+                self.seeds,
+                normal=(images.mean.tolist(), images.deviation.tolist()),
+                keep=self.keep,
+                checkpoint=checkpoint,
+                every_s=EVERY_S,
+                precision=self.precision,
+                show_progress=show_progress,
+            )
+        except AllDiverged:
+            checkpoint.unlink(missing_ok=True)
+            raise
         provenance = {
             "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "seconds": round(done.seconds, 3),

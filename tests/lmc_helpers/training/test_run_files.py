@@ -41,7 +41,8 @@ def test_where_results_lie(monkeypatch, tmp_path):
     assert folder() == tmp_path
     monkeypatch.setenv("LMC_RUNS", "")
     assert folder() == Path(lmc_helpers.__file__).parents[1] / "build" / "runs"
-    monkeypatch.setattr(lmc_helpers, "__file__", str(tmp_path / "site-packages" / "lmc_helpers" / "__init__.py"))
+    installed = tmp_path / "site-packages" / "lmc_helpers" / "training" / "run_files.py"
+    monkeypatch.setattr(run_files, "__file__", str(installed))
     monkeypatch.setattr(run_files, "cache", lambda: tmp_path / "cache")
     assert folder() == tmp_path / "cache" / "runs"
     monkeypatch.setattr(run_files, "cache", lambda: None)
@@ -118,7 +119,9 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
     path, log = tmp_path / "a.lock", tmp_path / "log"
     process = multiprocessing.get_context("fork").Process(target=hold, args=(path, log, 600))
     process.start()
-    while not log.exists():
+    for _ in range(6000):
+        if log.exists():
+            break
         time.sleep(0.01)
     process.kill()
     process.join()

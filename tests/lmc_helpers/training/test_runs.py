@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, replace
 
 import pytest
@@ -231,8 +232,10 @@ def test_of_two_processes_one_trains(here):
     processes = [context.Process(target=ask, args=(here / "runs", log, event)) for _ in range(3)]
     for process in processes:
         process.start()
-    while not log.exists():
-        pass
+    for _ in range(6000):  # until one of them trains
+        if log.exists():
+            break
+        time.sleep(0.01)
     event.set()
     for process in processes:
         process.join(120)
@@ -255,6 +258,14 @@ def test_networks_that_diverge_are_counted(monkeypatch):
     assert first.diverged == (3,) and first.survivors == (0, 1, 3) and len(first.stack) == 3
     assert first.provenance["diverged"] == [3] and first.losses.shape == (3, 3)
     same(MASKED.result(), first)
+
+
+def test_where_all_diverge_nothing_is_left(here, monkeypatch):
+    monkeypatch.setattr(module, "EVERY_S", 0.0)
+    run = replace(RUN, descent=Descent(60, 20, "sgd", 1e12), keep=())
+    with pytest.raises(ValueError, match="all 2 networks diverged"):
+        run.result()
+    assert os.listdir(here) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
