@@ -26,7 +26,19 @@ from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Result, Run
 
-__all__ = ["ORDERS", "PLACES", "Case", "Lines", "Pairs", "lines", "margins_lost", "matched_pairs", "runs", "sweep"]
+__all__ = [
+    "ORDERS",
+    "PLACES",
+    "Case",
+    "Lines",
+    "Middles",
+    "Pairs",
+    "lines",
+    "matched_pairs",
+    "middles",
+    "runs",
+    "sweep",
+]
 
 DEPTH = 4  # linear maps of the networks of Fig. 7
 RATE, BATCH = 0.05, 100  # App. B.1
@@ -127,7 +139,7 @@ def sweep(
         model = MLP((pixels, *[case.width] * (case.depth - 1), 10), init="he")
         return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
 
-    found = {}
+    found: dict[Case, Run] = {}
     for kind in ("first", "second") if second else ("first",):
         kept = [epochs] if long_pairs or kind == "second" else every
         found |= {case: run(case, pairs, kept) for case in (Case(DEPTH, m, kind) for m in widths)}
@@ -301,14 +313,27 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
     return Lines({order: along_segments(pairs.first, b, x, y, PLACES).loss for order, b in pairs.second.items()})
 
 
-def margins_lost(
-    a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequence[float]
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the middle's NLL divided by the scale of the logits tends to, and the NLL at some scales.
+@dataclass(frozen=True, eq=False)
+class Middles:
+    """The middles of P lines.
 
-        V = E max_k (z_k − z_y),      N(s) = E [log Σ_k exp(s z_k) − s z_y],      0 ≤ N(s)/s − V ≤ ln(classes)/s,
+    Parameters
+    ----------
+    lost : torch.Tensor
+        V = E max_k (z_k − z_y) (P,), float64, of the logits z: 0 only if every example is classified as labelled.
+    wrong : torch.Tensor
+        shares of misclassified examples (P,).
+    nll : torch.Tensor
+        N(s) = E [log Σ_k exp(s z_k) − s z_y] at S scales s of the logits, (S, P).
+    """
 
-    where z are the logits of the middle of the line. V = 0 only if every example is classified as labelled.
+    lost: torch.Tensor
+    wrong: torch.Tensor
+    nll: torch.Tensor
+
+
+def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequence[float]) -> Middles:
+    """What the NLL in the middle tends to, divided by the scale of the logits: V ≤ N(s)/s ≤ V + ln(classes)/s.
 
     Parameters
     ----------
@@ -321,8 +346,8 @@ def margins_lost(
 
     Returns
     -------
-    (torch.Tensor, torch.Tensor)
-        V (P,) and N (S, P), float64.
+    Middles
+        of P lines.
 
     Raises
     ------
@@ -332,8 +357,8 @@ def margins_lost(
     Examples
     --------
     >>> nets = MLP((1, 2, 2)).initial([1, 2])
-    >>> lost, nll = margins_lost(nets.ordinary([0]), nets.ordinary([1]), torch.ones(2, 1), torch.tensor([0, 1]), [50.0])
-    >>> bool(0 <= nll[0] / 50 - lost <= np.log(2) / 50)
+    >>> found = middles(nets.ordinary([0]), nets.ordinary([1]), torch.ones(2, 1), torch.tensor([0, 1]), [50.0])
+    >>> bool(0 <= found.nll[0] / 50 - found.lost <= np.log(2) / 50)
     True
     """
     if min(scales) <= 0:
@@ -342,6 +367,7 @@ def margins_lost(
     with torch.no_grad():
         z = middle.forward(x).double()  # (P, n, classes)
     labels = y.expand(z.shape[:2])  # (P, n)
-    lost = (z.amax(dim=-1) - z.gather(-1, labels[..., None])[..., 0]).mean(dim=1)  # (P,)
+    gaps = z.amax(dim=-1) - z.gather(-1, labels[..., None])[..., 0]  # (P, n)
     nll = [cross_entropy((s * z).mT, labels, reduction="none").mean(dim=1) for s in scales]
-    return lost, torch.stack(nll)
+    wrong = (z.argmax(dim=-1) != labels).double().mean(dim=1)
+    return Middles(gaps.mean(dim=1), wrong, torch.stack(nll))

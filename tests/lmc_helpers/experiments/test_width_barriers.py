@@ -15,8 +15,8 @@ from lmc_helpers.experiments.width_barriers import (
     Case,
     Pairs,
     lines,
-    margins_lost,
     matched_pairs,
+    middles,
     runs,
     sweep,
 )
@@ -189,14 +189,14 @@ def test_margins_and_scales():
     x, y = some_data(model)
     nets = model.initial([1, 2], torch.float64)
     a, b = nets.ordinary([0]), nets.ordinary([1])
-    lost, nll = margins_lost(a, b, x, y, [1.0, 7.0])
+    found = middles(a, b, x, y, [1.0, 7.0])
     z = module_of({k: (v[:1] + v[1:]) / 2 for k, v in nets.params.items()}, 0)(x)
-    assert lost.item() == pytest.approx(
-        np.mean([max(row) - row[label] for row, label in zip(z.tolist(), y, strict=True)])
-    )
-    assert nll[:, 0].tolist() == pytest.approx([nn.CrossEntropyLoss()(s * z, y).item() for s in (1, 7)])
+    gaps = [max(row) - row[label] for row, label in zip(z.tolist(), y.tolist(), strict=True)]
+    assert found.lost.item() == pytest.approx(np.mean(gaps))
+    assert found.wrong.item() == pytest.approx(np.mean([gap > 0 for gap in gaps]))
+    assert found.nll[:, 0].tolist() == pytest.approx([nn.CrossEntropyLoss()(s * z, y).item() for s in (1, 7)])
     with pytest.raises(ValueError, match="allowed: positive numbers"):
-        margins_lost(a, b, x, y, [0.0])
+        middles(a, b, x, y, [0.0])
 
 
 def test_scaled_weights_scale_the_logits_of_the_whole_line():
@@ -210,6 +210,6 @@ def test_scaled_weights_scale_the_logits_of_the_whole_line():
     plain = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y).loss["direct"]
     after = lines(Pairs(scaled.ordinary([0]), {"direct": scaled.ordinary([1])}), x, y).loss["direct"]
     a, b = nets.ordinary([0]), nets.ordinary([1])
-    middle = margins_lost(a, b, x, y, [c**3])[1]
+    middle = middles(a, b, x, y, [c**3]).nll
     assert after[0, 5].item() == pytest.approx(middle.item())
     assert not torch.allclose(plain, after)
