@@ -320,7 +320,7 @@ claims.check(
 # ```
 #
 # Growing along $S_c$ is what gradient descent does in the end, up to a slow turn of the direction; how far it gets is a matter of time. So the height of a barrier is that of a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then they do not compare the same thing: wide networks fit sooner, and their logits
-# have grown for longer. The bounds, in the middle of the direct lines of the trained networks:
+# have grown for longer. The accuracy on the line does not depend on $c$, and is shown beside the NLL below. The bounds, in the middle of the direct lines of the trained networks:
 
 # %%
 SCALES = (1.0, 4.0, 16.0, 64.0)  # s, factors of the logits
@@ -373,21 +373,26 @@ least = min((growth[m] for m in range_), key=lambda pair: pair[0])
 claims.check("Z11.grows", least[0], stderr=max(least[1], 1e-9), n=n_grows)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several budgets"}
-figure, axes = figures.panels(2)
+figure, axes = figures.panels(3)
+panels = (
+    ("direct, NLL", lambda at: at.barriers("direct")),
+    ("permuted, NLL", lambda at: at.barriers("weights")),
+    ("permuted, accuracy in %", lambda at: 100 * at.drops("weights")),
+)
 colours = ("sky", "blue", "purple", "black", "red", "green")
 for epoch, colour in zip(every, colours, strict=False):
-    for axis, order in zip(axes, ("direct", "weights"), strict=True):
-        values = [followed[epoch][m].barriers(order) for m in widths]
+    for axis, (_, read) in zip(axes, panels, strict=True):
+        values = [read(followed[epoch][m]) for m in widths]
         style = dict(color=f"book:{colour}")
         axis.plot(
             widths, [v.mean() for v in values], label=f"{epoch} epochs", **style
         )
         figures.band(axis, widths, *mean_and_error(values), **style)
-for axis, title in zip(axes, ("direct", "permuted"), strict=True):
+for axis, (title, _) in zip(axes, panels, strict=True):
     axis.set(xscale="log", xlabel="width $m$", title=title, ylim=(0, None))
-    axis.set_xticks(widths, [str(m) for m in widths])
+    axis.set_xticks(widths, [str(m) for m in widths], fontsize="small")
     axis.minorticks_off()
-axes[0].set(ylabel="barrier of the NLL")
+axes[0].set(ylabel="barrier")
 figures.legend(figure)
 figures.show("fig_budgets", figure)
 
@@ -433,9 +438,9 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_budgets
 # :name: fig-budgets
-# :alt: Barrier of the negative log-likelihood against the width for several lengths of training, direct at the left and permuted at the right, one curve a budget.
+# :alt: Three panels of barriers against the width for several lengths of training, one curve a budget; the negative log-likelihood of direct lines, that of permuted lines, and the accuracy that is lost on permuted lines.
 #
-# The same networks after several numbers of epochs; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# The same networks after several numbers of epochs. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. The permuted barrier is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.

@@ -269,19 +269,30 @@ def matched_pairs(
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The NLL on the lines of P pairs: order → (P, 11), at :data:`PLACES`."""
+    """NLL and accuracy on the lines of P pairs: order → (P, 11), at :data:`PLACES`."""
 
     loss: dict[str, torch.Tensor]
+    accuracy: dict[str, torch.Tensor]
 
     def barriers(self, order: str) -> np.ndarray:
-        """Barriers (P,): the largest value above the chord.
+        """Barriers (P,): the largest NLL above the chord.
 
         Examples
         --------
-        >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}).barriers("direct").tolist()
+        >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}, {}).barriers("direct").tolist()
         [2.5]
         """
         return barriers(self.loss[order].double(), PLACES).peak_chord.numpy()
+
+    def drops(self, order: str) -> np.ndarray:
+        """The largest fall of the accuracy below the chord, (P,).
+
+        Examples
+        --------
+        >>> Lines({}, {"direct": torch.tensor([[1.0] * 5 + [0.25] + [0.5] * 5])}).drops("direct").tolist()
+        [0.5]
+        """
+        return barriers(-self.accuracy[order].double(), PLACES).peak_chord.numpy()
 
     def largest(self, order: str) -> np.ndarray:
         """The largest NLL on each line, (P,)."""
@@ -289,7 +300,7 @@ class Lines:
 
 
 def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
-    """The NLL on all lines of some pairs.
+    """NLL and accuracy on all lines of some pairs.
 
     Parameters
     ----------
@@ -310,7 +321,9 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
     >>> lines(pairs, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).loss["direct"].shape
     torch.Size([1, 11])
     """
-    return Lines({order: along_segments(pairs.first, b, x, y, PLACES).loss for order, b in pairs.second.items()})
+    found = {order: along_segments(pairs.first, b, x, y, PLACES) for order, b in pairs.second.items()}
+    accuracy = {order: line.accuracy for order, line in found.items() if line.accuracy is not None}
+    return Lines({order: line.loss for order, line in found.items()}, accuracy)
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,13 +174,15 @@ def test_lines_are_those_of_modules_between_the_two():
     x, y = some_data(model)
     nets = model.initial([1, 2], torch.float64)
     found = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
-    expected = []
+    expected, right = [], []
     for lam in PLACES:
-        between = {k: lam * v[:1] + (1 - lam) * v[1:] for k, v in nets.params.items()}
-        expected.append(nn.CrossEntropyLoss()(module_of(between, 0)(x), y).item())
+        z = module_of({k: lam * v[:1] + (1 - lam) * v[1:] for k, v in nets.params.items()}, 0)(x)
+        expected.append(nn.CrossEntropyLoss()(z, y).item())
+        right.append((z.argmax(dim=1) == y).double().mean().item())
     assert np.allclose(found.loss["direct"][0], expected, atol=1e-12)
     chord = np.linspace(expected[0], expected[-1], 11)
     assert found.barriers("direct")[0] == pytest.approx(max(np.array(expected) - chord))
+    assert found.drops("direct")[0] == pytest.approx(max(np.linspace(right[0], right[-1], 11) - right))
     assert found.largest("direct")[0] == pytest.approx(max(expected))
 
 
@@ -207,9 +209,10 @@ def test_scaled_weights_scale_the_logits_of_the_whole_line():
     c = 1.5
     power = {f"{k}.{name}": c ** (k + 1 if name == "bias" else 1) for k in range(3) for name in ("weight", "bias")}
     scaled = type(nets)(model, {name: power[name] * value for name, value in nets.params.items()})
-    plain = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y).loss["direct"]
-    after = lines(Pairs(scaled.ordinary([0]), {"direct": scaled.ordinary([1])}), x, y).loss["direct"]
+    plain = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
+    after = lines(Pairs(scaled.ordinary([0]), {"direct": scaled.ordinary([1])}), x, y)
     a, b = nets.ordinary([0]), nets.ordinary([1])
     middle = middles(a, b, x, y, [c**3]).nll
-    assert after[0, 5].item() == pytest.approx(middle.item())
-    assert not torch.allclose(plain, after)
+    assert after.loss["direct"][0, 5].item() == pytest.approx(middle.item())
+    assert not torch.allclose(plain.loss["direct"], after.loss["direct"])
+    assert torch.equal(plain.accuracy["direct"], after.accuracy["direct"])
