@@ -56,7 +56,7 @@ for RUN in RUNS.values():
         params:
             chapter=RUN.chapters[0],
             digest=RUN.digest,
-        priority: FIRST + round(RUN.minutes)
+        priority: FIRST + round(RUN.seconds)
         threads: RUN.cores
         resources:
             mem_mb=cluster.megabytes(RUN.memory_mib),

@@ -168,7 +168,7 @@ def build(
             if only is not None:
                 targets = [str(found.executed[chapter]) for chapter in stale]
             after = profiles.profile(profile_name).pages_s if target == "book" else 0.0
-            trained = {job.digest: (job.title, 60 * job.minutes) for job in todo}
+            trained = {job.digest: (job.title, job.seconds) for job in todo}
             progress = Progress(profile_name, stale, cores if where.here else None, after, runs=trained)
             command = _snakemake(targets, profile_name, out, seeds, where, todo)
             told = None if where.here else cluster.Told(_names(listed, wanted))

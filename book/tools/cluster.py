@@ -24,7 +24,7 @@ RUN_SLACK = 3  # times what a training run is expected to take; what it had done
 SUBMITTED = re.compile(r"Job \d+ has been submitted with SLURM jobid (\S+) \(log: (.+)\)\.")
 FINISHED = re.compile(r"Finished jobid: \d+ \(Rule: (\w+)\)")
 FAILED = re.compile(r"Error in rule (\w+):")
-REFUSED = re.compile(r"sbatch: error: (?!Batch job submission failed: Requested node)(.+?)'?\.?$")
+REFUSED = re.compile(r"sbatch: error: (?:Batch job submission failed: )?(.+?)'?\.?$")
 #: What the log of a job says of its end, the most telling first.
 REASONS = (
     re.compile(r"^error: (.+)", re.MULTILINE),
@@ -64,7 +64,7 @@ def arguments(executor: str, given: str) -> list[str]:
         words = shlex.split(given)
     except ValueError as error:
         raise BuildError(f"EXECUTOR_ARGS = {given!r} is no list of words: {error}") from None
-    return ["--executor", executor, "--jobs", str(JOBS), *words]
+    return ["--executor", executor, "--jobs", str(JOBS), f"--{executor}-keep-successful-logs", *words]
 
 
 class Told:
@@ -101,12 +101,13 @@ class Told:
         elif text.startswith(("error: ", "pages: ")):  # a job on this machine, the pages
             self.errors += text.startswith("error: ")
             yield text
-        elif any(name in text for name in self.rules.values()):
-            yield text
 
     def _done(self, rule: str) -> Iterator[str]:
         if rule in self.rules:
-            text = _read(self.logs[rule][1]) if rule in self.logs else ""
+            text = ""
+            if rule in self.logs:
+                text = _read(self.logs[rule][1])
+                self.logs[rule][1].unlink(missing_ok=True)
             said = re.findall(rf"^{re.escape(self.rules[rule])}: (?:running|training|done) .*", text, re.MULTILINE)
             yield from said or [f"{self.rules[rule]}: done"]
 

@@ -32,7 +32,18 @@ from typing import Protocol, runtime_checkable
 from book.tools import chapters as names
 from book.tools import confirm, profiles, sources, staging, workers
 from book.tools.chapters import ROOT, BuildError
-from book.tools.execute import say
+from book.tools.execute import commit, say
+
+#: Variables of the environment that a list of runs, or where they lie, depends on.
+VARIABLES = ("LMC_DATA", "LMC_DATA_UNVERIFIED", "LMC_OFFLINE", "LMC_RUNS")
+
+
+class Price(Protocol):
+    """What a training run costs."""
+
+    @property
+    def cpu_hours(self) -> float:
+        """Hours of one core."""
 
 
 @runtime_checkable
@@ -54,7 +65,10 @@ class Run(Protocol):
         """Whether that file is there."""
 
     def resources(self) -> dict:
-        """``cores``, ``memory_mib``, ``minutes`` on them, and whether it wants a ``gpu``."""
+        """``cores``, ``memory_mib``, ``minutes`` on them or on a GPU, and whether it asks for a ``gpu``."""
+
+    def prices(self) -> Price:
+        """What it takes on a CPU."""
 
     def result(self, show_progress: bool = False) -> object:
         """Read the file, or train and write it."""
@@ -69,7 +83,8 @@ class Job:
     path: str
     cores: int
     memory_mib: int
-    minutes: float
+    minutes: int  # on its cores, or on a GPU if it asks for one
+    core_minutes: float  # without a GPU
     gpu: bool
     chapters: tuple[str, ...]
 
@@ -79,9 +94,9 @@ class Job:
         return Path(self.path).exists()
 
     @property
-    def core_minutes(self) -> float:
-        """What it takes on a CPU."""
-        return self.cores * self.minutes
+    def seconds(self) -> float:
+        """What to expect here."""
+        return 60.0 * self.minutes if self.gpu else 60 * self.core_minutes / self.cores
 
 
 def function_name(chapter: str) -> str | None:
@@ -167,7 +182,8 @@ def _job(run: Run, chapter: str) -> Job:
         path=str(ROOT / run.path()),
         cores=max(1, int(needs["cores"])),
         memory_mib=ceil(needs["memory_mib"]),
-        minutes=float(needs["minutes"]),
+        minutes=ceil(needs["minutes"]),
+        core_minutes=60 * run.prices().cpu_hours,
         gpu=bool(needs["gpu"]),
         chapters=(chapter,),
     )
@@ -211,15 +227,24 @@ def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
     module = name.rpartition(".")[0]
     if module not in known.modules(chapter):
         raise BuildError(f"chapter {chapter}: its header names {name}, but it does not import {module}")
-    sums = {"name": name, "parameters": given, "modules": known.sums_behind(module)}
-    sums["environment"] = {key: os.environ[key] for key in sorted(os.environ) if key.startswith("LMC_")}
+    sums = {"name": name, "parameters": given, "modules": known.sums_behind(module), "data": _data()}
+    sums["environment"] = {variable: os.environ.get(variable) for variable in VARIABLES}
     return sources.checksum(json.dumps(sums, sort_keys=True, default=repr).encode())
+
+
+def _data() -> list[tuple[str, int]]:
+    """The files of data sets that are here: what is trained on depends on what can be had."""
+    import platformdirs
+
+    folders = (os.environ.get("LMC_DATA"), platformdirs.user_cache_dir("lmc-companion"))
+    found = (path for folder in folders if folder for path in sorted(Path(folder).expanduser().glob("*/*")))
+    return [(f"{path.parent.name}/{path.name}", path.stat().st_size) for path in found if path.is_file()]
 
 
 def missing(listed: Iterable[Job], wanted: Sequence[str] | None = None) -> list[Job]:
     """The runs that are not there, of some chapters or of all, the longest first."""
     of = [job for job in listed if wanted is None or set(job.chapters) & set(wanted)]
-    return sorted((job for job in of if not job.done), key=lambda job: (-job.minutes, job.digest))
+    return sorted((job for job in of if not job.done), key=lambda job: (-job.seconds, job.digest))
 
 
 def price(core_minutes: float) -> str:
@@ -282,7 +307,13 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
         raise BuildError(f"run {digest!r} is none of chapter {chapter} at {profile}; it has: {has}")
     for name in workers.THREADS:  # before torch is imported; the digits depend on it
         os.environ[name] = str(listed[digest].cores)
-    run = next(run for run in runs(chapter, profile, seeds) if run.digest == digest)
+    os.environ["LMC_COMMIT"] = commit()  # which its provenance says
+    run = next((run for run in runs(chapter, profile, seeds) if run.digest == digest), None)
+    if run is None:
+        raise BuildError(
+            f"run {digest} ({listed[digest].title}) is not what chapter {chapter} trains on this machine; are its data"
+            f" here, and {', '.join(VARIABLES)} as where the build was started?"
+        )
     say(f"run {digest}: training {run.title}")
     start = time.perf_counter()
     try:
