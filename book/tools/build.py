@@ -24,15 +24,15 @@ from book.tools.progress import Progress
 MANY = 3  # so many chapters are worth a stem: it takes as long to start as it saves on one or two
 
 
-def plan(profile_name: str, cores: int) -> str:
-    """Time, memory and disk of a profile, and what this machine has, in words."""
+def plan(profile_name: str, where: str) -> str:
+    """Time, memory and disk of a profile, and where it runs, in words."""
     profile = profiles.profile(profile_name)
     seconds = sum(chapter.budget_s for chapter in profile.chapters.values())
     free = shutil.disk_usage(ROOT).free / 2**30
     return (
         f"Profile {profile_name} ({profile.says}): {len(profile.chapters)} chapter(s), at most "
         f"{seconds + profile.pages_s:.0f} s on 2 cores, {profile.memory_gib:g} GiB of memory, "
-        f"{profile.disk_gib:g} GiB of disk ({free:.0f} GiB free). Running on {cores} core(s); only what is stale runs."
+        f"{profile.disk_gib:g} GiB of disk ({free:.0f} GiB free). Running on {where}; only what is stale runs."
     )
 
 
@@ -54,6 +54,9 @@ class Where:
     cores: int
     executor: str = "local"
     given: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.cores} core(s)" if self.here else f"a cluster ({self.executor})"
 
     @property
     def here(self) -> bool:
@@ -157,7 +160,7 @@ def build(
         stale = [chapter for chapter in found.stale() if chapter in wanted] if target != "trained" else []
         listed = list(runs.jobs(profile_name, seeds).values())
         todo = runs.missing(listed, wanted if target == "trained" else stale)
-        print(plan(profile_name, cores), flush=True)
+        print(plan(profile_name, str(where)), flush=True)
         if listed:
             print(runs.plan(listed, todo), flush=True)
         if where.here:

@@ -16,6 +16,8 @@ python -m book.tools.runs CHAPTER --profile paper --run DIGEST     train one
 from __future__ import annotations
 
 import argparse
+import contextlib
+import fcntl
 import importlib
 import inspect
 import json
@@ -23,7 +25,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -293,6 +295,23 @@ def refuse_without_gpu(todo: Sequence[Job], profile: str, seeds: str = "") -> No
         raise BuildError("\n       ".join(lines))
 
 
+@contextlib.contextmanager
+def _gpu() -> Iterator[None]:
+    """Take the first GPU of this machine that no other run of this folder has."""
+    import torch
+
+    folder = ROOT / "build" / "running"
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as held:
+        for number in range(gpus()):
+            lock = held.enter_context((folder / f"gpu-{number}.lock").open("w"))
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                torch.cuda.set_device(number)
+                break
+        yield
+
+
 def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progress: bool = False) -> None:
     """Train one run of a chapter, or take it up where it was stopped; nothing happens if it is there.
 
@@ -317,7 +336,8 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
     say(f"run {digest}: training {run.title}")
     start = time.perf_counter()
     try:
-        run.result(show_progress=show_progress)  # which waits for another process that trains it
+        with _gpu() if listed[digest].gpu else contextlib.nullcontext():
+            run.result(show_progress=show_progress)  # which waits for another process that trains it
     except Exception as error:
         raise BuildError(f"run {digest} ({run.title}) failed: {type(error).__name__}: {error}") from error
     if not run.done():

@@ -10,6 +10,7 @@ import types
 
 import jupytext
 import pytest
+import torch
 from small_book import FIRST, HEADER, SECOND
 
 from book.tools import chapters, confirm, profiles, runs
@@ -212,3 +213,17 @@ def test_a_run_of_another_chapter(trained):
     outcome = trained.run("book.tools.runs", "first", "--profile", "smoke", "--run", f"{5:016x}")
     said = f"error: run '{5:016x}' is none of chapter {FIRST} at smoke; it has: {3:016x}, {4:016x}\n"
     assert outcome.returncode == 1 and outcome.stderr == said
+
+
+def test_runs_side_by_side_have_a_gpu_each(tmp_path, monkeypatch):
+    taken = []
+    monkeypatch.setattr(runs, "ROOT", tmp_path)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", taken.append)
+    with runs._gpu():
+        with runs._gpu():
+            assert taken == [0, 1]
+            with runs._gpu():  # none is left; which does not happen in a build
+                assert taken == [0, 1]
+        with runs._gpu():
+            assert taken == [0, 1, 1]
