@@ -152,7 +152,7 @@ def build(
     BuildError
         if something failed; the messages above say what.
     """
-    cluster.check(executor)
+    cluster.check(executor, executor_args)
     where = Where(cores, executor, executor_args)
     with _take_lock():
         found = sources.stamps(profile_name, out, seeds)  # what is wrong with chapters or profiles is said here

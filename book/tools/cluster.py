@@ -44,18 +44,19 @@ def megabytes(mebibytes: float) -> int:
     return ceil(mebibytes * 2**20 / 10**6)
 
 
-def check(executor: str) -> None:
-    """Refuse what is not there.
+def check(executor: str, given: str = "") -> None:
+    """Refuse what is not there, and arguments that cannot be read.
 
     Raises
     ------
     BuildError
-        if there is no such executor, or no SLURM on this machine, or not what speaks with it.
+        if there is no such executor, no SLURM on this machine, or a quotation mark alone.
     """
     if executor not in EXECUTORS:
         raise BuildError(f"executor {executor!r} does not exist; allowed: {', '.join(EXECUTORS)}")
     if executor == "slurm" and not shutil.which("sbatch"):
         raise BuildError("EXECUTOR=slurm needs sbatch, which is not on this machine; call it where jobs are submitted")
+    arguments(executor, given)
 
 
 def arguments(executor: str, given: str) -> list[str]:
