@@ -14,14 +14,14 @@
 # %% [markdown]
 # # The barrier over the width on MNIST
 #
-# For two-layer networks with a teacher, Zhan, Li and Wu {cite:p}`zhan2025` prove that the barrier after permutation rises and then falls with the width. Their section 6 looks for the same in four-layer networks on MNIST: "the barrier goes up and then goes down as the width increases, exhibiting a
-# peak" (Fig. 7, widths 15 to 100); at width 25 "the effect of permutation is pretty limited" (Fig. 8); the place of the peak "doesn't change according to depths" (Fig. 14). This chapter trains such networks and asks for the two sides of the peak, for its place, and what these depend on: the
-# length of the training, the algorithm that looks for the permutation, the depth.
+# For two-layer networks with a teacher, Zhan, Li and Wu {cite:p}`zhan2025` show that the barrier after permutation rises and then falls with the width. Their section 6 looks for the same in four-layer networks on MNIST, of widths 15 to 100: "the barrier goes up and then goes down as the width increases, exhibiting a peak
+# phenomenon" (Fig. 7). The role of the permutation "depends greatly on the model width", at 25 its effect "is pretty limited" (Fig. 8), and the peak's position "doesn't change according to depths" (Fig. 14). This chapter trains such networks and asks for both sides of the peak, for its place, and for what they depend on: the length of the
+# training, the algorithm that looks for the permutation, the depth.
 #
-# The paper trains "with 10000 epochs" (appendix B.1). Ten thousand epochs of 600 steps are six million steps a network, ten thousand *steps* are 17 epochs. It matters which is meant: we prove that the barrier of the negative log-likelihood has no limit, so that only barriers after equal training can be compared.
+# It matters, since a peak would say that merging is hardest for networks of a certain size, and the theory says which: about twice the size of the task. The paper trains "with 10000 epochs" (appendix B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. We prove that the barrier of the negative
+# log-likelihood (NLL) has no limit, so that only barriers after equal training can be compared.
 #
-# {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The claims of the paper are about ten thousand steps or more on all 60 000 images of MNIST; with less they stay open here, and the box of a claim shows what a run of that size gave,
-# where there is one.
+# {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images of MNIST and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
@@ -65,18 +65,14 @@ chapter.begin(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from lmc_helpers import claims, figures
 from lmc_helpers.data.images import choose, load
-from lmc_helpers.error_bars import (
-    mean_and_error,
-    place_of_peak,
-    ratio_of_means,
-    slope_and_error,
-)
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.experiments.peaks import ratio_at_peaks
 from lmc_helpers.experiments.width_barriers import (
     ORDERS,
@@ -87,7 +83,7 @@ from lmc_helpers.experiments.width_barriers import (
     middles,
     sweep,
 )
-from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.experiments.width_curves import Curves, depth_trend
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.training.prices import price
 from lmc_helpers.training.recipes import Descent
@@ -96,14 +92,14 @@ from lmc_helpers.training.recipes import Descent
 # ## The picture
 #
 # Two networks of one width, trained from different seeds, are two points; the barrier is the highest hill of the loss on the straight line between them, above the chord. Reordering the units of the second network changes no function and may bring it near the first. In the paper's theory the data come from $M$
-# teacher neurons. Students of width $m = M$ hold the same neurons in another order, and the right permutation removes the barrier; with a few more, the additional ones have no partner; with many more, all have one nearly. Hence a peak, [at a place between](15_barrier_peak.ipynb) $1.5 M$ and $2.3 M$ that depends
-# on how leftovers are paired. MNIST has no teacher and no $M$. What may stand in for it is the width at which networks begin to fit the training images.
+# teacher neurons. Students of width $m = M$ hold the same neurons in another order, and the right permutation removes the barrier; with a few more, the additional ones have no partner; with many more, all have one nearly. Hence a peak, [near $m = 2M$](15_barrier_peak.ipynb). MNIST has no teacher and no $M$. What may stand in for it is
+# the width at which networks begin to fit the training images.
 #
 # ## The networks
 #
-# ReLU networks with layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in appendix B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the negative log-likelihood (NLL) on training images; lines are taken at
-# $\lambda = 0, 0.1, \dots, 1$, as in section 3 of the paper. The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) and does not say which one where. We take the weight matching of Ainsworth et al., with one start and the best of {glue:text}`restarts` by its own
-# objective, and activation matching.
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in appendix B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the NLL on training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in section 3 of the paper.
+# The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al.), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
+# which pairs units that respond alike. Neither looks at the loss.
 
 # %%
 cases = sweep(
@@ -135,8 +131,8 @@ def match(case: Case, epoch: int = epochs, orders=ORDERS):
 
 
 matched = {m: match(Case(4, m, "first")) for m in widths}
-first = {m: lines(found, *seen) for m, found in matched.items()}
-tested = {m: lines(found, *unseen) for m, found in matched.items()}
+first = Curves({m: lines(found, *seen) for m, found in matched.items()})
+tested = Curves({m: lines(found, *unseen) for m, found in matched.items()})
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Which claims this run can decide"}
 narrow, middle, wide = shown
@@ -146,86 +142,33 @@ inner = range_[1:-1]
 whole = data.name == "mnist" and len(trained) == 60_000 and epochs == 17
 as_printed = whole and [*shown] == [15, 25, 100] and set(shown) <= set(widths)
 n = pairs if as_printed else 0
-n_long = (long_pairs or pairs) if as_printed and every[-1] >= 200 else 0
+n_long = (long_pairs or pairs) if as_printed and every[-1] == 200 else 0
 n_narrow = pairs if as_printed and widths[0] == 6 else 0
 in_depth = as_printed and {2, 3, 5, 6} <= set(depths) and depth_widths[0] == 6
 n_depth = depth_pairs if in_depth else 0
 
 
-def side(order: str, m: int, of: dict) -> tuple[float, float]:
-    """Barrier at one width over that at the peak between the ends of Fig. 7."""
-    peak = [of[k].barriers(order) for k in inner]
-    return ratio_at_peaks([of[m].barriers(order)], peak)
-
-
-def place(order: str, at: list, of: dict) -> tuple[float, float]:
-    """Width of the largest mean barrier, and its standard error."""
-    return place_of_peak(at, [of[m].barriers(order) for m in at], seed)
-
-
 @cache
-def again() -> dict:
+def again(depth: int = 4) -> Curves:
     """The lines of the networks with the second seed, where there are some."""
-    return {m: lines(match(Case(4, m, "second")), *seen) for m in range_}
+    at = widths if depth == 4 else depth_widths
+    found = {m: match(Case(depth, m, "second")) for m in at}
+    return Curves({m: lines(pairs, *seen) for m, pairs in found.items()})
 
 
-# %% [markdown]
-# ## Up and down
-#
-# Two ratios say whether there is a peak: the mean barrier at each end of Fig. 7, divided by that at the highest width between them. The largest of several means is too large by chance, so the highest width is found on one half of the pairs and its height taken on the other.
+def of(pair: tuple[float, float], n: int) -> dict:
+    """A value and its standard error over n pairs, for a check."""
+    return {"value": pair[0], "stderr": pair[1], "n": n}
 
-# %%
-up = side("weights", narrow, first)  # below 1 if the barrier rises
-down = side("weights", wide, first)  # below 1 if it falls
-peak = place("weights", range_, first)
-for m in widths:
-    direct, permuted = (first[m].barriers(o) for o in ("direct", "weights"))
-    low, high = np.quantile(permuted, [0.1, 0.9])
-    print(
-        f"m = {m:>3}: direct {direct.mean():.3f},  permuted {permuted.mean():.3f}"
-        f" ({low:.3f} to {high:.3f})"
-    )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.rises, Z11.rises_activations, Z11.falls and Z11.place"}
-claims.check(
-    "Z11.rises",
-    up[0],
-    stderr=up[1],
-    n=n,
-    again=lambda: side("weights", narrow, again()),
-)
-by_activations = side("activations", narrow, first)
-claims.check(
-    "Z11.rises_activations",
-    by_activations[0],
-    stderr=by_activations[1],
-    n=n,
-    again=lambda: side("activations", narrow, again()),
-)
-claims.check(
-    "Z11.falls",
-    down[0],
-    stderr=down[1],
-    n=n,
-    again=lambda: side("weights", wide, again()),
-)
-claims.check(
-    "Z11.place",
-    peak[0],
-    stderr=peak[1],
-    n=n,
-    again=lambda: place("weights", range_, again()),
-)
+def judged(read: Callable[[Curves], tuple[float, float]], n: int = n) -> dict:
+    """A reading of the curves, and again with the second seed, for a check."""
+    return of(read(first), n) | {"again": lambda: read(again())}
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "How numbers are written"}
-def percent(values) -> str:
-    """A mean share in percent, with two digits behind the point."""
-    return f"{100 * float(np.mean(values)):.2f}"
-
-
 def ratio(pair) -> str:
-    """A ratio with its standard error."""
+    """A ratio or a slope with its standard error."""
     return f"{pair[0]:.2f} ± {pair[1]:.2f}"
 
 
@@ -234,16 +177,62 @@ def width(pair) -> str:
     return f"{pair[0]:.0f} ± {pair[1]:.0f}"
 
 
+def put(values) -> str:
+    """Widths in words."""
+    return ", ".join(map(str, values)) if values else "none"
+
+
+# %% [markdown]
+# ## Up and down
+#
+# Two ratios say whether there is a peak: the mean barrier at each end of Fig. 7, divided by that at the highest width between them. The largest of several means is too large by chance, so the highest width is found on one half of the pairs and its height taken on the other.
+
+# %%
+up, up_otherwise, down, down_otherwise = (
+    first.relative(order, end, over=inner)  # below 1: it rises, it falls
+    for end in (narrow, wide)
+    for order in ("weights", "activations")
+)
+peak = first.only(range_).place("weights", seed)
+for m in widths:
+    direct, weights, activations = (
+        first.at[m].barriers(order).mean()
+        for order in ("direct", "weights", "activations")
+    )
+    print(
+        f"m = {m:>3}: barrier {direct:.2f} direct, {weights:.2f} after weight "
+        f"matching, {activations:.2f} after activation matching"
+    )
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.rises, Z11.falls, both _activations, and Z11.place"}
+claims.check(
+    "Z11.rises", **judged(lambda c: c.relative("weights", narrow, inner))
+)
+claims.check(
+    "Z11.rises_activations",
+    **judged(lambda c: c.relative("activations", narrow, inner)),
+)
+claims.check("Z11.falls", **judged(lambda c: c.relative("weights", wide, inner)))
+claims.check(
+    "Z11.falls_activations",
+    **judged(lambda c: c.relative("activations", wide, inner)),
+)
+claims.check(
+    "Z11.place", **judged(lambda c: c.only(range_).place("weights", seed))
+)
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
+WAYS = (
+    ("direct", "orange", "direct"),
+    ("weights", "blue", "weight matching"),
+    ("activations", "green", "activation matching"),
+)
 figure, axes = figures.panels(2, sharey=True)
-for axis, of, title in zip(
+for axis, curves, title in zip(
     axes, (first, tested), ("training images", "test images"), strict=True
 ):
-    for order, colour, label in (
-        ("direct", "orange", "direct"),
-        ("weights", "blue", "permuted"),
-    ):
-        values = [of[m].barriers(order) for m in widths]
+    for order, colour, label in WAYS:
+        values = curves.barriers(order)
         bounds = np.quantile(np.stack(values), [0.1, 0.9], axis=1)
         style = dict(color=f"book:{colour}")
         axis.fill_between(widths, *bounds, alpha=0.2, linewidth=0, **style)
@@ -254,49 +243,33 @@ for axis, of, title in zip(
     axis.set_xticks(widths, [str(m) for m in widths])
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
-figures.legend(figure, columns=2)
+figures.legend(figure)
 figures.show("fig_widths", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_widths
 # :name: fig-widths
-# :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Two curves with bands, direct interpolation above and permuted below.
+# :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, direct interpolation above and the two matchers below.
 #
-# The paper's Fig. 7: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of the paper's figure. {glue:text}`where` (profile {glue:text}`profile`).
+# The paper's Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of the paper's figure. {glue:text}`where` (profile {glue:text}`profile`).
 # ```
 #
-# Here the barrier after weight matching at $m =$ {glue:text}`narrow` is {glue:text}`up` of that at the peak between the ends, and at $m =$ {glue:text}`wide` it is {glue:text}`down`. The largest mean is at $m =$ {glue:text}`peak`.
+# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Both matchers are readings of what the paper did, and either may bear out a side; a peak asks for both sides after the same.
 #
-# A side that rises must exist somewhere: a network of very few units hardly fits anything, its logits are small, and there is little to lose on the way. The question is whether that side lies in the range of the figure. So the sweep begins at $m =$ {glue:text}`narrowest`.
+# A rising side is to be expected somewhere: a network of very few units hardly fits anything, its logits are small, and there is little to lose on the way. The question is whether that side lies in the range of the figure. So the sweep begins at $m =$ {glue:text}`narrowest`.
 
 # %%
-others = [first[m].barriers("weights") for m in widths[1:]]
-start = ratio_at_peaks([first[widths[0]].barriers("weights")], others)
-whole_peak = place("weights", widths, first)
-
+start = first.relative("weights", widths[0], over=widths[1:])
+whole_peak = first.place("weights", seed)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.narrower"}
-def narrower() -> tuple[float, float]:
-    """The same with the second seed."""
-    lowest = lines(match(Case(4, widths[0], "second")), *seen)
-    rest = [
-        lines(match(Case(4, m, "second")), *seen)
-        if m not in range_
-        else again()[m]
-        for m in widths[1:]
-    ]
-    return ratio_at_peaks(
-        [lowest.barriers("weights")],
-        [found.barriers("weights") for found in rest],
-    )
-
-
 claims.check(
-    "Z11.narrower", start[0], stderr=start[1], n=n_narrow, again=narrower
+    "Z11.narrower",
+    **judged(lambda c: c.relative("weights", widths[0], widths[1:]), n_narrow),
 )
 
 # %% [markdown]
-# Among all widths from {glue:text}`narrowest` to {glue:text}`wide` the largest mean is at $m =$ {glue:text}`whole_peak`, and the barrier at $m =$ {glue:text}`narrowest` is {glue:text}`start` of it.
+# Among all widths from {glue:text}`narrowest` to {glue:text}`wide` the largest mean is at $m =$ {glue:text}`whole_peak`, and the barrier at $m =$ {glue:text}`narrowest` is {glue:text}`start` of the largest at any other width.
 #
 # ## What ten thousand epochs can mean
 #
@@ -316,11 +289,11 @@ claims.check(
 #
 # ```{prf:proof}
 # ReLU is positively homogeneous: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$. $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$. Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
-# between the largest exponent and that plus $\ln K$. If the ends classify all images rightly, $V_0 = V_1 = 0$, the chord lies between $0$ and $\ln K$, and the limit of $c^{-d} B(c)$ follows. If an image is misclassified at $\lambda$, then $V_\lambda > 0$. If the smallest gap $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive, $N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
+# between the largest exponent and that plus $\ln K$. If the ends classify all images rightly, $V_0 = V_1 = 0$, the chord lies between $0$ and $\ln K$, and the limit of $c^{-d} B(c)$ follows. If an image is misclassified at $\lambda$, then $V_\lambda > 0$. If the smallest gap $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
 # ```
 #
-# Growing along $S_c$ is what gradient descent does in the end, up to a slow turn of the direction; how far it gets is a matter of time. So the height of a barrier is that of a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then they do not compare the same thing: wide networks fit sooner, and their logits
-# have grown for longer. The accuracy on the line does not depend on $c$, and is shown beside the NLL below. The bounds, in the middle of the direct lines of the trained networks:
+# So the height of a barrier is that of a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then they do not compare the same thing: wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not depend on $c$; it is shown beside the NLL
+# below. The bounds, in the middle of the direct lines of the trained networks:
 
 # %%
 SCALES = (1.0, 4.0, 16.0, 64.0)  # s, factors of the logits
@@ -343,46 +316,33 @@ claims.check("Z11.scale", np.concatenate(excess), rival=float(other))
 # Now the same networks at several budgets.
 
 # %%
-followed = {}  # epoch → width → lines
+followed = {}  # epoch → curves
 for epoch in every:
-    orders = ("direct", "weights")
-    followed[epoch] = {
-        m: lines(match(Case(4, m, "long"), epoch, orders), *seen) for m in widths
+    found = {
+        m: match(Case(4, m, "long"), epoch, ("direct", "weights")) for m in widths
     }
-early, late = followed[every[0]], followed[every[-1]]
+    followed[epoch] = Curves({m: lines(p, *seen) for m, p in found.items()})
+early, now, late = (followed[epoch] for epoch in (every[0], epochs, every[-1]))
 growth = {  # of the direct barrier, from the first budget to the last
     m: ratio_of_means(
-        late[m].barriers("direct"), early[m].barriers("direct"), paired=True
+        late.at[m].barriers("direct"),
+        early.at[m].barriers("direct"),
+        paired=True,
     )
     for m in widths
 }
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.rises_long, Z11.falls_long, Z11.place_long, Z11.budget and Z11.grows"}
-up_late, down_late = (side("weights", m, late) for m in (narrow, wide))
-place_late = place("weights", range_, late)
-claims.check("Z11.rises_long", up_late[0], stderr=up_late[1], n=n_long)
-claims.check("Z11.falls_long", down_late[0], stderr=down_late[1], n=n_long)
-claims.check("Z11.place_long", place_late[0], stderr=place_late[1], n=n_long)
-
-places = [place("weights", widths, of) for of in (followed[epochs], late)]
-moved = places[1][0] / places[0][0]
-moved_error = moved * math.hypot(*(error / at for at, error in places))
-claims.check("Z11.budget", moved, stderr=moved_error, n=n_long)
-n_grows = n_long if every[0] == epochs else 0
-least = min((growth[m] for m in range_), key=lambda pair: pair[0])
-claims.check("Z11.grows", least[0], stderr=max(least[1], 1e-9), n=n_grows)
-
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several budgets"}
 figure, axes = figures.panels(3)
 panels = (
-    ("direct, NLL", lambda at: at.barriers("direct")),
-    ("permuted, NLL", lambda at: at.barriers("weights")),
-    ("permuted, accuracy in %", lambda at: 100 * at.drops("weights")),
+    ("direct, NLL", lambda line: line.barriers("direct")),
+    ("weight matching, NLL", lambda line: line.barriers("weights")),
+    ("weight matching, accuracy", lambda line: 100 * line.drops("weights")),
 )
 colours = ("sky", "blue", "purple", "black", "red", "green")
 for epoch, colour in zip(every, colours, strict=False):
     for axis, (_, read) in zip(axes, panels, strict=True):
-        values = [read(followed[epoch][m]) for m in widths]
+        values = [read(line) for line in followed[epoch].at.values()]
         style = dict(color=f"book:{colour}")
         axis.plot(
             widths, [v.mean() for v in values], label=f"{epoch} epochs", **style
@@ -393,17 +353,16 @@ for axis, (title, _) in zip(axes, panels, strict=True):
     axis.set_xticks(widths, [str(m) for m in widths], fontsize="small")
     axis.minorticks_off()
 axes[0].set(ylabel="barrier")
+axes[2].set(ylabel="points of %")
 figures.legend(figure)
 figures.show("fig_budgets", figure)
 
-
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 fits = {
-    (m, epoch): cases[Case(4, m, "long")].result().accuracies[epoch - 1].numpy()
+    m: float(cases[Case(4, m, "long")].result().accuracies[-1].mean())
     for m in widths
-    for epoch in every
 }
-fitting = [m for m in widths if fits[m, every[-1]].mean() >= 0.999]
+fitting = [m for m in widths if fits[m] >= 0.999]
 _, told = choose((dataset, "digits"))
 figures.numbers(
     told=told,
@@ -419,7 +378,9 @@ figures.numbers(
     wide=wide,
     narrowest=widths[0],
     up=ratio(up),
+    up_otherwise=ratio(up_otherwise),
     down=ratio(down),
+    down_otherwise=ratio(down_otherwise),
     peak=width(peak),
     start=ratio(start),
     whole_peak=width(whole_peak),
@@ -427,12 +388,12 @@ figures.numbers(
     last_budget=every[-1],
     growth_narrow=ratio(growth[narrow]),
     growth_wide=ratio(growth[wide]),
-    place_early=width(place("weights", widths, early)),
-    place_late=width(places[1]),
-    fit_narrow=percent(fits[narrow, every[-1]]),
-    fit_middle=percent(fits[middle, every[-1]]),
-    fit_wide=percent(fits[wide, every[-1]]),
-    fitting=f"$m =$ {fitting[0]}" if fitting else "none of the widths",
+    place_early=width(early.place("weights", seed)),
+    place_late=width(late.place("weights", seed)),
+    fit_narrow=f"{100 * fits[narrow]:.2f}",
+    fit_middle=f"{100 * fits[middle]:.2f}",
+    fit_wide=f"{100 * fits[wide]:.2f}",
+    fitting=put(fitting[:1]),
 )
 
 # %% [markdown]
@@ -443,115 +404,56 @@ figures.numbers(
 # The same networks after several numbers of epochs. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. The permuted barrier is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
+# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
-# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. After {glue:text}`last_budget` epochs the networks classify {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) of the training images as labelled, and the narrowest that reach 99.9 % are: {glue:text}`fitting`.
-# If that width is taken for $M$, the theory has the peak at 1.5 to 2.3 times as many units.
-#
-# ## Which algorithm finds the permutation
-#
-# A permutation of three layers of $m$ units is one of $(m!)^3$. Weight matching climbs to a local optimum of the weights' inner product, activation matching pairs units that respond alike, and neither looks at the loss. What they leave of the barrier is therefore a property of the algorithm as well.
+# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. After {glue:text}`last_budget` epochs the networks classify {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) of the training images as labelled. The narrowest of
+# the widths that reaches 99.9 %: {glue:text}`fitting`. If that width is taken for $M$, the theory expects the peak near twice as many units.
 
-# %%
-left = {  # share of the direct barrier that an order leaves
-    (order, m): ratio_of_means(
-        first[m].barriers(order), first[m].barriers("direct"), paired=True
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.rises_long, Z11.falls_long, Z11.place_long, Z11.budget and Z11.grows"}
+up_late, down_late = (late.relative("weights", m, inner) for m in (narrow, wide))
+claims.check("Z11.rises_long", **of(up_late, n_long))
+claims.check("Z11.falls_long", **of(down_late, n_long))
+place_late = late.only(range_).place("weights", seed)
+claims.check("Z11.place_long", **of(place_late, n_long))
+
+places = [curves.place("weights", seed) for curves in (now, late)]
+moved = places[1][0] / places[0][0]
+moved_error = moved * math.hypot(*(error / at for at, error in places))
+claims.check("Z11.budget", moved, stderr=moved_error, n=n_long)
+growths = {  # of the direct barrier, from the printed budget to the last
+    m: ratio_of_means(
+        late.at[m].barriers("direct"), now.at[m].barriers("direct"), paired=True
     )
-    for order in ORDERS[1:]
-    for m in widths
+    for m in range_
 }
-
-
-def farthest_from_one(order: str, other: str, of: dict) -> tuple[float, float]:
-    """Mean barrier of an order over that of another, at the worst width."""
-    found = [
-        ratio_of_means(of[m].barriers(order), of[m].barriers(other), paired=True)
-        for m in range_
-    ]
-    return max(found, key=lambda pair: abs(math.log(max(pair[0], 1e-9))))
-
-
-matcher = farthest_from_one("activations", "weights", first)
-better = farthest_from_one("weights", "one start", first)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.matcher and Z11.restarts"}
-claims.check(
-    "Z11.matcher",
-    matcher[0],
-    stderr=max(matcher[1], 1e-9),
-    n=n,
-    again=lambda: farthest_from_one("activations", "weights", again()),
-)
-claims.check(
-    "Z11.restarts",
-    better[0],
-    stderr=max(better[1], 1e-9),
-    n=n,
-    again=lambda: farthest_from_one("weights", "one start", again()),
-)
+least = min(growths.values(), key=lambda pair: pair[0])
+claims.check("Z11.grows", **of(least, n_long))
 
 # %% [markdown]
 # ## On the line
 #
-# The paper's Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. The role of the permutation "depends greatly on the model width", at 25 it "is pretty limited", and without permutation the NLL is "constantly large for all widths".
+# The paper's Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is, in the paper's words, "constantly large for all widths we have examined". What a permutation leaves of the barrier is a property of the matcher as well as of the width.
 
 # %%
-gain = left["weights", middle], left["weights", wide]  # shares that are left
+gain = {m: first.left(m, "weights") for m in (middle, wide)}  # shares left
+otherwise = {m: first.left(m, "activations") for m in (middle, wide)}
 
 
-def depends(of: dict) -> tuple[float, float]:
-    """The share that is left at the middle width over that at the widest."""
-    (a, da), (b, db) = (
-        ratio_of_means(
-            of[m].barriers("weights"), of[m].barriers("direct"), paired=True
-        )
-        for m in (middle, wide)
-    )
-    return a / b, a / b * math.hypot(da / a, db / b)
+def summit(curves: Curves) -> tuple[float, float]:
+    """The largest NLL on direct lines where it is lowest, over that of guessing."""
+    value, error = curves.only(range_).lowest_summit("direct")
+    return value / math.log(10), error / math.log(10)
 
 
-def limited(of: dict) -> tuple[float, float]:
-    """The share that is left at the middle width."""
-    m = of[middle]
-    return ratio_of_means(
-        m.barriers("weights"), m.barriers("direct"), paired=True
-    )
-
-
-def large(of: dict) -> tuple[float, float]:
-    """Mean of the largest NLL on direct lines over ln 10, at the lowest width."""
-    mean, error = mean_and_error([of[m].largest("direct") for m in range_])
-    lowest = int(mean.argmin())
-    return mean[lowest] / math.log(10), error[lowest] / math.log(10)
-
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12"}
-value, error = depends(first)
-claims.check(
-    "Z12.depends", value, stderr=error, n=n, again=lambda: depends(again())
-)
-value, error = limited(first)
-claims.check(
-    "Z12.limited", value, stderr=error, n=n, again=lambda: limited(again())
-)
-value, error = large(first)
-claims.check("Z12.direct", value, stderr=error, n=n, again=lambda: large(again()))
-value, error = depends(late)
-claims.check("Z12.depends_long", value, stderr=error, n=n_long)
-value, error = limited(late)
-claims.check("Z12.limited_long", value, stderr=error, n=n_long)
-value, error = large(late)
-claims.check("Z12.direct_long", value, stderr=error, n=n_long)
+in_range = first.only(range_)
+matcher = in_range.farthest("activations", "weights")
+better = in_range.farthest("weights", "one start")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line"}
 figure, axes = figures.panels(3, sharey=True)
 for axis, m in zip(axes, shown, strict=True):
-    for order, colour, label in (
-        ("direct", "orange", "direct"),
-        ("weights", "blue", "weight matching"),
-        ("activations", "green", "activation matching"),
-    ):
-        loss = first[m].loss[order].numpy()  # (P, 11)
+    for order, colour, label in WAYS:
+        loss = first.at[m].loss[order].numpy()  # (P, 11)
         style = dict(color=f"book:{colour}")
         bounds = np.quantile(loss, [0.1, 0.9], axis=0)
         axis.fill_between(PLACES, *bounds, alpha=0.2, linewidth=0, **style)
@@ -566,111 +468,124 @@ figures.show("fig_lines", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    left_middle=ratio(gain[0]),
-    left_wide=ratio(gain[1]),
-    other_middle=ratio(left["activations", middle]),
-    other_wide=ratio(left["activations", wide]),
+    left_middle=ratio(gain[middle]),
+    left_wide=ratio(gain[wide]),
+    other_middle=ratio(otherwise[middle]),
+    other_wide=ratio(otherwise[wide]),
     matcher=ratio(matcher),
     better=ratio(better),
-    large=f"{large(first)[0]:.2f}",
+    summit=ratio(summit(first)),
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_lines
 # :name: fig-lines
-# :alt: Three panels, one a width, of the negative log-likelihood along the line. Direct interpolation is an arch; after either matching the arch is lower, by how much depends on the width.
+# :alt: Three panels, one a width, of the negative log-likelihood along the line. Direct interpolation is an arch; after either matching the arch is lower, by how much depends on the width and on the matcher.
 #
 # The paper's Fig. 8 after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
 #
-# Weight matching leaves {glue:text}`left_middle` of the direct barrier at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching {glue:text}`other_middle` and {glue:text}`other_wide`. At the width where the two differ most the barrier after activation matching is {glue:text}`matcher` of that after weight matching, and restarts
-# multiply the latter by {glue:text}`better`. The largest NLL on direct lines is, at its lowest width, {glue:text}`large` of $\ln 10$, the NLL of guessing.
-#
+# Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`. Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
+# of that after weight matching; and where they matter most, restarts multiply the latter by {glue:text}`better`. The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.direct, Z11.matcher and Z11.restarts"}
+claims.check(
+    "Z12.depends", **judged(lambda c: c.contrast("weights", middle, wide))
+)
+claims.check(
+    "Z12.depends_activations",
+    **judged(lambda c: c.contrast("activations", middle, wide)),
+)
+claims.check("Z12.limited", **judged(lambda c: c.left(middle, "weights")))
+claims.check("Z12.direct", **judged(summit))
+claims.check(
+    "Z11.matcher",
+    **judged(lambda c: c.only(range_).farthest("activations", "weights")),
+)
+claims.check(
+    "Z11.restarts",
+    **judged(lambda c: c.only(range_).farthest("weights", "one start")),
+)
+
+# %% [markdown]
+# The same three statements about networks of 200 epochs:
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends_long, Z12.limited_long and Z12.direct_long"}
+long_contrast = late.contrast("weights", middle, wide)
+claims.check("Z12.depends_long", **of(long_contrast, n_long))
+claims.check("Z12.limited_long", **of(late.left(middle, "weights"), n_long))
+claims.check("Z12.direct_long", **of(summit(late), n_long))
+
+# %% [markdown]
 # ## Depth
 #
 # Fig. 14 of the paper plots the width at the peak against the depth. A place says little of a curve that is flat at its top, so we look at the curves.
 
 # %%
 layers = sorted([*depths, 4])
-curves = {}  # depth → permuted barriers (P,) at each width
+deep = {}  # depth → curves
 for d in layers:
-    found = [
-        first[m] if d == 4 else lines(match(Case(d, m, "first")), *seen)
+    found = {
+        m: lines(match(Case(d, m, "first")), *seen)
         for m in depth_widths
-    ]
-    curves[d] = [line.barriers("weights") for line in found]
-
-
-def trend(of: dict) -> tuple[float, float]:
-    """Slope of the logarithm of the peak's place in the depth."""
-    at, error = np.array(
-        [place_of_peak(depth_widths, of[d], seed) for d in layers]
-    ).T
-    return slope_and_error(layers, np.log(at), error / at)
-
-
-slope = trend(curves)
-shallow = 3 if 3 in layers else layers[0]
-taller = ratio_at_peaks(curves[layers[-1]], curves[shallow])
-
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.mnist and Z18.height"}
-@cache
-def second_curves() -> dict:
-    """Permuted barriers of the second seed, depth → widths."""
-    return {
-        d: [
-            lines(match(Case(d, m, "second")), *seen).barriers("weights")
-            for m in depth_widths
-        ]
-        for d in layers
+        if d != 4
     }
+    deep[d] = Curves(found or first.only(depth_widths).at)
+
+slope = depth_trend(deep, "weights", seed)
+other_slope = depth_trend(deep, "activations", seed)
+shallow = 3 if 3 in layers else layers[0]
+
+
+def height(of: dict[int, Curves]) -> tuple[float, float]:
+    """The peak of the deepest networks over that of the shallow ones."""
+    above, below = (of[d].barriers("weights") for d in (layers[-1], shallow))
+    return ratio_at_peaks(above, below)
+
+
+taller = height(deep)
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.mnist, Z18.mnist_activations and Z18.height"}
+def deep_again() -> dict[int, Curves]:
+    """Curves with the second seed, depth → curves."""
+    return {d: again(d).only(depth_widths) for d in layers}
 
 
 claims.check(
     "Z18.mnist",
-    slope[0],
-    stderr=slope[1],
-    n=n_depth,
-    again=lambda: trend(second_curves()),
+    **of(slope, n_depth),
+    again=lambda: depth_trend(deep_again(), "weights", seed),
 )
 claims.check(
-    "Z18.height",
-    taller[0],
-    stderr=taller[1],
-    n=n_depth,
-    again=lambda: ratio_at_peaks(second_curves()[6], second_curves()[3]),
+    "Z18.mnist_activations",
+    **of(other_slope, n_depth),
+    again=lambda: depth_trend(deep_again(), "activations", seed),
+)
+claims.check(
+    "Z18.height", **of(taller, n_depth), again=lambda: height(deep_again())
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot matchers and depths"}
-figure, (of_matcher, of_depth) = figures.panels(2)
-for order, colour, label in (
-    ("one start", "sky", "weight matching, one start"),
-    ("weights", "blue", f"best of {restarts} starts"),
-    ("activations", "green", "activation matching"),
-):
-    value, error = np.array([left[order, m] for m in widths]).T
-    of_matcher.plot(widths, value, color=f"book:{colour}", label=label)
-    figures.band(of_matcher, widths, value, error, color=f"book:{colour}")
-of_matcher.set(ylabel="share of the direct barrier", title="matchers, 4 layers")
-for d, colour in zip(
-    layers, ("orange", "red", "blue", "purple", "black"), strict=False
-):
-    style = dict(color=f"book:{colour}", linestyle="--")
-    mean, error = mean_and_error(curves[d])
-    of_depth.plot(depth_widths, mean, label=f"{d} layers", **style)
-    figures.band(of_depth, depth_widths, mean, error, color=style["color"])
-of_depth.set(ylabel="permuted barrier", title="depths, weight matching")
-for axis, at in ((of_matcher, widths), (of_depth, depth_widths)):
-    axis.set(xscale="log", xlabel="width $m$", ylim=(0, None))
-    axis.set_xticks(at, [str(m) for m in at])
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths"}
+figure, axes = figures.panels(2)
+for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
+    for d, colour in zip(
+        layers, ("orange", "red", "blue", "purple", "black"), strict=False
+    ):
+        style = dict(color=f"book:{colour}")
+        mean, error = mean_and_error(deep[d].barriers(order))
+        axis.plot(depth_widths, mean, label=f"{d} layers", **style)
+        figures.band(axis, depth_widths, mean, error, **style)
+    axis.set(xscale="log", xlabel="width $m$", ylim=(0, None), title=title)
+    axis.set_xticks(depth_widths, [str(m) for m in depth_widths])
     axis.minorticks_off()
-figures.legend(figure)
+axes[0].set(ylabel="barrier of the NLL")
+figures.legend(figure, columns=5)
 figures.show("fig_depths", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-tops = {d: place_of_peak(depth_widths, curves[d], seed) for d in layers}
-falls = {d: np.mean(curves[d][-1]) / np.mean(curves[d][-2]) for d in layers}
+tops = {d: deep[d].place("weights", seed) for d in layers}
 figures.numbers(
     shallowest=layers[0],
     deepest=layers[-1],
@@ -678,22 +593,19 @@ figures.numbers(
     top_shallow=width(tops[layers[0]]),
     top_deep=width(tops[layers[-1]]),
     taller=ratio(taller),
-    last_width=depth_widths[-1],
-    width_before=depth_widths[-2],
-    fall_shallow=f"{falls[layers[0]]:.2f}",
-    fall_deep=f"{falls[layers[-1]]:.2f}",
+    slope=ratio(slope),
+    other_slope=ratio(other_slope),
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_depths
 # :name: fig-depths
-# :alt: Left, share of the direct barrier that three matchers leave, against the width. Right, permuted barrier against the width for several depths, dashed lines.
+# :alt: Barrier against the width for networks of several depths, one curve a depth; after weight matching at the left, after activation matching at the right.
 #
-# Left: the share of the direct barrier that is left after weight matching from one start, from the best of {glue:text}`restarts`, and after activation matching. Right: permuted barriers of networks of several depths. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# Networks of several depths, $m$ units in each hidden layer. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# The largest mean is at $m =$ {glue:text}`top_shallow` with {glue:text}`shallowest` layers and at $m =$ {glue:text}`top_deep` with {glue:text}`deepest`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`. From $m =$ {glue:text}`width_before` to {glue:text}`last_width` the barrier is multiplied by
-# {glue:text}`fall_shallow` with {glue:text}`shallowest` and by {glue:text}`fall_deep` with {glue:text}`deepest` layers.
+# After weight matching the largest mean is at $m =$ {glue:text}`top_shallow` with {glue:text}`shallowest` layers and at $m =$ {glue:text}`top_deep` with {glue:text}`deepest`; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
 #
 # ## What this page cannot decide
 #
@@ -701,47 +613,40 @@ figures.numbers(
 
 
 # %%
-def hours(models: list, descent: Descent, examples: int) -> float:
-    """Hours of one core for twenty networks of each model."""
-    return sum(price(model, descent, examples, 20).cpu_hours for model in models)
+def hours(models: list, number: int, examples: int) -> float:
+    """Hours of one core for twenty networks of each model, by appendix B.1."""
+    sgd = Descent(number, 100, "sgd", 0.05)
+    return sum(price(model, sgd, examples, 20).cpu_hours for model in models)
 
 
-def sgd(number: int) -> Descent:
-    """The recipe of appendix B.1."""
-    return Descent(number, 100, "sgd", 0.05)
-
-
-mnist = [
-    MLP((784, m, m, m, 10), init="he") for m in (15, 20, 25, 30, 40, 60, 80, 100)
-]
+fig_7 = (15, 20, 25, 30, 40, 60, 80, 100)
+mnist = [MLP((784, m, m, m, 10), init="he") for m in fig_7]
 cifar = [
     MLP((3072, *[m] * (d - 1), 10), init="he")
     for d in (2, 3, 4, 5, 6)
-    for m in (15, 20, 25, 30, 40, 60, 80, 100, 150, 200)
+    for m in (*fig_7, 150, 200)
 ]
-convolutions = [CNN(width=m) for m in (8, 16, 32, 64)]
-adam = Descent(100, 128, "adam", 0.005)
 cost = {
-    "ten thousand epochs": hours(mnist, sgd(10_000), 60_000),
-    "perceptrons on CIFAR-10": hours(cifar, sgd(20), 50_000),
-    "convolutions on CIFAR-10": hours(convolutions, adam, 50_000),
+    "steps": hours(mnist, 17, 60_000),
+    "long": hours(mnist, 200, 60_000),
+    "printed": hours(mnist, 10_000, 60_000),
+    "cifar": hours(cifar, 20, 50_000),
 }
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    **{f"hours_{k}": f"{value:.0f}" for k, value in enumerate(cost.values())}
+    **{f"hours_{k}": f"{v:.{0 if v > 10 else 1}f}" for k, v in cost.items()}
 )
 
 # %% [markdown]
-# - *The literal ten thousand epochs* (Z11.rises_printed), widths 15 to 100: {glue:text}`hours_0` hours.
-# - *The other half of Fig. 14* (Z18.complexity): the peak "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs: {glue:text}`hours_1` hours.
-# - *Fig. 15* (Z19): a "CNN, with depth 16, optimizer Adam and learning rate 0.005" on CIFAR-10, whose widths, channels, batches and epochs are not printed. With 8 to 64 channels, batches of 128 and 100 epochs: {glue:text}`hours_2` hours, hence work for a GPU.
+# - *Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs (Z11.rises_printed).
+# - *The other half of Fig. 14* (Z18.complexity): the peak "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs: {glue:text}`hours_cifar` hours.
 #
 # ## What we found that the paper does not say
 #
-# - The NLL barrier has no limit ({prf:ref}`prop-logit-scale`): as training goes on it grows without bound, or vanishes. A curve over the width belongs to a budget.
-# - How much a permutation removes depends on the algorithm that looks for it, which the paper does not name, as well as on the width.
-# - Whether there is a rising side depends on where one begins to look; the boxes above say what holds in the range of the figure.
+# - The NLL barrier has no limit ({prf:ref}`prop-logit-scale`): on networks that fit all images it grows without bound with the logits, or vanishes. A curve over the width belongs to a length of training.
+# - How much a permutation removes depends on the width *and* on the algorithm that looks for it, which the paper does not name. Between widths {glue:text}`narrow` and {glue:text}`wide` the barrier after activation matching is as far as {glue:text}`matcher` of that after weight matching, and restarts multiply the latter by as much as {glue:text}`better`; 1 would say that the algorithm does not matter.
+# - Whether there is a rising side depends on where one begins to look: in units of the peak the barrier after weight matching is {glue:text}`start` at $m =$ {glue:text}`narrowest` and {glue:text}`up` at $m =$ {glue:text}`narrow`, where Fig. 7 begins; after activation matching it is {glue:text}`up_otherwise` there.
 #
 # ```{admonition} Try it
 # :class: tip

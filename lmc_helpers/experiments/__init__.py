@@ -19,4 +19,6 @@
   the exact laws of its rank and cost (App. F.5); chapter 45.
 - :mod:`~lmc_helpers.experiments.width_barriers`: networks of many widths and depths in pairs, and the lines between
   them (Zhan, Li & Wu, Figs. 7, 8, 14); chapter 51.
+- :mod:`~lmc_helpers.experiments.width_curves`: readings of their barriers over the width, an end against the peak, its
+  place, what an order of the units leaves; chapter 51.
 """
