@@ -581,10 +581,10 @@ for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
         mean, error = mean_and_error(deep[d].barriers(order))
         axis.plot(depth_widths, mean, label=f"{d} layers", **style)
         figures.band(axis, depth_widths, mean, error, **style)
-    axis.set(xscale="log", xlabel="width $m$", ylim=(0, None), title=title)
+    axis.set(xscale="log", xlabel="width $m$", title=title)
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
-axes[0].set(ylabel="barrier of the NLL")
+axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
 figures.legend(figure, columns=5)
 figures.show("fig_depths", figure)
 
