@@ -19,7 +19,7 @@
 # training, the algorithm that looks for the permutation, the depth.
 #
 # It matters, since a peak would say that merging is hardest for networks of a certain size, and the theory says which: near twice the number of neurons that the task needs. The paper trains "with 10000 epochs" (appendix B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. We prove that the barrier of the negative
-# log-likelihood (NLL) has no limit, so that only barriers after equal training can be compared.
+# log-likelihood (NLL) has no limit as the logits grow, so that only barriers after equal training can be compared.
 #
 # {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images of MNIST and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
 
@@ -254,7 +254,7 @@ figures.show("fig_widths", figure)
 # %% [markdown]
 # ```{glue:figure} fig_widths
 # :name: fig-widths
-# :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, direct interpolation above and the two matchers below.
+# :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
 # The paper's Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of the paper's figure. {glue:text}`where` (profile {glue:text}`profile`).
 # ```
@@ -439,7 +439,7 @@ claims.check("Z11.grows", **of(least, n_long))
 # %% [markdown]
 # ## On the line
 #
-# The paper's Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is, in the paper's words, "constantly large for all widths we have examined". What a permutation leaves of the barrier is a property of the matcher as well as of the width.
+# The paper's Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is, in the paper's words, "constantly large for all widths we have examined". What is left after a permutation may depend on the matcher as well as on the width.
 
 # %%
 gain = {m: first.left(m, "weights") for m in (middle, wide)}  # shares left
@@ -487,7 +487,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_lines
 # :name: fig-lines
-# :alt: Three panels, one a width, of the negative log-likelihood along the line. Direct interpolation is an arch; after either matching the arch is lower, by how much depends on the width and on the matcher.
+# :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
 #
 # The paper's Fig. 8 after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
