@@ -14,17 +14,17 @@
 # %% [markdown]
 # # Asymmetric MLPs on MNIST
 #
-# Two networks that were trained apart have their neurons in different places. In the W-asymmetric networks of Lim et al. (2024b) some entries of every row are fixed, and the same in both: does a neuron then have a place of its own? Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` find on MNIST (section 6, Q1 and Q2; Figs. 3a, 3c, 4a, 4c, 7, 8, 10) that
+# Two networks that were trained apart have their neurons in different places. In the W-asymmetric networks of {cite:t}`lim2024` some entries of every row are fixed, and the same in both: does a neuron then have a place of its own? Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` find on MNIST (section 6, Q1 and Q2; Figs. 3a, 3c, 4a, 4c, 7, 8, 10) that
 # the places alone do nothing, and large fixed *values* do all: with $\sigma_F = 1$ networks can be averaged as they are, with $\sigma_F = 0$ no more than ordinary ones, and activation matching repairs the latter about as well. This chapter trains these networks, follows the lines between them, and asks three things more: whether the permutation that matches best *is* the
 # identity where the identity is nearly optimal; whether alignment can do harm; and what the sign in the published script does.
 #
-# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512, 100 epochs, 54 000. What the paper states about its own sizes stays open at others, and the box of a claim then shows
+# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code. What the paper states about its own sizes stays open at others, and the box of a claim then shows
 # what was measured here; what it states about W-MLPs in general is judged wherever the images are MNIST.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
-images: int = 2000  # training images; 54 000 in the paper
+images: int = 2000  # training images; 54 000 in the published code
 epochs: int = 8  # passes through them; 100 in the paper
 stages: list = [0, 1, 3]  # epochs of Fig. 3c before the last one
 batch: int = 64  # not stated in the paper; that of the published code
@@ -107,8 +107,8 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # %% [markdown]
 # ## The networks
 #
-# App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights: batches have {glue:text}`batch` images; $W$
-# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we.
+# App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
+# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we. Units are matched and accuracies taken on all images that the networks were trained on.
 #
 # A pair shares $F$ and $D$. In the paper all pairs share one mask; here every pair has its own, so that pairs are independent. Pair $p$ has the same masks and first weights in all variants.
 
@@ -235,7 +235,9 @@ figures.show("fig_objectives", figure)
 # Left: Fig. 3a, objectives at the end, averaged over layers. Right: Fig. 3c in one number, $r$ over epochs. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
 #
-# The last question on these objectives is the sharper one: $\mathcal L(I)$ may be near $\mathcal L(P^*)$ although $P^*$ moves many units, each by a little gain. The table has the share of units that $P^*$ leaves in their place.
+# ### What $P^*$ moves
+#
+# $\mathcal L(I)$ may be near $\mathcal L(P^*)$ although $P^*$ moves many units, each for a little gain. The sharper question is how many units $P^*$ leaves in their place; the table below has them for all variants.
 
 
 # %%
@@ -286,7 +288,7 @@ claims.check("I14.zero", **judged(lambda e: e.way("W 0")), n=n_steps)
 # ## Lines between networks
 #
 # Q1 follows the training accuracy on the line between two networks, unaligned and aligned (Fig. 4). The paper finds unaligned linear mode connectivity for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment does as much for W-MLPs with $\sigma_F = 0$ as for MLPs.
-# We call networks *connected* if the drop is at most 2 points, the threshold of Frankle et al. (2020), and a drop *high* if it is five times that.
+# We call networks *connected* if the drop is at most 2 points, the threshold of {cite:t}`frankle2020`, and a drop *high* if it is five times that.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the accuracy along the line, unaligned and aligned"}
 figure, axes = figures.panels(2, sharey=True)
@@ -528,7 +530,7 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - What identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries $\sigma_F$ has to grow like one over the square root of the width, so that $\sigma_F = 1$ is a statement about 512 units.
+# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries $\sigma_F$ has to grow like one over the square root of the width, so that $\sigma_F = 1$ is a statement about 512 units.
 # - Fixed weights cost something: the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with 0 {glue:text}`end_zero` % in the same time. A small drop says little without the height of the ends.
 # - Alignment need not help. At $\sigma_F = 1$ it changes the drop by {glue:text}`harm_one` points, at $\sigma_F =$ {glue:text}`largest` by {glue:text}`harm_top`: $P^*$ matches activations, and moves fixed weights off fixed weights.
 # - The objective $1 - |\rho|$ of the published script, maximised, is no alignment: the drop of MLPs is {glue:text}`none_MLP` points without it and {glue:text}`published_MLP` with it, and networks that were connected are torn apart ({glue:text}`none_top` and {glue:text}`published_top` points at the largest $\sigma_F$). The low barriers of Fig. 4c are those of the objective in the text.
