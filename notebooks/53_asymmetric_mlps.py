@@ -376,7 +376,6 @@ for by, label, colour in (
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
     figures.band(left, range(len(SCALES)), mean, error, **style)
 left.set(ylabel="drop of the accuracy in the middle (points)", ylim=(-5, 95))
-left.legend(loc="best")
 for place, label, colour in ((0, "ends", "black"), (1, "middle", "red")):
     at = [first.found(f"W {s:g}").accuracy["none"] for s in SCALES]
     middle = [100 * v[:, place * (v.shape[1] // 2)] for v in at]
@@ -384,10 +383,10 @@ for place, label, colour in ((0, "ends", "black"), (1, "middle", "red")):
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
     figures.band(right, range(len(SCALES)), mean, error, **style)
 right.set(ylabel="training accuracy, unaligned (%)", ylim=(0, 105))
-right.legend(loc="best")
 for axis in (left, right):
     axis.set(xlabel=r"$\sigma_F$")
     axis.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
+figures.legend(figure, columns=5)
 figures.show("fig_alignment", figure)
 
 # %% [markdown]
