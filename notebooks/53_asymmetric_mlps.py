@@ -416,6 +416,13 @@ def remains(experiment: Experiment, by: str) -> tuple[float, float]:
     return jackknife(lambda u, v: u / v, found.drop(by), found.drop())
 
 
+def other_sign(experiment: Experiment) -> tuple[float, float]:
+    """Drop of MLPs matched by |ρ| less that by ρ, over that of unaligned ones."""
+    found = experiment.found("MLP")
+    drops = [found.drop(by) for by in ("absolute", "correlation", "none")]
+    return jackknife(lambda u, v, w: (u - v) / w, *drops)
+
+
 def harm(experiment: Experiment) -> tuple[float, float]:
     """What alignment costs at the largest σ_F, in points."""
     found = experiment.found(TOP)
@@ -427,6 +434,9 @@ def harm(experiment: Experiment) -> tuple[float, float]:
 claims.check(
     "I11.published", **judged(lambda e: remains(e, "published")), n=n_pairs
 )
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.minimised"}
+claims.check("I11.minimised", **judged(other_sign), n=n_pairs)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.harmless"}
 claims.check("I11.harmless", **judged(harm), n=n_pairs)

@@ -256,7 +256,7 @@ class Found:
     stays : torch.Tensor
         (P, L): share of the units that P* leaves in their place.
     accuracy : dict of torch.Tensor
-        way of matching → accuracies (P, places); ``"none"``, ``"correlation"``, ``"published"``.
+        way of matching → accuracies (P, places); ``"none"``, ``"correlation"``, ``"published"``, ``"absolute"``.
     """
 
     optimal: torch.Tensor
@@ -290,7 +290,7 @@ def measure(
     lambdas : sequence of float
         an odd number of places, evenly from 0 to 1; none if there are no lines to follow.
     published : bool
-        whether to match by the largest 1 − ``|ρ|`` as well, as the published script does.
+        whether to match by the largest 1 − ``|ρ|`` as well, as the published script does, and by the smallest.
 
     Returns
     -------
@@ -315,8 +315,8 @@ def measure(
         return torch.stack([of_group[g] for g in groups], dim=-1)  # (P, L)
 
     ways = {"none": None, "correlation": best.permutations} if len(lambdas) else {}
-    if published:
-        ways["published"] = match_moments(moments, "published").permutations
+    if published and ways:
+        ways |= {name: match_moments(moments, name).permutations for name in ("published", "absolute")}
     accuracy = {}
     for name, p in ways.items():
         line = along_segments(a, b if p is None else b.permuted(p), x, y, lambdas).accuracy

@@ -67,7 +67,8 @@ def test_a_permuted_copy_is_found():
     y = a.forward(x)[0].argmax(dim=-1)
     found = measure(a, a.permuted({"0": order}), x, y, (0, 0.5, 1), published=True)
     assert found.optimal.min() > 1 - 1e-6 and found.stays.max() == 0
-    assert found.drop("correlation").abs().max() < 1e-9 and set(found.accuracy) == {"none", "correlation", "published"}
+    assert set(found.accuracy) == {"none", "correlation", "published", "absolute"}
+    assert found.drop("correlation").abs().max() < 1e-9 and found.drop("absolute").abs().max() < 1e-9
 
 
 def test_pairs_share_fixed_parts_and_variants_share_masks(experiment):
