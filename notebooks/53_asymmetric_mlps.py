@@ -15,7 +15,7 @@
 # # Asymmetric MLPs on MNIST
 #
 # Two networks that were trained apart have their neurons in different places. In the W-asymmetric networks of {cite:t}`lim2024` some entries of every row are fixed, and the same in both: does a neuron then have a place of its own? Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` find on MNIST (section 6, Q1 and Q2; Figs. 3a, 3c, 4a, 4c, 7, 8, 10) that
-# the places alone do nothing, and large fixed *values* do all: with $\sigma_F = 1$ networks can be averaged as they are, with $\sigma_F = 0$ no more than ordinary ones, and activation matching repairs the latter about as well. This chapter trains these networks, follows the lines between them, and asks three things more: whether the permutation that matches best *is* the
+# masks alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ networks can be averaged as they are, with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well. This chapter trains these networks, follows the lines between them, and asks three things more: whether the permutation that matches best *is* the
 # identity where the identity is nearly optimal; whether alignment can do harm; and what the sign in the published script does.
 #
 # {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code. What the paper states about its own sizes stays open at others, and the box of a claim then shows
@@ -25,13 +25,13 @@
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
 images: int = 2000  # training images; 54 000 in the published code
-epochs: int = 8  # passes through them; 100 in the paper
+epochs: int = 12  # passes through them; 100 in the paper
 stages: list = [0, 1, 3]  # epochs of Fig. 3c before the last one
 batch: int = 64  # not stated in the paper; that of the published code
-pairs: int = 8  # pairs of networks of Fig. 4, as in the paper
+pairs: int = 6  # pairs of networks of Fig. 4; 8 in the paper
 sweep_pairs: int = 6  # pairs of each other variant
 sigmas: list = [0.5, 2.0, 5.0]  # scales beside 0 and 1; up to 5 in the paper
-shares: list = [0.5, 0.75]  # of fixed entries, for Fig. 10
+shares: list = [0.75]  # of fixed entries, for Fig. 10
 places: int = 8  # intervals of a line, even
 seed: int = 7053  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
@@ -76,10 +76,10 @@ from lmc_helpers.networks.segments import along_segments
 # %% [markdown]
 # ## The idea
 #
-# A linear map of such a network applies $W_{\mathrm{eff}} = F + D \odot W$ (eq. (2) of the paper): in a row of a W-MLP a few entries are fixed, $D = 0$ and $F \sim \mathcal N(0, \sigma_F^2)$ there, and the others are trained, $D = 1$ and $F = 0$. With $\sigma_F = 0$ these are sparse networks. In a syre-MLP all entries are
-# $F + W$ with $F \sim \mathcal N(0, \sigma_F^2)$; the paper leaves $D$ open, and $D = 1$ in the [published code](https://github.com/vuenc/neuron-identifiability), which we follow. In a σ-asymmetric MLP the weights are ordinary and the activation is $h \mapsto s(G h) \odot h$ with a fixed matrix $G$ of $\mathcal N(0, 1)$ entries and the logistic function $s$ (*FiGLU*).
+# A linear map of such a network applies $W_{\mathrm{eff}} = F + D \odot W$ (eq. (2) of the paper): in a row of a W-MLP a few entries are fixed, $D = 0$ and $F \sim \mathcal N(0, \sigma_F^2)$ there, and the others are trained, $D = 1$ and $F = 0$. With $\sigma_F = 0$ these are sparse networks. In a syre-MLP all entries have
+# $F \sim \mathcal N(0, \sigma_F^2)$ and $D^{-2}$ uniform in $[1 - \varepsilon, 1 + \varepsilon]$ (Table 1); $\varepsilon$ is not stated, and we take $\varepsilon = 0$, $D = 1$, as the [published code](https://github.com/vuenc/neuron-identifiability) does. In a σ-asymmetric MLP the weights are ordinary and the activation is $h \mapsto s(G h) \odot h$ with a fixed matrix $G$ of $\mathcal N(0, 1)$ entries and the logistic function $s$ (*FiGLU*).
 #
-# How much of a neuron do two runs have in common when they start? Let $d$ inputs be uncorrelated with equal variances, $f$ entries of the row fixed, the others drawn from $\mathcal N(0, 1/d)$. Given $F$, the two pre-activations have covariance $\sum_j F_{ij}^2 \approx \sigma_F^2 f$ and variance $\sigma_F^2 f + (d - f)/d$, while neurons $i \ne j$ have covariance
+# How much of a neuron do two runs have in common when they start? Let $d$ inputs be uncorrelated with variance 1, $f$ entries of the row fixed, the others drawn from $\mathcal N(0, 1/d)$. Given $F$, the two pre-activations of a unit have covariance $\sum_j F_{ij}^2 \approx \sigma_F^2 f$ and variance $\sigma_F^2 f + (d - f)/d$, while neurons $i \ne j$ have covariance
 # 0 in the mean. Unit $i$ is thus correlated with unit $i$ of the other run by
 #
 # $$
@@ -110,7 +110,7 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
 # starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we. Units are matched and accuracies taken on all images that the networks were trained on.
 #
-# A pair shares $F$ and $D$. In the paper all pairs share one mask; here every pair has its own, so that pairs are independent. Pair $p$ has the same masks and first weights in all variants.
+# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent. Pair $p$ has the same masks and first weights in all variants.
 
 # %%
 settings = dict(
@@ -196,43 +196,42 @@ def of_way(key: str) -> str:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives against σ_F, and over epochs"}
 SCALES = sorted({0.0, 1.0, *map(float, sigmas)})
-figure, (left, right) = figures.panels(2)
-for part, label, colour in (
-    ("optimal", "$P^*$", "blue"),
-    ("identity", "identity", "red"),
-    ("random", "random, mean over all", "grey"),
-):
-    values = [getattr(first.found(f"W {s:g}"), part) for s in SCALES]
-    mean, error = np.transpose([over_clusters(v) for v in values])
-    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
-    figures.band(left, range(len(SCALES)), mean, error, **style)
-left.set(xlabel=r"$\sigma_F$", ylabel=r"objective $\mathcal{L}$")
-left.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
-left.legend(loc="best")
 KEPT = [epoch for epoch in sorted(set(stages)) if epoch < epochs]
-NAMES = {
-    "MLP": ("MLP", "black"),
-    "W 0": (r"W-MLP, $\sigma_F = 0$", "orange"),
-    "W 1": (r"W-MLP, $\sigma_F = 1$", "blue"),
-    "syre 1": (r"syre-MLP, $\sigma_F = 1$", "green"),
-}
-for key, (label, colour) in NAMES.items():
-    ways = [*(first.way(key, epoch) for epoch in KEPT), first.way(key)]
-    mean, error = np.transpose(ways)
-    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
-    figures.band(right, range(len(ways)), mean, error, **style)
-right.set(xlabel="epochs", ylabel="$r$, identity on the way to $P^*$")
-right.set_ylim(-0.3, 1.1)
-right.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
-right.legend(loc="best")
+
+
+def objectives(axes, at: list) -> None:
+    """Three curves, averaged over layers, through some places."""
+    for part, label, colour in (
+        ("optimal", "optimal $P^*$", "blue"),
+        ("identity", "identity", "red"),
+        ("random", "random, mean over all", "grey"),
+    ):
+        mean, error = np.transpose([over_clusters(getattr(f, part)) for f in at])
+        style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
+        figures.band(axes, range(len(at)), mean, error, **style)
+
+
+figure, panels = figures.panels(3, sharey=True)
+objectives(panels[0], [first.found(f"W {s:g}") for s in SCALES])
+panels[0].set(
+    title=f"after {epochs} epochs",
+    xlabel=r"$\sigma_F$",
+    ylabel=r"objective $\mathcal{L}$",
+)
+panels[0].set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
+for axis, key in ((panels[1], "W 0"), (panels[2], "W 1")):
+    objectives(axis, [first.found(key, epoch) for epoch in [*KEPT, None]])
+    axis.set(title=rf"$\sigma_F = {key[2:]}$", xlabel="epochs")
+    axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
+figures.legend(figure)
 figures.show("fig_objectives", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_objectives
 # :name: fig-objectives
-# :alt: Left, the objective of the optimal, the identity and random permutations against the scale of the fixed weights. The identity starts at the random value and joins the optimal one as the scale grows. Right, how far the identity is on the way to the optimum over epochs, high for fixed weights of scale one and near zero without them.
+# :alt: Three panels with the objective of the optimal, the identity and random permutations. Left, against the scale of the fixed weights: the identity starts at the random value and joins the optimal one as the scale grows. Middle and right, over epochs: with zero fixed weights the identity stays at the random value, with scale one it stays near the optimal one.
 #
-# Left: Fig. 3a, objectives at the end, averaged over layers. Right: Fig. 3c in one number, $r$ over epochs. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
+# W-MLPs. Left: Fig. 3a. Middle and right: Fig. 3c. Averages over layers; bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
 #
 # ### What $P^*$ moves
@@ -291,6 +290,12 @@ claims.check("I14.zero", **judged(lambda e: e.way("W 0")), n=n_steps)
 # We call networks *connected* if the drop is at most 2 points, the threshold of {cite:t}`frankle2020`, and a drop *high* if it is five times that.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the accuracy along the line, unaligned and aligned"}
+NAMES = {
+    "MLP": ("MLP", "black"),
+    "W 0": (r"W-MLP, $\sigma_F = 0$", "orange"),
+    "W 1": (r"W-MLP, $\sigma_F = 1$", "blue"),
+    "syre 1": (r"syre-MLP, $\sigma_F = 1$", "green"),
+}
 figure, axes = figures.panels(2, sharey=True)
 for axis, matched, title in (
     (axes[0], "none", "unaligned"),
@@ -358,53 +363,61 @@ claims.check("I11.syre", **judged(lambda e: drop(e, "syre 1")), n=n_steps)
 # %% [markdown]
 # ## Does alignment always help?
 #
-# Fixed weights and alignment compete: $P^*$ is the best permutation of activations, but a unit that it moves brings its fixed weights along, which then meet other fixed weights. Where $P^*$ is the identity nothing happens. Where fixed weights identify most neurons but not all, the few that are moved may cost more than they bring.
+# Fixed weights and alignment compete: $P^*$ is the best permutation of activations, but a unit that it moves brings its fixed weights along, which then meet other fixed weights. Where $P^*$ is the identity nothing happens. Where fixed weights identify most neurons but not all, the units that are moved may cost more than they bring.
 #
 # ### The sign of the objective
 #
-# The script that the authors published for Fig. 4c (`measure_lmc_unaligned_aligned.py`) *maximises* $\sum_i (1 - |S_{i p(i)}|)$: it matches units whose activations are as little correlated as they can be. The objective of the text is the sum of the correlations, which their script for Fig. 3 maximises.
+# The script for aligned networks in the published code (`measure_lmc_unaligned_aligned.py`, commit c92eb82) *maximises* $\sum_i (1 - |S_{i p(i)}|)$: it matches units whose activations are as little correlated as they can be. With the other sign it would maximise $\sum_i |S_{i p(i)}|$ and match units that respond alike, or oppositely. The objective of the text is the sum of the
+# correlations themselves, which the script for Fig. 3 maximises. We take that of the text, and follow the lines for both signs of the other.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the drops against σ_F, and what is lost at the ends"}
 figure, (left, right) = figures.panels(2)
-for by, label, colour in (
-    ("none", "unaligned", "red"),
-    ("correlation", r"aligned by $\rho$", "blue"),
-    ("published", r"by $1 - |\rho|$, maximised", "grey"),
+
+
+def against_scales(axes, found: list, colour: str, label: str, fmt="o-") -> None:
+    """Means over pairs, with bars, of what was found at each σ_F."""
+    mean, error = np.transpose(found)
+    style = dict(color=f"book:{colour}", fmt=fmt, linewidth=1.2, label=label)
+    figures.band(axes, range(len(SCALES)), mean, error, **style)
+
+
+for by, label, colour, fmt in (
+    ("none", "drop, unaligned", "red", "o-"),
+    ("correlation", r"by the largest $\rho$", "blue", "o-"),
+    ("absolute", r"by the largest $|\rho|$", "sky", "s--"),
+    ("published", r"by the largest $1 - |\rho|$", "grey", "o-"),
 ):
     drops = [drop(first, f"W {s:g}", by) for s in SCALES]
-    mean, error = np.transpose(drops)
-    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
-    figures.band(left, range(len(SCALES)), mean, error, **style)
-left.set(ylabel="drop of the accuracy in the middle (points)", ylim=(-5, 95))
-for place, label, colour in ((0, "ends", "black"), (1, "middle", "red")):
-    at = [first.found(f"W {s:g}").accuracy["none"] for s in SCALES]
-    middle = [100 * v[:, place * (v.shape[1] // 2)] for v in at]
-    mean, error = np.transpose([over_clusters(v) for v in middle])
-    style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2, label=label)
-    figures.band(right, range(len(SCALES)), mean, error, **style)
-right.set(ylabel="training accuracy, unaligned (%)", ylim=(0, 105))
+    against_scales(left, drops, colour, label, fmt)
+left.set_ylabel("drop of the accuracy half-way (points)")
+lines = [100 * first.found(f"W {s:g}").accuracy["none"] for s in SCALES]
+of_ends = [over_clusters(line[:, [0, -1]]) for line in lines]
+half_way = [over_clusters(line[:, line.shape[1] // 2]) for line in lines]
+against_scales(right, of_ends, "black", "accuracy of the ends")
+against_scales(right, half_way, "orange", "half-way, unaligned", "s-")
+right.set(ylabel="training accuracy (%)", ylim=(0, 105))
 for axis in (left, right):
-    axis.set(xlabel=r"$\sigma_F$")
+    axis.set_xlabel(r"$\sigma_F$")
     axis.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
-figures.legend(figure, columns=5)
+figures.legend(figure)
 figures.show("fig_alignment", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_alignment
 # :name: fig-alignment
-# :alt: Left, the drop of the accuracy in the middle against the scale of the fixed weights, unaligned, aligned by correlation, and matched by the published objective, which is no alignment and destroys the connection at large scales. Right, training accuracy of the ends and of the middle against the scale; the ends lose accuracy at large scales.
+# :alt: Left, the drop of the accuracy half-way against the scale of the fixed weights, unaligned, aligned by the correlation or its absolute value, and matched by the published objective, which is no alignment and breaks the connection at large scales. Right, training accuracy of the ends and half-way against the scale.
 #
-# W-MLPs. Left: drops without alignment, aligned by the correlation, and matched as the published script does. Right: what the ends and the middle reach (profile {glue:text}`profile`).
+# W-MLPs. Left: drops without alignment and with three matchings; the script maximises $1 - |\rho|$. Right: what the ends and the middle reach. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
 #
-# | | training accuracy (%) | $r$ | units that $P^*$ leaves in place (%) | drop, unaligned | aligned | by $1 - \lvert\rho\rvert$ |
-# | --- | --- | --- | --- | --- | --- | --- |
-# | MLP | {glue:text}`end_MLP` | {glue:text}`way_MLP` | {glue:text}`stays_MLP` | {glue:text}`none_MLP` | {glue:text}`correlation_MLP` | {glue:text}`published_MLP` |
-# | W-MLP, $\sigma_F = 0$ | {glue:text}`end_zero` | {glue:text}`way_zero` | {glue:text}`stays_zero` | {glue:text}`none_zero` | {glue:text}`correlation_zero` | {glue:text}`published_zero` |
-# | W-MLP, $\sigma_F = 1$ | {glue:text}`end_one` | {glue:text}`way_one` | {glue:text}`stays_one` | {glue:text}`none_one` | {glue:text}`correlation_one` | {glue:text}`published_one` |
-# | W-MLP, $\sigma_F =$ {glue:text}`largest` | {glue:text}`end_top` | {glue:text}`way_top` | {glue:text}`stays_top` | {glue:text}`none_top` | {glue:text}`correlation_top` | {glue:text}`published_top` |
-# | syre-MLP, $\sigma_F = 1$ | {glue:text}`end_syre` | {glue:text}`way_syre` | {glue:text}`stays_syre` | {glue:text}`none_syre` | {glue:text}`correlation_syre` | {glue:text}`published_syre` |
-# | σ-MLP | {glue:text}`end_sigma` | {glue:text}`way_sigma` | {glue:text}`stays_sigma` | {glue:text}`none_sigma` | {glue:text}`correlation_sigma` | {glue:text}`published_sigma` |
+# | | training accuracy (%) | $r$ | units that $P^*$ leaves in place (%) | drop, unaligned | by $\rho$ | by $\lvert\rho\rvert$ | by $1 - \lvert\rho\rvert$ |
+# | --- | --- | --- | --- | --- | --- | --- | --- |
+# | MLP | {glue:text}`end_MLP` | {glue:text}`way_MLP` | {glue:text}`stays_MLP` | {glue:text}`none_MLP` | {glue:text}`correlation_MLP` | {glue:text}`absolute_MLP` | {glue:text}`published_MLP` |
+# | W-MLP, $\sigma_F = 0$ | {glue:text}`end_zero` | {glue:text}`way_zero` | {glue:text}`stays_zero` | {glue:text}`none_zero` | {glue:text}`correlation_zero` | {glue:text}`absolute_zero` | {glue:text}`published_zero` |
+# | W-MLP, $\sigma_F = 1$ | {glue:text}`end_one` | {glue:text}`way_one` | {glue:text}`stays_one` | {glue:text}`none_one` | {glue:text}`correlation_one` | {glue:text}`absolute_one` | {glue:text}`published_one` |
+# | W-MLP, $\sigma_F =$ {glue:text}`largest` | {glue:text}`end_top` | {glue:text}`way_top` | {glue:text}`stays_top` | {glue:text}`none_top` | {glue:text}`correlation_top` | {glue:text}`absolute_top` | {glue:text}`published_top` |
+# | syre-MLP, $\sigma_F = 1$ | {glue:text}`end_syre` | {glue:text}`way_syre` | {glue:text}`stays_syre` | {glue:text}`none_syre` | {glue:text}`correlation_syre` | {glue:text}`absolute_syre` | {glue:text}`published_syre` |
+# | σ-MLP | {glue:text}`end_sigma` | {glue:text}`way_sigma` | {glue:text}`stays_sigma` | {glue:text}`none_sigma` | {glue:text}`correlation_sigma` | {glue:text}`absolute_sigma` | {glue:text}`published_sigma` |
 #
 # (Drops in points; ± half-widths of intervals at two-sided $10^{-3}$ over pairs, profile {glue:text}`profile`.)
 
@@ -417,7 +430,7 @@ def remains(experiment: Experiment, by: str) -> tuple[float, float]:
 
 
 def other_sign(experiment: Experiment) -> tuple[float, float]:
-    """Drop of MLPs matched by |ρ| less that by ρ, over that of unaligned ones."""
+    """Drop of MLPs by |ρ| less that by ρ, over that of unaligned ones."""
     found = experiment.found("MLP")
     drops = [found.drop(by) for by in ("absolute", "correlation", "none")]
     return jackknife(lambda u, v, w: (u - v) / w, *drops)
@@ -444,7 +457,33 @@ claims.check("I11.harmless", **judged(harm), n=n_pairs)
 # %% [markdown]
 # ## Layer by layer, and other ways to break the symmetry
 #
-# App. G.1 looks at each layer (Figs. 7, 8), at σ-asymmetric MLPs, where the identity is found no better than random permutations, and at the share of fixed entries (Fig. 10): sparsity alone does not make neurons identifiable. The paper does not say which shares it takes, nor whether of all maps; here a share is that of every row of all four.
+# App. G.1 looks at each layer (Figs. 7, 8): the patterns are consistent across layers. It looks at σ-asymmetric MLPs, where the identity is found to be no better than random permutations, and at the share of fixed entries (Fig. 10): sparsity alone, without fixed weights, does not yield strong identifiability. The text does not say which shares are taken, nor of which
+# maps; here a share is that of every row of all four.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, over epochs"}
+figure, panels = figures.panels(3, sharey=True)
+for layer, axis in enumerate(panels):
+    for key, (label, colour) in NAMES.items():
+        ways = [first.way(key, epoch, layer) for epoch in [*KEPT, None]]
+        style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
+        mean, error = np.transpose(ways)
+        figures.band(axis, range(len(ways)), mean, error, label=label, **style)
+    value, error = first.way("sigma", layer=layer)
+    style = dict(color="book:purple", fmt="D", label="σ-MLP, at the end")
+    figures.band(axis, [len(KEPT) + 0.15], [value], [error], **style)
+    axis.set(xlabel="epochs", title=f"after layer {layer + 1}", ylim=(-0.3, 1.1))
+    axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
+panels[0].set_ylabel("$r$, identity on the way to $P^*$")
+figures.legend(figure)
+figures.show("fig_stages", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_stages
+# :name: fig-stages
+# :alt: Three panels, one a hidden layer, with how far the identity is on the way to the best permutation over epochs. In each the curves of the W-MLP and the syre-MLP with fixed weights of scale one are near one, and those of the MLP and the W-MLP with zero fixed weights near zero, like the point of the σ-MLP.
+#
+# Fig. 7 in one number, $r$. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
+# ```
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, against σ_F and shares"}
 figure, (left, right) = figures.panels(2, sharey=True)
@@ -452,33 +491,34 @@ COLOURS = ("blue", "orange", "green")
 for layer, colour in zip(LAYERS, COLOURS, strict=True):
     ways = [first.way(f"W {s:g}", layer=layer) for s in SCALES]
     style = dict(color=f"book:{colour}", linewidth=1.2)
-    label = f"after layer {layer + 1}"
+    word = f"after layer {layer + 1}"
+    mean, error = np.transpose(ways)
     figures.band(
-        left,
-        range(len(SCALES)),
-        *np.transpose(ways),
-        fmt="o-",
-        label=label,
-        **style,
+        left, range(len(SCALES)), mean, error, fmt="o-", label=word, **style
     )
     for sigma, fmt in ((0, "o--"), (1, "s-")):
-        ways = [first.way(f"share {s:g}, {sigma}", layer=layer) for s in shares]
-        figures.band(right, shares, *np.transpose(ways), fmt=fmt, **style)
-for fmt, label in (("o--", r"$\sigma_F = 0$"), ("s-", r"$\sigma_F = 1$")):
+        keys = ["MLP", *(f"share {s:g}, {sigma}" for s in shares)]
+        mean, error = np.transpose([first.way(key, layer=layer) for key in keys])
+        figures.band(right, [0, *shares], mean, error, fmt=fmt, **style)
+for fmt, label in (
+    ("o--", r"right: $\sigma_F = 0$"),
+    ("s-", r"right: $\sigma_F = 1$"),
+):
     right.plot([], [], fmt, color="book:black", markersize=3, label=label)
 left.set(xlabel=r"$\sigma_F$", ylabel="$r$, identity on the way to $P^*$")
 left.set_ylim(-0.3, 1.1)
 left.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
 right.set(xlabel="share of fixed entries in every row")
-figures.legend(figure, columns=5)
+right.set_xticks([0, *shares], ["0 (MLP)", *(f"{s:g}" for s in shares)])
+figures.legend(figure)
 figures.show("fig_layers", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_layers
 # :name: fig-layers
-# :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, for three layers; all rise from near zero to one. Right, the same against the share of fixed entries; with scale one it is near one, with zero fixed weights it stays low.
+# :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, for three layers; all rise from near zero to one. Right, the same against the share of fixed entries; with scale one it rises to one, with zero fixed weights it stays low.
 #
-# Left: Fig. 8, W-MLPs with the entries of App. F.1. Right: Fig. 10, shares of fixed entries (profile {glue:text}`profile`).
+# Left: Fig. 8 in one number, W-MLPs with the entries of App. F.1. Right: Fig. 10, shares of fixed entries; without any the network is an MLP. Bars as before (profile {glue:text}`profile`).
 # ```
 
 
@@ -505,16 +545,33 @@ claims.check("I14.sparsity", **judged(sparsest), n=n_pairs)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 rows = {"MLP": "MLP", "W 0": "zero", "W 1": "one", TOP: "top"}
 rows |= {"syre 1": "syre", "sigma": "sigma"}
+
+
+def change(key: str) -> str:
+    """What alignment does to the drop, in words."""
+    found = first.found(key)
+    value, error = over_clusters(found.drop("correlation") - found.drop())
+    number = f"{abs(value):.1f} ± {3.29 * error:.1f} points"
+    if abs(value) <= 3.29 * error:
+        return f"changes it by {number}, within the error"
+    return f"{'raises' if value > 0 else 'lowers'} it by {number}"
+
+
+def duration(s: float) -> str:
+    """Seconds in a unit that suits."""
+    units = ((5400, 3600, "h"), (90, 60, "min"), (0, 1, "s"))
+    unit, word = next((u, word) for least, u, word in units if s >= least)
+    return f"{max(1, round(s / unit))} {word}"
+
+
 for key, word in rows.items():
     found = first.found(key)
     numbers = {"end": percent(100 * found.accuracy["none"][:, [0, -1]])}
     numbers |= {"way": of_way(key), "stays": percent(100 * found.stays)}
     numbers |= {by: percent(found.drop(by)) for by in found.accuracy}
     figures.numbers(**{f"{kind}_{word}": text for kind, text in numbers.items()})
-harms = {key: first.found(key) for key in ("W 1", TOP)}
-harms = {
-    k: found.drop("correlation") - found.drop() for k, found in harms.items()
-}
+zero = [first.way("W 0", layer=layer) for layer in LAYERS]
+seconds = 3600 * sum(run.prices().cpu_hours for run in first.runs.values())
 figures.numbers(
     data_says=data_says,
     profile=profile,
@@ -522,27 +579,29 @@ figures.numbers(
     epochs=epochs,
     batch=batch,
     pairs=pairs,
-    n_images=len(first.y),
+    n_images=f"{len(first.y):,}".replace(",", "\u202f"),
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
-    sparsest=f"{sparsest(first)[0]:.2f}",
-    harm_one=percent(harms["W 1"]),
-    harm_top=percent(harms[TOP]),
-    hours=f"{sum(run.prices().cpu_hours for run in first.runs.values()):.2g}",
+    harm_one=change("W 1"),
+    harm_top=change(TOP),
+    zero_layers=", ".join(f"{r:.2f} ± {3.29 * error:.2f}" for r, error in zero),
+    price=duration(seconds),
 )
 
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What is read of the paper's own sizes needs 512 units, most of the images and some time: at the profile `paper` the networks of Fig. 4 are trained in 8 pairs and the others in 6, all for 20 epochs, which takes 13 to 14 hours of one core, in jobs that run side by side (`make runs`). The printed 100 epochs
-# cost five times that on cores and less than two hours on a GPU. Curves cannot be compared number by number: the figures print no numbers, one mask stands behind each curve, and how much masks differ is not said.
+# The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, batches of 64 and 16 000 steps: at the profile `paper` the networks of Fig. 4 are trained in 8 pairs and the others in 6, all for 20 epochs, which takes about 14 hours of one core, in jobs that run side by side (`make runs PROFILE=paper`). The
+# printed 100 epochs cost five times that, or about two hours of a GPU. Curves cannot be compared number by number: the figures print no numbers, and how much the mask matters is not said.
 #
 # ## What we found that the paper does not say
 #
-# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries $\sigma_F$ has to grow like one over the square root of the width, so that $\sigma_F = 1$ is a statement about 512 units.
-# - Fixed weights cost something: the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with 0 {glue:text}`end_zero` % in the same time. A small drop says little without the height of the ends.
-# - Alignment need not help. At $\sigma_F = 1$ it changes the drop by {glue:text}`harm_one` points, at $\sigma_F =$ {glue:text}`largest` by {glue:text}`harm_top`: $P^*$ matches activations, and moves fixed weights off fixed weights.
-# - The objective $1 - |\rho|$ of the published script, maximised, is no alignment: the drop of MLPs is {glue:text}`none_MLP` points without it and {glue:text}`published_MLP` with it, and networks that were connected are torn apart ({glue:text}`none_top` and {glue:text}`published_top` points at the largest $\sigma_F$). The low barriers of Fig. 4c are those of the objective in the text.
+# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries $\sigma_F$ has to grow like one over the square root of the width where networks are narrower, so that $\sigma_F = 1$ is a statement about 512 units.
+# - Fixed weights have a price: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %. A small drop is to be read beside the height of the ends.
+# - Does alignment always help? At $\sigma_F = 1$ it {glue:text}`harm_one`, at $\sigma_F =$ {glue:text}`largest` it {glue:text}`harm_top`. $P^*$ matches activations; a unit that it moves takes its fixed weights away from their equals in the other network.
+# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F =$ {glue:text}`largest` it is {glue:text}`published_top`, and {glue:text}`none_top` unaligned. The low barriers that Fig. 4c shows are
+#   those of an alignment, so that figure and script seem to differ in the sign.
+# - With $\sigma_F = 0$ the last hidden layer is the one to look at. In each output's row half of the entries are 0 in both networks, and a unit can feed only those classes that its column leaves open, about half of them: $r$ is {glue:text}`zero_layers` after the three layers.
 #
 # ```{admonition} Try it
 # :class: tip

@@ -6,8 +6,8 @@ compared on equal masks and equal first weights.
 
 Readings where the paper leaves it open, all from the code that the authors have published: batches of 64; 90 % of the
 training images; W of asymmetric layers starts at N(0, 1/inputs), that of ordinary ones by the law of torch; syre has
-D = 1; FiGLU has entries N(0, 1) and stands behind the layer norm. At another width or other images a row has the same
-share of fixed entries.
+ε = 0 in Table 1, so D = 1; FiGLU has entries N(0, 1) and stands behind the layer norm. At another width or other images
+a row has the same share of fixed entries.
 """
 
 from __future__ import annotations
