@@ -374,27 +374,31 @@ claims.check("I11.syre", **judged(lambda e: drop(e, "syre 1")), n=n_steps)
 figure, (left, right) = figures.panels(2)
 
 
-def against_scales(axes, found: list, colour: str, label: str, fmt="o-") -> None:
-    """Means over pairs, with bars, of what was found at each σ_F."""
+def against_scales(axes, found: list, number: int, **style) -> None:
+    """Means over pairs at each σ_F, with bars, side by side with others."""
     mean, error = np.transpose(found)
-    style = dict(color=f"book:{colour}", fmt=fmt, linewidth=1.2, label=label)
-    figures.band(axes, range(len(SCALES)), mean, error, **style)
+    at = np.arange(len(SCALES)) + 0.05 * (number - 1)
+    figures.band(axes, at, mean, error, linewidth=1.2, **style)
 
 
-for by, label, colour, fmt in (
+matchings = (
     ("none", "drop, unaligned", "red", "o-"),
     ("correlation", r"by the largest $\rho$", "blue", "o-"),
     ("absolute", r"by the largest $|\rho|$", "sky", "s--"),
     ("published", r"by the largest $1 - |\rho|$", "grey", "o-"),
-):
+)
+for number, (by, label, colour, fmt) in enumerate(matchings):
     drops = [drop(first, f"W {s:g}", by) for s in SCALES]
-    against_scales(left, drops, colour, label, fmt)
+    style = dict(color=f"book:{colour}", label=label, fmt=fmt)
+    against_scales(left, drops, number, **style)
 left.set_ylabel("drop of the accuracy half-way (points)")
 lines = [100 * first.found(f"W {s:g}").accuracy["none"] for s in SCALES]
 of_ends = [over_clusters(line[:, [0, -1]]) for line in lines]
 half_way = [over_clusters(line[:, line.shape[1] // 2]) for line in lines]
-against_scales(right, of_ends, "black", "accuracy of the ends")
-against_scales(right, half_way, "orange", "half-way, unaligned", "s-")
+style = dict(color="book:black", label="accuracy of the ends", fmt="o-")
+against_scales(right, of_ends, 1, **style)
+style = dict(color="book:orange", label="half-way, unaligned", fmt="s-")
+against_scales(right, half_way, 2, **style)
 right.set(ylabel="training accuracy (%)", ylim=(0, 105))
 for axis in (left, right):
     axis.set_xlabel(r"$\sigma_F$")
@@ -463,14 +467,15 @@ claims.check("I11.harmless", **judged(harm), n=n_pairs)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, over epochs"}
 figure, panels = figures.panels(3, sharey=True)
 for layer, axis in enumerate(panels):
-    for key, (label, colour) in NAMES.items():
+    for number, (key, (label, colour)) in enumerate(NAMES.items()):
         ways = [first.way(key, epoch, layer) for epoch in [*KEPT, None]]
+        at = np.arange(len(ways)) + 0.06 * (number - 2)  # side by side
         style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
         mean, error = np.transpose(ways)
-        figures.band(axis, range(len(ways)), mean, error, label=label, **style)
+        figures.band(axis, at, mean, error, label=label, **style)
     value, error = first.way("sigma", layer=layer)
     style = dict(color="book:purple", fmt="D", label="σ-MLP, at the end")
-    figures.band(axis, [len(KEPT) + 0.15], [value], [error], **style)
+    figures.band(axis, [len(KEPT) + 0.12], [value], [error], **style)
     axis.set(xlabel="epochs", title=f"after layer {layer + 1}", ylim=(-0.3, 1.1))
     axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
 panels[0].set_ylabel("$r$, identity on the way to $P^*$")
@@ -493,16 +498,16 @@ for layer, colour in zip(LAYERS, COLOURS, strict=True):
     style = dict(color=f"book:{colour}", linewidth=1.2)
     word = f"after layer {layer + 1}"
     mean, error = np.transpose(ways)
-    figures.band(
-        left, range(len(SCALES)), mean, error, fmt="o-", label=word, **style
-    )
+    at = np.arange(len(SCALES)) + 0.05 * (layer - 1)  # side by side
+    figures.band(left, at, mean, error, fmt="o-", label=word, **style)
     for sigma, fmt in ((0, "o--"), (1, "s-")):
         keys = ["MLP", *(f"share {s:g}, {sigma}" for s in shares)]
         mean, error = np.transpose([first.way(key, layer=layer) for key in keys])
-        figures.band(right, [0, *shares], mean, error, fmt=fmt, **style)
+        at = np.array([0, *shares]) + 0.01 * (layer - 1)
+        figures.band(right, at, mean, error, fmt=fmt, **style)
 for fmt, label in (
-    ("o--", r"right: $\sigma_F = 0$"),
-    ("s-", r"right: $\sigma_F = 1$"),
+    ("o--", r"shares, $\sigma_F = 0$"),
+    ("s-", r"shares, $\sigma_F = 1$"),
 ):
     right.plot([], [], fmt, color="book:black", markersize=3, label=label)
 left.set(xlabel=r"$\sigma_F$", ylabel="$r$, identity on the way to $P^*$")
