@@ -110,7 +110,7 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
 # starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we. Units are matched and accuracies taken on all images that the networks were trained on.
 #
-# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent. Pair $p$ has the same masks and first weights in all variants.
+# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent. Pair $p$ has the same seeds in all variants, and W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights.
 
 # %%
 settings = dict(
@@ -553,13 +553,12 @@ rows |= {"syre 1": "syre", "sigma": "sigma"}
 
 
 def change(key: str) -> str:
-    """What alignment does to the drop, in words."""
+    """By how much alignment changes the drop."""
     found = first.found(key)
     value, error = over_clusters(found.drop("correlation") - found.drop())
-    number = f"{abs(value):.1f} ± {3.29 * error:.1f} points"
-    if abs(value) <= 3.29 * error:
-        return f"changes it by {number}, within the error"
-    return f"{'raises' if value > 0 else 'lowers'} it by {number}"
+    number = f"{value:+.1f} ± {3.29 * error:.1f} points"
+    clear = abs(value) > 3.29 * error
+    return f"{number} ({'beyond' if clear else 'within'} the error)"
 
 
 def duration(s: float) -> str:
@@ -584,12 +583,12 @@ figures.numbers(
     epochs=epochs,
     batch=batch,
     pairs=pairs,
-    n_images=f"{len(first.y):,}".replace(",", "\u202f"),
+    n_images=f"{len(first.y):,}".replace(",", " "),
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
     harm_one=change("W 1"),
     harm_top=change(TOP),
-    zero_layers=", ".join(f"{r:.2f} ± {3.29 * error:.2f}" for r, error in zero),
+    zero_layers=", ".join(f"{r:+.2f} ± {3.29 * error:.2f}" for r, error in zero),
     price=duration(seconds),
 )
 
@@ -601,12 +600,12 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries $\sigma_F$ has to grow like one over the square root of the width where networks are narrower, so that $\sigma_F = 1$ is a statement about 512 units.
+# - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries a narrower network needs a larger $\sigma_F$, like one over the square root of the width, so that $\sigma_F = 1$ is a statement about 512 units.
 # - Fixed weights have a price: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %. A small drop is to be read beside the height of the ends.
-# - Does alignment always help? At $\sigma_F = 1$ it {glue:text}`harm_one`, at $\sigma_F =$ {glue:text}`largest` it {glue:text}`harm_top`. $P^*$ matches activations; a unit that it moves takes its fixed weights away from their equals in the other network.
+# - Does alignment always help? It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`. $P^*$ matches activations; a unit that it moves takes its fixed weights away from their equals in the other network.
 # - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F =$ {glue:text}`largest` it is {glue:text}`published_top`, and {glue:text}`none_top` unaligned. The low barriers that Fig. 4c shows are
 #   those of an alignment, so that figure and script seem to differ in the sign.
-# - With $\sigma_F = 0$ the last hidden layer is the one to look at. In each output's row half of the entries are 0 in both networks, and a unit can feed only those classes that its column leaves open, about half of them: $r$ is {glue:text}`zero_layers` after the three layers.
+# - If masks alone leave a trace, it is to be expected in the last hidden layer: in the row of each output half of the entries are 0 in both networks, so that a unit feeds only about half of the classes, the same in both. With $\sigma_F = 0$, $r$ is {glue:text}`zero_layers` after the three layers.
 #
 # ```{admonition} Try it
 # :class: tip

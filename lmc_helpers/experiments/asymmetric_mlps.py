@@ -1,8 +1,8 @@
 """Pairs of asymmetric MLPs on images, their lines and what matches their units (Bürgin et al., section 6, F.1, G.1).
 
 A pair is two networks with one F and D for each layer and with initial weights and orders of examples of their own.
-Pairs have masks of their own, so that they are independent. Pair p of every variant has the same seeds: variants are
-compared on equal masks and equal first weights.
+Pairs have masks of their own, so that they are independent. Pair p of every variant has the same seeds: W-MLPs
+that differ in σ_F alone are compared on equal masks and equal first weights.
 
 Readings where the paper leaves it open, all from the code that the authors have published: batches of 64; 90 % of the
 training images; W of asymmetric layers starts at N(0, 1/inputs), that of ordinary ones by the law of torch; syre has
