@@ -588,7 +588,9 @@ figures.numbers(
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
     harm_one=change("W 1"),
     harm_top=change(TOP),
-    zero_layers=", ".join(f"{r:+.2f} ± {3.29 * error:.2f}" for r, error in zero),
+    zero_layers=", ".join(
+        f"{round(r, 2) + 0.0:+.2f} ± {3.29 * error:.2f}" for r, error in zero
+    ),
     price=duration(seconds),
 )
 
