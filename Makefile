@@ -1,20 +1,29 @@
-# make book | test | lint | chapter | serve | clean; every target sets up what it needs.
+# make book | runs | test | lint | chapter | serve | clean; every target sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it pip takes its default, which on Linux
 #                                x86-64 ships CUDA builds of several GB
 #   PYTHON=python3.12            the interpreter that .venv is made from (3.11 or later)
+#   EXECUTOR=local|slurm         where training runs and chapters run (default: local; see book/cluster.md)
+#   EXECUTOR_ARGS="..."          Snakemake's arguments for a cluster: partition, account, a workflow profile
 SHELL := /bin/bash
 PROFILE ?= laptop
 PYTHON ?= python3
+EXECUTOR ?= local
+export EXECUTOR_ARGS
 BIN := .venv/bin
 TORCH := $(shell sed -n 's/^torch==//p' requirements.lock)
+WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: book test setup chapter serve confirm reference schemas bench lint lock clean
+.PHONY: book runs test setup chapter serve confirm reference schemas bench lint lock clean
 
 book: setup
-	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)"
+	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)" $(WHERE)
+
+# The chapters' training runs alone: train what is missing, or LIST=1: what there is, done or its price.
+runs: setup
+	@$(BIN)/python -m book.tools.$(if $(LIST),runs --profile "$(PROFILE)",build --profile "$(PROFILE)" --target trained $(WHERE))
 
 test: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book

@@ -1,4 +1,7 @@
-"""How far a build is: what each chapter took the last time, which comes first, and what is left to wait for."""
+"""How far a build is: what each chapter took the last time, which comes first, and what is left to wait for.
+
+Runs and chapters say in one line that they start and in another that they are done; both are read here.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ import heapq
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from book.tools import profiles
 from book.tools.chapters import ROOT, chapters
 
-STARTED = re.compile(r"(\w+): running at \w+")
-DONE = re.compile(r"(\w+): done in ([\d.]+) s")
+STARTED = re.compile(r"((?:run )?\w+): (?:running at \w+|training .+)")
+DONE = re.compile(r"((?:run )?\w+): done in ([\d.]+) s")
+RUN = "run "  # what the lines of training runs begin with
+KINDS = (RUN, "")  # runs and chapters, each with a pace of its own
 
 
 def _memory(profile: str) -> Path:
@@ -52,7 +57,7 @@ def in_words(seconds: float) -> str:
 
 
 class Progress:
-    """What the chapters say while they run, with how many are done and how long the rest will take.
+    """What runs and chapters say, with how many are done and how long the rest will take.
 
     Parameters
     ----------
@@ -60,52 +65,82 @@ class Progress:
         what is built; the times of finished chapters are kept for the next build of it.
     stale : list of str
         the chapters that will run.
-    cores : int
-        how many run side by side.
+    cores : int or None
+        how many run side by side; None, on a cluster, foresees nothing.
     after : float
         seconds for what comes after the chapters.
     clock : callable
         seconds that have passed; a test has its own.
+    runs : dict
+        digest → title and seconds of the training runs that come before the chapters.
     """
 
     def __init__(
-        self, profile: str, stale: list[str], cores: int, after: float, clock: Callable[[], float] = time.monotonic
+        self,
+        profile: str,
+        stale: list[str],
+        cores: int | None,
+        after: float,
+        clock: Callable[[], float] = time.monotonic,
+        runs: Mapping[str, tuple[str, float]] | None = None,
     ):
         every = expected(profile)
         self.profile, self.cores, self.after, self.clock = profile, cores, after, clock
-        self.waiting = {chapter: every[chapter] for chapter in sorted(stale, key=lambda c: -every[c])}
-        self.running: dict[str, tuple[float, float]] = {}  # chapter → seconds expected, time of its start
-        self.total = len(stale)
-        self.taken = self.foreseen = 0.0  # of the chapters that are done: seconds, and what was expected
+        self.titles = {RUN + digest: title for digest, (title, _) in (runs or {}).items()}
+        trained = {RUN + digest: seconds for digest, (_, seconds) in (runs or {}).items()}
+        of_chapters = {chapter: every[chapter] for chapter in stale}
+        self.waiting = _longest_first(trained) | _longest_first(of_chapters)  # in the order in which they start
+        self.running: dict[str, tuple[float, float]] = {}  # name → seconds expected, time of its start
+        self.total = {kind: sum(_kind(name) == kind for name in self.waiting) for kind in KINDS}
+        self.taken, self.foreseen = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)  # seconds of what is done
 
     def line(self, text: str) -> str:
-        """A line as it is shown; a chapter's last one says how far the build is."""
+        """A line as it is shown; the last one of a run or chapter says how far the build is."""
         if started := STARTED.fullmatch(text):
-            chapter = started[1]
-            self.running[chapter] = (self.waiting.pop(chapter, 0.0), self.clock())
+            name = started[1]
+            self.running[name] = (self.waiting.pop(name, 0.0), self.clock())
         elif (done := DONE.fullmatch(text)) and done[1] in self.running:
-            chapter, seconds = done[1], float(done[2])
-            self.foreseen += self.running.pop(chapter)[0]
-            self.taken += seconds
-            self._remember(chapter, seconds)
-            finished = self.total - len(self.waiting) - len(self.running)
-            text = f"[{finished}/{self.total}] {chapter}: done in {seconds:.0f} s"
+            name, seconds = done[1], float(done[2])
+            kind = _kind(name)
+            self.foreseen[kind] += self.running.pop(name)[0]
+            self.taken[kind] += seconds
+            open_ones = sum(_kind(other) == kind for other in (*self.waiting, *self.running))
+            count = f"{self.total[kind] - open_ones}/{self.total[kind]}"
+            if kind == RUN:
+                text = f"run {count}: {self.titles.get(name, name)}, done in {seconds:.0f} s"
+            else:
+                self._remember(name, seconds)
+                text = f"[{count}] {name}: done in {seconds:.0f} s"
             left = self.left()
             text += f", {in_words(left)}" if left else ""
         return text
 
     def left(self) -> float:
         """Seconds until the last chapter and what comes after it, if the rest is as fast as what is done."""
-        pace = min(max(self.taken / self.foreseen, 0.1), 10.0) if self.foreseen else 1.0
+        if self.cores is None:
+            return 0.0
         now = self.clock()
-        free = [max(pace * seconds - (now - start), 0.0) for seconds, start in self.running.values()]
+        free = [max(self._pace(name) * seconds - (now - start), 0.0) for name, (seconds, start) in self.running.items()]
         free += [0.0] * (self.cores - len(free))
         heapq.heapify(free)
-        for seconds in self.waiting.values():
-            heapq.heappush(free, heapq.heappop(free) + pace * seconds)
+        for name, seconds in self.waiting.items():
+            heapq.heappush(free, heapq.heappop(free) + self._pace(name) * seconds)
         return max(free) + self.after
+
+    def _pace(self, name: str) -> float:
+        """Seconds taken for each second expected, of what is done of its kind."""
+        taken, foreseen = self.taken[_kind(name)], self.foreseen[_kind(name)]
+        return min(max(taken / foreseen, 0.1), 10.0) if foreseen else 1.0
 
     def _remember(self, chapter: str, seconds: float) -> None:
         path = _memory(self.profile)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(_last(self.profile) | {chapter: seconds}, indent=1) + "\n", encoding="utf-8")
+
+
+def _kind(name: str) -> str:
+    return RUN if name.startswith(RUN) else ""
+
+
+def _longest_first(seconds: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(seconds.items(), key=lambda item: -item[1]))

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import io
 import json
+import os
 import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ class Sources:
     def __init__(self, root: Path = names.ROOT):
         self.root = root
         self._memory = root / "build" / "parsed.json"
-        self._before = _read(self._memory)
+        self._before = read(self._memory)
         self._parsed: dict[str, dict] = {}
         self._known: dict[Path, Source] = {}
         self._module = cache(self._find)
@@ -173,7 +174,7 @@ class Sources:
 
     def remember(self) -> None:
         """Keep what was parsed for the next time."""
-        _write(self._memory, self._parsed)
+        write(self._memory, self._parsed)
 
     def _find(self, name: str) -> Path | None:
         """The file of a module or of a package's door."""
@@ -201,8 +202,17 @@ class Sources:
         BuildError
             if one of them does not exist.
         """
+        return self._reached(self.chapter(chapter), f"chapter {chapter}")
+
+    def sums_behind(self, module: str) -> dict[str, str]:
+        """Checksums of a module of lmc_helpers and of all that it imports, directly or not."""
+        start = Source("", [(module, [])], [])
+        return self._sums(list(self._reached(start, module).values()))
+
+    def _reached(self, start: Source, who: str) -> dict[str, Path]:
+        """Modules that Python executes for one source."""
         seen: dict[str, Path] = {}
-        todo = [self.chapter(chapter)]
+        todo = [start]
         while todo:
             for module, taken in todo.pop().imports:
                 for name in self._wanted(module, taken):
@@ -210,7 +220,7 @@ class Sources:
                         continue
                     path = self._module(name)
                     if path is None:
-                        raise BuildError(f"chapter {chapter} needs {name}, which does not exist")
+                        raise BuildError(f"{who} needs {name}, which does not exist")
                     seen[name] = path
                     door = path.name == "__init__.py"
                     todo.append(self._source(path, name if door else name.rpartition(".")[0]))
@@ -324,23 +334,27 @@ def stamps(profile: str, out: Path, seeds: str = "") -> Stamps:
     try:
         for chapter, path in found.chapters.items():
             sums = sources.confirmed(chapter, profile) if seeds else sources.digest(chapter, profile)
-            _write(path, sums)
+            write(path, sums)
     except LedgerError as error:
         raise BuildError(f"book/claims: {error}") from None
-    _write(found.pages, sources.book_digest(profile))
+    write(found.pages, sources.book_digest(profile))
     sources.remember()
     return found
 
 
-def _read(path: Path) -> dict:
+def read(path: Path) -> dict:
+    """What a JSON file holds; nothing if it is not there or cut off."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
 
 
-def _write(path: Path, content: dict) -> None:
+def write(path: Path, content: dict) -> None:
+    """Write a JSON file, whole or not at all, if it holds anything else; jobs on other machines may read it."""
     text = json.dumps(content, indent=1) + "\n"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        fresh = path.with_name(f".{path.name}-{os.getpid()}")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)

@@ -30,7 +30,7 @@ def made(tmp_path, monkeypatch):
 
     monkeypatch.setattr(progress.profiles, "settings", of)
     clock = Clock()
-    return lambda stale, cores=2, after=0.0: (Progress("smoke", stale, cores, after, clock), clock)
+    return lambda stale, cores=2, after=0.0, **more: (Progress("smoke", stale, cores, after, clock, **more), clock)
 
 
 def test_a_build_counts_and_foresees(made):
@@ -54,6 +54,25 @@ def test_what_comes_after_is_waited_for(made):
     shown, _ = made(["11_a"], after=30.0)
     shown.line("11_a: running at smoke")
     assert shown.line("11_a: done in 5.0 s") == "[1/1] 11_a: done in 5 s, about 30 s to go"
+
+
+def test_runs_come_first_and_are_counted_by_themselves(made, tmp_path):
+    shown, clock = made(["11_a"], cores=1, runs={"ab": ("a toy", 20.0), "cd": ("another", 60.0)})
+    assert list(shown.waiting) == ["run cd", "run ab", "11_a"] and shown.left() == 90
+    assert shown.line("run cd: training another × 2") == "run cd: training another × 2"
+    clock.now = 30.0
+    assert shown.line("run cd: done in 30.0 s") == "run 1/2: another, done in 30 s, about 20 s to go"  # 10 + 10
+    shown.line("run ab: training a toy")
+    assert shown.line("run ab: done in 10.0 s") == "run 2/2: a toy, done in 10 s, about 10 s to go"
+    shown.line("11_a: running at smoke")
+    assert shown.line("11_a: done in 9.0 s") == "[1/1] 11_a: done in 9 s"
+    assert json.loads((tmp_path / "build/times/smoke.json").read_text()) == {"11_a": 9.0}
+
+
+def test_a_cluster_foresees_nothing(made):
+    shown, _ = made(["11_a", "12_b"], cores=None)
+    shown.line("12_b: running at smoke")
+    assert shown.line("12_b: done in 40.0 s") == "[1/2] 12_b: done in 40 s"
 
 
 def test_the_last_times_are_kept(made, tmp_path):

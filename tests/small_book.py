@@ -1,0 +1,210 @@
+"""A small book in a copy of the repository: its graph, runner and ledger are the real ones, its chapters are toys."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from oracles.ledger import claim, write
+
+CHAPTER = """# ---
+# jupyter:
+#   kernelspec: {{display_name: Python 3, language: python, name: python3}}
+# ---
+
+# %% [markdown]
+# # {title}
+
+# %% tags=["parameters"]
+size: int = 3  # anything
+seconds: float = 0.0  # to sleep
+seed: int = 1
+profile: str = "laptop"
+
+# %%
+import time
+from lmc_helpers import claims, {module}
+from lmc_helpers.chapter import Choice, Integer, Real, validate
+
+validate(
+    {{k: v for k, v in globals().items()}},
+    {{
+        "size": Integer(1, 9),
+        "seconds": Real(0, 600),
+        "seed": Integer(0, 2**32),
+        "profile": Choice(("smoke", "laptop", "paper")),
+    }},
+)
+
+# %%
+time.sleep(seconds)
+claims.check("{claim}.value", {module}.value() + 0 * size, n=1)
+"""
+
+
+MODULES = {  # alpha is a room: its door leads to core, which needs gamma; nobody needs delta and alpha/spare
+    "alpha/__init__.py": "from lmc_helpers.alpha.core import value\n",
+    "alpha/core.py": "from .. import gamma\n\ndef value():\n    return gamma.value()\n",
+    "alpha/spare.py": "from lmc_helpers import delta\n",
+    "alpha/table.csv": "1\n",
+    "beta.py": "def value():\n    return 2\n",
+    "gamma.py": "def value():\n    return 1\n",
+    "delta.py": "def value():\n    return 4\n",
+}
+
+
+FIRST, SECOND = "01_first", "02_second"
+
+STUB = '''
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+Path("build").mkdir(exist_ok=True)
+with open("build/imported", "a") as log:
+    log.write("x")
+
+
+@dataclass(frozen=True)
+class Price:
+    cpu_hours: float
+
+
+@dataclass(frozen=True)
+class Toy:
+    """As lmc_helpers.training.runs.Run; it takes steps of 0.1 s, and keeps each."""
+
+    size: int
+    steps: int = 1
+    gpu: bool = False
+    fails: bool = False
+
+    @property
+    def digest(self):
+        return f"{self.size:016x}"
+
+    @property
+    def title(self):
+        return f"toy of size {self.size}"
+
+    def path(self):
+        return Path("build/runs") / f"{self.digest}.npz"
+
+    def done(self):
+        return self.path().exists()
+
+    def resources(self):
+        return {"cores": 1, "memory_mib": 200, "minutes": 3, "gpu": self.gpu}
+
+    def prices(self):
+        return Price(2 / 60)
+
+    def result(self, show_progress=False):
+        if not self.done():
+            self.path().parent.mkdir(parents=True, exist_ok=True)
+            kept = self.path().with_suffix(".kept")
+            at = int(kept.read_text()) if kept.exists() else 0
+            with open("build/trained", "a") as log:
+                log.write(f"{self.size} from {at} at {time.time()}\\n")
+            for step in range(at, self.steps):
+                time.sleep(0.1)
+                kept.write_text(str(step + 1))
+            if self.fails:
+                raise ValueError("the loss is not finite")
+            self.path().write_text(str(self.size))
+        return int(self.path().read_text())
+
+
+def runs(size, seconds, wants=False):
+    return [Toy(size + k, 1 + round(10 * seconds), gpu=wants) for k in (0, 1)]
+'''
+HEADER = "#   lmc: {runs: lmc_helpers.toys.runs}\n"
+
+
+class Toy:
+    """The copy: build it, look at what ran, edit it."""
+
+    def __init__(self, where: Path):
+        self.where = where
+        self.environment = os.environ | {"PYTHONPATH": str(where), "CI": "1"}
+
+    def path(self, name: str) -> Path:
+        return self.where / name
+
+    def executed(self, chapter: str, profile: str = "smoke") -> Path:
+        return self.where / "build" / "executed" / profile / f"{chapter}.ipynb"
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", *arguments]
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self.command(*arguments), cwd=self.where, env=self.environment, capture_output=True, text=True, timeout=300
+        )
+
+    def build(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
+        return self.run("book.tools.build", "--profile", profile, "--target", "executed", "--cores", "2", *more)
+
+    def ran(self, outcome: subprocess.CompletedProcess) -> list[str]:
+        """Chapters that a build executed, in the order in which they started."""
+        return re.findall(r"^(\w+): running at", outcome.stdout, re.MULTILINE)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        path = self.path(name)
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def set_parameters(self, profile: str, **chapters: dict) -> None:
+        content = {"says": "toy", "pages_s": 1, "memory_gib": 1, "disk_gib": 0.1}
+        content["chapters"] = {name: {"budget_s": 5, "parameters": values} for name, values in chapters.items()}
+        for number, entry in enumerate(content["chapters"].values()):
+            entry["budget_s"] -= number  # the first one is the longest
+        self.path(f"notebooks/profiles/{profile}.yaml").write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture
+def toy(tmp_path, root) -> Toy:
+    for name in ("lmc_helpers", "book/tools"):
+        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml"):
+        shutil.copy(root / name, tmp_path / name)
+    (tmp_path / "notebooks" / "profiles").mkdir(parents=True)
+    made = Toy(tmp_path)
+    for name, text in MODULES.items():
+        path = tmp_path / "lmc_helpers" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    for number, (name, module, id) in enumerate((("first", "alpha", "A1"), ("second", "beta", "B1")), start=1):
+        text = CHAPTER.format(title=name, module=module, claim=id)
+        (tmp_path / "notebooks" / f"{number:02d}_{name}.py").write_text(text)
+    part = {"where": "w", "quantity": "q", "rival": {"value": 9, "says": "nine"}, "expected": "holds"}
+    part |= {"whose": "paper", "weight": "headline", "statement": "s"}
+    values = {"A1": 1, "B1": 2}
+    (tmp_path / "book" / "claims").mkdir()
+    write(
+        tmp_path / "book" / "claims",
+        {id: claim(id[0], parts={"value": part | {"criterion": {"equals": value}}}) for id, value in values.items()},
+    )
+    for profile in ("smoke", "laptop"):
+        made.set_parameters(profile, first={}, second={})
+    return made
+
+
+@pytest.fixture
+def trained(toy):
+    """The small book, with two runs in front of each chapter, of which they share one."""
+    toy.path("lmc_helpers/toys.py").write_text(STUB)
+    for chapter in (FIRST, SECOND):
+        name = f"notebooks/{chapter}.py"
+        toy.edit(name, "name: python3}\n", "name: python3}\n" + HEADER)
+        toy.edit(name, "import claims, ", "import claims, toys, ")
+        toy.edit(name, "time.sleep(seconds)\n", "print([run.result() for run in toys.runs(size, 0.0)])\n")
+    toy.set_parameters("smoke", first={}, second={"size": 4})
+    toy.set_parameters("laptop", first={}, second={})
+    return toy
