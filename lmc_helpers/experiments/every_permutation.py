@@ -86,11 +86,16 @@ def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> E
     (torch.Size([2, 6, 6]), [[[0, 1, 2], [0, 1, 2]], [[0, 1, 2], [0, 1, 2]]])
     """
     model = a.model
-    plain = isinstance(model, MLP) and (model.activation, model.norm, model.bias) == ("relu", "none", True)
-    if not plain or model != b.model or len(a) != len(b) or len(model.sizes) != 4 or model.sizes[1] != model.sizes[2]:
+    if (
+        not (isinstance(model, MLP) and (model.activation, model.norm, model.bias) == ("relu", "none", True))
+        or model != b.model
+        or len(a) != len(b)
+        or len(model.sizes) != 4
+        or model.sizes[1] != model.sizes[2]
+    ):
         raise ValueError(
-            f"{len(a)} networks {model} and {len(b)} {b.model}; allowed: P pairs of MLPs with biases, ReLU, no norm and "
-            "two hidden layers of one width"
+            f"{len(a)} networks {model} and {len(b)} {b.model}; allowed: P pairs of MLPs with biases, ReLU, no norm and"
+            " two hidden layers of one width"
         )
     m = model.sizes[1]
     if m > 5:

@@ -45,6 +45,8 @@ SMALL = 5  # neurons in a hidden layer of the small networks
 SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
 PIXELS = {"digits": 64, "mnist": 784}
 
+Examples = tuple[torch.Tensor, torch.Tensor]  # inputs (n, …) and labels (n,)
+
 
 def runs(
     *, dataset: str, width: int, pairs: int, images: int, epochs: int, small_pairs: int, small_epochs: int, seed: int
@@ -154,7 +156,7 @@ class Match:
     repaired_drop: torch.Tensor
 
 
-def match(a: Stack, b: Stack, matcher: Callable[[], Permutations], x: torch.Tensor, unseen: tuple) -> Match:
+def match(a: Stack, b: Stack, matcher: Callable[[], Permutations], x: torch.Tensor, unseen: Examples) -> Match:
     """Run one matcher and measure what it reaches.
 
     Parameters
@@ -211,7 +213,7 @@ class Descents:
     barrier: torch.Tensor
 
 
-def descents(a: Stack, b: Stack, number: int, unseen: tuple, seed: int) -> Descents:
+def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> Descents:
     """Local optima of weight matching from uniform starts, independent for each pair.
 
     Parameters
