@@ -110,7 +110,7 @@ def compare_students(
         "weights": lambda: assign(W1 @ W2.mT),
         "pair matching": lambda: each(pair_matching),
         "activations": lambda: assign(activation_correlations(W1, W2)),
-        "activations, 1 − |ρ|": lambda: assign(1 - activation_correlations(W1, W2).abs()),
+        "activations, as published": lambda: assign(1 - activation_correlations(W1, W2).abs()),
         "straight-through": lambda: search(straight_through),
         "Sinkhorn": lambda: search(sinkhorn_rebasin),
         BEST: lambda: each(lambda a, b: best_permutation(a, b, objective)),
