@@ -99,7 +99,7 @@ enough = pairs if name == "mnist" else 0  # digits decide nothing about MNIST
 
 def label(kind):
     """The name of a kind with its formula."""
-    return kind.replace("σ_F", r"$\sigma_{\mathbf{F}}$")
+    return kind.replace("σ_F", r"W-MLP, $\sigma_{\mathbf{F}}$")
 
 
 def table(head: list[str], body: list[list[str]]) -> None:
@@ -762,12 +762,14 @@ claims.check(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what REPAIR corrects"}
 figure, (left, right) = figures.panels(2)
+typical = {}  # median deviation relative to the ends, mean over layers
 for kind, colour in zip(
     KINDS, ("blue", "orange", "green", "purple"), strict=True
 ):
     of = pairs_of(kind, seed)
     done = repair(of.a, of.b.permuted(of["weights"].permutations), x)
     middle = [one.nanmedian().item() for one in done.ratios.values()]
+    typical[kind] = f"{np.mean(middle):.2f}"
     left.plot(
         range(1, 4), middle, "o-", color=f"book:{colour}", label=label(kind)
     )
@@ -805,7 +807,8 @@ figures.show("fig_repair", figure)
 # After weight matching. Left: the deviation of a unit over the inputs before REPAIR sets it, with the earlier layers set already, relative to the mean of its ends; median over units and pairs. Right: networks with layer norm, the mean of $\operatorname{Var} n_i$ over units and pairs; by (ii) what is missing to 1 is the mean of $(\mathbb E\, n_i)^2$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching REPAIR multiplies the mean barrier by {glue:text}`repair_plain` for plain networks and by {glue:text}`repair_norm` with layer norm.
+# A typical unit's deviation half-way is {glue:text}`typical_plain` times what it should be in plain networks and {glue:text}`typical_norm` times with layer norms: what the norm cannot undo is left for single units and for their means. After weight matching REPAIR multiplies the mean barrier by
+# {glue:text}`repair_plain` for plain networks and by {glue:text}`repair_norm` with layer norm.
 #
 # ## What the sign does
 #
@@ -930,6 +933,8 @@ figures.numbers(
     alike=times(alike),
     repair_plain=times(repaired_plain),
     repair_norm=times(repaired_norm),
+    typical_plain=typical["plain"],
+    typical_norm=typical["layer norm"],
     backwards=times(backwards),
     spoilt=times(spoilt),
     gain=times(gain),
