@@ -251,8 +251,8 @@ class ActivationMatching:
 
             mean = Σ_ij S_ij/m²,      variance = Σ_ij D_ij²/(m² (m − 1)),
 
-        with D_ij = S_ij − S_i· − S_·j + S_··, the doubly centred matrix (Hoeffding 1951). One permutation drawn at
-        random deviates by this much; its sum is nearly normal for large m.
+        with D the doubly centred S: each entry less the means of its row and of its column, plus the mean of all
+        (Hoeffding 1951). One permutation drawn at random deviates by this much; its sum is nearly normal for large m.
         """
         law = {}
         for g, C in self.gains.items():

@@ -92,7 +92,7 @@ def affine_layers(model: Model) -> tuple[Layer, ...]:
     Parameters
     ----------
     model : Model
-        an :class:`MLP` or a :class:`CNN` with biases or norms, with ReLU or GELU, or a :class:`ResNet20`.
+        an MLP or a CNN with biases or norms, with ReLU or GELU, or a ResNet20 (:mod:`lmc_helpers.networks`).
 
     Returns
     -------
