@@ -4,7 +4,7 @@
 set -euo pipefail
 CONF=/etc/slurm/slurm.conf
 MARK="# written by tests/cluster/setup.sh"
-STATE=/var/tmp/lmc-cluster
+STATE=$(cd "$(dirname "$0")/../.." && pwd)/build/cluster
 
 refuse() { echo "error: $1" >&2; exit 1; }
 [ "$(id -u)" = 0 ] || refuse "the test cluster needs root"

@@ -3,10 +3,10 @@
 set -euo pipefail
 CONF=/etc/slurm/slurm.conf
 MARK="# written by tests/cluster/setup.sh"
-STATE=/var/tmp/lmc-cluster
 
 [ "$(id -u)" = 0 ] || { echo "error: the test cluster needs root" >&2; exit 1; }
 grep -qsF "$MARK" "$CONF" || exit 0  # not ours, or none
+STATE=$(sed -n 's|^StateSaveLocation=\(.*\)/state$|\1|p' "$CONF")  # of the checkout that made it
 scancel --state=RUNNING,PENDING --user=root 2>/dev/null || true
 for name in slurmd slurmctld munged; do
     pid=$(cat "$STATE/$name.pid" 2>/dev/null) || continue
