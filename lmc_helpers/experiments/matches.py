@@ -16,16 +16,15 @@ import torch
 from scipy.stats import spearmanr
 
 from lmc_helpers.alignment.methods import Method
-from lmc_helpers.alignment.repair import affine_layers, layer_statistics, repair
+from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.error_bars import ratio_of_means
-from lmc_helpers.networks.lines import barriers
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Permutations, random_permutations
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["Descents", "Match", "Pairs", "cross_fitted_gain", "descents", "match", "unit_moments"]
+__all__ = ["Descents", "Match", "Pairs", "cross_fitted_gain", "descents", "match"]
 
 Examples = tuple[torch.Tensor, torch.Tensor]  # inputs (n, …) and labels (n,)
 
@@ -57,7 +56,14 @@ class Match:
     repaired_drop: torch.Tensor
 
 
-def match(a: Stack, b: Stack, matcher: Callable[[], Permutations], x: torch.Tensor, unseen: Examples) -> Match:
+def match(
+    a: Stack,
+    b: Stack,
+    matcher: Callable[[], Permutations],
+    x: torch.Tensor,
+    unseen: Examples,
+    chord: tuple[torch.Tensor, torch.Tensor] | None = None,
+) -> Match:
     """Run one matcher and measure what it reaches.
 
     Parameters
@@ -70,6 +76,9 @@ def match(a: Stack, b: Stack, matcher: Callable[[], Permutations], x: torch.Tens
         inputs (n, …) for the statistics of REPAIR.
     unseen : (torch.Tensor, torch.Tensor)
         inputs and labels that the barriers are measured on.
+    chord : (torch.Tensor, torch.Tensor), optional
+        mean loss and accuracy (P,) of the ends there, on which the order of the units has no influence; computed if
+        left out.
 
     Returns
     -------
@@ -90,20 +99,18 @@ def match(a: Stack, b: Stack, matcher: Callable[[], Permutations], x: torch.Tens
     p = dict(matcher())
     seconds = (time.perf_counter() - began) / len(a)
     moved = b.permuted(p)
-    line = along_segments(a, moved, *unseen, (0, 0.5, 1))
-    assert line.accuracy is not None
-    merged = scores(repair(a, moved, x).stack, *unseen)
-    assert merged.accuracy is not None
-    loss, right = line.loss[:, [0, 2]].mean(dim=1), line.accuracy[:, [0, 2]].mean(dim=1)  # (P,), mean of the ends
+    loss, accuracy = chord or _chord(a, b, unseen)
+    line, merged = along_segments(a, moved, *unseen, [0.5]), scores(repair(a, moved, x).stack, *unseen)
+    assert line.accuracy is not None and merged.accuracy is not None
     size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
         seconds=seconds,
         objective=agreement(a.params, moved.params) / size,
-        barrier=barriers(line.loss, (0, 0.5, 1)).middle_mean,
-        drop=100 * barriers(-line.accuracy, (0, 0.5, 1)).middle_mean,
+        barrier=line.loss[:, 0] - loss,
+        drop=100 * (accuracy - line.accuracy[:, 0]),
         repaired_barrier=merged.loss[:, 0] - loss,
-        repaired_drop=100 * (right - merged.accuracy[:, 0]),
+        repaired_drop=100 * (accuracy - merged.accuracy[:, 0]),
     )
 
 
@@ -147,12 +154,12 @@ def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> De
     torch.Size([5, 2])
     """
     symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
-    objective, barrier = [], []
+    objective, barrier, (chord, _) = [], [], _chord(a, b, unseen)
     for r in range(number):
         start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
         moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
         objective.append(agreement(a.params, moved.params) / size)
-        barrier.append(_barrier(a, moved, unseen))
+        barrier.append(along_segments(a, moved, *unseen, [0.5]).loss[:, 0] - chord)
     return Descents(torch.stack(objective), torch.stack(barrier))
 
 
@@ -224,13 +231,14 @@ class Pairs:
         self, a: Stack, b: Stack, matchers: Mapping[str, Method], seen: Examples, unseen: Examples, seed: int
     ) -> None:
         self.a, self.b, self.matchers, self.seen, self.unseen, self.seed = a, b, matchers, seen, unseen, seed
+        self.chord = _chord(a, b, unseen)
         self._made: dict[str, Match] = {}
 
     def __getitem__(self, name: str) -> Match:
         if name not in self._made:
             matcher = self.matchers[name]
             run = lambda: matcher(self.a, self.b, *self.seen, self.seed)  # noqa: E731
-            self._made[name] = match(self.a, self.b, run, self.seen[0], self.unseen)
+            self._made[name] = match(self.a, self.b, run, self.seen[0], self.unseen, self.chord)
         return self._made[name]
 
     def moved(self, name: str) -> Stack:
@@ -243,13 +251,10 @@ class Pairs:
 
     def over_random(self, name: str, draws: int) -> tuple[float, float]:
         """A matcher's mean barrier over that of uniform permutations, the mean of several draws for each pair."""
-        symmetry, number = self.a.model.symmetry(), len(self.a)
-        generator = torch_generator(self.seed, "uniform permutations")
-        drawn = [
-            _barrier(self.a, self.b.permuted(random_permutations(symmetry, number, generator)), self.unseen)
-            for _ in range(draws)
-        ]
-        return ratio_of_means(self[name].barrier, torch.stack(drawn).mean(dim=0), paired=True)
+        symmetry, generator = self.a.model.symmetry(), torch_generator(self.seed, "uniform permutations")
+        moved = [self.b.permuted(random_permutations(symmetry, len(self.a), generator)) for _ in range(draws)]
+        losses = torch.cat([along_segments(self.a, one, *self.unseen, [0.5]).loss for one in moved], dim=1)
+        return ratio_of_means(self[name].barrier, losses.mean(dim=1) - self.chord[0], paired=True)
 
     def repaired(self, name: str) -> tuple[float, float]:
         """Mean barrier with REPAIR over that without, with its standard error over pairs."""
@@ -262,40 +267,8 @@ class Pairs:
         return dict(zip(names, (values == values.amin(dim=0)).sum(dim=1).tolist(), strict=True))
 
 
-def unit_moments(stack: Stack, x: torch.Tensor) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
-    """Variances and squared means over the inputs of the normalised units n_i of each layer norm.
-
-    Parameters
-    ----------
-    stack : Stack
-        N ordinary networks with norms.
-    x : torch.Tensor
-        inputs (n, …).
-
-    Returns
-    -------
-    dict
-        layer → (Var n_i, (E n_i)²), (N, m) each: before gain and shift.
-
-    Examples
-    --------
-    Their sum is 1 in the mean over units, up to the norm's ε:
-
-    >>> from lmc_helpers.networks.mlp import MLP
-    >>> x = torch.randn(50, 3, generator=torch.Generator().manual_seed(1))
-    >>> variance, square = unit_moments(MLP((3, 8, 2), norm="layer").initial([1]), x)["0"]
-    >>> round((variance + square).mean().item(), 2)
-    1.0
-    """
-    found = {}
-    for layer in affine_layers(stack.model):
-        gain, shift = (stack.params[name] for name in (layer.scale, layer.shift))
-        bare = stack.params | {layer.scale: torch.ones_like(gain), layer.shift: torch.zeros_like(shift)}
-        mean, deviation = layer_statistics(stack.model, bare, layer, x)
-        found[layer.name] = deviation**2, mean**2
-    return found
-
-
-def _barrier(a: Stack, b: Stack, unseen: Examples) -> torch.Tensor:
-    """The loss half-way above the mean of the ends, (P,)."""
-    return barriers(along_segments(a, b, *unseen, (0, 0.5, 1)).loss, (0, 0.5, 1)).middle_mean
+def _chord(a: Stack, b: Stack, unseen: Examples) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean loss and accuracy of the two ends, (P,) each: the chord half-way."""
+    line = along_segments(a, b, *unseen, (0, 1))
+    assert line.accuracy is not None
+    return line.loss.mean(dim=1), line.accuracy.mean(dim=1)

@@ -66,3 +66,14 @@ def test_wide_layers_are_refused():
     nets = MLP((4, 6, 6, 3)).initial([1])
     with pytest.raises(ValueError, match="6 neurons in a layer; allowed: at most 5"):
         every_permutation(nets, nets, torch.ones(2, 4), torch.zeros(2, dtype=torch.long))
+
+
+def test_of_semi_definite_matrices_one_permutation_is_enough():
+    """The step of the chapter's proof that matching is hard: max ⟨A, Q B Pᵀ⟩ over P and Q is reached at P = Q."""
+    R, S = torch.randn(2, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    A, B = R @ R.T, S @ S.T
+    every = all_permutations(4)
+    value = torch.einsum("ij,qipj->qp", A, B[every][:, :, every])
+    torch.testing.assert_close(value.max(), value.diagonal().max())
+    shifted = torch.einsum("ij,qipj->qp", A - 20 * torch.eye(4), B[every][:, :, every])  # not semi-definite
+    assert shifted.max() > shifted.diagonal().max() + 1
