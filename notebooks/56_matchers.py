@@ -366,14 +366,9 @@ figure, axes = figures.panels(2, sharey=True)
 for k, axis in enumerate(axes):
     objective = listed.objective[k] / listed.objective[k].max()
     barrier = listed.loss[k] - at_ends[k]
+    dots = {"markersize": 0.8, "alpha": 0.5, "rasterized": True}
     axis.plot(
-        objective.flatten(),
-        barrier.flatten(),
-        "o",
-        markersize=0.8,
-        alpha=0.5,
-        color="book:grey",
-        rasterized=True,
+        objective.flatten(), barrier.flatten(), "o", color="book:grey", **dots
     )
     for matcher, (marker, size, colour) in shown.items():
         p, q = (
@@ -390,14 +385,9 @@ for k, axis in enumerate(axes):
             color=f"book:{colour}",
             label=matcher,
         )
-    first = barrier.argmin()
-    axis.plot(
-        objective.flatten()[first],
-        barrier.flatten()[first],
-        "k*",
-        markersize=10,
-        label="best of all",
-    )
+    low = barrier == barrier.min()
+    star = {"markersize": 10, "label": "best of all"}
+    axis.plot(objective[low], barrier[low], "k*", **star)
     axis.set(xlabel="objective / largest objective", title=f"pair {k + 1}")
 axes[0].set(ylabel="barrier half-way")
 figures.legend(figure, columns=4)
@@ -462,8 +452,8 @@ table(["matcher", *labels.values(), "time / weight matching"], body)
 # Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all eight, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
 # "Activations" are matched by correlation; "as published" is explained below, in *What the sign does*.
 #
-# The two searches on the loss get {glue:text}`steps` steps on all {glue:text}`matched` images each; the scripts of their authors make far more (250 passes of 60 batches by [Ainsworth et al.](https://github.com/samuela/git-re-basin), 20 of 9 by [Peña et al.](https://github.com/fagp/sinkhorn-rebasin)), so that
-# their columns are what they reach at this price, not the best that they can do.
+# The two searches on the loss get {glue:text}`steps` steps on all {glue:text}`matched` images each; the scripts of their authors make far more (250 passes of 60 batches in `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin), 20 of 9 in `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin)), so that
+# their rows are what they reach at this price, not the best that they can do.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
@@ -690,9 +680,6 @@ def most(kind):
     return f"{names} ({number} of {pairs})"
 
 
-objectives = [
-    pairs_of("plain", seed)[m].objective for m in ("weights, restarts", "weights")
-]
 quantities = {
     "searched": straight,
     "alike": alike,
@@ -710,6 +697,16 @@ quantities = {
 }
 figures.numbers(
     **{key: times(**value) for key, value in quantities.items()},
+    optimum=times(*over(known, "weights", BEST)),
+    blind=times(*over(known, "activations", "weights")),
+    **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Sizes for the text"}
+objectives = [
+    pairs_of("plain", seed)[m].objective for m in ("weights, restarts", "weights")
+]
+figures.numbers(
     profile=profile,
     told=told,
     named="MNIST" if name == "mnist" else "scikit-learn's digits",
@@ -731,9 +728,6 @@ figures.numbers(
     **{f"plain_{k}": text for k, text in enumerate(typical["plain"])},
     **{f"norm_{k}": text for k, text in enumerate(typical["layer norm"])},
     exact_first=f"{100 * optimal[0]:.0f}",
-    optimum=times(*over(known, "weights", BEST)),
-    blind=times(*over(known, "activations", "weights")),
-    **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
 
 # %% [markdown]
@@ -748,7 +742,8 @@ figures.numbers(
 # - A layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
 #
-# Numbers with ± are standard errors over pairs. What this page cannot decide: whether the order of the matchers is the same for convolutions and residual networks, for wider networks, and for networks trained to the end. The networks of the profile `paper` have 512 units and all of MNIST; to train them takes
+# Numbers with ± are standard errors over pairs. What this page cannot decide: whether the order of the matchers is the same for convolutions and residual networks, for wider networks, and for networks trained to the end; whether restarts lower the mean barrier by a tenth, for which a dozen pairs are too few; and, with fewer than 73 small pairs, whether twenty descents find the exact optimum for nine
+# of ten. The networks of the profile `paper` have 512 units and all of MNIST; to train them takes
 # 6 to 7 core hours, and to match them about 3 more (`make runs PROFILE=paper LIST=1`).
 #
 # ```{admonition} Try it
