@@ -18,8 +18,13 @@
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,
   App. G.3); chapter 44.
+- :mod:`~lmc_helpers.experiments.peaks`: heights relative to a peak whose place the same samples tell; chapter 51.
 - :mod:`~lmc_helpers.experiments.switched_neurons`: neurons that one run uses and another does not, and what the middle
   of the line lacks; chapter 45.
 - :mod:`~lmc_helpers.experiments.visibility`: which latents a masked neuron sees, S_i = Uᵀ Diag(d_i)² U of eq. (9), and
   the exact laws of its rank and cost (App. F.5); chapter 45.
+- :mod:`~lmc_helpers.experiments.width_barriers`: networks of many widths and depths in pairs, and the lines between
+  them (Zhan, Li & Wu, Figs. 7, 8, 14); chapter 51.
+- :mod:`~lmc_helpers.experiments.width_curves`: readings of their barriers over the width, an end against the peak, its
+  place, what an order of the units leaves; chapter 51.
 """

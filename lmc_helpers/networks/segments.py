@@ -19,7 +19,7 @@ from lmc_helpers.networks.model import Model, Stack
 __all__ = ["along_segments", "scores"]
 
 ACTIVATION = {"cpu": 2**21, "cuda": 2**28}  # numbers in the largest activation of one batch: 8 MiB, and 1 GiB
-PARAMETERS = {"cpu": 2**26, "cuda": 2**30}  # numbers in the parameters of the networks that are evaluated at once
+PARAMETERS = {"cpu": 2**21, "cuda": 2**30}  # numbers in the parameters of the networks evaluated at once: 8 MiB, 4 GiB
 EXAMPLES = 64  # a batch has at least about as many, if the networks that share it can be fewer
 
 

@@ -1,0 +1,386 @@
+"""Networks of many widths and depths, in pairs, and the lines between them: Zhan, Li & Wu, Figs. 7, 8 and 14.
+
+A pair is two networks of one architecture that were trained with different seeds. The lines between them are taken with
+the hidden units of the second in several orders (:data:`ORDERS`): as they are, and as matchers put them. Barriers are
+those of the negative log-likelihood (NLL), above the chord.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from lmc_helpers.alignment.activation_matching import activation_matching
+from lmc_helpers.alignment.weight_matching import weight_matching
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.networks.lines import barriers
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.segments import along_segments
+from lmc_helpers.seeds import numpy_generator
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Result, Run
+
+__all__ = [
+    "ORDERS",
+    "PLACES",
+    "Case",
+    "Lines",
+    "Middles",
+    "Pairs",
+    "lines",
+    "matched_pairs",
+    "middles",
+    "runs",
+    "sweep",
+]
+
+DEPTH = 4  # linear maps of the networks of Fig. 7
+RATE, BATCH = 0.05, 100  # App. B.1
+
+#: λ = 0, 0.1, …, 1, the places of section 3.
+PLACES = tuple(k / 10 for k in range(11))
+
+#: Orders of the second network's units: as trained, after weight matching from one start and the best of its restarts,
+#: after activation matching.
+ORDERS = ("direct", "one start", "weights", "activations")
+
+
+class Case(NamedTuple):
+    """A run of the sweep: its numbers of linear maps and of units in a layer, and its part in the comparison.
+
+    ``kind``: ``"first"``; ``"second"``, with the next seed, for what the first rejects; ``"long"``, for the budgets.
+    """
+
+    depth: int
+    width: int
+    kind: str
+
+
+def sweep(
+    *,
+    dataset: str,
+    widths: Sequence[int],
+    depths: Sequence[int],
+    depth_widths: Sequence[int],
+    pairs: int,
+    depth_pairs: int,
+    long_pairs: int,
+    epochs: int,
+    budgets: Sequence[int],
+    images: int,
+    second: bool,
+    seed: int,
+) -> dict[Case, Run]:
+    """The training runs of the comparison, by the recipe of App. B.1.
+
+    ReLU, Kaiming–He initial weights, SGD with batches of 100 at the constant rate 0.05.
+
+    Parameters
+    ----------
+    dataset : str
+        ``"mnist"``, ``"cifar10"`` or ``"digits"``; the digits stand in for what cannot be had.
+    widths : sequence of int
+        of the hidden layers of networks with four linear maps.
+    depths, depth_widths : sequence of int
+        other numbers of linear maps, and the widths at these.
+    pairs, depth_pairs, long_pairs : int
+        pairs at each width with four maps, with others, and of networks that are followed over the budgets. If
+        ``long_pairs`` is 0, these are those with four maps.
+    epochs : int
+        at which all networks are compared.
+    budgets : sequence of int
+        further epochs for those that are followed.
+    images : int
+        training images, or all of them if there are fewer.
+    second : bool
+        whether there are runs with a second seed.
+    seed : int
+        of everything.
+
+    Returns
+    -------
+    dict
+        case → its run, networks 2k and 2k + 1 of which are a pair.
+
+    Raises
+    ------
+    ValueError
+        if there is no pair, or a value is none that a run may have.
+
+    Examples
+    --------
+    >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
+    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 1, "images": 60_000, "second": False}
+    >>> for case, run in sweep(dataset="digits", **settings, **some).items():
+    ...     print(case.kind, run.model.sizes, len(run.seeds), run.keep, run.descent.epochs)
+    first (64, 4, 4, 4, 10) 6 () 5
+    first (64, 4, 10) 4 () 5
+    long (64, 4, 4, 4, 10) 2 (5,) 9
+    """
+    if pairs < 1 or depth_pairs < 1 or long_pairs < 0:
+        numbers = f"pairs = {pairs}, depth_pairs = {depth_pairs}, long_pairs = {long_pairs}"
+        raise ValueError(f"{numbers}; allowed: at least 1, 1 and 0")
+    name, _ = choose((dataset, "digits"))
+    data = DataSpec(name)
+    if images < data.size:
+        data = DataSpec(name, n=images, seed=seed)
+    pixels, every = load(name).x[0].numel(), sorted({epochs, *budgets})
+
+    def run(case: Case, count: int, keep: Sequence[int]) -> Run:
+        key = seed + (case.kind == "second")
+        of = "networks followed over budgets" if case.kind == "long" else "networks"
+        drawn = numpy_generator(key, f"{of}, depth {case.depth}, width {case.width}").integers(0, 2**32, 2 * count)
+        model = MLP((pixels, *[case.width] * (case.depth - 1), 10), init="he")
+        return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
+
+    found: dict[Case, Run] = {}
+    for kind in ("first", "second") if second else ("first",):
+        kept = [epochs] if long_pairs or kind == "second" else every
+        found |= {case: run(case, pairs, kept) for case in (Case(DEPTH, m, kind) for m in widths)}
+        others = [Case(depth, m, kind) for depth in depths for m in depth_widths]
+        found |= {case: run(case, depth_pairs, [epochs]) for case in others}
+    for case in (Case(DEPTH, m, "long") for m in widths):
+        found[case] = run(case, long_pairs, every) if long_pairs else found[case._replace(kind="first")]
+    return found
+
+
+def runs(
+    *,
+    dataset: str,
+    widths: Sequence[int],
+    depths: Sequence[int],
+    depth_widths: Sequence[int],
+    pairs: int,
+    depth_pairs: int,
+    long_pairs: int,
+    epochs: int,
+    budgets: Sequence[int],
+    images: int,
+    second: bool,
+    seed: int,
+) -> list[Run]:
+    """All runs of :func:`sweep`, which says what the parameters are.
+
+    Returns
+    -------
+    list of Run
+        each once.
+
+    Examples
+    --------
+    >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
+    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 0, "images": 60_000, "second": False}
+    >>> [run.title for run in runs(dataset="digits", **settings, **some)][1]
+    '4 × MLP(64-4-10, init=he) on digits (train, 1437 images), 5 epochs of sgd at 0.05'
+    """
+    found = sweep(
+        dataset=dataset,
+        widths=widths,
+        depths=depths,
+        depth_widths=depth_widths,
+        pairs=pairs,
+        depth_pairs=depth_pairs,
+        long_pairs=long_pairs,
+        epochs=epochs,
+        budgets=budgets,
+        images=images,
+        second=second,
+        seed=seed,
+    )
+    return list(dict.fromkeys(found.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """P pairs: the first networks, and for each order the second ones with their units in that order."""
+
+    first: Stack
+    second: dict[str, Stack]
+
+
+def matched_pairs(
+    result: Result, epoch: int, x: torch.Tensor, restarts: int, seed: int, orders: Sequence[str] = ORDERS
+) -> Pairs:
+    """The pairs (0, 1), (2, 3), … of a run after some epochs, matched.
+
+    Pairs of which a network diverged are left out.
+
+    Parameters
+    ----------
+    result : Result
+        of a run with an even number of seeds.
+    epoch : int
+        a kept one, or the last.
+    x : torch.Tensor
+        inputs (n, …) for activation matching.
+    restarts : int
+        of weight matching.
+    seed : int
+        of the matcher.
+    orders : sequence of str
+        of :data:`ORDERS`.
+
+    Returns
+    -------
+    Pairs
+        in the orders that are asked for.
+
+    Raises
+    ------
+    ValueError
+        if an order is unknown, the epoch was not kept, or no pair is left.
+
+    Examples
+    --------
+    >>> model, images = MLP((64, 5, 10)), load("digits")
+    >>> result = Result(model.initial([1, 2, 3, 4]), torch.zeros(1, 4), torch.zeros(1, 4), survivors=(0, 2, 3, 5))
+    >>> pairs = matched_pairs(result, 1, images.inputs(flat=True), restarts=2, seed=1)  # the second of three is whole
+    >>> len(pairs.first), list(pairs.second)
+    (1, ['direct', 'one start', 'weights', 'activations'])
+    """
+    if not set(orders) <= set(ORDERS):
+        raise ValueError(f"orders = {list(orders)}; allowed: {', '.join(ORDERS)}")
+    known = result.kept | {len(result.losses): result.stack}
+    if epoch not in known:
+        raise ValueError(f"epoch = {epoch} was not kept; allowed: {', '.join(map(str, sorted(known)))}")
+    at = {place: k for k, place in enumerate(result.survivors)}
+    whole = [(at[place], at[place + 1]) for place in at if place % 2 == 0 and place + 1 in at]
+    if not whole:
+        raise ValueError(f"networks {list(at)} did not diverge; allowed: both of at least one pair 2k, 2k + 1")
+    a, b = (known[epoch].ordinary([pair[end] for pair in whole]) for end in (0, 1))
+    second = {}
+    for order in orders:
+        if order == "direct":
+            second[order] = b
+        elif order == "activations":
+            second[order] = b.permuted(activation_matching(a, b, x).permutations)
+        else:
+            count = restarts if order == "weights" else 1
+            found = weight_matching(a.params, b.params, a.model.symmetry(), count, seed)
+            second[order] = b.permuted(found.permutations)
+    return Pairs(a, second)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """NLL and accuracy on the lines of P pairs: order → (P, 11), at :data:`PLACES`."""
+
+    loss: dict[str, torch.Tensor]
+    accuracy: dict[str, torch.Tensor]
+
+    def barriers(self, order: str) -> np.ndarray:
+        """Barriers (P,): the largest NLL above the chord.
+
+        Examples
+        --------
+        >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}, {}).barriers("direct").tolist()
+        [2.5]
+        """
+        return barriers(self.loss[order].double(), PLACES).peak_chord.numpy()
+
+    def drops(self, order: str) -> np.ndarray:
+        """The largest fall of the accuracy below the chord, (P,).
+
+        Examples
+        --------
+        >>> Lines({}, {"direct": torch.tensor([[1.0] * 5 + [0.25] + [0.5] * 5])}).drops("direct").tolist()
+        [0.5]
+        """
+        return barriers(-self.accuracy[order].double(), PLACES).peak_chord.numpy()
+
+    def largest(self, order: str) -> np.ndarray:
+        """The largest NLL on each line, (P,)."""
+        return self.loss[order].amax(dim=1).double().numpy()
+
+
+def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
+    """NLL and accuracy on all lines of some pairs.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        P of them.
+    x, y : torch.Tensor
+        inputs (n, …) and labels (n,).
+
+    Returns
+    -------
+    Lines
+        in the orders of the pairs.
+
+    Examples
+    --------
+    >>> nets = MLP((1, 2, 2)).initial([1, 2])
+    >>> pairs = Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])})
+    >>> lines(pairs, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).loss["direct"].shape
+    torch.Size([1, 11])
+    """
+    found = {order: along_segments(pairs.first, b, x, y, PLACES) for order, b in pairs.second.items()}
+    accuracy = {order: line.accuracy for order, line in found.items() if line.accuracy is not None}
+    return Lines({order: line.loss for order, line in found.items()}, accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class Middles:
+    """The middles of P lines.
+
+    Parameters
+    ----------
+    lost : torch.Tensor
+        V = E max_k (z_k − z_y) (P,), float64, of the logits z: 0 only if every example is classified as labelled.
+    wrong : torch.Tensor
+        shares of misclassified examples (P,).
+    nll : torch.Tensor
+        N(s) = E [log Σ_k exp(s z_k) − s z_y] at S scales s of the logits, (S, P).
+    """
+
+    lost: torch.Tensor
+    wrong: torch.Tensor
+    nll: torch.Tensor
+
+
+def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequence[float]) -> Middles:
+    """What the NLL in the middle tends to, divided by the scale of the logits: V ≤ N(s)/s ≤ V + ln(classes)/s.
+
+    Parameters
+    ----------
+    a, b : Stack
+        P networks each, ordinary ones.
+    x, y : torch.Tensor
+        inputs (n, …) and labels (n,).
+    scales : sequence of float
+        S values of s > 0.
+
+    Returns
+    -------
+    Middles
+        of P lines.
+
+    Raises
+    ------
+    ValueError
+        if a scale is not positive.
+
+    Examples
+    --------
+    >>> nets = MLP((1, 2, 2)).initial([1, 2])
+    >>> found = middles(nets.ordinary([0]), nets.ordinary([1]), torch.ones(2, 1), torch.tensor([0, 1]), [50.0])
+    >>> bool(0 <= found.nll[0] / 50 - found.lost <= np.log(2) / 50)
+    True
+    """
+    if min(scales) <= 0:
+        raise ValueError(f"scales = {list(scales)}; allowed: positive numbers")
+    middle = Stack(a.model, {name: (value + b.params[name]) / 2 for name, value in a.params.items()})
+    with torch.no_grad():
+        z = middle.forward(x).double()  # (P, n, classes)
+    labels = y.expand(z.shape[:2])  # (P, n)
+    gaps = z.amax(dim=-1) - z.gather(-1, labels[..., None])[..., 0]  # (P, n)
+    nll = [cross_entropy((s * z).mT, labels, reduction="none").mean(dim=1) for s in scales]
+    wrong = (z.argmax(dim=-1) != labels).double().mean(dim=1)
+    return Middles(gaps.mean(dim=1), wrong, torch.stack(nll))

@@ -1,0 +1,133 @@
+"""Barriers over the width, read off: an end against the peak, the peak's place, what an order of the units leaves.
+
+The questions of Zhan, Li & Wu, section 6 and Figs. 7, 8 and 14. Every reading is a value and a standard error over
+independent pairs, and a height at a peak is cross-fitted (:mod:`lmc_helpers.experiments.peaks`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lmc_helpers.error_bars import mean_and_error, place_of_peak, ratio_of_means, slope_and_error
+from lmc_helpers.experiments.peaks import ratio_at_peaks
+from lmc_helpers.experiments.width_barriers import Lines
+
+__all__ = ["Curves", "depth_trend"]
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """The lines of independent pairs at several widths.
+
+    Parameters
+    ----------
+    at : dict
+        width → :class:`~lmc_helpers.experiments.width_barriers.Lines`, widths increasing.
+
+    Raises
+    ------
+    ValueError
+        if there is no width, or they do not increase.
+    """
+
+    at: Mapping[int, Lines]
+
+    def __post_init__(self) -> None:
+        widths = list(self.at)
+        if not widths or widths != sorted(widths):
+            raise ValueError(f"widths {widths}; allowed: at least one, increasing")
+
+    @property
+    def widths(self) -> list[int]:
+        """All widths."""
+        return list(self.at)
+
+    def only(self, widths: Sequence[int]) -> Curves:
+        """The curves at some of the widths.
+
+        Examples
+        --------
+        >>> Curves({3: Lines({}, {}), 4: Lines({}, {})}).only([4]).widths
+        [4]
+        """
+        return Curves({m: self.at[m] for m in widths})
+
+    def barriers(self, order: str) -> list[np.ndarray]:
+        """Barriers (P,) at each width, with the units in an order of ``ORDERS``."""
+        return [line.barriers(order) for line in self.at.values()]
+
+    def relative(self, order: str, m: int, over: Sequence[int]) -> tuple[float, float]:
+        """Mean barrier at one width divided by that at the peak over other widths, and its standard error.
+
+        Parameters
+        ----------
+        order : str
+            of ``ORDERS``.
+        m : int
+            the width.
+        over : sequence of int
+            widths among which the peak is looked for, without m.
+
+        Returns
+        -------
+        (float, float)
+            below 1 if the curve rises from m to its peak, or falls from it to m.
+        """
+        return ratio_at_peaks([self.at[m].barriers(order)], self.only(over).barriers(order))
+
+    def place(self, order: str, seed: int) -> tuple[float, float]:
+        """Width of the largest mean barrier, and a standard error that knows the selection and the grid."""
+        return place_of_peak(self.widths, self.barriers(order), seed)
+
+    def left(self, m: int, order: str, base: str = "direct") -> tuple[float, float]:
+        """Mean barrier with one order divided by that with another, of the same pairs, and its standard error.
+
+        Examples
+        --------
+        >>> import torch
+        >>> arch = torch.tensor([[0.0] * 5 + [1.0] + [0.0] * 5] * 2)
+        >>> half = Lines({"direct": 2 * arch, "weights": arch}, {})
+        >>> Curves({3: half}).left(3, "weights")
+        (0.5, 0.0)
+        """
+        return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers(base), paired=True)
+
+    def farthest(self, order: str, base: str) -> tuple[float, float]:
+        """What :meth:`left` says at the width where it is farthest from 1, as a factor."""
+        return max((self.left(m, order, base) for m in self.at), key=lambda at: abs(math.log(max(at[0], 1e-300))))
+
+    def contrast(self, order: str, m: int, other: int) -> tuple[float, float]:
+        """The share of the direct barrier that an order leaves at one width, divided by that at another."""
+        (a, da), (b, db) = (self.left(at, order) for at in (m, other))
+        return a / b, a / b * math.hypot(da / a, db / b)
+
+    def lowest_summit(self, order: str) -> tuple[float, float]:
+        """Mean of the largest loss on each line, at the width where it is least, and its standard error."""
+        mean, error = mean_and_error([line.largest(order) for line in self.at.values()])
+        k = int(mean.argmin())
+        return float(mean[k]), float(error[k])
+
+
+def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[float, float]:
+    """Slope of the logarithm of the peak's place in the depth.
+
+    Parameters
+    ----------
+    curves : mapping
+        depth → barriers over the width, two depths or more.
+    order : str
+        of ``ORDERS``.
+    seed : int
+        of the resampling that finds the error of a place.
+
+    Returns
+    -------
+    (float, float)
+        slope for each layer, 0 if the place does not depend on the depth, and its standard error.
+    """
+    places, errors = np.array([curve.place(order, seed) for curve in curves.values()]).T
+    return slope_and_error(list(curves), np.log(places), errors / places)

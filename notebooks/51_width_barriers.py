@@ -1,0 +1,663 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   lmc: {runs: lmc_helpers.experiments.width_barriers.runs}
+# ---
+
+# %% [markdown]
+# # The barrier over the width on MNIST
+#
+# For two-layer networks with a teacher, Zhan, Li and Wu {cite:p}`zhan2025` show that the barrier after permutation rises and then falls with the width. Their section 6 looks for the same in four-layer networks on MNIST, of widths 15 to 100: "the barrier goes up and then goes down as the width increases, exhibiting a peak
+# phenomenon" (Fig. 7). The role of the permutation "depends greatly on the model width", at 25 its effect "is pretty limited" (Fig. 8), and the peak's position "doesn't change according to depths" (Fig. 14). This chapter trains such networks and asks for both sides of the peak, for its place, and for what they depend on: the length of the
+# training, the algorithm that looks for the permutation, the depth.
+#
+# It matters, since a peak would say that merging is hardest for networks of a certain size, and the theory says which: near twice the number of neurons that the task needs. The paper trains "with 10000 epochs" (appendix B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. We prove that the barrier of the negative
+# log-likelihood (NLL) has no limit as the logits grow, so that only barriers after equal training can be compared.
+#
+# {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images of MNIST and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
+
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
+images: int = 4000  # training images, 60000 are all of MNIST
+epochs: int = 17  # at which all networks are compared
+budgets: list = [4]  # further epochs, for networks that are followed
+widths: list = [6, 15, 25, 40, 100]  # of four-layer networks
+shown: list = [15, 25, 100]  # ends of Fig. 7, and between them the m of Fig. 8
+depths: list = [2, 6]  # layers, beside four
+depth_widths: list = [6, 15, 40]  # some of the widths, at all depths
+pairs: int = 4  # of four-layer networks at each width; 10 in the paper
+depth_pairs: int = 4  # of networks of other depths
+long_pairs: int = 0  # of networks that are followed; 0: no others
+second: bool = False  # train a second seed, for what the first rejects
+restarts: int = 10  # of weight matching
+measured: int = 1000  # images on which the NLL is taken
+seed: int = 7051  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
+
+chapter.begin(
+    globals(),
+    dataset=Choice(("mnist", "digits")),
+    images=Integer(200, 60_000),
+    epochs=Integer(1, 10_000),
+    budgets=ListOf(Integer(1, 10_000)),
+    widths=ListOf(Integer(2, 1000), 4),
+    shown=ListOf(Integer(2, 1000), 3),
+    depths=ListOf(Integer(2, 20)),
+    depth_widths=ListOf(Integer(2, 1000), 2),
+    pairs=Integer(4, 1000),
+    depth_pairs=Integer(4, 1000),
+    long_pairs=Integer(0, 1000),
+    second=Flag(),
+    restarts=Integer(2, 1000),
+    measured=Integer(100, 10_000),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from lmc_helpers import claims, figures
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
+from lmc_helpers.experiments.peaks import ratio_at_peaks
+from lmc_helpers.experiments.width_barriers import (
+    ORDERS,
+    PLACES,
+    Case,
+    lines,
+    matched_pairs,
+    middles,
+    sweep,
+)
+from lmc_helpers.experiments.width_curves import Curves, depth_trend
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training.prices import price
+from lmc_helpers.training.recipes import Descent
+
+# %% [markdown]
+# ## The picture
+#
+# Two networks of one width, trained from different seeds, are two points; the barrier is the highest hill of the loss on the straight line between them, above the chord. Reordering the units of the second network changes no function and may bring it near the first. In the paper's theory the data come from $M$
+# teacher neurons. Students of width $m = M$ hold the same neurons in another order, and the right permutation removes the barrier; with a few more, the additional ones have no partner; with many more, all have one nearly. Hence a peak, [near $m = 2M$](15_barrier_peak.ipynb). MNIST has no teacher and no $M$. What may stand in for it is
+# the width at which networks begin to fit the training images.
+#
+# ## The networks
+#
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in appendix B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the NLL on training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in section 3 of the paper.
+# The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al.), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
+# which pairs units that respond alike. Neither looks at the loss.
+
+# %%
+cases = sweep(
+    dataset=dataset,
+    widths=widths,
+    depths=depths,
+    depth_widths=depth_widths,
+    pairs=pairs,
+    depth_pairs=depth_pairs,
+    long_pairs=long_pairs,
+    epochs=epochs,
+    budgets=budgets,
+    images=images,
+    second=second,
+    seed=seed,
+)
+data = cases[Case(4, widths[0], "first")].data
+trained = load(data.name, n=data.n, seed=data.seed)
+seen, unseen = (
+    (some.inputs(flat=True)[:measured], some.y[:measured])
+    for some in (trained, load(data.name, "test"))
+)  # inputs and labels on which the NLL is taken
+
+
+def match(case: Case, epoch: int = epochs, orders=ORDERS):
+    """The pairs of one run, the second networks in several orders."""
+    result = cases[case].result()
+    return matched_pairs(result, epoch, seen[0], restarts, seed, orders)
+
+
+def compare(depth, kind, at, epoch: int = epochs, orders=ORDERS) -> Curves:
+    """The lines of the networks of one depth on training images."""
+    found = {m: match(Case(depth, m, kind), epoch, orders) for m in at}
+    return Curves({m: lines(pairs, *seen) for m, pairs in found.items()})
+
+
+matched = {m: match(Case(4, m, "first")) for m in widths}
+first = Curves({m: lines(found, *seen) for m, found in matched.items()})
+tested = Curves({m: lines(found, *unseen) for m, found in matched.items()})
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Which claims this run can decide"}
+narrow, middle, wide = shown
+every = sorted({epochs, *budgets})  # epochs at which networks are followed
+range_ = [m for m in widths if narrow <= m <= wide]  # the widths of Fig. 7
+inner = range_[1:-1]
+whole = data.name == "mnist" and len(trained) == 60_000 and epochs == 17
+as_printed = whole and [*shown] == [15, 25, 100] and set(shown) <= set(widths)
+n = pairs if as_printed else 0
+n_long = (long_pairs or pairs) if as_printed and every[-1] == 200 else 0
+n_narrow = pairs if as_printed and widths[0] == 6 else 0
+in_depth = as_printed and {2, 3, 5, 6} <= set(depths) and depth_widths[0] == 6
+n_depth = depth_pairs if in_depth else 0
+
+
+@cache
+def again(depth: int = 4) -> Curves:
+    """The lines of the networks with the second seed, where there are some."""
+    return compare(depth, "second", widths if depth == 4 else depth_widths)
+
+
+def of(pair: tuple[float, float], n: int) -> dict:
+    """A value and its standard error over n pairs, for a check."""
+    return {"value": pair[0], "stderr": pair[1], "n": n}
+
+
+def judged(read: Callable[[Curves], tuple[float, float]], n: int = n) -> dict:
+    """A reading of the curves, and again with the second seed, for a check."""
+    return of(read(first), n) | {"again": lambda: read(again())}
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "How numbers are written"}
+def ratio(pair) -> str:
+    """A ratio or a slope with its standard error."""
+    return f"{pair[0]:.2f} ± {pair[1]:.2f}"
+
+
+def width(pair) -> str:
+    """A width with its standard error."""
+    return f"{pair[0]:.0f} ± {pair[1]:.0f}"
+
+
+def put(values) -> str:
+    """Widths in words."""
+    return ", ".join(map(str, values)) if values else "none"
+
+
+# %% [markdown]
+# ## Up and down
+#
+# Two ratios say whether there is a peak: the mean barrier at each end of Fig. 7, divided by that at the highest width between them. The largest of several means is too large by chance, so the highest width is found on one half of the pairs and its height taken on the other.
+
+# %%
+up, up_otherwise, down, down_otherwise = (
+    first.relative(order, end, over=inner)  # below 1: it rises, it falls
+    for end in (narrow, wide)
+    for order in ("weights", "activations")
+)
+peak = first.only(range_).place("weights", seed)
+for m in widths:
+    direct, weights, activations = (
+        first.at[m].barriers(order).mean()
+        for order in ("direct", "weights", "activations")
+    )
+    print(
+        f"m = {m:>3}: barrier {direct:.2f} direct, {weights:.2f} after weight "
+        f"matching, {activations:.2f} after activation matching"
+    )
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.rises, Z11.falls, both _activations, and Z11.place"}
+claims.check(
+    "Z11.rises", **judged(lambda c: c.relative("weights", narrow, inner))
+)
+claims.check(
+    "Z11.rises_activations",
+    **judged(lambda c: c.relative("activations", narrow, inner)),
+)
+claims.check("Z11.falls", **judged(lambda c: c.relative("weights", wide, inner)))
+claims.check(
+    "Z11.falls_activations",
+    **judged(lambda c: c.relative("activations", wide, inner)),
+)
+claims.check(
+    "Z11.place", **judged(lambda c: c.only(range_).place("weights", seed))
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
+ticks = {m: str(m) for m in widths[:: 1 + len(widths) // 7]}
+WAYS = (
+    ("direct", "orange", "direct"),
+    ("weights", "blue", "weight matching"),
+    ("activations", "green", "activation matching"),
+)
+figure, axes = figures.panels(2, sharey=True)
+for axis, curves, title in zip(
+    axes, (first, tested), ("training images", "test images"), strict=True
+):
+    for order, colour, label in WAYS:
+        values = curves.barriers(order)
+        bounds = np.quantile(np.stack(values), [0.1, 0.9], axis=1)
+        style = dict(color=f"book:{colour}")
+        axis.fill_between(widths, *bounds, alpha=0.2, linewidth=0, **style)
+        axis.plot(widths, [v.mean() for v in values], label=label, **style)
+        figures.band(axis, widths, *mean_and_error(values), **style)
+    axis.axvspan(narrow, wide, color="book:grey", alpha=0.08, linewidth=0)
+    axis.set(xscale="log", xlabel="width $m$", title=title)
+    axis.set_xticks([*ticks], [*ticks.values()])
+    axis.minorticks_off()
+axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
+figures.legend(figure)
+figures.show("fig_widths", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_widths
+# :name: fig-widths
+# :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
+#
+# The paper's Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of the paper's figure. {glue:text}`where` (profile {glue:text}`profile`).
+# ```
+#
+# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Both matchers are readings of what the paper did, and either may bear out a side; a peak asks for both sides after the same.
+#
+# A rising side is to be expected somewhere: a network of very few units hardly fits anything, its logits are small, and there is little to lose on the way. The question is whether that side lies in the range of the figure. So the sweep begins at $m =$ {glue:text}`narrowest`.
+
+# %%
+start = first.relative("weights", widths[0], over=widths[1:])
+whole_peak = first.place("weights", seed)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.narrower"}
+claims.check(
+    "Z11.narrower",
+    **judged(lambda c: c.relative("weights", widths[0], widths[1:]), n_narrow),
+)
+
+# %% [markdown]
+# Among all widths from {glue:text}`narrowest` to {glue:text}`wide` the largest mean is at $m =$ {glue:text}`whole_peak`, and the barrier at $m =$ {glue:text}`narrowest` is {glue:text}`start` of the largest at any other width.
+#
+# ## What ten thousand epochs can mean
+#
+# Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends. Elsewhere on the line that does harm.
+#
+# ```{prf:proposition} The NLL barrier has no limit
+# :label: prop-logit-scale
+# Let $\theta_a$, $\theta_b$ be ReLU networks of $d$ linear maps with $K$ classes, $z_\lambda(x)$ the logits on the line between them, $V_\lambda = \mathbb E \max_k (z_{\lambda, k} - z_{\lambda, y})$ over the training images, and let $S_c$ multiply the weights of map $k$ by $c$ and its biases by $c^k$, $c > 0$. The NLL on the line
+# between $S_c \theta_a$ and $S_c \theta_b$ obeys
+#
+# $$
+# V_\lambda \;\le\; c^{-d} N_\lambda(c) \;\le\; V_\lambda + c^{-d} \ln K .
+# $$
+#
+# If both ends classify every training image as labelled, then $c^{-d} B(c) \to \max_\lambda V_\lambda$ as $c \to \infty$. So the barrier $B$ grows without bound as soon as one training image is misclassified at one $\lambda$; if at every $\lambda$ each image has the strictly largest logit at its label, $B(c) \to 0$.
+# ```
+#
+# ```{prf:proof}
+# ReLU is positively homogeneous: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$. $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$. Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
+# between the largest exponent and that plus $\ln K$. If the ends classify all images rightly, $V_0 = V_1 = 0$, the chord lies between $0$ and $\ln K$, and the limit of $c^{-d} B(c)$ follows. If an image is misclassified at $\lambda$, then $V_\lambda > 0$. If the smallest gap $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
+# ```
+#
+# So the height of a barrier is that of a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then they do not compare the same thing: wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not depend on $c$; it is shown beside the NLL
+# below. The bounds, in the middle of the direct lines of the trained networks:
+
+# %%
+SCALES = (1.0, 4.0, 16.0, 64.0)  # s, factors of the logits
+excess, rival = [], []
+for m in widths:
+    a, b = matched[m].first, matched[m].second["direct"]
+    at = middles(a, b, *seen, SCALES)
+    s = np.array(SCALES)[:, None]  # (S, 1)
+    nll, lost, wrong = (v.numpy() for v in (at.nll, at.lost, at.wrong))
+    excess.append((nll / s - lost) * s / math.log(10))  # (S, P), in [0, 1]
+    rival.append((nll / s - wrong) * s / math.log(10))
+    print(f"m = {m:>3}: N(s)/s = {(nll / s).mean(axis=1).round(3)}, ", end="")
+    print(f"V = {lost.mean():.3f}, {100 * wrong.mean():.0f} % wrong")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.scale"}
+other = max(np.concatenate(rival).flat, key=abs)
+claims.check("Z11.scale", np.concatenate(excess), rival=float(other))
+
+# %% [markdown]
+# Now the same networks at several budgets.
+
+# %%
+followed = {  # epoch → curves
+    epoch: first
+    if (epoch, long_pairs) == (epochs, 0)
+    else compare(4, "long", widths, epoch, ("direct", "weights"))
+    for epoch in every
+}
+early, now, late = (followed[epoch] for epoch in (every[0], epochs, every[-1]))
+growth = {  # of the direct barrier, from the first budget to the last
+    m: ratio_of_means(
+        late.at[m].barriers("direct"),
+        early.at[m].barriers("direct"),
+        paired=True,
+    )
+    for m in widths
+}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several budgets"}
+figure, axes = figures.panels(3)
+panels = (
+    ("direct, NLL", lambda line: line.barriers("direct")),
+    ("weight matching, NLL", lambda line: line.barriers("weights")),
+    ("weight matching, accuracy", lambda line: 100 * line.drops("weights")),
+)
+colours = ("sky", "blue", "purple", "black", "red", "green")
+for epoch, colour in zip(every, colours, strict=False):
+    for axis, (_, read) in zip(axes, panels, strict=True):
+        values = [read(line) for line in followed[epoch].at.values()]
+        style = dict(color=f"book:{colour}")
+        axis.plot(
+            widths, [v.mean() for v in values], label=f"{epoch} epochs", **style
+        )
+        figures.band(axis, widths, *mean_and_error(values), **style)
+for axis, (title, _) in zip(axes, panels, strict=True):
+    axis.set(xscale="log", xlabel="width $m$", title=title, ylim=(0, None))
+    axis.set_xticks([*ticks], [*ticks.values()])
+    axis.minorticks_off()
+axes[0].set(ylabel="barrier")
+axes[2].set(ylabel="points of %")
+figures.legend(figure)
+figures.show("fig_budgets", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+fits = {
+    m: float(cases[Case(4, m, "long")].result().accuracies[-1].mean())
+    for m in widths
+}
+fitting = [m for m in widths if fits[m] >= 0.999]
+_, told = choose((dataset, "digits"))
+figures.numbers(
+    told=told,
+    profile=profile,
+    images=len(trained),
+    epochs=epochs,
+    steps=epochs * math.ceil(len(trained) / 100),
+    pairs=pairs,
+    restarts=restarts,
+    where=trained.title[0].upper() + trained.title[1:],
+    narrow=narrow,
+    middle=middle,
+    wide=wide,
+    narrowest=widths[0],
+    up=ratio(up),
+    up_otherwise=ratio(up_otherwise),
+    down=ratio(down),
+    down_otherwise=ratio(down_otherwise),
+    peak=width(peak),
+    start=ratio(start),
+    whole_peak=width(whole_peak),
+    first_budget=every[0],
+    last_budget=every[-1],
+    growth_narrow=ratio(growth[narrow]),
+    growth_wide=ratio(growth[wide]),
+    place_early=width(early.place("weights", seed)),
+    place_late=width(late.place("weights", seed)),
+    fit_narrow=f"{100 * fits[narrow]:.2f}",
+    fit_middle=f"{100 * fits[middle]:.2f}",
+    fit_wide=f"{100 * fits[wide]:.2f}",
+    fitting=put(fitting[:1]),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_budgets
+# :name: fig-budgets
+# :alt: Three panels of barriers against the width for several lengths of training, one curve a budget; the negative log-likelihood of direct lines, that of permuted lines, and the accuracy that is lost on permuted lines.
+#
+# The same networks after several numbers of epochs. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# ```
+#
+# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
+#
+# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. After {glue:text}`last_budget` epochs the networks classify {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) of the training images as labelled. The narrowest width
+# here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory expects the peak near twice as many units.
+#
+# The claims of Fig. 7 after 200 epochs, and two of ours on the length of the training:
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.rises_long, Z11.falls_long, Z11.place_long, Z11.budget and Z11.grows"}
+up_late, down_late = (late.relative("weights", m, inner) for m in (narrow, wide))
+claims.check("Z11.rises_long", **of(up_late, n_long))
+claims.check("Z11.falls_long", **of(down_late, n_long))
+place_late = late.only(range_).place("weights", seed)
+claims.check("Z11.place_long", **of(place_late, n_long))
+
+places = [curves.place("weights", seed) for curves in (now, late)]
+moved = places[1][0] / places[0][0]
+moved_error = moved * math.hypot(*(error / at for at, error in places))
+claims.check("Z11.budget", moved, stderr=moved_error, n=n_long)
+growths = {  # of the direct barrier, from the printed budget to the last
+    m: ratio_of_means(
+        late.at[m].barriers("direct"), now.at[m].barriers("direct"), paired=True
+    )
+    for m in range_
+}
+least = min(growths.values(), key=lambda pair: pair[0])
+claims.check("Z11.grows", **of(least, n_long))
+
+# %% [markdown]
+# ## On the line
+#
+# The paper's Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is, in the paper's words, "constantly large for all widths we have examined". What is left after a permutation may depend on the matcher as well as on the width.
+
+# %%
+gain = {m: first.left(m, "weights") for m in (middle, wide)}  # shares left
+otherwise = {m: first.left(m, "activations") for m in (middle, wide)}
+
+
+def summit(curves: Curves) -> tuple[float, float]:
+    """The largest NLL on direct lines where it is lowest, over that of guessing."""
+    value, error = curves.only(range_).lowest_summit("direct")
+    return value / math.log(10), error / math.log(10)
+
+
+in_range = first.only(range_)
+matcher = in_range.farthest("activations", "weights")
+better = in_range.farthest("weights", "one start")
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line"}
+figure, axes = figures.panels(3, sharey=True)
+for axis, m in zip(axes, shown, strict=True):
+    for order, colour, label in WAYS:
+        loss = first.at[m].loss[order].numpy()  # (P, 11)
+        style = dict(color=f"book:{colour}")
+        bounds = np.quantile(loss, [0.1, 0.9], axis=0)
+        axis.fill_between(PLACES, *bounds, alpha=0.2, linewidth=0, **style)
+        axis.plot(PLACES, loss.mean(axis=0), label=label, **style)
+    axis.axhline(
+        math.log(10), color="book:grey", linestyle=":", label="guessing, ln 10"
+    )
+    axis.set(xlabel=r"$\lambda$", title=f"$m = {m}$")
+axes[0].set(ylabel="NLL", ylim=(0, None))
+figures.legend(figure, columns=4)
+figures.show("fig_lines", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    left_middle=ratio(gain[middle]),
+    left_wide=ratio(gain[wide]),
+    other_middle=ratio(otherwise[middle]),
+    other_wide=ratio(otherwise[wide]),
+    matcher=ratio(matcher),
+    better=ratio(better),
+    summit=ratio(summit(first)),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_lines
+# :name: fig-lines
+# :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
+#
+# The paper's Fig. 8 after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
+# ```
+#
+# Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`. Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
+# of that after weight matching; and where they matter most, restarts multiply the latter by {glue:text}`better`. The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.direct, Z11.matcher and Z11.restarts"}
+claims.check(
+    "Z12.depends", **judged(lambda c: c.contrast("weights", middle, wide))
+)
+claims.check(
+    "Z12.depends_activations",
+    **judged(lambda c: c.contrast("activations", middle, wide)),
+)
+claims.check("Z12.limited", **judged(lambda c: c.left(middle, "weights")))
+claims.check("Z12.direct", **judged(summit))
+claims.check(
+    "Z11.matcher",
+    **judged(lambda c: c.only(range_).farthest("activations", "weights")),
+)
+claims.check(
+    "Z11.restarts",
+    **judged(lambda c: c.only(range_).farthest("weights", "one start")),
+)
+
+# %% [markdown]
+# The same three statements about networks of 200 epochs, after weight matching:
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends_long, Z12.limited_long and Z12.direct_long"}
+long_contrast = late.contrast("weights", middle, wide)
+claims.check("Z12.depends_long", **of(long_contrast, n_long))
+claims.check("Z12.limited_long", **of(late.left(middle, "weights"), n_long))
+claims.check("Z12.direct_long", **of(summit(late), n_long))
+
+# %% [markdown]
+# ## Depth
+#
+# Fig. 14 of the paper plots the width at the peak against the depth. A place says little of a curve that is flat at its top, so we look at the curves.
+
+# %%
+layers = sorted([*depths, 4])
+deep = {  # depth → curves
+    d: compare(d, "first", depth_widths) if d != 4 else first.only(depth_widths)
+    for d in layers
+}
+
+slope = depth_trend(deep, "weights", seed)
+other_slope = depth_trend(deep, "activations", seed)
+shallow = 3 if 3 in layers else layers[0]
+
+
+def height(at: dict[int, Curves]) -> tuple[float, float]:
+    """The peak of the deepest networks over that of the shallow ones."""
+    above, below = (at[d].barriers("weights") for d in (layers[-1], shallow))
+    return ratio_at_peaks(above, below)
+
+
+taller = height(deep)
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.mnist, Z18.mnist_activations and Z18.height"}
+def deep_again() -> dict[int, Curves]:
+    """Curves with the second seed, depth → curves."""
+    return {d: again(d).only(depth_widths) for d in layers}
+
+
+claims.check(
+    "Z18.mnist",
+    **of(slope, n_depth),
+    again=lambda: depth_trend(deep_again(), "weights", seed),
+)
+claims.check(
+    "Z18.mnist_activations",
+    **of(other_slope, n_depth),
+    again=lambda: depth_trend(deep_again(), "activations", seed),
+)
+claims.check(
+    "Z18.height", **of(taller, n_depth), again=lambda: height(deep_again())
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths"}
+figure, axes = figures.panels(2, sharey=True)
+ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 7]}
+for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
+    for d, colour in zip(
+        layers, ("orange", "red", "blue", "purple", "black"), strict=False
+    ):
+        style = dict(color=f"book:{colour}")
+        mean, error = mean_and_error(deep[d].barriers(order))
+        axis.plot(depth_widths, mean, label=f"{d} layers", **style)
+        figures.band(axis, depth_widths, mean, error, **style)
+    axis.set(xscale="log", xlabel="width $m$", title=title)
+    axis.set_xticks([*ticks], [*ticks.values()])
+    axis.minorticks_off()
+axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
+figures.legend(figure, columns=5)
+figures.show("fig_depths", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+tops = {d: deep[d].place("weights", seed) for d in layers}
+figures.numbers(
+    shallowest=layers[0],
+    deepest=layers[-1],
+    shallow=shallow,
+    top_shallow=width(tops[layers[0]]),
+    top_deep=width(tops[layers[-1]]),
+    taller=ratio(taller),
+    slope=ratio(slope),
+    other_slope=ratio(other_slope),
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_depths
+# :name: fig-depths
+# :alt: Barrier against the width for networks of several depths, one curve a depth; after weight matching at the left, after activation matching at the right.
+#
+# Networks of several depths, $m$ units in each hidden layer. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# ```
+#
+# After weight matching the largest mean is at $m =$ {glue:text}`top_shallow` with {glue:text}`shallowest` layers and at $m =$ {glue:text}`top_deep` with {glue:text}`deepest`; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
+#
+# ## What this page cannot decide
+#
+# What the rest would cost, twenty networks at each width, on one core:
+
+
+# %%
+def hours(models: list, number: int, examples: int) -> float:
+    """Hours of one core for twenty networks of each model, by appendix B.1."""
+    sgd = Descent(number, 100, "sgd", 0.05)
+    return sum(price(model, sgd, examples, 20).cpu_hours for model in models)
+
+
+fig_7 = (15, 20, 25, 30, 40, 60, 80, 100)
+mnist = [MLP((784, m, m, m, 10), init="he") for m in fig_7]
+cifar = [
+    MLP((3072, *[m] * (d - 1), 10), init="he")
+    for d in (2, 3, 4, 5, 6)
+    for m in (*fig_7, 150, 200)
+]
+cost = {
+    "steps": hours(mnist, 17, 60_000),
+    "long": hours(mnist, 200, 60_000),
+    "printed": hours(mnist, 10_000, 60_000),
+    "cifar": hours(cifar, 20, 50_000),
+}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.numbers(
+    **{f"hours_{k}": f"{v:.{0 if v > 10 else 1}f}" for k, v in cost.items()}
+)
+
+# %% [markdown]
+# - *Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs (Z11.rises_printed).
+# - *The other half of Fig. 14* (Z18.complexity): the peak "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs: {glue:text}`hours_cifar` hours.
+#
+# ## What we found that the paper does not say
+#
+# - The NLL barrier has no limit ({prf:ref}`prop-logit-scale`): on networks that fit all images it grows without bound with the logits, or vanishes. A curve over the width belongs to a length of training.
+# - How much a permutation removes depends on the width *and* on the algorithm that looks for it, which the paper does not name. Between widths {glue:text}`narrow` and {glue:text}`wide` the barrier after activation matching is as far as {glue:text}`matcher` of that after weight matching, and restarts multiply the latter by as much as {glue:text}`better`; 1 would say that the algorithm does not matter.
+# - Whether there is a rising side depends on where one begins to look: in units of the peak the barrier after weight matching is {glue:text}`start` at $m =$ {glue:text}`narrowest` and {glue:text}`up` at $m =$ {glue:text}`narrow`, where Fig. 7 begins; after activation matching it is {glue:text}`up_otherwise` there.
+#
+# ```{admonition} Try it
+# :class: tip
+# Narrower networks, more pairs:
+#
+#     make chapter NAME=width_barriers ARGS="-p pairs 8 -p images 2000"
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())
