@@ -8,8 +8,14 @@
   students (Bürgin et al., Fig. 6, App. F.5); chapter 45.
 - :mod:`~lmc_helpers.experiments.coherence_students`: the students themselves, trained in the two dimensions that they
   see; chapter 45.
+- :mod:`~lmc_helpers.experiments.every_permutation`: objective and loss half-way of all (m!)² permutations of two hidden
+  layers; chapter 56.
 - :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
   students matched within such classes; chapter 45.
+- :mod:`~lmc_helpers.experiments.matched_pairs`: MLPs trained in pairs, for matchers; chapter 56.
+- :mod:`~lmc_helpers.experiments.matched_students`: matchers on teacher–student minima, beside the best of all m!;
+  chapter 56.
+- :mod:`~lmc_helpers.experiments.matches`: what matchers make of such pairs; chapter 56.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,

@@ -1,0 +1,757 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   lmc:
+#     runs: lmc_helpers.experiments.matched_pairs.runs
+# ---
+
+# %% [markdown]
+# # Matchers side by side
+#
+# Before two networks are averaged, the hidden units of one are put in an order that suits the other. Two papers of this book do so, Zhan, Li and Wu {cite:p}`zhan2025` by their Algorithm 1 and Bürgin et al. {cite:p}`buergin2026` by activation matching. Readers who merge networks know more ways:
+#
+# - **weight matching** {cite:p}`ainsworth2023`: the order that brings the weights nearest to each other, by a descent that may be restarted;
+# - **activation matching** {cite:p}`singh2020,ainsworth2023`: units that respond alike to the same images;
+# - **straight-through matching** {cite:p}`ainsworth2023` and **Sinkhorn re-basin** {cite:p}`pena2023`: descents on the loss half-way itself;
+# - **REPAIR** {cite:p}`jordan2023`, which corrects the merged network afterwards.
+#
+# This chapter runs all of them on the same pairs and asks which leaves the lowest barrier, at what price, and how far it is from the best order where that is known. Every statement that is judged here is the book's own; none counts for or against a paper. In short: what a matcher maximises is not
+# what one wants to be small.
+
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+dataset: str = "mnist"  # or "digits"
+width: int = 48  # units in each of three hidden layers
+pairs: int = 12  # pairs of networks of each kind
+images: int = 2000  # training images
+epochs: int = 10  # passes through them
+matched: int = 200  # training images that matchers and REPAIR see
+unseen: int = 1000  # test images that barriers are measured on
+restarts: int = 20  # descents of weight matching
+steps: int = 30  # of straight-through matching and Sinkhorn re-basin
+students: int = 160  # pairs of two-layer students
+rows: int = 5  # their neurons
+small_pairs: int = 40  # pairs of small networks, 14 400 permutations each
+small_epochs: int = 30  # their training
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Choice, Integer
+
+chapter.begin(
+    globals(),
+    dataset=Choice(("digits", "mnist")),
+    width=Integer(8, 4096),
+    pairs=Integer(4, 1000),
+    images=Integer(100, 60_000),
+    epochs=Integer(1, 1000),
+    matched=Integer(50, 60_000),
+    unseen=Integer(50, 10_000),
+    restarts=Integer(4, 1000),
+    steps=Integer(1, 10_000),
+    students=Integer(4, 100_000),
+    rows=Integer(4, 9),
+    small_pairs=Integer(2, 100_000),
+    small_epochs=Integer(1, 1000),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+from functools import cache
+
+import numpy as np
+from IPython.display import Markdown, display
+
+from lmc_helpers import claims, figures
+from lmc_helpers.alignment.methods import methods
+from lmc_helpers.alignment.repair import repair
+from lmc_helpers.claims.box import with_error
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share
+from lmc_helpers.experiments import matched_pairs
+from lmc_helpers.experiments.every_permutation import every_permutation
+from lmc_helpers.experiments.matched_pairs import KINDS, ends
+from lmc_helpers.experiments.matched_students import compare_students
+from lmc_helpers.experiments.matches import (
+    Pairs,
+    cross_fitted_gain,
+    descents,
+)
+from lmc_helpers.matching import all_permutations
+from lmc_helpers.networks.segments import along_segments
+from lmc_helpers.teacher_student.matchings import BEST, FLOOR
+from lmc_helpers.teacher_student.minima import sample_minima
+
+name, told = choose((dataset, "digits"))
+enough = pairs if name == "mnist" else 0  # digits decide nothing about MNIST
+
+
+labels = {
+    "plain": "plain",
+    "layer norm": "layer norm",
+    "σ_F = 0": r"W-MLP, $\sigma_{\mathbf{F}} = 0$",
+    "σ_F = 1": r"W-MLP, $\sigma_{\mathbf{F}} = 1$",
+}
+
+
+def table(head: list[str], body: list[list[str]]) -> None:
+    """Show a table."""
+    lines = [head, ["---"] * len(head), *body]
+    display(Markdown("\n".join("| " + " | ".join(row) + " |" for row in lines)))
+
+
+# %% [markdown]
+# ## What a matcher may do
+#
+# A network with $L$ maps computes $h_l = \sigma(\nu_l(W_l h_{l-1} + b_l))$ for $l < L$ and $z = W_L h_{L-1} + b_L$, with $\sigma$ acting on entries and $\nu_l$ a layer norm with gain $g_l$ and shift $s_l$, or nothing. A matcher gives a permutation matrix $P_l$ for each hidden layer; $\pi b$ is
+# network $b$ with
+#
+# $$
+# W_l \to P_l W_l P_{l-1}^\top, \qquad b_l \to P_l b_l, \quad g_l \to P_l g_l, \quad s_l \to P_l s_l, \qquad P_0 = P_L = I .
+# $$
+#
+# ```{prf:proposition} The same function
+# :label: prop-permuted-function
+# $\pi b$ computes the function of $b$.
+# ```
+#
+# ```{prf:proof}
+# Let $h_{l-1}$ have become $P_{l-1} h_{l-1}$. Then $W_l h_{l-1} + b_l$ has become $P_l (W_l h_{l-1} + b_l)$, as $P_{l-1}^\top P_{l-1} = I$. Mean and variance over the units of a layer do not depend on their order, gain and shift move with them, and $\sigma$ acts on entries, so that
+# $h_l$ has become $P_l h_l$. At the last map $P_L = I$.
+# ```
+#
+# So all $\prod_l m_l!$ networks $\pi b$ are equally good, and on the line from $a$ to $\pi b$ only what lies between the ends depends on $\pi$. What is measured on this page, half-way at $(a + \pi b)/2$:
+#
+# - the **barrier**: the cross-entropy there less the mean of the two ends, which is the value of the chord;
+# - the **drop**: the mean accuracy of the ends less the accuracy there, in percentage points.
+#
+# ## What weight matching maximises
+#
+# Weight matching brings $\pi b$ as near to $a$ as possible. As $\lVert \pi b \rVert = \lVert b \rVert$, this is to maximise
+#
+# $$
+# \langle a, \pi b \rangle = \sum_{l=1}^{L} \bigl\langle W_l^a,\; P_l W_l^b P_{l-1}^\top \bigr\rangle + \sum_{l=1}^{L-1} \bigl\langle c_l^a, P_l c_l^b \bigr\rangle , \qquad c_l = (b_l, g_l, s_l) .
+# $$
+#
+# Each $P_l$ stands in two of the first terms, once with $P_{l-1}$ and once with $P_{l+1}$: a sum of bilinear assignment problems. With the others held fixed it is linear in $P_l$, and a linear assignment finds the best one exactly. Algorithm 1 of Ainsworth et al. does so
+# for one layer after another until nothing is gained; it stops at a local optimum.
+#
+# ```{prf:proposition} One hidden layer is exact
+# :label: prop-one-layer
+# For $L = 2$ weight matching is one linear assignment, $\max_p \sum_i S_{i p(i)}$ with $S = W_1^a W_1^{b\top} + c_1^a c_1^{b\top} + W_2^{a\top} W_2^b$: the best of all $m!$ permutations is found in $O(m^3)$ operations.
+# ```
+#
+# ```{prf:proof}
+# $P_0 = P_2 = I$, and $\langle W_1^a, P W_1^b \rangle = \langle P, W_1^a W_1^{b\top} \rangle$, $\langle W_2^a, W_2^b P^\top \rangle = \langle P, W_2^{a\top} W_2^b \rangle$.
+# ```
+#
+# ```{prf:theorem} Two hidden layers are hard
+# :label: thm-matching-hard
+# For two hidden layers of $m$ units weight matching is NP-hard.
+# ```
+#
+# ```{prf:proof}
+# Ainsworth et al. state this for their problem; here is a short proof. Let the first and last maps and all biases be 0, and let the middle maps be $A = R^2$ and $B = S^2$, positive semi-definite. The objective is $\langle A, Q B P^\top \rangle = \langle R Q S, R P S \rangle$. By Cauchy and Schwarz it is at most
+# the larger of $\lVert R P S \rVert^2 = \langle A, P B P^\top \rangle$ and the same for $Q$, so that its maximum over $(P, Q)$ is $\max_P \langle A, P B P^\top \rangle$. Now let $G$ be a graph with $m$ vertices and adjacency matrix $A_G$, $C$ the cycle through $m$ vertices, and $A = A_G + mI$,
+# $B = A_C + mI$, which are diagonally dominant. Then $\langle A, P B P^\top \rangle = \langle A_G, P A_C P^\top \rangle + m^3$, as adjacency matrices have trace 0, and the maximum is $2m + m^3$ if and only if $G$ has a Hamiltonian cycle.
+# ```
+#
+# Even where the objective's optimum is known, it is not the lowest barrier: the loss half-way is another function of $\pi$. The next two sections measure by how much, on problems so small that all permutations can be listed.
+#
+# ## Where the best permutation is known
+#
+# Students with $m$ neurons at random minima of the teacher–student problem have an exact loss (chapter [](11_exact_loss.ipynb)). For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Algorithm 1 and with a matching that is
+# exact for a neighbouring problem (*pair matching*). Here the matchers of deep networks join in. Activation matching pairs units whose activations have the largest correlations.
+#
+# ```{prf:proposition} Correlations do not see sizes
+# :label: prop-blind
+# For inputs uniform on the unit sphere and ReLU neurons with weights $u, v \ne 0$ at the angle $\theta$,
+#
+# $$
+# \rho(u, v) = \frac{\kappa(\cos\theta) - c_d^2}{\kappa(1) - c_d^2}, \qquad \kappa(\cos \theta) = \mathbb E\, \sigma(\hat u \cdot x)\, \sigma(\hat v \cdot x), \quad c_d = \mathbb E\, \sigma(x_1) .
+# $$
+#
+# In particular $\rho = 1$ for two neurons of one type, whatever their sizes. In any ReLU network, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
+# ```
+#
+# ```{prf:proof}
+# $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers. The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction.
+# ```
+#
+# So matching by correlation puts as many neurons as possible on their own type, and leaves to chance whether a large one meets a large one. Straight-through matching and Sinkhorn re-basin descend on the exact loss half-way.
+
+# %%
+M = 3  # teacher neurons, in d = 3 dimensions
+
+
+def compare(seed):
+    """Barriers (students,) of every matcher, and its seconds a pair."""
+    minima = sample_minima(rows, M, M, 2 * students, seed)
+    return compare_students(*minima.split(students), M, steps, seed)
+
+
+def over(found, above, below):
+    """Ratio of two mean barriers, and its standard error."""
+    return ratio_of_means(found[above], found[below], paired=True)
+
+
+def finds_best(found, matcher):
+    """Share of the pairs with the best barrier, and its interval."""
+    hits = found[matcher] <= found[BEST] * (1 + 1e-9) + FLOOR
+    return share(int(hits.sum()), len(hits))
+
+
+known, seconds = compare(seed)
+again = cache(lambda: compare(seed + 1)[0])  # fresh pairs, if they are needed
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+body = []
+for matcher in known:
+    ratio, error = over(known, matcher, BEST)
+    value, low, high = finds_best(known, matcher)
+    body.append(
+        [
+            matcher,
+            f"{ratio:.2f} ± {error:.2f}",
+            f"{100 * value:.0f} ({100 * low:.0f}–{100 * high:.0f})",
+            f"{seconds[matcher] / seconds['weights']:.2g}",
+        ]
+    )
+head = ["matcher", "barrier / best", "finds the best, %"]
+table([*head, "time / weight matching"], body)
+
+# %% [markdown]
+# Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment. {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches; barriers over the paper's grid of $\lambda$; profile {glue:text}`profile`.
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.algorithm_1, X3.search_finds and X3.blind_to_size"}
+ratio, error = over(known, "Algorithm 1", BEST)
+claims.check(
+    "X3.algorithm_1",
+    ratio,
+    stderr=error,
+    n=students,
+    again=lambda: over(again(), "Algorithm 1", BEST),
+)
+value, *interval = finds_best(known, "straight-through")
+claims.check(
+    "X3.search_finds",
+    value,
+    interval=tuple(interval),
+    n=students,
+    again=lambda: finds_best(again(), "straight-through"),
+)
+ratio, error = over(known, "activations", "weights")
+claims.check(
+    "X3.blind_to_size",
+    ratio,
+    stderr=error,
+    n=students,
+    again=lambda: over(again(), "activations", "weights"),
+)
+
+# %% [markdown]
+# ## Two hidden layers, all permutations
+#
+# MLPs with two hidden layers of {glue:text}`small` ReLU neurons, trained on scikit-learn's digits, have $(5!)^2$ = {glue:text}`all_small` orders of their neurons. For each of them the objective of weight matching, and the training loss half-way, on {glue:text}`few` of the images:
+
+# %%
+few = load("digits", n=40, seed=seed)
+few_x, few_y = few.inputs(flat=True), few.y
+
+
+@cache
+def training(seed):
+    """The runs of this chapter; the last one is that of the small networks."""
+    return matched_pairs.runs(
+        dataset=dataset,
+        width=width,
+        pairs=pairs,
+        images=images,
+        epochs=epochs,
+        small_pairs=small_pairs,
+        small_epochs=small_epochs,
+        seed=seed,
+    )
+
+
+@cache
+def list_all(seed):
+    """Small networks, and objective and loss (P, 5!, 5!) of all their orders."""
+    a, b = ends(training(seed)[-1].result().stack)
+    return a, b, every_permutation(a, b, few_x, few_y)
+
+
+a, b, listed = list_all(seed)
+
+# %%
+matchers = methods(restarts=restarts, steps=steps)
+chosen = {
+    matcher: run(a, b, few_x, few_y, seed) for matcher, run in matchers.items()
+} | {"exact optimum": listed.best()}
+places = {matcher: listed.rank(p) for matcher, p in chosen.items()}
+
+
+def share_of_firsts(ranks):
+    """Share of the pairs with rank 0, and its interval."""
+    return share(int((ranks == 0).sum()), len(ranks))
+
+
+def restarts_by_objective(seed):
+    """How often the best of several descents has the largest objective of all."""
+    a, b, listed = list_all(seed)
+    p = matchers["weights, restarts"](a, b, few_x, few_y, seed)
+    return share_of_firsts(listed.rank(p)[0])
+
+
+def optimum_by_loss(seed):
+    """How often the largest objective has the lowest loss half-way of all."""
+    *_, listed = list_all(seed)
+    return share_of_firsts(listed.rank(listed.best())[1])
+
+
+descended, optimal = restarts_by_objective(seed), optimum_by_loss(seed)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+at_ends = along_segments(a, b, few_x, few_y, (0, 1)).loss.mean(dim=1)  # (P,)
+least = listed.loss.flatten(1).amin(dim=1) - at_ends
+body = []
+for matcher, p in chosen.items():
+    height = along_segments(a, b.permuted(p), few_x, few_y, [0.5]).loss[:, 0]
+    by = [share_of_firsts(ranks)[0] for ranks in places[matcher]]
+    body.append(
+        [
+            matcher,
+            f"{(height - at_ends).mean():.2f}",
+            *(f"{100 * value:.0f}" for value in by),
+            f"{places[matcher][1].double().median():.0f}",
+        ]
+    )
+body.append(["best of all", f"{least.mean():.2f}", "–", "100", "0"])
+head = ["matcher", "barrier", "largest objective, %", "lowest loss, %"]
+table([*head, "median rank by loss"], body)
+
+# %% [markdown]
+# Mean barrier on the images that the matchers see, how often a matcher finds the largest objective and the lowest loss half-way of all, and its rank among all orders by the loss, 0 the best. {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.deep_objective and X3.deep_best"}
+claims.check(
+    "X3.deep_objective",
+    descended[0],
+    interval=descended[1:],
+    n=small_pairs,
+    again=lambda: restarts_by_objective(seed + 1),
+)
+claims.check(
+    "X3.deep_best",
+    optimal[0],
+    interval=optimal[1:],
+    n=small_pairs,
+    again=lambda: optimum_by_loss(seed + 1),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objective and loss of all permutations"}
+shown = {
+    "weights, restarts": ("s", 13, "blue"),
+    "activations": ("D", 8, "green"),
+    "straight-through": ("^", 6, "red"),
+}
+figure, axes = figures.panels(2, sharey=True)
+for k, axis in enumerate(axes):
+    objective = listed.objective[k] / listed.objective[k].max()
+    barrier = listed.loss[k] - at_ends[k]
+    dots = {"markersize": 0.8, "alpha": 0.5, "rasterized": True}
+    axis.plot(
+        objective.flatten(), barrier.flatten(), "o", color="book:grey", **dots
+    )
+    for matcher, (marker, size, colour) in shown.items():
+        p, q = (
+            (chosen[matcher][g][k] == all_permutations(5)).all(1).nonzero()
+            for g in ("0", "1")
+        )
+        axis.plot(
+            objective[p, q].flatten(),
+            barrier[p, q].flatten(),
+            marker,
+            markersize=size,
+            markerfacecolor="none",
+            markeredgewidth=2,
+            color=f"book:{colour}",
+            label=matcher,
+        )
+    low = barrier == barrier.min()
+    star = {"markersize": 10, "label": "best of all"}
+    axis.plot(objective[low], barrier[low], "k*", **star)
+    axis.set(xlabel="objective / largest objective", title=f"pair {k + 1}")
+axes[0].set(ylabel="barrier half-way")
+figures.legend(figure, columns=4)
+figures.show("fig_every", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_every
+# :name: fig-every
+# :alt: Two clouds of dots, the barrier against the objective of weight matching for all 14 400 orders of two pairs. The cloud falls to the right, but at its right end the barriers still spread widely; markers show where three matchers end, and a star the lowest barrier.
+#
+# All {glue:text}`all_small` orders of the neurons of two pairs of small networks: the objective of weight matching against the barrier, and where three matchers end (profile {glue:text}`profile`).
+# ```
+#
+# ## The pairs
+#
+# {glue:text}`told` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of Bürgin et al., App. F.1, for {glue:text}`epochs` epochs on {glue:text}`images` images: *plain*; with *layer norm*; and, with layer norm too,
+# W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of F.1, and whose fixed entries the two networks of a pair have in common. They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$. (The paper's MLPs have GELU; here neighbouring kinds differ in one thing at a time.)
+# {glue:text}`pairs` pairs of each. Matchers and REPAIR see {glue:text}`matched` of the training images; barriers are measured on {glue:text}`unseen` test images.
+
+# %%
+some = load(name, n=min(matched, training(seed)[0].data.size), seed=seed)
+test = load(name, "test", n=min(unseen, 360 if name == "digits" else 10_000))
+seen, fresh = ((data.inputs(flat=True), data.y) for data in (some, test))
+
+
+@cache
+def pairs_of(kind, seed):
+    """The pairs of a kind; a matcher runs when it is asked for."""
+    run = training(seed)[list(KINDS).index(kind)]
+    return Pairs(*ends(run.result().stack), matchers, seen, fresh, seed)
+
+
+def measured(kind, measure):
+    """A measurement and its error, and the same on fresh networks if needed."""
+    value, error = measure(pairs_of(kind, seed))
+    repeat = {"again": lambda: measure(pairs_of(kind, seed + 1))}
+    return {"value": value, "stderr": error, "n": enough} | repeat
+
+
+# %% [markdown]
+# ## The table
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+def entry(values, wins):
+    """Mean, its standard error, and wins, as text."""
+    mean, error = mean_and_error([values])
+    return f"{with_error(mean[0], error[0])} ({wins})"
+
+
+won = {kind: pairs_of(kind, seed).wins(matchers) for kind in KINDS}
+body = []
+for m in matchers:
+    found = {kind: pairs_of(kind, seed)[m] for kind in KINDS}
+    took = sum(found[kind].seconds for kind in KINDS)
+    unit = sum(pairs_of(kind, seed)["weights"].seconds for kind in KINDS)
+    each = [entry(found[kind].barrier, won[kind][m]) for kind in KINDS]
+    body.append([m, *each, f"{took / unit:.2g}"])
+table(["matcher", *labels.values(), "time / weight matching"], body)
+
+# %% [markdown]
+# Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all eight, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
+# "Activations" are matched by correlation; "as published" is explained below, in *What the sign does*.
+#
+# The two searches on the loss get {glue:text}`steps` steps on all {glue:text}`matched` images each; the scripts of their authors make far more (250 passes of 60 batches in `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin), 20 of 9 in `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin)), so that
+# their rows are what they reach at this price, not the best that they can do.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
+figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
+for axis, kind in zip(axes.flat, KINDS, strict=True):
+    for shift, quantity, colour, words in (
+        (-0.13, "barrier", "blue", "merged"),
+        (0.13, "repaired_barrier", "orange", "merged, REPAIR"),
+    ):
+        values = [getattr(pairs_of(kind, seed)[m], quantity) for m in matchers]
+        mean, error = mean_and_error(values)
+        axis.errorbar(
+            mean,
+            np.arange(len(matchers)) + shift,
+            xerr=figures.BAND * error,
+            fmt="o",
+            markersize=4,
+            color=f"book:{colour}",
+            label=words,
+        )
+    axis.set(title=labels[kind], xlabel="barrier half-way")
+    axis.axvline(0, color="book:grey", linewidth=1)
+    axis.set_yticks(range(len(matchers)), list(matchers))
+axes.flat[0].invert_yaxis()
+figures.legend(figure)
+figures.show("fig_matchers", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_matchers
+# :name: fig-matchers
+# :alt: Four panels, one for each kind of network, mean barrier of eight matchers with and without REPAIR. Identity, random and as published are high except that with fixed weights of scale one the identity is as low as any matcher.
+#
+# Mean barriers half-way on test images, with ± 3.29 standard errors over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
+# ```
+#
+# Straight-through matching judges its start, the identity, and its first projection is one descent of weight matching. So half-way, on the images that it sees, it is never worse than either. What is not guaranteed is the same on other images:
+
+# %%
+straight = measured("plain", lambda of: of.ratio("straight-through", "weights"))
+alike = measured("layer norm", lambda of: of.ratio("activations", "weights"))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.straight_through and X3.norm_activations"}
+claims.check("X3.straight_through", **straight)
+claims.check("X3.norm_activations", **alike)
+
+# %% [markdown]
+# ## Is a higher objective a lower barrier?
+#
+# One descent of weight matching stops at one of many local optima, and restarts find higher ones. That helps only if a higher objective is a lower barrier. For each pair of plain networks, {glue:text}`restarts` descents from random orders, their objectives $\langle a, \pi b \rangle / (\lVert a \rVert \lVert b \rVert)$ and their barriers:
+
+
+# %%
+@cache
+def optima(seed):
+    """Objectives and barriers (R, P) of several descents for each pair."""
+    of = pairs_of("plain", seed)
+    return descents(of.a, of.b, restarts, fresh, seed)
+
+
+def rank_correlation(of):
+    """Of objective and barrier over the descents: mean over pairs, its error."""
+    mean, error = mean_and_error([optima(of.seed).rank_correlations()])
+    return float(mean[0]), float(error[0])
+
+
+ranks = measured("plain", rank_correlation)
+gained = measured("plain", lambda of: of.ratio("weights, restarts", "weights"))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.objective_barrier and X3.restarts_barrier"}
+claims.check("X3.objective_barrier", **ranks)
+claims.check("X3.restarts_barrier", **gained)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives and barriers of the descents"}
+figure, (left, right) = figures.panels(2)
+for k, colour in enumerate(("blue", "orange", "green", "red")):
+    left.plot(
+        optima(seed).objective[:, k],
+        optima(seed).barrier[:, k],
+        "o",
+        markersize=4,
+        color=f"book:{colour}",
+        label=f"pair {k + 1}",
+    )
+left.set(xlabel="objective", ylabel="barrier half-way")
+bins = np.linspace(-1, 1, 21)
+right.hist(optima(seed).rank_correlations(), bins=bins, color="book:grey")
+right.axvline(0, color="book:black", linewidth=1)
+right.set(xlabel="rank correlation of a pair", ylabel="pairs")
+right.yaxis.get_major_locator().set_params(integer=True)
+figures.legend(figure, columns=4)
+figures.show("fig_restarts", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_restarts
+# :name: fig-restarts
+# :alt: Left, dots of barrier against objective for the descents of four pairs, a cloud with little slope for each. Right, a histogram of the rank correlations of all pairs.
+#
+# Left: local optima of weight matching for four pairs of plain networks. Right: the rank correlation of objective and barrier for each pair (profile {glue:text}`profile`).
+# ```
+#
+# The rank correlation is {glue:text}`ranks` in the mean over pairs; $-1$ would say that the order of the objectives is that of the barriers, $0$ that they have nothing to do with each other. The best of {glue:text}`restarts` descents has a higher objective than one descent for {glue:text}`higher` of the {glue:text}`pairs` pairs, and
+# its mean barrier is {glue:text}`gained` times that of one descent.
+#
+# ## REPAIR
+#
+# The units of a merged network vary less over the data than those of its ends: in the first layer they are $(z_a + z_b)/2$, whose deviation is below the mean of the two unless they are perfectly correlated, and further layers work on what is left. REPAIR gives every unit of the merged network the mean and the
+# deviation that are half-way between those of its ends, $z' = s z + t$, by an affine map that its weights and bias, or the gain and the shift of its norm, absorb.
+#
+# A layer norm, $n_i = (z_i - \bar z)/\sqrt{v + \varepsilon}$ with mean $\bar z$ and variance $v$ over the $m$ units of one sample, seems to leave nothing to repair. What is true:
+#
+# ```{prf:proposition} What a layer norm repairs by itself
+# :label: prop-norm-repairs
+# Let $v > 0$ for almost all inputs. (i) For $\varepsilon = 0$, $z \to c z + d \mathbf 1$ with $c > 0$ does not change $n$, even if $c$ and $d$ depend on the input. (ii) For every network, the ends and the merged ones alike,
+#
+# $$
+# \frac1m \sum_{i=1}^m \bigl( \operatorname{Var} n_i + (\mathbb E\, n_i)^2 \bigr) = \mathbb E\, \frac{v}{v + \varepsilon} \le 1, \qquad \text{with equality for } \varepsilon = 0,
+# $$
+#
+# where $\operatorname{Var}$ and $\mathbb E$ are over the inputs.
+# ```
+#
+# ```{prf:proof}
+# (i) $c z_i + d - (c \bar z + d) = c (z_i - \bar z)$, and $v$ becomes $c^2 v$. (ii) For each input $\sum_i n_i^2 = m v / (v + \varepsilon)$. Take means over the inputs, and $\mathbb E\, n_i^2 = \operatorname{Var} n_i + (\mathbb E\, n_i)^2$.
+# ```
+#
+# So a collapse by a common factor is undone at once, and the units cannot all collapse. But the norm standardises each input over the units, REPAIR each unit over the inputs: (ii) leaves open how the second moments are shared among the units, and how each one is between variance and mean. REPAIR acts after the norm, on
+# each unit by itself, and (i) does not undo that. How much is left for it to do has to be measured:
+
+# %%
+repair_plain = measured("plain", lambda of: of.repaired("weights"))
+repair_norm = measured("layer norm", lambda of: of.repaired("weights"))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.repair_plain and X3.repair_norm"}
+claims.check("X3.repair_plain", **repair_plain)
+claims.check("X3.repair_norm", **repair_norm)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what REPAIR corrects"}
+figure, axis = figures.panels()
+typical, layers = {}, np.arange(1, 4)
+colours = ("blue", "orange", "green", "purple")
+for k, (kind, colour) in enumerate(zip(KINDS, colours, strict=True)):
+    of = pairs_of(kind, seed)
+    done = repair(of.a, of.moved("weights"), seen[0])
+    low, middle, high = np.array(
+        [np.nanquantile(one, (0.25, 0.5, 0.75)) for one in done.ratios.values()]
+    ).T  # (layers,) each
+    typical[kind] = [f"{each.mean():.2f}" for each in (low, middle, high)]
+    axis.errorbar(
+        layers + 0.1 * (k - 1.5),
+        middle,
+        (middle - low, high - middle),
+        fmt="o",
+        color=f"book:{colour}",
+        label=labels[kind],
+    )
+axis.axhline(1, color="book:grey", linewidth=1)
+axis.set(
+    xlabel="hidden layer",
+    xticks=layers,
+    ylabel="deviation half-way / that of the ends",
+)
+figures.legend(figure, columns=2)
+figures.show("fig_repair", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_repair
+# :name: fig-repair
+# :alt: Median and quartiles over the units of the ratio of a unit's deviation half-way to that of its ends, for three hidden layers and four kinds of networks. The medians of plain networks lie below one, the others near one.
+#
+# After weight matching: the deviation of a unit over the inputs before REPAIR sets it, with the earlier layers set already, relative to the mean of its ends. Median and quartiles over the units of all pairs (profile {glue:text}`profile`).
+# ```
+#
+# Half of the units have a deviation half-way of {glue:text}`plain_0` to {glue:text}`plain_2` times what it should be in plain networks, the median is {glue:text}`plain_1`; with layer norms {glue:text}`norm_0` to {glue:text}`norm_2`, and {glue:text}`norm_1` (means over the layers). Where the
+# typical unit is right, what is left for REPAIR is the spread of single units, and their means. After weight matching it multiplies the mean barrier by {glue:text}`repair_plain` for plain networks and by {glue:text}`repair_norm` with layer norm.
+#
+# ## What the sign does
+#
+# Bürgin et al. define activation matching by the largest sum of correlations (section 6), and their script for the objectives of Fig. 3 computes that. The script for the lines of aligned networks in the [code that they have published](https://github.com/vuenc/neuron-identifiability)
+# (`measure_lmc_unaligned_aligned.py`, commit c92eb82) calls another mode, which *maximises* $\sum_i (1 - \lvert \rho_{i p(i)} \rvert)$: as a cost to be minimised this would match by $\lvert \rho \rvert$, maximised it matches units that have as little as possible to do with each other. Whether Fig. 4 (c) was
+# made by this version we do not know, and its low aligned barriers speak against it. In the table above the two are "activations" and "activations, as published". The second is no alignment; against the mean of eight random orders for each pair:
+
+# %%
+published = "activations, as published"
+backwards = measured("plain", lambda of: of.over_random(published, draws=8))
+spoilt = measured("σ_F = 1", lambda of: of.ratio(published, "identity"))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.published_sign"}
+claims.check("X3.published_sign", **backwards)
+
+# %% [markdown]
+# Its mean barrier is {glue:text}`backwards` times that of random orders for plain networks, and {glue:text}`spoilt` times that of the networks as they are for $\sigma_{\mathbf F} = 1$. Who uses the script should replace the mode by `PearsonCorrelationWithZeroForConstant`, which stands beside it in a comment.
+#
+# ## Fixed weights
+#
+# Fixed weights of $\sigma_{\mathbf F} = 1$ are to give every unit its place, so that nothing is left for a matcher to do; those of $\sigma_{\mathbf F} = 0$ are not (Bürgin et al., section 6). The best of seven matchers is at least as good as the identity by mere luck. So it is chosen on one half of the pairs and measured on the other,
+# by the drop of the accuracy:
+
+
+# %%
+def best_gain(of):
+    """What the best matcher gains over the identity, in percentage points."""
+    gain = cross_fitted_gain({m: of[m].drop for m in matchers})  # (P,)
+    mean, error = mean_and_error([gain])
+    return float(mean[0]), max(float(error[0]), 0.01)  # less does not matter
+
+
+gain = measured("σ_F = 1", best_gain)
+sparse = measured("σ_F = 0", lambda of: of.ratio("activations", "identity"))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.fixed_weights and X3.zero_weights"}
+claims.check("X3.fixed_weights", **gain)
+claims.check("X3.zero_weights", **sparse)
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+def times(value, stderr, **_):
+    """A measurement and its standard error as text."""
+    return with_error(value, stderr).replace("-", "−")
+
+
+def most(kind):
+    """Who wins most often, and how often, as text."""
+    number = max(won[kind].values())
+    names = ", ".join(f"*{m}*" for m in matchers if won[kind][m] == number)
+    return f"{names} ({number} of {pairs})"
+
+
+quantities = {
+    "searched": straight,
+    "alike": alike,
+    "ranks": ranks,
+    "gained": gained,
+    "repair_plain": repair_plain,
+    "repair_norm": repair_norm,
+    "backwards": backwards,
+    "spoilt": spoilt,
+    "gain": gain,
+    "sparse": sparse,
+    "alike_plain": measured(
+        "plain", lambda of: of.ratio("activations", "weights")
+    ),
+}
+figures.numbers(
+    **{key: times(**value) for key, value in quantities.items()},
+    optimum=times(*over(known, "weights", BEST)),
+    blind=times(*over(known, "activations", "weights")),
+    **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Sizes for the text"}
+objectives = [
+    pairs_of("plain", seed)[m].objective for m in ("weights, restarts", "weights")
+]
+figures.numbers(
+    profile=profile,
+    told=told,
+    named="MNIST" if name == "mnist" else "scikit-learn's digits",
+    students=students,
+    rows=rows,
+    steps=steps,
+    small=matched_pairs.SMALL,
+    all_small=len(all_permutations(matched_pairs.SMALL)) ** 2,
+    small_pairs=small_pairs,
+    few=len(few_y),
+    width=width,
+    epochs=epochs,
+    images=training(seed)[0].data.size,
+    pairs=pairs,
+    matched=len(some.y),
+    unseen=len(test.y),
+    restarts=restarts,
+    higher=int((objectives[0] > objectives[1] * (1 + 1e-9)).sum()),
+    **{f"plain_{k}": text for k, text in enumerate(typical["plain"])},
+    **{f"norm_{k}": text for k, text in enumerate(typical["layer norm"])},
+    exact_first=f"{100 * optimal[0]:.0f}",
+)
+
+# %% [markdown]
+# ## What we found
+#
+# - Where everything is known, in two layers, the exact optimum of weight matching has {glue:text}`optimum` times the barrier of the best order. Matching by correlation does not see how large a neuron is; its barrier is {glue:text}`blind` times that of weight matching. With two hidden layers of five neurons the exact optimum
+#   of weight matching is the best order for the loss in {glue:text}`exact_first` % of the pairs.
+# - The lowest barrier on {glue:text}`named` is left most often by {glue:text}`most_0` for plain networks, by {glue:text}`most_1` with layer norm, by {glue:text}`most_2` with $\sigma_{\mathbf F} = 0$, and by {glue:text}`most_3` with $\sigma_{\mathbf F} = 1$.
+# - Straight-through matching, which looks at the loss, leaves {glue:text}`searched` times the barrier of weight matching on images that it has not seen (plain networks). Matching by correlation costs one pass over the images and one assignment a layer, and leaves {glue:text}`alike_plain` times the barrier of weight matching
+#   for plain networks, {glue:text}`alike` times with layer norm.
+# - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
+# - A layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
+# - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
+#
+# Numbers with ± are standard errors over pairs. What this page cannot decide: whether the order of the matchers is the same for convolutions and residual networks, for wider networks, and for networks trained to the end; whether restarts lower the mean barrier by a tenth, for which a dozen pairs are too few; and, with fewer than 73 small pairs, whether twenty descents find the exact optimum for nine
+# of ten. The networks of the profile `paper` have 512 units and all of MNIST; to train them takes
+# 6 to 7 core hours, and to match them about 3 more (`make runs PROFILE=paper LIST=1`).
+#
+# ```{admonition} Try it
+# :class: tip
+# Wider networks:
+#
+#     make chapter NAME=matchers ARGS="-p width 256 -p pairs 16 -p epochs 20"
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())
