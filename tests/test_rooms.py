@@ -23,7 +23,6 @@ MAY_IMPORT = (
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
 WAITING = {  # for the chapters on real networks
-    "lmc_helpers.data.images.choose",
     "lmc_helpers.identifiability.asymmetric.FiGLU",
 }
 WAITING_FILES = (

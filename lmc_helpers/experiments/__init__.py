@@ -1,5 +1,7 @@
 """Trained pairs of networks that several chapters share; parameters in, arrays out.
 
+- :mod:`~lmc_helpers.experiments.asymmetric_mlps`: pairs of asymmetric MLPs on images, what matches their units and the
+  lines between them (Bürgin et al., section 6, Q1 and Q2, F.1, G.1); chapter 53.
 - :mod:`~lmc_helpers.experiments.chord_pairs`: pairs of trained ReLU networks whose layers and losses are compared with
   the bound of Prop. 5.2 (Bürgin et al., section 5); chapter 46.
 - :mod:`~lmc_helpers.experiments.coherence_points`: points of the coherence experiment, losses on the lines between

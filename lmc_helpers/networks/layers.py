@@ -30,8 +30,8 @@ __all__ = [
     "side_by_side",
 ]
 
-#: Laws of initial weights: that of torch.nn, and He's normal law with zero biases.
-INITIAL = ("torch", "he")
+#: Laws of initial weights: that of torch.nn, He's normal law with zero biases, and a normal law of variance 1/inputs.
+INITIAL = ("torch", "he", "normal")
 
 EPS = 1e-5  # of the norms, as in torch.nn
 
@@ -222,7 +222,8 @@ def initial(shape: tuple[int, ...], fan_in: int, law: str, generator: torch.Gene
         inputs of an output unit, kernel places included.
     law : str
         ``"torch"``: uniform in ±1/√fan_in, the law of ``nn.Linear`` and ``nn.Conv2d``; ``"he"``: weights are normal
-        with variance 2/fan_in (Kaiming He's law for ReLU) and biases zero.
+        with variance 2/fan_in (Kaiming He's law for ReLU) and biases zero; ``"normal"``: weights are normal with
+        variance 1/fan_in, biases those of ``"torch"``.
     generator : torch.Generator
         on the CPU.
 
@@ -237,12 +238,13 @@ def initial(shape: tuple[int, ...], fan_in: int, law: str, generator: torch.Gene
     >>> round(W.std().item() ** 2 * 40, 1)
     2.0
     """
-    if law == "torch":
+    if law == "torch" or (law == "normal" and len(shape) == 1):
         uniform = torch.rand(shape, generator=generator, dtype=torch.float64)
         return (2 * uniform - 1) / math.sqrt(fan_in)
     if len(shape) == 1:
         return torch.zeros(shape, dtype=torch.float64)
-    return torch.randn(shape, generator=generator, dtype=torch.float64) * math.sqrt(2 / fan_in)
+    variance = {"he": 2, "normal": 1}[law] / fan_in
+    return torch.randn(shape, generator=generator, dtype=torch.float64) * math.sqrt(variance)
 
 
 def draw_by_law(shapes: dict[str, tuple[int, ...]], law: str, generator: torch.Generator) -> dict[str, torch.Tensor]:

@@ -2,6 +2,10 @@
 
 Each hidden layer is a linear map, a norm and an activation. The computation is that of
 :mod:`lmc_helpers.networks.stacked_mlp`; here it gets names, laws of initial weights and its permutation symmetry.
+
+The activation FiGLU of σ-asymmetric networks (Lim et al. 2024), h ↦ s(G h) ⊙ h with the logistic function s, has a
+matrix G, the *gate*. It is a map like the others, so that a scheme can fix all of its entries to N(0, 1), as there:
+``WAsymmetric(fixed=m, sigma=1.0)``. With G permuted on both axes the network is the same function of its inputs.
 """
 
 from __future__ import annotations
@@ -11,12 +15,14 @@ from itertools import pairwise
 
 import torch
 
-from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law
+from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law, linear, norm_vectors
 from lmc_helpers.networks.model import Model, Record, Tensors
 from lmc_helpers.networks.permutations import Axis, Symmetry
-from lmc_helpers.networks.stacked_mlp import Architecture, Networks
+from lmc_helpers.networks.stacked_mlp import ACTIVATIONS, Architecture, Networks
 
 __all__ = ["MLP"]
+
+FIGLU = "figlu"
 
 
 @dataclass(frozen=True)
@@ -31,13 +37,14 @@ class MLP(Model):
     sizes : tuple of int
         input, hidden and output sizes (n_0, …, n_d), d >= 2.
     activation : str
-        ``"relu"``, ``"gelu"`` (exact) or ``"tanh"``.
+        ``"relu"``, ``"gelu"`` (exact), ``"tanh"``, or ``"figlu"`` with a gate for each hidden layer.
     norm : str
         of hidden layers, before the activation: ``"none"``, or ``"layer"`` with a trained gain and shift.
     bias : bool
         whether the linear maps have biases.
     init : str
-        law of the initial weights, as in :func:`~lmc_helpers.networks.layers.initial`: ``"torch"`` or ``"he"``.
+        law of the initial weights, as in :func:`~lmc_helpers.networks.layers.initial`: ``"torch"``, ``"he"`` or
+        ``"normal"``.
 
     Raises
     ------
@@ -58,6 +65,7 @@ class MLP(Model):
     init: str = "torch"
 
     def __post_init__(self) -> None:
+        check_choice("activation", self.activation, (*ACTIVATIONS, FIGLU))
         check_choice("norm", self.norm, ("none", "layer"))
         check_choice("init", self.init, INITIAL)
         self._architecture()
@@ -73,36 +81,63 @@ class MLP(Model):
         return self.sizes[-1]
 
     def _architecture(self) -> Architecture:
-        return Architecture(self.sizes, self.activation, self.norm, self.bias)
+        activation = "gelu" if self.activation == FIGLU else self.activation  # sizes and words are checked there
+        return Architecture(self.sizes, activation, self.norm, self.bias)
+
+    @property
+    def _gates(self) -> dict[str, tuple[int, int]]:
+        hidden = self.sizes[1:-1] if self.activation == FIGLU else ()
+        return {f"{k}.gate": (m, m) for k, m in enumerate(hidden)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """For map k ``k.weight`` and ``k.bias``, for hidden layer k ``k.gain`` and ``k.shift``."""
-        return self._architecture().shapes()
+        """For map k ``k.weight`` and ``k.bias``, for hidden layer k ``k.gain`` and ``k.shift``; then any ``k.gate``."""
+        return self._architecture().shapes() | self._gates
 
     def maps(self) -> tuple[str, ...]:
-        """All linear maps."""
-        return tuple(f"{k}.weight" for k in range(len(self.sizes) - 1))
+        """All linear maps, gates included."""
+        return (*(f"{k}.weight" for k in range(len(self.sizes) - 1)), *self._gates)
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input."""
         return max(self.sizes)
 
     def draw(self, generator: torch.Generator) -> Tensors:
-        """Weights and biases by the law ``init``, gains 1, shifts 0; by ``"torch"`` those of ``stacked_mlp``."""
-        return draw_by_law(self.shapes(), self.init, generator)
+        """Weights and biases by the law ``init``, gains 1, shifts 0, gates N(0, 1).
+
+        By ``"torch"`` they are those of ``stacked_mlp``; gates are drawn last.
+        """
+        drawn = draw_by_law(self._architecture().shapes(), self.init, generator)
+        gates = {
+            name: torch.randn(shape, generator=generator, dtype=torch.float64) for name, shape in self._gates.items()
+        }
+        return drawn | gates
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
         """Outputs (N, B, n_d); recorded are the hidden layers after their activations."""
-        networks = Networks(self._architecture(), params)
         x = self.batched(params, x)
+        if self.activation == FIGLU:
+            return self._gated(params, x, record)
+        networks = Networks(self._architecture(), params)
         if record is not None:
             record |= {str(k): hidden for k, hidden in enumerate(networks.layer_inputs(x)[1:])}
         return networks.forward(x)
 
+    def _gated(self, params: Tensors, h: torch.Tensor, record: Record | None) -> torch.Tensor:
+        for k in range(len(self.sizes) - 2):
+            h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
+            if self.norm == "layer":
+                h = norm_vectors(h[:, None], params[f"{k}.gain"], params[f"{k}.shift"])[:, 0]
+            h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
+            if record is not None:
+                record[str(k)] = h.detach()
+        last = len(self.sizes) - 2
+        return linear(h, params[f"{last}.weight"], params.get(f"{last}.bias"))
+
     def symmetry(self) -> Symmetry:
-        """A group ``"k"`` for each hidden layer: its rows, its bias, gain and shift, and the next map's columns."""
+        """A group ``"k"`` for each hidden layer: its rows, its bias, gain, shift and gate, the next map's columns."""
         shapes, groups = self.shapes(), {}
         for k, _ in enumerate(pairwise(self.sizes[1:])):
             rows = [Axis(name, 0) for name in shapes if name.split(".")[0] == str(k)]
-            groups[str(k)] = (*rows, Axis(f"{k + 1}.weight", 1))
+            columns = [Axis(name, 1) for name in (f"{k + 1}.weight", f"{k}.gate") if name in shapes]
+            groups[str(k)] = (*rows, *columns)
         return Symmetry(groups, {group: self.sizes[int(group) + 1] for group in groups})

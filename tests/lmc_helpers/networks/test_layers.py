@@ -104,6 +104,9 @@ def test_initial_laws_are_those_of_torch():
     assert he.std().item() == pytest.approx(nn.init.kaiming_normal_(conv.weight).std().item(), rel=0.02)
     assert (he.abs() > 3 * (2 / 180) ** 0.5).any()  # normal, not uniform
     assert initial((200,), 180, "he", draw).eq(0).all()
+    normal = initial(shape, 180, "normal", draw)
+    assert normal.std().item() == pytest.approx(180**-0.5, rel=0.02) and (normal.abs() > 3 * 180**-0.5).any()
+    assert 0 < initial((200,), 180, "normal", draw).abs().max() <= 180**-0.5
 
 
 def test_draw_by_law_takes_the_inputs_of_each_map():

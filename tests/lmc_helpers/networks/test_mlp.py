@@ -5,7 +5,9 @@ import torch
 from oracles.networks import DOUBLE, fill, numbers, perturbed, weights_of
 from torch import nn
 
+from lmc_helpers.identifiability.asymmetric import FiGLU, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.permutations import verify
 from lmc_helpers.networks.stacked_mlp import Architecture
 
 ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}
@@ -46,6 +48,49 @@ def test_recording_keeps_the_gradient_of_the_outputs():
     stack = perturbed(MLP((5, 7, 3)))
     stack.params["0.weight"].requires_grad_()
     assert stack.forward(numbers(4, 5), {}).requires_grad
+
+
+def figlu(model):
+    """A σ-asymmetric network of torch modules, whose gates are fixed, and its parameters by our names."""
+    layers, tensors = [], {}
+    for k, (before, after) in enumerate(zip(model.sizes[:-1], model.sizes[1:], strict=True)):
+        layers.append(nn.Linear(before, after, dtype=DOUBLE))
+        tensors |= weights_of(layers[-1], str(k))
+        if k < len(model.sizes) - 2:
+            layers.append(nn.LayerNorm(after, dtype=DOUBLE))
+            tensors |= weights_of(layers[-1], str(k), "gain", "shift")
+            layers.append(FiGLU(after, seed=1).to(DOUBLE))
+            tensors[f"{k}.gate"] = layers[-1].F
+    return nn.Sequential(*layers), tensors
+
+
+def test_gated_mlp_is_that_of_modules():
+    model = MLP((5, 7, 6, 3), "figlu", "layer")
+    stack, x, record = perturbed(model), numbers(4, 5), {}
+    outputs = stack.forward(x, record)
+    net, tensors = figlu(model)
+    for i in range(3):
+        fill(tensors, {name: value[i] for name, value in stack.params.items()})
+        torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
+        for k, end in enumerate((3, 6)):
+            torch.testing.assert_close(record[str(k)][i], net[:end](x), rtol=0, atol=1e-12)
+
+
+def test_gates_are_permuted_on_both_axes():
+    model = MLP((5, 7, 6, 3), "figlu", "layer")
+    found = verify(model)
+    assert max(found.permuted.values()) < 1e-12 and min(found.left_out.values()) > 1e-6
+    assert {("0.gate", 0), ("0.gate", 1)} <= set(found.left_out)
+
+
+def test_gates_can_be_fixed():
+    model = MLP((5, 7, 6, 3), "figlu", "layer")
+    schemes = {"0.gate": WAsymmetric(7, 1.0), "1.gate": WAsymmetric(6, 1.0)}
+    stack = perturbed(model, fixed=model.fixed_parts(schemes, seed=3))
+    first, second, third = stack.effective()["0.gate"]
+    assert first.equal(second) and first.equal(third) and 0.5 < first.std() < 1.5
+    plain = MLP((5, 7, 6, 3), "gelu", "layer").initial([4]).params
+    assert all(model.initial([4]).params[name].equal(value) for name, value in plain.items())
 
 
 def test_the_sizes_of_the_papers():
