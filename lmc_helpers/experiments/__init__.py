@@ -10,6 +10,10 @@
   see; chapter 45.
 - :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
   students matched within such classes; chapter 45.
+- :mod:`~lmc_helpers.experiments.image_layers`: what the layers of MLPs on images read, principal subspaces and their
+  coherence (Bürgin et al., F.7, G.5); chapter 54.
+- :mod:`~lmc_helpers.experiments.image_swaps`: swap costs of these layers, eq. (16), and by ridge regression (F.7, G.3);
+  chapter 54.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,

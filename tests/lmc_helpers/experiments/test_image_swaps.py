@@ -1,4 +1,4 @@
-"""Swap costs against brute force, fixed norms against torch's batch norm, ridge regression against a descent of all weights."""
+"""Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent."""
 
 import pytest
 import torch
