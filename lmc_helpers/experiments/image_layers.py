@@ -22,6 +22,7 @@ from lmc_helpers.error_bars import jackknife
 from lmc_helpers.experiments import asymmetric_mlps
 from lmc_helpers.experiments.asymmetric_mlps import CORE
 from lmc_helpers.identifiability.input_subspace import leverages
+from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.runs import Result, Run
 
@@ -85,23 +86,34 @@ def runs(
     """
     if not 1 <= ridge_networks <= pairs:
         raise ValueError(f"ridge_networks = {ridge_networks}; allowed: an integer from 1 to pairs = {pairs}")
-    settings = {"dataset": dataset, "width": width, "images": images, "epochs": epochs, "stages": stages}
     every = asymmetric_mlps.runs(
-        **settings, pairs=pairs, sweep_pairs=pairs, sigmas=(), shares=(), batch=batch, seed=seed
+        dataset=dataset,
+        width=width,
+        images=images,
+        epochs=epochs,
+        stages=stages,
+        pairs=pairs,
+        sweep_pairs=pairs,
+        sigmas=(),
+        shares=(),
+        batch=batch,
+        seed=seed,
     )
     found = dict(zip(asymmetric_mlps.variants((), ()), every, strict=True))
     layered = [found[name] for name in CORE]
-    normed = [
-        replace(
-            run,
-            model=replace(run.model, norm="batch"),
-            seeds=run.seeds[: 2 * ridge_networks : 2],
-            mask_seeds=run.mask_seeds[:ridge_networks],
-            keep=(),
-        )
-        for run in layered
-    ]
-    return [*layered, *normed]
+    return [*layered, *(_normed(run, ridge_networks) for run in layered)]
+
+
+def _normed(run: Run, networks: int) -> Run:
+    """The first networks of the first pairs, with batch norm."""
+    assert isinstance(run.model, MLP)
+    return replace(
+        run,
+        model=replace(run.model, norm="batch"),
+        seeds=run.seeds[: 2 * networks : 2],
+        mask_seeds=run.mask_seeds[:networks],
+        keep=(),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +240,7 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
         nu.append([leverages(U).max().item() for U in bases])
         k.append([U.shape[1] for U in bases])
         d = [len(U) for U in bases]
-    return Coherences(*(torch.tensor(part, dtype=torch.float64) for part in (nu, k)), torch.tensor(d))
+    return Coherences(torch.tensor(nu, dtype=torch.float64), torch.tensor(k, dtype=torch.float64), torch.tensor(d))
 
 
 class Experiment:

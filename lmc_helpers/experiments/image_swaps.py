@@ -25,6 +25,7 @@ from lmc_helpers.experiments.image_layers import Experiment, Moments, layer_mome
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
 from lmc_helpers.networks.layers import EPS
+from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
 __all__ = ["LAYERS", "Swaps", "fixed_norm", "layer_parts", "neighbours", "one_metric_costs"]
@@ -143,10 +144,10 @@ class Swaps:
     """
 
     def __init__(self, experiment: Experiment, name: str) -> None:
-        run = experiment.runs[name]
         self.experiment, self.stack = experiment, experiment.result(name).stack
-        step = 1 if run.model.norm == "batch" else 2  # of a pair the first
-        self.networks = range(0, len(self.stack), step)
+        model = self.stack.model
+        assert isinstance(model, MLP)
+        self.networks = range(0, len(self.stack), 1 if model.norm == "batch" else 2)  # of a pair the first
 
     @cached_property
     def moments(self) -> list[list[Moments]]:

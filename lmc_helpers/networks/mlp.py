@@ -42,7 +42,7 @@ class MLP(Model):
     activation : str
         ``"relu"``, ``"gelu"`` (exact), ``"tanh"``, or ``"figlu"`` with a gate for each hidden layer.
     norm : str
-        of hidden layers, before the activation: ``"none"``, or with a trained gain and shift ``"layer"`` or ``"batch"``.
+        of hidden layers, before the activation: ``"none"``, or ``"layer"`` or ``"batch"`` with trained gain and shift.
     bias : bool
         whether the linear maps have biases.
     init : str
