@@ -432,7 +432,7 @@ claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=n_steps
 # ## What ridge regression sees
 #
 # Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by eq. (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`). What the MLP has below in {numref}`fig-image-swaps` is this alone, as its costs above are 0. Is it most of what W-MLPs with $\sigma_F = 0$ have? The
-# medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_0`, {glue:text}`floor_1` and {glue:text}`floor_2` in the three layers. We had expected at least one half everywhere, and in later layers it is less: the regression does see masks, and charges for what they hide outside of the principal subspace, while a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up
+# medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_1` in layer 2 and {glue:text}`floor_2` in layer 3 (in layer 1, where both are small, {glue:text}`floor_0`). We had expected at least one half everywhere, and on MNIST it is less: the regression does see masks, and charges for what they hide outside of the principal subspace, while a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up
 # for it.
 #
 # Whether the two estimates order the pairs of neurons of one network alike is a question of rank correlations: {glue:text}`rank_one` at $\sigma_F = 1$ and {glue:text}`rank_zero` at $\sigma_F = 0$, in the mean over layers and networks.
@@ -696,6 +696,8 @@ for key in FIXED:
     for quantity in ("nu", "k", "relative"):
         text = words(*first.higher(key, None, quantity))
         figures.numbers(**{f"lead_{quantity}_{SHORT[key]}": text})
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "More numbers for the text"}
 for layer in LAYERS:
     zero = estimated(first, "W 0", "layer")[layer]
     dims = [first.by_pair(key, None, "k")[:, layer] for key in ("W 0", "W 1")]
