@@ -487,7 +487,7 @@ claims.check(
 # Fig. 21 follows the coherence of the layers' inputs over training. One point of its curves is known beforehand.
 #
 # ```{prf:proposition} Layer norm does not see the scale of the weights
-# :label: prop-scale
+# :label: prop-norm-scale
 # In a network with layer norm (without its $\varepsilon$) and without biases, multiply the weights of each hidden map by a positive number of its own. No hidden representation changes, and no subspace, no $\nu$. In particular, if $D = 1$ and $F$ and $W$ have independent entries $\mathcal N(0, \sigma_F^2)$ and $\mathcal N(0, 1/d)$, the law of all hidden
 # representations before training does not depend on $\sigma_F$.
 # ```
@@ -736,7 +736,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - With $D = 1$ the swap cost is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`): 0 in every ordinary layer, so that the Mahalanobis estimate of Fig. 16 has nothing but rounding to show, and a closed form for syre.
-# - Before training hidden representations are coherent, with fixed weights and without ({prf:ref}`prop-scale`, {numref}`fig-image-coherence`). What is low in MLPs was made low by training; networks with large fixed weights move less ({glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs) and stay near their random features.
+# - Before training hidden representations are coherent, with fixed weights and without ({prf:ref}`prop-norm-scale`, {numref}`fig-image-coherence`). What is low in MLPs was made low by training; networks with large fixed weights move less ({glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs) and stay near their random features.
 # - Most of the higher $\nu$ is a higher dimension: of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 # - At $\sigma_F = 1$ cheap partners are not the same in all layers: a neuron has {glue:text}`partners_0` of them in the first layer and {glue:text}`partners_2` in the third, whose subspace has fewer dimensions.
 #
