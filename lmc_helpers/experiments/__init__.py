@@ -12,6 +12,10 @@
   layers; chapter 56.
 - :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
   students matched within such classes; chapter 45.
+- :mod:`~lmc_helpers.experiments.image_layers`: what the layers of MLPs on images read, principal subspaces and their
+  coherence (Bürgin et al., F.7, G.5); chapter 54.
+- :mod:`~lmc_helpers.experiments.image_swaps`: swap costs of these layers, eq. (16), and by ridge regression (F.7, G.3);
+  chapter 54.
 - :mod:`~lmc_helpers.experiments.matched_pairs`: MLPs trained in pairs, for matchers; chapter 56.
 - :mod:`~lmc_helpers.experiments.matched_students`: matchers on teacher–student minima, beside the best of all m!;
   chapter 56.

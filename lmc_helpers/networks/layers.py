@@ -25,6 +25,7 @@ __all__ = [
     "initial",
     "linear",
     "norm_channels",
+    "norm_units",
     "norm_vectors",
     "pooled_head",
     "side_by_side",
@@ -152,6 +153,31 @@ def norm_vectors(h: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> to
     [0.0, 2.0]
     """
     return torch.addcmul(shift[:, None, None], layer_norm(h, h.shape[-1:], eps=EPS), gain[:, None, None])
+
+
+def norm_units(h: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+    """Batch norm of each network, with the mean and variance of each unit over the samples that are given.
+
+    Parameters
+    ----------
+    h : torch.Tensor
+        (N, B, m).
+    gain, shift : torch.Tensor
+        (N, m).
+
+    Returns
+    -------
+    torch.Tensor
+        (N, B, m).
+
+    Examples
+    --------
+    >>> h = torch.tensor([1.0, 3.0]).view(1, 2, 1)
+    >>> norm_units(h, torch.ones(1, 1), torch.ones(1, 1)).round(decimals=3).flatten().tolist()
+    [0.0, 2.0]
+    """
+    variance, mean = torch.var_mean(h, dim=1, correction=0, keepdim=True)
+    return torch.addcmul(shift[:, None], (h - mean) * (variance + EPS).rsqrt(), gain[:, None])
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:

@@ -6,6 +6,9 @@ Each hidden layer is a linear map, a norm and an activation. The computation is 
 The activation FiGLU of σ-asymmetric networks (Lim et al. 2024), h ↦ s(G h) ⊙ h with the logistic function s, has a
 matrix G, the *gate*. It is a map like the others, so that a scheme can fix all of its entries to N(0, 1), as there:
 ``WAsymmetric(fixed=m, sigma=1.0)``. With G permuted on both axes the network is the same function of its inputs.
+
+Batch norm takes the statistics of the inputs that it is given, in training those of the batch. There are no running
+ones: a network with this norm is a function of a set of images, and is evaluated on all of them at once.
 """
 
 from __future__ import annotations
@@ -15,10 +18,10 @@ from itertools import pairwise
 
 import torch
 
-from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law, linear, norm_vectors
+from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record, Tensors
 from lmc_helpers.networks.permutations import Axis, Symmetry
-from lmc_helpers.networks.stacked_mlp import ACTIVATIONS, Architecture, Networks
+from lmc_helpers.networks.stacked_mlp import ACTIVATIONS, NORMS, Architecture, Networks
 
 __all__ = ["MLP"]
 
@@ -39,7 +42,7 @@ class MLP(Model):
     activation : str
         ``"relu"``, ``"gelu"`` (exact), ``"tanh"``, or ``"figlu"`` with a gate for each hidden layer.
     norm : str
-        of hidden layers, before the activation: ``"none"``, or ``"layer"`` with a trained gain and shift.
+        of hidden layers, before the activation: ``"none"``, or ``"layer"`` or ``"batch"`` with trained gain and shift.
     bias : bool
         whether the linear maps have biases.
     init : str
@@ -66,7 +69,7 @@ class MLP(Model):
 
     def __post_init__(self) -> None:
         check_choice("activation", self.activation, (*ACTIVATIONS, FIGLU))
-        check_choice("norm", self.norm, ("none", "layer"))
+        check_choice("norm", self.norm, NORMS)
         check_choice("init", self.init, INITIAL)
         self._architecture()
 
@@ -115,19 +118,24 @@ class MLP(Model):
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
         """Outputs (N, B, n_d); recorded are the hidden layers after their activations."""
         x = self.batched(params, x)
-        if self.activation == FIGLU:
-            return self._gated(params, x, record)
+        if self.activation == FIGLU or self.norm == "batch":
+            return self._layer_by_layer(params, x, record)
         networks = Networks(self._architecture(), params)
         if record is not None:
             record |= {str(k): hidden for k, hidden in enumerate(networks.layer_inputs(x)[1:])}
         return networks.forward(x)
 
-    def _gated(self, params: Tensors, h: torch.Tensor, record: Record | None) -> torch.Tensor:
+    def _layer_by_layer(self, params: Tensors, h: torch.Tensor, record: Record | None) -> torch.Tensor:
         for k in range(len(self.sizes) - 2):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
             if self.norm == "layer":
                 h = norm_vectors(h[:, None], params[f"{k}.gain"], params[f"{k}.shift"])[:, 0]
-            h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
+            elif self.norm == "batch":
+                h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"])
+            if self.activation == FIGLU:
+                h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
+            else:
+                h = ACTIVATIONS[self.activation](h)
             if record is not None:
                 record[str(k)] = h.detach()
         last = len(self.sizes) - 2

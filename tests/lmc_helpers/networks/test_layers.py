@@ -17,6 +17,7 @@ from lmc_helpers.networks.layers import (
     initial,
     linear,
     norm_channels,
+    norm_units,
     norm_vectors,
     pooled_head,
     side_by_side,
@@ -50,6 +51,13 @@ def test_convolution(k, stride, padding, shared):
 def test_convolution_of_one_network():
     x, W = numbers(1, B, C, 6, 6), numbers(1, 2, C, 3, 3)
     close(convolution(side_by_side(x), W), nn.functional.conv2d(x[0], W[0], padding=1))
+
+
+def test_norm_units():
+    h, gain, shift = numbers(N, B, C), numbers(N, C), numbers(N, C, seed=2)
+    out = norm_units(h, gain, shift)
+    for i in range(N):
+        close(out[i], nn.functional.batch_norm(h[i], None, None, gain[i], shift[i], training=True))
 
 
 @pytest.mark.parametrize("groups", [1, 2, None])

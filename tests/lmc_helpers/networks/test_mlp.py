@@ -20,15 +20,16 @@ def module(model):
         layers.append(nn.Linear(before, after, model.bias, dtype=DOUBLE))
         tensors |= weights_of(layers[-1], str(k))
         if k < len(model.sizes) - 2:
-            if model.norm == "layer":
-                layers.append(nn.LayerNorm(after, dtype=DOUBLE))
+            if model.norm != "none":
+                norm = nn.LayerNorm if model.norm == "layer" else nn.BatchNorm1d
+                layers.append(norm(after, dtype=DOUBLE))
                 tensors |= weights_of(layers[-1], str(k), "gain", "shift")
             layers.append(ACTIVATIONS[model.activation]())
     return nn.Sequential(*layers), tensors
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-@pytest.mark.parametrize("norm", ["none", "layer"])
+@pytest.mark.parametrize("norm", ["none", "layer", "batch"])  # torch's modules are in training, too
 @pytest.mark.parametrize("bias", [True, False])
 def test_mlp_is_that_of_torch(activation, norm, bias):
     model = MLP((5, 7, 6, 8, 3), activation, norm, bias)
@@ -48,6 +49,15 @@ def test_recording_keeps_the_gradient_of_the_outputs():
     stack = perturbed(MLP((5, 7, 3)))
     stack.params["0.weight"].requires_grad_()
     assert stack.forward(numbers(4, 5), {}).requires_grad
+
+
+def test_batch_norm_knows_each_network_s_own_inputs():
+    stack = perturbed(MLP((5, 7, 3), "gelu", "batch"))
+    x = numbers(3, 6, 5)
+    outputs = stack.forward(x)
+    for i in range(3):
+        torch.testing.assert_close(stack.ordinary([i]).forward(x[i])[0], outputs[i], rtol=0, atol=1e-12)
+    verify(stack.model)
 
 
 def figlu(model):
@@ -116,7 +126,7 @@ def test_initial_weights():
     [
         ({"sizes": (2, 3)}, r"sizes = \(2, 3\)"),
         ({"sizes": [2, 3, 4]}, r"sizes = \[2, 3, 4\]"),
-        ({"norm": "batch"}, "norm = 'batch' is unknown; allowed: none, layer"),
+        ({"norm": "group"}, "norm = 'group' is unknown; allowed: none, layer, batch"),
         ({"activation": "swish"}, "activation = 'swish'"),
         ({"init": "zero"}, "init = 'zero' is unknown; allowed: torch, he"),
     ],
