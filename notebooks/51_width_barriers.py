@@ -555,19 +555,19 @@ def deep_again() -> dict[int, Curves]:
     return {d: again(d).only(depth_widths) for d in layers}
 
 
-def trend(part: str, order: str, found: tuple[float, float] | None) -> None:
-    """Check a slope, which may not be there: nothing is known then."""
+def trend(order: str, found: tuple[float, float] | None) -> dict:
+    """A slope for a check; without three peaks nothing was measured."""
 
     def repeated() -> tuple[float, ...]:
         other = depth_trend(deep_again(), order, seed)
         return bounds_of(n_depth, other) if other else (0.0, -math.inf, math.inf)
 
     known = of(n_depth, found) if found else {"value": math.nan, "n": 0}
-    claims.check(part, **known, again=repeated)
+    return known | {"again": repeated}
 
 
-trend("Z18.mnist", "weights", slope)
-trend("Z18.mnist_activations", "activations", other_slope)
+claims.check("Z18.mnist", **trend("weights", slope))
+claims.check("Z18.mnist_activations", **trend("activations", other_slope))
 claims.check(
     "Z18.height",
     **of(n_depth, taller),
