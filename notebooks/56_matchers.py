@@ -182,7 +182,7 @@ def table(head: list[str], body: list[list[str]]) -> None:
 # ```
 #
 # ```{prf:proof}
-# $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers. The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction.
+# $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers. The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction. In a network the activation of the rescaled neuron is $c$ times what it was, and all others stay.
 # ```
 #
 # Rows of different types are orthogonal here, so that $\rho$ has one value for all of them. So matching by correlation puts as many neurons as possible on their own type, and does not care whether a large one meets a large one. Straight-through matching descends on the exact loss half-way, and since its first projection is weight
