@@ -74,7 +74,7 @@ from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.claims.box import with_error
 from lmc_helpers.data.images import choose, load
-from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
 from lmc_helpers.experiments import matched_pairs
 from lmc_helpers.experiments.every_permutation import every_permutation
 from lmc_helpers.experiments.matched_pairs import KINDS, ends
@@ -416,8 +416,13 @@ def pairs_of(kind, seed):
 
 def measured(kind, measure):
     """A measurement and its error, and the same on fresh networks if needed."""
-    value, error = measure(pairs_of(kind, seed))
-    repeat = {"again": lambda: measure(pairs_of(kind, seed + 1))}
+
+    def of_seed(s):
+        value, error = measure(pairs_of(kind, s))
+        return value, widening(pairs) * error  # Student's quantile, few pairs
+
+    value, error = of_seed(seed)
+    repeat = {"again": lambda: of_seed(seed + 1)}
     return {"value": value, "stderr": error, "n": enough} | repeat
 
 
@@ -646,7 +651,7 @@ claims.check("X3.zero_weights", **sparse)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-def times(value, stderr, **_):
+def times(value, stderr):
     """A measurement and its standard error as text."""
     return with_error(value, stderr).replace("-", "−")
 
@@ -672,7 +677,10 @@ quantities = {
     ),
 }
 figures.numbers(
-    **{key: times(**value) for key, value in quantities.items()},
+    **{
+        k: times(q["value"], q["stderr"] / widening(pairs))
+        for k, q in quantities.items()
+    },
     optimum=times(*over(known, "weights", BEST)),
     blind=times(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
