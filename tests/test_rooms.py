@@ -23,12 +23,10 @@ MAY_IMPORT = (
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
 WAITING = {  # for the chapters on real networks
-    "lmc_helpers.data.images.choose",
     "lmc_helpers.identifiability.asymmetric.FiGLU",
 }
 WAITING_FILES = (
     *(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit")),
-    "lmc_helpers.training.runs.",
     "lmc_helpers.alignment.",
 )
 

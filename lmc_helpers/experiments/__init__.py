@@ -8,6 +8,8 @@
   see; chapter 45.
 - :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
   students matched within such classes; chapter 45.
+- :mod:`~lmc_helpers.experiments.merged_classifiers`: classifiers of images whose neurons are merged, with all pixels
+  (Brea et al., section 5, Fig. 3); chapter 52.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,
