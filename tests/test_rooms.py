@@ -27,7 +27,6 @@ WAITING = {  # for the chapters on real networks
 }
 WAITING_FILES = (
     *(f"lmc_helpers.networks.{file}." for file in ("permutations", "segments", "cnn", "resnet", "vit")),
-    "lmc_helpers.training.runs.",
     "lmc_helpers.alignment.",
 )
 

@@ -20,6 +20,8 @@
 - :mod:`~lmc_helpers.experiments.matched_students`: matchers on teacher–student minima, beside the best of all m!;
   chapter 56.
 - :mod:`~lmc_helpers.experiments.matches`: what matchers make of such pairs; chapter 56.
+- :mod:`~lmc_helpers.experiments.merged_classifiers`: classifiers of images whose neurons are merged, with all pixels
+  (Brea et al., section 5, Fig. 3); chapter 52.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,

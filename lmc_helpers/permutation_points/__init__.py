@@ -25,8 +25,10 @@ with these neurons exchanged. The files, with sections and equations of the pape
   T(K, n). Chapter 23.
 - :mod:`~lmc_helpers.permutation_points.converged`, section 5: merge paths with a converged minimum at every distance.
   Chapter 24.
+- :mod:`~lmc_helpers.permutation_points.products`: exact products with Hessians, by hand. Chapter 52.
+- :mod:`~lmc_helpers.permutation_points.truncated`, section 5: minima with many thousand parameters. Chapter 52.
 - :mod:`~lmc_helpers.permutation_points.classifiers`, section 5, Fig. 3: classifiers and their most similar neurons.
-  Chapter 24.
+  Chapters 24, 52.
 """
 
 from lmc_helpers.permutation_points.counts import count_ratio

@@ -1,0 +1,434 @@
+"""Merging two neurons of trained classifiers, with all pixels of their images (Brea et al., section 5, Fig. 3).
+
+Networks n_0 → H → H → 10 are trained, as runs. With their own logits as targets two neurons of layer 2 are moved
+together, a minimum at every distance. Most parameters are the weights V of the first layer. It sees the images only
+through V x, so that they may be written in any orthonormal basis of their span: :func:`principal` takes that of their
+second moments, in which nothing of them is lost and the Hessian is nearly diagonal in V.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.func import jacrev
+
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.networks.mlp import MLP as Perceptron
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.permutation_points.classifiers import accuracy
+from lmc_helpers.permutation_points.converged import ConvergedPath, follow
+from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.permutation_points.products import Local, Product, local_squared_loss, output_derivatives, through
+from lmc_helpers.permutation_points.truncated import Metric, truncated_newton
+from lmc_helpers.seeds import numpy_generator
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+__all__ = [
+    "Merge",
+    "Task",
+    "core_hours",
+    "flat",
+    "merge",
+    "permutation_point",
+    "principal",
+    "random_pair",
+    "runs",
+    "teachers_of_widths",
+]
+
+LAYER = 2  # in which neurons are merged
+RANK = 1e-12  # second moments below this fraction of the largest one are rounding
+SAMPLE = 1000  # images that the metric of the minimiser is taken from
+LEADING = 50  # inputs whose weights the metric holds exactly
+RATE = 5e9  # operations a second, as measured on one busy core in float64: 20 ms for 4000 images, 640 inputs, H = 10
+
+
+def teachers_of_widths(
+    *, dataset: str, images: int, widths: Sequence[int], teachers: int, epochs: int, seed: int
+) -> dict[int, Run]:
+    """The run that trains the teachers of each width: Adam on the negative log-likelihood, tanh.
+
+    Parameters
+    ----------
+    dataset : str
+        ``"mnist"`` or ``"digits"``; digits stand in for what is not here.
+    images : int
+        training images, or all of them if there are fewer.
+    widths : sequence of int
+        H, neurons of each hidden layer.
+    teachers, epochs : int
+        networks of one width, passes through the images.
+    seed : int
+        of everything.
+
+    Returns
+    -------
+    dict
+        H → run.
+
+    Raises
+    ------
+    ValueError
+        if a value is none that a run may have.
+
+    Examples
+    --------
+    >>> found = teachers_of_widths(dataset="digits", images=90, widths=[3, 4], teachers=2, epochs=1, seed=1)
+    >>> found[4].title
+    '2 × MLP(64-4-4-10, activation=tanh) on digits (train, 90 images), 1 epochs of adam at 0.003'
+    """
+    name, _ = choose((dataset, "digits"))
+    data = DataSpec(name)
+    if images < data.size:
+        data = DataSpec(name, n=images, seed=seed)
+    pixels, found = load(name).x[0].numel(), {}
+    for H in widths:
+        drawn = numpy_generator(seed, f"teachers of width {H}").integers(0, 2**32, teachers)
+        descent = Descent(epochs, 100, "adam", 3e-3)
+        found[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
+    return found
+
+
+def runs(*, dataset: str, images: int, widths: Sequence[int], teachers: int, epochs: int, seed: int) -> list[Run]:
+    """The runs of :func:`teachers_of_widths`, one a width, for the book's jobs.
+
+    Parameters
+    ----------
+    dataset, images, widths, teachers, epochs, seed
+        as there.
+
+    Returns
+    -------
+    list of Run
+        in the order of the widths.
+    """
+    found = teachers_of_widths(
+        dataset=dataset, images=images, widths=widths, teachers=teachers, epochs=epochs, seed=seed
+    )
+    return list(found.values())
+
+
+def principal(x: torch.Tensor, components: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Inputs in an orthonormal basis of their span, in which their second moments are diagonal.
+
+    Parameters
+    ----------
+    x : torch.Tensor
+        inputs (T, n).
+    components : int
+        how many of the basis, at most, those with the largest moments; 0 for all.
+
+    Returns
+    -------
+    z, Q, moments : torch.Tensor
+        coordinates (T, r), basis (n, r) with QᵀQ = 1, second moments (r,), falling. With all components x = z Qᵀ to
+        rounding; with fewer z Qᵀ is the projection of x on the leading ones.
+
+    Raises
+    ------
+    ValueError
+        if x is no matrix, or 0.
+
+    Examples
+    --------
+    >>> x = torch.tensor([[3.0, 4.0], [-6.0, -8.0]], dtype=torch.float64)
+    >>> z, Q, moments = principal(x)
+    >>> z.abs().tolist(), moments.tolist()
+    ([[5.0], [10.0]], [62.5])
+    """
+    if x.ndim != 2 or not x.any():
+        raise ValueError(f"x has shape {tuple(x.shape)} and largest entry {x.abs().max()}; allowed: (T, n), not 0")
+    if components < 0:
+        raise ValueError(f"components = {components}; allowed: at least 1, or 0 for all")
+    moments, Q = torch.linalg.eigh(x.T @ x / len(x))
+    kept = (moments > RANK * moments[-1]).nonzero()[:, 0].flip(0)[: components or None]
+    return x @ Q[:, kept], Q[:, kept], moments[kept]
+
+
+def flat(net: MLP, stack: Stack, Q: torch.Tensor) -> torch.Tensor:
+    """Trained perceptrons as flat parameters θ, the first layer in the coordinates of Q: V = W^(1) Q.
+
+    Parameters
+    ----------
+    net : MLP
+        (r, H, H, …, n_d).
+    stack : Stack
+        N networks (n, H, H, …, n_d).
+    Q : torch.Tensor
+        (n, r).
+
+    Returns
+    -------
+    torch.Tensor
+        (N, p), float64.
+    """
+    weights, biases = (
+        [stack.params[f"{k}.{part}"].to(torch.float64) for k in range(net.depth)] for part in ("weight", "bias")
+    )
+    return net.join(list(zip([weights[0] @ Q, *weights[1:]], biases, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The regression of Fig. 3: L = 1/T Σ_μ ‖y_μ − f(x_μ)‖²/⟨y_i²⟩.
+
+    Parameters
+    ----------
+    net : MLP
+        the architecture.
+    x : torch.Tensor
+        inputs (T, n_0) in principal coordinates.
+    moments : torch.Tensor
+        their second moments (n_0,).
+    y : torch.Tensor
+        targets (T, n_d).
+    """
+
+    net: MLP
+    x: torch.Tensor
+    moments: torch.Tensor
+    y: torch.Tensor
+
+    @property
+    def scale(self) -> float:
+        """⟨y_i²⟩, the mean over inputs and outputs."""
+        return self.y.square().mean().item()
+
+    def loss(self, theta: torch.Tensor) -> torch.Tensor:
+        """L of one network θ (p,)."""
+        return (self.net.forward(theta, self.x) - self.y).square().sum() / (len(self.x) * self.scale)
+
+    def local(self, theta: torch.Tensor) -> Local:
+        """L near θ (p,)."""
+        return local_squared_loss(self.net, theta, self.x, self.y, 1 / (len(self.x) * self.scale))
+
+    def metric(self, phi: torch.Tensor, chart: PairChart | None = None) -> Metric:
+        """The metric of :class:`Metric` at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
+        x, net, first = self.x[:SAMPLE], self.net, self.net.sizes[1] * (self.net.sizes[0] + 1)
+        theta, later = phi, phi[first:]
+        if chart is not None:
+            theta = chart.weights(phi)
+        by_bias, by_rest = output_derivatives(net, theta, x)
+        if chart is not None:  # the chart leaves the first layer as it is
+            upper = PairChart(MLP(net.sizes[1:], net.activation), chart.layer - 1, chart.kind)
+            by_rest = by_rest @ jacrev(lambda free: upper.weights(torch.cat([free, later[-1:]])))(later[:-1])
+        return Metric.of(by_bias, by_rest, x, self.moments, min(LEADING, x.shape[1]), self.scale)
+
+    def minimise(
+        self, phi: torch.Tensor, products: int, tol: float, chart: PairChart | None = None
+    ) -> tuple[torch.Tensor, float, int]:
+        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used."""
+        if chart is None:
+            return truncated_newton(self.local, phi, products, tol, lambda at: self.metric(at).solve)
+        delta = phi[-1:]
+
+        def weights(free: torch.Tensor) -> torch.Tensor:
+            return chart.weights(torch.cat([free, delta]))
+
+        def metric(free: torch.Tensor) -> Product:
+            return self.metric(torch.cat([free, delta]), chart).solve
+
+        free, norm, used = truncated_newton(
+            lambda free: through(weights, free, self.local), phi[:-1], products, tol, metric
+        )
+        return chart.unit(torch.cat([free, delta])), norm, used
+
+
+@dataclass(frozen=True, eq=False)
+class Merge:
+    """One pair of neurons, merged.
+
+    Parameters
+    ----------
+    path : ConvergedPath
+        a minimum at each of K distances.
+    accuracy : torch.Tensor
+        (K,), share of the images that are classified as their labels say.
+    products : int
+        products with Hessians, of the whole path.
+    """
+
+    path: ConvergedPath
+    accuracy: torch.Tensor
+    products: int
+
+
+def merge(
+    task: Task,
+    theta: torch.Tensor,
+    pair: tuple[int, int],
+    distances: torch.Tensor,
+    labels: torch.Tensor,
+    products: int,
+    tol: float,
+) -> Merge:
+    """Move two neurons of layer 2 together and minimise over all else at every distance (section 4.1).
+
+    A distance starts from the last one's minimum as in :func:`~lmc_helpers.permutation_points.converged.follow`, or
+    straight on from the last two where that is lower.
+
+    Parameters
+    ----------
+    task : Task
+        what is minimised.
+    theta : torch.Tensor
+        start (p,), a minimum.
+    pair : (int, int)
+        neurons of layer 2.
+    distances : torch.Tensor
+        δ/δ_0 (K,), positive and decreasing.
+    labels : torch.Tensor
+        classes (T,).
+    products : int
+        budget of products with Hessians at every distance.
+    tol : float
+        norm of the gradient at which a minimum has converged.
+
+    Returns
+    -------
+    Merge
+        the path, whose gradients say where it has converged.
+
+    Raises
+    ------
+    ValueError
+        if a shape or a number is not allowed.
+
+    Examples
+    --------
+    >>> x, _, moments = principal(torch.randn(60, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64))
+    >>> net = MLP((3, 4, 4, 2), "tanh")
+    >>> theta, labels = net.initial(1, seed=1, scale=2.0)[0], torch.zeros(60, dtype=torch.long)
+    >>> task = Task(net, x, moments, net.forward(theta, x))
+    >>> found = merge(task, theta, (0, 1), torch.tensor([1.0, 0.9, 0.8]), labels, products=500, tol=1e-8)
+    >>> found.path.rises(), bool((found.path.gradient_norm <= 1e-8).all())
+    (True, True)
+    """
+    chart = PairChart(task.net, LAYER)
+    theta = chart.bring_forward(theta, *pair)
+    first, used, rows = chart.distance(theta), 0, []
+    known: list[torch.Tensor] = []  # coordinates at the distances so far
+    for distance in distances:
+        delta = distance * first
+        ratio = (delta / chart.distance(theta)).clamp(max=1)[None]
+        starts = [chart.coordinates(follow(task.loss, chart, theta, (0, 1), ratio, 0, tol).theta[0])]
+        if len(known) > 1:
+            before, last = known[-2:]
+            starts.append(last + (delta - last[-1]) / (last[-1] - before[-1]) * (last - before))
+        start = min(starts, key=lambda at: task.loss(chart.weights(at)).item())
+        phi, norm, some = task.minimise(start, products, tol, chart)
+        theta, used = chart.weights(phi), used + some
+        known = [*known[-1:], phi]
+        columns = [theta[task.net.outgoing(LAYER, i)].norm() for i in (0, 1)]
+        rows.append((theta, task.loss(theta), torch.tensor(norm, dtype=torch.float64), max(columns)))
+    path = ConvergedPath(*(torch.stack(column) for column in zip(*rows, strict=True)))
+    scores = torch.stack([accuracy(task.net, one, task.x, labels) for one in path.theta])
+    return Merge(path, scores, used)
+
+
+def permutation_point(task: Task, theta: torch.Tensor, products: int, tol: float) -> tuple[float, float]:
+    """The permutation point below the end of a path: a minimum of the network with one neuron less.
+
+    Parameters
+    ----------
+    task : Task
+        what is minimised.
+    theta : torch.Tensor
+        end of the path (p,), the merged neurons of layer 2 in places 0 and 1.
+    products : int
+        budget of products with Hessians.
+    tol : float
+        norm of the gradient at which it has converged.
+
+    Returns
+    -------
+    (float, float)
+        its loss and the norm of its gradient.
+
+    Raises
+    ------
+    ValueError
+        if a shape or a number is not allowed.
+
+    Examples
+    --------
+    One neuron of layer 2 is not needed, its columns are 0:
+
+    >>> x, _, moments = principal(torch.randn(60, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64))
+    >>> net = MLP((3, 4, 4, 2), "tanh")
+    >>> theta = net.initial(1, seed=1)[0]
+    >>> theta[net.outgoing(2, 1)] = 0
+    >>> theta[net.incoming(2, 1)] = theta[net.incoming(2, 0)]
+    >>> permutation_point(Task(net, x, moments, net.forward(theta, x)), theta, products=50, tol=1e-8)[0] < 1e-20
+    True
+    """
+    small, start = reduce_pair(task.net, theta, LAYER)
+    below = Task(small, task.x, task.moments, task.y)
+    end, norm, _ = below.minimise(start, products, tol)
+    return below.loss(end).item(), norm
+
+
+def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: str) -> tuple[int, int]:
+    """Two different neurons, all pairs but one being equally likely.
+
+    Parameters
+    ----------
+    neurons : int
+        at least three.
+    other_than : (int, int)
+        the pair that is left out.
+    seed : int
+        seed of the draw.
+    purpose : str
+        what the draw is for, so that no two are the same.
+
+    Returns
+    -------
+    (int, int)
+        in increasing order.
+
+    Raises
+    ------
+    ValueError
+        if there is no other pair.
+
+    Examples
+    --------
+    >>> random_pair(3, (0, 1), 1, "example") in [(0, 2), (1, 2)]
+    True
+    """
+    if neurons < 3:
+        raise ValueError(f"{neurons} neurons; allowed: at least 3, so that there is another pair")
+    pairs = [(i, j) for j in range(neurons) for i in range(j) if {i, j} != set(other_than)]
+    return pairs[numpy_generator(seed, purpose).integers(len(pairs))]
+
+
+def core_hours(images: int, components: int, widths: Sequence[int], paths: int, distances: int, products: int) -> float:
+    """Hours of one core for the products with Hessians: 4 T r H operations each, what the first layer takes.
+
+    Parameters
+    ----------
+    images, components : int
+        T and r.
+    widths : sequence of int
+        H.
+    paths, distances : int
+        pairs of each width, distances of each path.
+    products : int
+        at each distance.
+
+    Returns
+    -------
+    float
+        hours; another machine may differ by a factor of 2 or 3.
+
+    Examples
+    --------
+    >>> round(core_hours(4000, 640, [10], paths=1, distances=1, products=180_000), 2)
+    1.02
+    """
+    return sum(4 * images * components * H * paths * distances * products for H in widths) / RATE / 3600

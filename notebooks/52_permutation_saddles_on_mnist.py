@@ -1,0 +1,463 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   lmc: {runs: lmc_helpers.experiments.merged_classifiers.runs}
+# ---
+
+# %% [markdown]
+# # Permutation saddles on MNIST
+#
+# Brea, Şimşek, Illing and Gerstner {cite:p}`brea2019` train networks $784 \to H \to H \to 10$ on MNIST, six for each $H = 10, 15, 20, 25$, and merge two neurons of layer 2 with a high cosine similarity: the distance of their parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, all other
+# parameters descend "until convergence" at each, and the targets are the network's own logits (section 5, Fig. 3). They report that in most cases the loss rises monotonically toward the permutation point, that the barrier falls with $H$, and that the accuracy on the training set decreases only
+# marginally. [Chapter 24](24_deep_merge.ipynb) asks for the same on small digits; here are the images that the paper used.
+#
+# {glue:text}`told` "Until convergence" is what costs: on whole images a network has up to 20 000 parameters, and the minimum must be found anew at every distance. This page proves which part of that is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
+# {glue:text}`components` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all 60 000 of them; with less they stay open here.
+
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
+images: int = 1000  # training images, 60000 are all of MNIST
+components: int = 30  # principal components of the images; 0: all
+widths: list = [4, 5, 6, 8]  # H; 10, 15, 20, 25 in the paper
+teachers: int = 2  # networks per width; 6 in the paper
+randoms: int = 1  # of them, in which a random pair is merged, too
+epochs: int = 30  # of training for the teachers
+distances: int = 8  # down to 1/10000; 100 in the paper
+products: int = 400  # with Hessians, budget at every distance
+seed: int = 7052  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Choice, Integer, ListOf
+
+chapter.begin(
+    globals(),
+    dataset=Choice(("mnist", "digits")),
+    images=Integer(50, 60_000),
+    components=Integer(0, 784),
+    widths=ListOf(Integer(3, 100), 2),
+    teachers=Integer(2, 1000),
+    randoms=Integer(1, 1000),
+    epochs=Integer(1, 1000),
+    distances=Integer(4, 10_000),
+    products=Integer(1, 1_000_000),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import numpy as np
+import torch
+
+from lmc_helpers import claims, error_bars, figures
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.error_bars import mean_and_error, slope_and_error
+from lmc_helpers.experiments.merged_classifiers import (
+    Merge,
+    Task,
+    core_hours,
+    flat,
+    merge,
+    permutation_point,
+    principal,
+    random_pair,
+    teachers_of_widths,
+)
+from lmc_helpers.permutation_points.classifiers import (
+    accuracy,
+    most_similar_neurons,
+)
+from lmc_helpers.permutation_points.mlp import MLP
+
+# %% [markdown]
+# ## The pixels in other coordinates
+#
+# Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels.
+#
+# ```{prf:proposition} Inputs in an orthonormal basis of their span
+# :label: prop-span
+# Let the columns of $Q$ be orthonormal, let their span contain all images $x_\mu$, and let $z_\mu = Q^\top x_\mu$. For a network with first layer $W$ let $V = W Q$, all else equal.
+#
+# 1. $W x_\mu = V z_\mu$: both networks have the same outputs, and the loss is $L(W, \cdot) = L'(V, \cdot)$.
+# 2. $\frac{\partial L}{\partial W} = \frac{\partial L'}{\partial V} Q^\top$: the norms of the gradients are the same.
+# 3. Parameter vectors, distances and cosines of all later layers are the same. At a fixed distance of two neurons there, $W$ is a minimum if and only if $W Q$ is one, and gradient descent from $W$ passes over into gradient descent from $W Q$.
+# ```
+#
+# ```{prf:proof}
+# $x_\mu = Q Q^\top x_\mu$ gives 1. The chain rule gives 2, with $\|G Q^\top\| = \|G\|$ for $Q^\top Q = 1$. The map $W \mapsto W Q$ is linear, onto, and touches no later layer, and $L$ depends on $W$ through it: minima correspond. A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
+# ```
+#
+# Pixels that are 0 in all images drop out in this way. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first.
+
+# %%
+name, told = choose((dataset, "digits"))
+settings = dict(dataset=dataset, images=images, widths=widths, seed=seed)
+teaching = teachers_of_widths(teachers=teachers, epochs=epochs, **settings)
+data = next(iter(teaching.values())).data  # what the teachers saw
+found = load(data.name, data.split, data.n, data.seed)
+x, labels = found.inputs(torch.float64, flat=True), found.y  # (T, n), (T,)
+z, Q, moments = principal(x)
+lost = (x - z @ Q.T).abs().max().item()  # rounding
+rank, pixels = z.shape[1], x.shape[1]
+z, Q, moments = principal(x, components)  # what is used here
+kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
+
+# %% [markdown]
+# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is no longer exact: it
+# is another, smaller task: fewer images need fewer parameters, so that the equations still are many more.
+#
+# ## Teachers and targets
+#
+# {glue:text}`teachers` networks for each $H$ are trained on whole images, on the negative log-likelihood (Adam, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation its Fig. 3 uses; it is tanh here, as in chapter 24, since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
+# own logits at the images as they are used here, and the loss is
+#
+# $$
+# L = \frac{1}{T} \sum_\mu \frac{\| y^\mu - f(x^\mu) \|^2}{\langle y_i^2 \rangle},
+# $$
+#
+# so that $L = 10$ for a network without outputs.
+
+# %%
+nets = {H: MLP((len(moments), H, H, 10), "tanh") for H in widths}
+trained, whole = {}, {}  # (N, p), and the accuracies on whole images
+for H, run in teaching.items():
+    result = run.result()
+    trained[H] = flat(nets[H], result.stack, Q)
+    whole[H] = result.accuracies[-1].mean().item()
+seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
+
+# %% [markdown]
+# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
+# | --- | --- | --- | --- | --- |
+# | parameters | {glue:text}`p_0` | {glue:text}`p_1` | {glue:text}`p_2` | {glue:text}`p_3` |
+# | accuracy in training, whole images | {glue:text}`whole_0` | {glue:text}`whole_1` | {glue:text}`whole_2` | {glue:text}`whole_3` |
+# | accuracy at the start of the paths | {glue:text}`seen_0` | {glue:text}`seen_1` | {glue:text}`seen_2` | {glue:text}`seen_3` |
+#
+# ## A minimum at every distance
+#
+# Chapter 24 forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
+# followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix, exact in the later layers and in the weights of the first {glue:text}`leading` components, and a Kronecker product in the others. Coordinates of the pair and starts are those of
+# [chapter 24](24_deep_merge.ipynb).
+#
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes.
+
+# %%
+early = 2 * distances // 3  # distances in the first decade
+decade = torch.logspace(0, -1, early + 1, dtype=torch.float64)[:-1]
+rest = torch.logspace(-1, -4, distances - early, dtype=torch.float64)
+delta = torch.cat([decade, rest])  # δ/δ_0, (K,)
+TOLERANCE = 1e-5  # norm of the gradient at which a minimum has converged
+MISSES = distances // 5  # distances at which a path that counts has not
+FALLS = 1e-3  # of the largest loss: what counts as a fall
+
+tasks = {
+    H: [Task(nets[H], z, moments, nets[H].forward(one, z)) for one in thetas]
+    for H, thetas in trained.items()
+}
+pairs = {
+    H: [most_similar_neurons(nets[H], one, z, layer=2) for one in thetas]
+    for H, thetas in trained.items()
+}
+budget = products, TOLERANCE
+every = {
+    H: [
+        merge(*both, delta, labels, *budget)
+        for both in zip(tasks[H], trained[H], pairs[H], strict=True)
+    ]
+    for H in widths
+}
+
+
+# %%
+def converged(found: Merge) -> torch.Tensor:
+    """Distances (K,) at which the minimum has converged."""
+    return found.path.gradient_norm <= TOLERANCE
+
+
+def counts(found: Merge) -> bool:
+    """Whether a path has converged, at its end and up to a few distances."""
+    ok = converged(found)
+    return bool(ok[-1]) and int((~ok).sum()) <= MISSES
+
+
+def height(found: Merge) -> float:
+    """The barrier: the largest loss on the path."""
+    return found.path.loss[converged(found)].max().item()
+
+
+paths = {H: [m for m in row if counts(m)] for H, row in every.items()}
+counted = [m for row in paths.values() for m in row]
+rising = [m.path.only(converged(m)).rises(FALLS) for m in counted]
+barrier = {H: [height(m) for m in row] for H, row in paths.items()}
+end = {H: [m.path.loss[-1].item() for m in row] for H, row in paths.items()}
+drop = {
+    H: [(m.accuracy[0] - m.accuracy[-1]).item() for m in row]
+    for H, row in paths.items()
+}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot loss and accuracy on the paths"}
+figure, (left, right) = figures.panels(2)
+COLOURS = ("red", "orange", "green", "blue", "purple", "grey")
+for k, H in enumerate(widths):
+    style = dict(color=f"book:{COLOURS[k % len(COLOURS)]}", linewidth=1.2)
+    left.plot([], [], label=f"$H = {H}$", **style)
+    for m in paths[H]:
+        ok = converged(m)
+        left.plot(delta[ok][1:], m.path.loss[ok][1:], **style)  # starts at 0
+        right.plot(delta[ok], m.accuracy[ok], **style)
+for axis in (left, right):
+    axis.set(
+        xscale="log", xlabel=r"distance $\delta/\delta_0$", xlim=(1.2, 0.8e-4)
+    )
+left.set(yscale="log" if counted else "linear", ylabel="normalised loss")
+right.set(ylabel="training accuracy")
+figures.legend(figure, columns=4)
+figures.show("fig_mnist_paths", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_mnist_paths
+# :name: fig-mnist-paths
+# :alt: Left, normalised loss against distance for several widths; on almost every path the loss rises while the neurons approach and levels off. Right, training accuracy against distance, nearly constant.
+#
+# The paper's Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
+# ```
+#
+# ## Monotone, lower in wider networks, harmless for the accuracy
+
+# %%
+n, of = len(counted), teachers * len(widths)
+share = sum(rising) / max(n, 1)
+low = error_bars.share(sum(rising), of)[1]  # if none of the others rose
+high = error_bars.share(sum(rising) + of - n, of)[2]  # if all did
+several = [H for H in widths if len(barrier[H]) > 1]
+slope, slope_error, n_slope = 0.0, 1.0, 0
+if len(several) > 1:  # ln of the mean barrier against ln H
+    mean, error = mean_and_error([barrier[H] for H in several])
+    logs = np.log(several), np.log(mean)
+    (slope, slope_error), n_slope = slope_and_error(*logs, error / mean), n
+fall, fall_error = 0.0, 1.0  # of the accuracy, at the width where it is largest
+one = 1 / len(labels)  # the least that the accuracy of one network can change
+if several:
+    mean, error = mean_and_error([drop[H] for H in several])
+    worst = int(np.argmax(mean))
+    fall = float(mean[worst])
+    fall_error = max(float(error[worst]), one / teachers**0.5)
+
+# %% [markdown]
+# The claims of the paper are decided by whole images only, all of them, at the paper's widths; those that we ask of projected images are our own.
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist, P8.mnist_accuracy and the same projected"}
+mnist = data.name == "mnist"
+all_of_it = mnist and len(labels) == 60_000 and components == 0
+of_paper = all_of_it and widths == [10, 15, 20, 25]
+is_projected, is_paper = int(mnist), int(of_paper)
+n_fall = n if several else 0
+interval = low, high
+claims.check("P8.mnist_monotone", share, interval=interval, n=is_paper * n)
+claims.check("P8.mnist", slope, stderr=slope_error, n=is_paper * n_slope)
+claims.check("P8.mnist_accuracy", fall, stderr=fall_error, n=is_paper * n_fall)
+claims.check(
+    "P8.projected_monotone", share, interval=interval, n=is_projected * n
+)
+claims.check(
+    "P8.projected_falls", slope, stderr=slope_error, n=is_projected * n_slope
+)
+claims.check(
+    "P8.projected_accuracy", fall, stderr=fall_error, n=is_projected * n_fall
+)
+
+# %% [markdown]
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged, and on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value. Means over those that converged:
+#
+# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
+# | --- | --- | --- | --- | --- |
+# | barrier, largest loss on the path | {glue:text}`barrier_0` | {glue:text}`barrier_1` | {glue:text}`barrier_2` | {glue:text}`barrier_3` |
+# | loss at the end | {glue:text}`end_0` | {glue:text}`end_1` | {glue:text}`end_2` | {glue:text}`end_3` |
+# | drop of the accuracy, points | {glue:text}`drop_0` | {glue:text}`drop_1` | {glue:text}`drop_2` | {glue:text}`drop_3` |
+#
+# ## What the choice of the pair is worth
+#
+# The paper merges a pair "with high cosine-similarity". In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
+
+# %%
+chosen = {
+    H: [
+        random_pair(H, pair, seed, f"pair of network {k}, width {H}")
+        for k, pair in enumerate(pairs[H][:randoms])
+    ]
+    for H in widths
+}
+others = {
+    H: [
+        merge(tasks[H][k], trained[H][k], pair, delta, labels, *budget)
+        for k, pair in enumerate(chosen[H])
+    ]
+    for H in widths
+}
+both = [
+    (H, height(every[H][k]), height(other))
+    for H in widths
+    for k, other in enumerate(others[H])
+    if counts(every[H][k]) and counts(other)
+]
+gain = [float(np.log(high / low)) for _, low, high in both]
+
+# %% [markdown]
+# ## Where the path ends
+#
+# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima ends at a network with a *derivative neuron*, whose output weights diverge, and not at a permutation point with bounded ones. The permutation point of section 4.1 is a minimum of the network with one
+# neuron less, the two merged neurons being one. We minimise there, too, from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+
+# %%
+last = [
+    (m.path.loss[-1].item(), *permutation_point(task, m.path.theta[-1], *most))
+    for H in widths
+    for task, m in zip(tasks[H], every[H], strict=True)
+    if counts(m)
+    for most in [(4 * products, TOLERANCE)]
+]
+points = [(low, high) for low, high, norm in last if norm <= TOLERANCE]
+above = [float(np.log(high / low)) for low, high in points]
+apart = [
+    (m.path.outgoing[-1] / m.path.outgoing[0]).item() for m in counted
+]  # the larger output weight, over its start
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_similar and P8.mnist_above"}
+def average(values: list[float]) -> tuple[float, float, int]:
+    """Mean, standard error and number; without two values nothing is known."""
+    if len(values) < 2:
+        return 0.0, 1.0, 0
+    mean, error = mean_and_error([values])
+    return float(mean[0]), float(error[0]), len(values)
+
+
+gained, error, n_gain = average(gain)
+claims.check("P8.mnist_similar", gained, stderr=error, n=is_projected * n_gain)
+higher, error, n_above = average(above)
+claims.check("P8.mnist_above", higher, stderr=error, n=is_projected * n_above)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot pairs and permutation points"}
+figure, (left, right) = figures.panels(2)
+for H, low, high in both:
+    left.plot([H, H], [low, high], color="book:grey", linewidth=0.8)
+for H, values in barrier.items():
+    left.plot([H] * len(values), values, "o", color="book:blue")
+left.plot([], [], "o", color="book:blue", label="most similar pair")
+left.plot(
+    [H for H, *_ in both],
+    [high for *_, high in both],
+    "s",
+    color="book:red",
+    label="random pair",
+)
+left.set(xlabel="width $H$", ylabel="barrier", xticks=widths)
+left.set(yscale="log" if counted else "linear")
+if points:
+    ends, tops = np.array(points).T
+    line = [min(ends.min(), tops.min()), max(ends.max(), tops.max())]
+    right.plot(line, line, color="book:grey", linewidth=0.8, label="equal")
+    right.plot(ends, tops, "o", color="book:green", label="one network")
+    right.set(xscale="log", yscale="log")
+    right.legend()
+right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
+left.legend()
+figures.show("fig_mnist_pairs", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+shown = [widths[k * (len(widths) - 1) // 3] for k in range(4)]
+
+
+def mean_of(values: list[float], digits: str = ".1e") -> str:
+    """The mean as text, or a dash."""
+    return f"{np.mean(values):{digits}}" if len(values) else "–"
+
+
+def row(name: str, texts: dict[int, str]) -> dict[str, str]:
+    """One row of a table."""
+    return {f"{name}_{k}": texts[H] for k, H in enumerate(shown)}
+
+
+figures.numbers(
+    **row("H", {H: str(H) for H in widths}),
+    **row("p", {H: str(nets[H].size) for H in widths}),
+    **row("whole", {H: f"{whole[H]:.2f}" for H in widths}),
+    **row("seen", {H: f"{seen[H].mean():.2f}" for H in widths}),
+    **row("barrier", {H: mean_of(barrier[H]) for H in widths}),
+    **row("end", {H: mean_of(end[H]) for H in widths}),
+    **row(
+        "drop", {H: mean_of([100 * v for v in drop[H]], ".1f") for H in widths}
+    ),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
+used = [m.products / distances for r in every.values() for m in r]
+SPAN = 713  # dimensions that all 60 000 images span, as principal() finds
+EACH = 1000  # products for a minimum there, more than some with 4000 images took
+hours = core_hours(60_000, SPAN, [10, 15, 20, 25], 6, 100, EACH)
+figures.numbers(
+    told=told,
+    images=len(labels),
+    components=len(moments),
+    used=len(moments),
+    profile=profile,
+    pixels=pixels,
+    rank=rank,
+    lost=f"{lost:.0e}",
+    kept=f"{100 * kept:.0f}",
+    teachers=teachers,
+    epochs=epochs,
+    leading=min(50, len(moments)),
+    tolerance=f"{TOLERANCE:.0e}",
+    data="MNIST" if mnist else "scikit-learn's digits",
+    widest=max(widths),
+    counted=n,
+    all_paths=of,
+    rising=sum(rising),
+    randoms=randoms,
+    compared=len(gain),
+    times=f"{np.exp(gained):.1f}" if n_gain else "–",
+    higher=f"{np.exp(higher):.1f}" if n_above else "–",
+    minima=len(norms),
+    good=int((norms <= TOLERANCE).sum()),
+    each=f"{np.mean(used):.0f}",
+    grown=f"{np.median(apart):.0e}" if apart else "–",
+    hours=f"{hours:.0f}",
+    span=SPAN,
+    for_each=EACH,
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_mnist_pairs
+# :name: fig-mnist-pairs
+# :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
+#
+# Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
+# ```
+#
+# ## What we found that the paper does not say
+#
+# - The images may be written in an orthonormal basis of their span: nothing of the paper's experiment depends on more ({prf:ref}`prop-span`).
+# - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
+# - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks).
+# - The end of the path is no permutation point: the output weights of the pair have grown by a factor of {glue:text}`grown` (median), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean).
+#
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 60 000 images, which span {glue:text}`span` dimensions, with 100 distances and 6 teachers at each width, {glue:text}`for_each` products for each minimum would cost about {glue:text}`hours` hours of one core, in double precision; a part of the images with all their pixels has
+# fewer equations per parameter, and its barriers are too low for another reason than the width.
+#
+# ```{admonition} Try it
+# :class: tip
+# More components of more images:
+#
+#     make chapter NAME=permutation_saddles_on_mnist ARGS="-p images 5000 -p components 100 -p teachers 4"
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())
