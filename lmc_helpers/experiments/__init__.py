@@ -2,6 +2,7 @@
 
 - :mod:`~lmc_helpers.experiments.asymmetric_mlps`: pairs of asymmetric MLPs on images, what matches their units and the
   lines between them (Bürgin et al., section 6, Q1 and Q2, F.1, G.1); chapter 53.
+- :mod:`~lmc_helpers.experiments.averaged_images`: networks that see images at a lower resolution; chapter 55.
 - :mod:`~lmc_helpers.experiments.chord_pairs`: pairs of trained ReLU networks whose layers and losses are compared with
   the bound of Prop. 5.2 (Bürgin et al., section 5); chapter 46.
 - :mod:`~lmc_helpers.experiments.coherence_points`: points of the coherence experiment, losses on the lines between
@@ -10,6 +11,8 @@
   see; chapter 45.
 - :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
   students matched within such classes; chapter 45.
+- :mod:`~lmc_helpers.experiments.image_networks`: pairs of CNNs, ResNets and transformers on images, and the lines
+  between them (Zhan et al., Fig. 15; Bürgin et al., section 6, F.2, G.4); chapter 55.
 - :mod:`~lmc_helpers.experiments.mixture_pairs`: pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al.,
   section 6, Q3, and App. F); chapters 44 and 50.
 - :mod:`~lmc_helpers.experiments.mixture_swaps`: swap costs of their layers, eq. (16), and by ridge regression (Fig. 5,
