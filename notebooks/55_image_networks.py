@@ -74,7 +74,7 @@ import torch
 
 from lmc_helpers import claims, figures
 from lmc_helpers.alignment.activation_matching import activation_matching
-from lmc_helpers.alignment.head_maps import equations, kept_map
+from lmc_helpers.alignment.head_maps import equations, move_heads
 from lmc_helpers.alignment.kept_permutations import shared
 from lmc_helpers.error_bars import jackknife, over_clusters
 from lmc_helpers.experiments.image_networks import (
@@ -410,33 +410,12 @@ claims.check("I17.continuous", min(kept), n=int(at_print))
 
 # %%
 little = replace(small["ViT"], dimension=48, heads=2, std=0.2)
-one_each = {name: WAsymmetric(2, 1.0) for name in little.maps()}
-fixed = little.fixed_parts(one_each, seed)
+fixed = little.fixed_parts(
+    {name: WAsymmetric(2, 1.0) for name in little.maps()}, seed
+)
 first = little.initial([seed], torch.float64, fixed).ordinary()
-moved = dict(first.params)
 generator = torch_generator(seed, "directions")
-for k in range(little.depth):
-    for head in range(little.heads):
-        for up, down in (("query", "key"), ("value", "out")):
-            U, V = (moved[f"{k}.{name}.weight"][0] for name in (up, down))
-            is_U, is_V = (fixed[f"{k}.{n}.weight"][1][0] == 0 for n in (up, down))
-            if down == "key":  # scores see keys transposed
-                V, is_V = V[head].mT, is_V[head].mT
-            else:
-                V, is_V = V[:, head], is_V[:, head]
-            towards = torch.randn(24, 24, generator=generator).double() / 12
-            g = kept_map(U[head], V, is_U[head], is_V, towards)
-            new = {up: moved[f"{k}.{up}.weight"].clone()}
-            new[down] = moved[f"{k}.{down}.weight"].clone()
-            bias = moved[f"{k}.{up}.bias"].clone()
-            new[up][0, head], bias[0, head] = g @ U[head], g @ bias[0, head]
-            back = V @ torch.linalg.inv(g)
-            if down == "key":
-                new[down][0, head] = back.mT
-            else:
-                new[down][0, :, head] = back
-            moved |= {f"{k}.{name}.weight": W for name, W in new.items()}
-            moved[f"{k}.{up}.bias"] = bias
+moved = move_heads(little, first.params, fixed, 0.4, generator)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare functions, fixed entries and weights"}
 x = torch.randn(20, *small_image, generator=generator, dtype=torch.float64)
@@ -791,7 +770,7 @@ claims.check("I17.remains", **judged(lambda e: drop(e, "W-ViT 1")), n=n_vit)
 #
 # ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Prices"}
 train = DataSpec("cifar10", "train90")
 big = networks((3, 32, 32), 4, [128], (8, 16, 3), (384, 8, 6))
 descents = {
@@ -814,6 +793,8 @@ if at_print:
     )
 else:
     measured = "Estimated, not measured, at this profile."
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 streams = [
     RESNET.blocks + (group == 1) for group in (1, 2, 3)
 ]  # places where a norm or a sum is read
@@ -844,7 +825,7 @@ figures.numbers(
 # - The fixed entries of Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations.
 # - Zero masks leave the rescalings of all {glue:text}`rescalings` inner channels.
 # - Eight fixed entries a row break all permutations of a transformer, heads included, and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of every head, at any $\sigma_F$. In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
-#   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of Fig. 20 it explains, is open.
+#   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
 # - In the small ResNets of this page $r$ is {glue:text}`way_zero` at $\sigma_F = 0$ and {glue:text}`way_two` at $\sigma_F = 2$.
 #
 # ```{admonition} Try it

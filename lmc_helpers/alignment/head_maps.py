@@ -19,7 +19,10 @@ from __future__ import annotations
 
 import torch
 
-__all__ = ["equations", "kept_map"]
+from lmc_helpers.networks.model import Fixed, Tensors
+from lmc_helpers.networks.vit import ViT
+
+__all__ = ["equations", "kept_map", "move_heads"]
 
 ITERATIONS, ROUNDING = 50, 1e-13
 
@@ -111,3 +114,62 @@ def kept_map(
         f"fixed entries are off by {off.abs().max():.1e} after {ITERATIONS} steps; allowed: smaller distances, or "
         "fewer fixed entries"
     )
+
+
+def move_heads(model: ViT, params: Tensors, fixed: Fixed, size: float, generator: torch.Generator) -> Tensors:
+    """Another member of the family with the same function and fixed entries: a kept map in every head.
+
+    Queries and keys, and values and outputs, of each head of each block are moved by a :func:`kept_map` of their own.
+
+    Parameters
+    ----------
+    model : ViT
+        the architecture.
+    params : dict of torch.Tensor
+        effective weights of one network, name → (1, …), float64.
+    fixed : dict
+        name of a map → (F, D), each (1, …); entries with D = 0 are kept.
+    size : float
+        root mean square of the entries of ``towards``, times the root of the head's size.
+    generator : torch.Generator
+        of the directions.
+
+    Returns
+    -------
+    dict of torch.Tensor
+        name → (1, …).
+
+    Raises
+    ------
+    ValueError
+        as :func:`kept_map`.
+
+    Examples
+    --------
+    >>> model = ViT(patch=4, dimension=8, depth=1, heads=2, input_shape=(1, 8, 8), std=0.5)
+    >>> stack, x = model.initial([1], torch.float64), torch.ones(1, 1, 8, 8, dtype=torch.float64)
+    >>> moved = move_heads(model, stack.params, {}, 1.0, torch.Generator().manual_seed(1))
+    >>> bool(torch.allclose(model.forward(moved, x), stack.forward(x)))
+    True
+    """
+    h = model.dimension // model.heads
+    moved = {name: value.clone() for name, value in params.items()}
+
+    def trained(name: str) -> torch.Tensor:
+        return fixed[name][1] if name in fixed else torch.ones_like(params[name])
+
+    for k in range(model.depth):
+        names = {kind: f"{k}.{kind}.weight" for kind in ("query", "key", "value", "out")}
+        W = {kind: moved[name][0] for kind, name in names.items()}  # (H, h, d), of outputs (d, H, h)
+        held = {kind: trained(name)[0] == 0 for kind, name in names.items()}
+        for head in range(model.heads):
+            for up, V, held_V in (
+                ("query", W["key"][head].mT, held["key"][head].mT),  # scores read W_Kᵀ W_Q
+                ("value", W["out"][:, head], held["out"][:, head]),
+            ):
+                towards = torch.randn(h, h, generator=generator, dtype=torch.float64) * (size / h**0.5)
+                g = kept_map(W[up][head], V, held[up][head], held_V, towards)
+                V.copy_(torch.linalg.solve(g, V, left=False))  # a view: the weight itself changes
+                for part in (W[up][head], moved[f"{k}.{up}.bias"][0, head]):
+                    part.copy_(g @ part)
+    return moved

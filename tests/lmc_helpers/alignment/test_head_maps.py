@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch.autograd.functional import jacobian
 
-from lmc_helpers.alignment.head_maps import equations, kept_map
+from lmc_helpers.alignment.head_maps import equations, kept_map, move_heads
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.networks.vit import ViT
 
 
 def drawn(h, d, per_row, seed=1, columns=None):
@@ -56,3 +58,18 @@ def test_shapes_that_do_not_fit_are_refused():
     U, V, a, b = drawn(4, 6, 1)
     with pytest.raises(ValueError, match="U, V and their masks have shapes"):
         equations(U, V.mT, a, b)
+
+
+def test_moved_heads_are_the_same_transformer():
+    model = ViT(patch=4, dimension=12, depth=2, heads=2, ratio=1, std=0.4, input_shape=(1, 8, 8))
+    fixed = model.fixed_parts(dict.fromkeys(model.maps(), WAsymmetric(1, 1.0)), 1)
+    stack = model.initial([1], torch.float64, fixed)
+    before = {name: value.clone() for name, value in stack.effective().items()}
+    moved = move_heads(model, stack.effective(), fixed, 0.5, torch.Generator().manual_seed(1))
+    x = torch.randn(5, 1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    torch.testing.assert_close(model.forward(moved, x), model.forward(before, x), rtol=1e-9, atol=1e-12)
+    for name, (_, D) in fixed.items():
+        assert (moved[name] - before[name])[D == 0].abs().max() < 1e-11
+        attention = name.split(".")[1] in ("query", "key", "value", "out")
+        assert ((moved[name] - before[name]).norm() > 0.05 * before[name].norm()) == attention
+    assert all(value.equal(before[name]) for name, value in stack.effective().items())
