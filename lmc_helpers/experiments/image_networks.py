@@ -275,7 +275,7 @@ def runs(
     >>> some = runs(dataset="digits", widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], images=100, epochs=[1, 1, 1],
     ...             warm_up=0, pairs=2, sweep_pairs=2, sigmas=[0.5], seed=1)
     >>> len(some), some[0].title
-    (9, '4 × CNN(width=2, input_shape=1-8-8) on digits (train90, 100 images), 1 epochs of adam at 0.005')
+    (9, '4 × CNN(width=2, 1-8-8) on digits (train90, 100 images), 1 epochs of adam at 0.005')
     """
     name, _ = choose_images(dataset)
     models = networks(SHAPES[name], PATCH[name], widths, resnet, vit, 1 if name == "digits" else side)
