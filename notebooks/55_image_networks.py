@@ -786,6 +786,7 @@ claims.check("I17.remains", **judged(lambda e: drop(e, "W-ViT 1")), n=n_vit)
 #
 #     make runs PROFILE=paper EXECUTOR=slurm
 #
+# after `python -m lmc_helpers.data.images cifar10` has said that the images are there, for otherwise others stand in
 # ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the table"}
