@@ -235,6 +235,8 @@ for mask_seed in range(seed, seed + max(masks, 1)):
         free = fixed["stem.weight"][1][0].flatten(1).all(dim=1)
         empty[reading].append(int(free.sum()))
         shared_by[reading].append(shared(model.symmetry(), fixed))
+        if dim == 0:
+            by_rows = fixed
     ends_only = {name: fixed[name] for name in ("stem.weight", "head.weight")}
     shared_by["outer"].append(shared(model.symmetry(), ends_only))
 print("channels that share a cell:", shared_by)
@@ -281,8 +283,7 @@ for words, sigma, f, d, v in rows:
 # %%
 rescaled_model = replace(model, input_shape=small_image)
 generator = torch_generator(seed, "rescalings")
-zero = rescaled_model.fixed_parts(schemes(rescaled_model, "w", 0.0), seed)
-stack = rescaled_model.initial([seed], torch.float64, zero).ordinary()
+stack = rescaled_model.initial([seed], torch.float64, by_rows).ordinary()
 scaled = dict(stack.params)
 inner = [g[6:] for g in model.symmetry().groups if g.startswith("inner")]
 for block in inner:
@@ -300,7 +301,7 @@ with torch.no_grad():
     before = rescaled_model.forward(stack.params, x)
     after = rescaled_model.forward(scaled, x)
 fixed_moved = max(
-    scaled[f"{block}.outer.weight"][zero[f"{block}.outer.weight"][1] == 0]
+    scaled[f"{block}.outer.weight"][by_rows[f"{block}.outer.weight"][1] == 0]
     .abs()
     .max()
     .item()
