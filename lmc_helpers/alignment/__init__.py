@@ -1,4 +1,4 @@
-"""Matchers: permutations of hidden units that bring one network near another, for any architecture with a symmetry.
+"""Matchers: permutations of hidden units that bring one network near another, and the symmetries that there are.
 
 - :mod:`~lmc_helpers.alignment.assignment`: linear assignment for a batch of matrices, and the check of the two ends.
 - :mod:`~lmc_helpers.alignment.weight_matching`: coordinate descent over the groups of units, with restarts (Ainsworth,
@@ -11,5 +11,9 @@
 - :mod:`~lmc_helpers.alignment.sinkhorn`: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
 - :mod:`~lmc_helpers.alignment.repair`: means and deviations of a merged network's units set to those of its ends
   (Jordan et al. 2023).
+- :mod:`~lmc_helpers.alignment.kept_permutations`: which permutations of units an asymmetric architecture keeps, by
+  colour refinement; chapter 55.
+- :mod:`~lmc_helpers.alignment.head_maps`: linear maps inside an attention head that keep its function and its fixed
+  entries (Bürgin et al., App. G.4); chapter 55.
 - :mod:`~lmc_helpers.alignment.methods`: the matchers under one signature, by their names.
 """

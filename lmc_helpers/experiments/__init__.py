@@ -2,6 +2,7 @@
 
 - :mod:`~lmc_helpers.experiments.asymmetric_mlps`: pairs of asymmetric MLPs on images, what matches their units and the
   lines between them (Bürgin et al., section 6, Q1 and Q2, F.1, G.1); chapter 53.
+- :mod:`~lmc_helpers.experiments.averaged_images`: networks that see images at a lower resolution; chapter 55.
 - :mod:`~lmc_helpers.experiments.chord_pairs`: pairs of trained ReLU networks whose layers and losses are compared with
   the bound of Prop. 5.2 (Bürgin et al., section 5); chapter 46.
 - :mod:`~lmc_helpers.experiments.coherence_points`: points of the coherence experiment, losses on the lines between
@@ -14,6 +15,8 @@
   students matched within such classes; chapter 45.
 - :mod:`~lmc_helpers.experiments.image_layers`: what the layers of MLPs on images read, principal subspaces and their
   coherence (Bürgin et al., F.7, G.5); chapter 54.
+- :mod:`~lmc_helpers.experiments.image_networks`: pairs of CNNs, ResNets and transformers on images, and the lines
+  between them (Zhan et al., Fig. 15; Bürgin et al., section 6, F.2, G.4); chapter 55.
 - :mod:`~lmc_helpers.experiments.image_swaps`: swap costs of these layers, eq. (16), and by ridge regression (F.7, G.3);
   chapter 54.
 - :mod:`~lmc_helpers.experiments.matched_pairs`: MLPs trained in pairs, for matchers; chapter 56.

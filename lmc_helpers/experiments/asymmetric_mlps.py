@@ -322,7 +322,9 @@ def measure(
         line = along_segments(a, b if p is None else b.permuted(p), x, y, lambdas).accuracy
         assert line is not None
         accuracy[name] = line
-    in_place = {g: (p == torch.arange(p.shape[-1])).double().mean(dim=-1) for g, p in best.permutations.items()}
+    in_place = {
+        g: (p == torch.arange(p.shape[-1], device=p.device)).double().mean(dim=-1) for g, p in best.permutations.items()
+    }
     return Found(
         stacked(best.objective()),
         stacked(best.identity()),

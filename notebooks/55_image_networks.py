@@ -1,0 +1,870 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+#   lmc: {runs: lmc_helpers.experiments.image_networks.runs}
+# ---
+
+# %% [markdown]
+# # Convolutions, residual networks and transformers
+#
+# On CIFAR-10 the papers leave the two-layer networks of their theorems. Zhan, Li and Wu {cite:p}`zhan2025` show the loss on the line between CNNs of depth 16 at several widths (Fig. 15); Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` train ResNet20s with eight times the usual width, ordinary ones, W-asymmetric ones and syre (Figs. 3b, 4b, 4d, 9), and vision
+# transformers (Fig. 20). These networks take days of a GPU. What does *not* need one is the structure: which permutations these architectures have, whether the printed masks break them, and what the masks leave unbroken. This chapter decides that exactly, at the papers' own sizes, and runs the experiments themselves in small.
+#
+# It finds that the printed masks break every permutation, as stated; that in ResNets zero masks leave all rescalings; and that in transformers three quarters of the continuous symmetry of queries and keys survive any such mask, so that no choice of $\sigma_F$ makes these weights identifiable.
+#
+# {glue:text}`data_says` Trained networks on this page (profile {glue:text}`profile`) are small: {glue:text}`sizes` They show the path, and **decide nothing about CIFAR-10 at the papers' sizes**; those parts are open, with a price below.
+
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+dataset: str = "cifar10"  # or mnist, digits, which stand in where it is missing
+widths: list = [4, 8, 16]  # channels of three CNNs
+resnet: list = [1, 8, 1]  # multiplier, channels at width 1, blocks; 8, 16, 3
+vit: list = [24, 2, 2]  # dimension, depth, heads; 384, 8, 6 in the paper
+side: int = 2  # CNNs and ResNets see means over squares of so many pixels
+images: int = 800  # training images; 45 000 in the published code
+epochs: list = [4, 5, 7]  # of CNNs, ResNets, transformers; ?, 100, 200
+warm_up: int = 0  # epochs of the ResNets' warm-up; 20 in the paper
+batch: int = 16  # images of a step; 128 in the paper and its code
+pairs: int = 2  # pairs of networks; 8 in Fig. 4
+sweep_pairs: int = 2  # pairs of W-ResNets with other scales
+sigmas: list = [0.5]  # these scales, beside 0 and 2
+together: int = 100  # most pairs of a training run
+places: int = 4  # intervals of a line, even
+seen: int = 300  # training images for matching and lines
+masks: int = 1  # masks drawn at the printed sizes; 0: small sizes only
+seed: int = 7055  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Choice, Integer, ListOf, Real
+
+chapter.begin(
+    globals(),
+    dataset=Choice(("cifar10", "mnist", "digits")),
+    widths=ListOf(Integer(1, 4096)),
+    resnet=ListOf(Integer(1, 64)),
+    vit=ListOf(Integer(1, 4096)),
+    side=Integer(1, 4),
+    images=Integer(50, 45_000),
+    epochs=ListOf(Integer(1, 10_000)),
+    warm_up=Integer(0, 10_000),
+    batch=Integer(1, 45_000),
+    pairs=Integer(2, 1000),
+    sweep_pairs=Integer(2, 1000),
+    sigmas=ListOf(Real(0.01, 1000)),
+    together=Integer(1, 1000),
+    places=Integer(2, 1000),
+    seen=Integer(10, 45_000),
+    masks=Integer(0, 100),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+import torch
+
+from lmc_helpers import claims, figures
+from lmc_helpers.alignment.activation_matching import activation_matching
+from lmc_helpers.alignment.head_maps import equations, move_heads
+from lmc_helpers.alignment.kept_permutations import shared
+from lmc_helpers.error_bars import jackknife, over_clusters
+from lmc_helpers.experiments.image_networks import (
+    RESNET,
+    VIT,
+    Experiment,
+    choose_images,
+    networks,
+    schemes,
+    seconds_per_image,
+    table_3,
+)
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.networks.lines import barriers
+from lmc_helpers.networks.permutations import (
+    inverse,
+    permute,
+    random_permutations,
+    verify,
+)
+from lmc_helpers.networks.resnet import ResNet20
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+# %% [markdown]
+# ## Which permutations
+#
+# A hidden unit of a perceptron can change places with any other of its layer. In a convolution the units are channels. In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it; App. F.4 states one such permutation for each of the three block groups and one inside each block. In a transformer
+# there are the heads of each attention, the hidden units of each feed-forward block (App. G.4), and the coordinates of the residual stream. A symmetry here is a list of axes of parameters that move together. It is right if a random network computes the same function after its groups were permuted, and complete in its axes if leaving out any one of them changes the function.
+#
+# Convolutions and attention do not know the size of an image, so that the networks of the papers, with all their parameters, are checked on images of 8 × 8 pixels. Group norm must have *one* group, as in the published code, or no permutation of all channels commutes with it.
+
+# %%
+small_image = (3, 8, 8)
+printed = {
+    "CNN": CNN(width=64, input_shape=small_image),
+    "ResNet": replace(RESNET, input_shape=small_image),
+    "ViT": replace(VIT, input_shape=small_image),
+}
+small = {
+    "CNN": CNN(width=16, input_shape=small_image),
+    "ResNet": ResNet20(width=1, base=4, input_shape=small_image),
+    "ViT": replace(VIT, dimension=24, depth=2, input_shape=small_image),
+}
+for key, model in printed.items():
+    symmetry = model.symmetry()
+    print(f"{key}: {model.parameters():,} parameters", end=", ")
+    print(f"{len(symmetry.groups)} groups, {sum(symmetry.sizes.values())} units")
+
+# %% [markdown]
+# The check is made in float64, with random gains and shifts so that no two units are alike. Axes are left out in small networks of the same shape, which have the same axes (fewer blocks in the transformer).
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Permute all groups of a network"}
+def change(model, seed: int) -> float:
+    """Relative change of outputs when each group alone and all are permuted."""
+    generator = torch_generator(seed, "symmetry at the printed sizes")
+    params = {
+        name: torch.randn(1, *shape, generator=generator, dtype=torch.float64)
+        / max(1, torch.Size(shape[1:]).numel()) ** 0.5
+        for name, shape in model.shapes().items()
+    }
+    x = torch.randn(
+        1, *model.input_shape, generator=generator, dtype=torch.float64
+    )
+    moves = random_permutations(model.symmetry(), 1, generator)
+    before = model.forward(params, x)
+    changes = []
+    for some in [{group: p} for group, p in moves.items()] + [moves]:
+        after = model.forward(permute(params, model.symmetry(), some), x)
+        changes.append((after - before).abs().max() / before.abs().max())
+    return max(changes).item()
+
+
+at_print = masks > 0
+tested = printed if at_print else small
+with torch.no_grad():
+    changes = {key: change(model, seed) for key, model in tested.items()}
+    checks = {key: verify(model, seed) for key, model in small.items()}
+left_out = {key: min(c.left_out.values()) for key, c in checks.items()}
+print({key: f"{value:.0e}" for key, value in changes.items()})
+print({key: f"{value:.0e}" for key, value in left_out.items()}, "left out")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.symmetry"}
+claims.check(
+    "Z19.symmetry",
+    changes["CNN"],
+    rival=left_out["CNN"],
+    n=int(at_print),
+)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.symmetry"}
+claims.check(
+    "I16.symmetry",
+    changes["ResNet"],
+    rival=left_out["ResNet"],
+    n=int(at_print),
+)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.symmetry"}
+claims.check(
+    "I17.symmetry",
+    changes["ViT"],
+    rival=left_out["ViT"],
+    n=int(at_print),
+)
+
+# %% [markdown]
+# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3. App. F.4 has $c = 4$ for each; groups 2 and 3 start with their first sum, one place later. The published code records 4, 3 and 2.
+#
+# ### Planted permutations
+#
+# Does the matching of App. F.4 find what there is to find? A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample.
+
+# %%
+found_back = {}
+for key, model in small.items():
+    a = model.initial([seed], torch.float64)
+    generator = torch_generator(seed, f"planted {key}")
+    planted = random_permutations(model.symmetry(), 1, generator)
+    x = torch.randn(
+        40, *model.input_shape, generator=generator, dtype=torch.float64
+    )
+    matched = activation_matching(a, a.permuted(planted), x).permutations
+    undo = inverse(planted)  # a.permuted(p).permuted(undo) is a
+    right = torch.cat([(matched[g] == undo[g]).flatten() for g in undo])
+    found_back[key] = right.double().mean().item()
+print(found_back)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.planted"}
+claims.check("I16.planted", min(found_back.values()), n=len(found_back))
+
+# %% [markdown]
+# ## The masks of Table 3
+#
+# In W-ResNets some entries of every map are fixed. Table 3 prints how many: 12 in the initial convolution, 108, 162 and 216 in the convolutions of the block groups, 18 and 24 in shortcuts, 24 in the final map. The text counts them *per input channel, spread over the output channels and kernel dimensions*. The last entry cannot be meant so: the final map has 10 outputs, and no input
+# has 24 weights. The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as App. F.1 does for MLPs. The difference is seen in the initial convolution, which has 3 inputs and 128 outputs: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
+#
+# Section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all symmetries. Whatever the reading, there is an exact test for a mask that is drawn. A permutation of channels maps the family of functions onto itself only if it maps the masks onto themselves. *Colour refinement* gives all units of a group one colour; it tells two apart if
+# the fixed entries on their axes meet different collections of colours; it goes on until nothing splits. A permutation that keeps the masks keeps all colours. If every unit ends with a colour of its own, the identity is the only one.
+
+# %%
+model = RESNET if at_print else small["ResNet"]
+shared_by = {"row": [], "input": [], "outer": []}
+empty = {"row": [], "input": []}
+for mask_seed in range(seed, seed + max(masks, 1)):
+    for dim, reading in ((0, "row"), (1, "input")):
+        table = schemes(model, "w", 0.0)  # only the masks: σ_F = 0
+        if at_print:
+            table |= {
+                name: WAsymmetric(table_3(name), 0.0, dim)
+                for name in model.maps()
+                if name != "head.weight"
+            }
+        fixed = model.fixed_parts(table, mask_seed)
+        free = fixed["stem.weight"][1][0].flatten(1).all(dim=1)
+        empty[reading].append(int(free.sum()))
+        shared_by[reading].append(shared(model.symmetry(), fixed))
+        if dim == 0:
+            by_rows = fixed
+    ends_only = {name: fixed[name] for name in ("stem.weight", "head.weight")}
+    shared_by["outer"].append(shared(model.symmetry(), ends_only))
+print("channels that share a cell:", shared_by)
+print("neurons of the initial convolution without fixed entries:", empty)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.broken"}
+claims.check(
+    "I16.broken",
+    max(shared_by["row"]),
+    rival=min(shared_by["outer"]),
+    n=masks,
+)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.first_layer"}
+claims.check("I16.first_layer", min(empty["input"]), n=masks)
+
+# %% [markdown]
+# So the masks break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: no permutation is left, and what Fig. 4b shows at $\sigma_F = 0$ is no symmetry of the family. Networks on this page count by rows.
+#
+# How much of a channel do two runs share when they start? As in [](53_asymmetric_mlps), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
+
+# %%
+rows = [
+    ("initial convolution, by rows", 2.0, 12, 27, 1 / 81),
+    ("initial convolution, by inputs: most rows", 2.0, 0, 27, 1 / 81),
+    ("block group 1", 2.0, 108, 1152, 1 / 3456),
+    ("transformer, a row of 384", 1.0, 8, 384, VIT.std**2),
+]
+for words, sigma, f, d, v in rows:
+    print(f"{words}: ρ₀ = {sigma**2 * f / (sigma**2 * f + v * (d - f)):.4f}")
+
+# %% [markdown]
+# ### What zero masks do not break
+#
+# A residual block ends an inner channel $i$ with gain $\gamma_i$ and shift $\beta_i$, applies ReLU, and the outer convolution reads it through its column $i$. For $t_i > 0$
+#
+# $$
+# (\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i} / t_i)
+# $$
+#
+# leaves the function. Gains and shifts are not masked. Entries of $W_{\cdot i}$ that are fixed at 0 stay 0, whatever $t_i$; entries fixed at another value do not stay. Zero masks thus keep *all* these rescalings, one for each inner channel, and $\sigma_F > 0$ breaks them. That ReLU networks have rescalings is noted in section 3.1; that they pass through masks at
+# $\sigma_F = 0$ is one more reason why structural breaking is not effective breaking, and alignment by permutations cannot undo them.
+
+# %%
+rescaled_model = replace(model, input_shape=small_image)
+generator = torch_generator(seed, "rescalings")
+stack = rescaled_model.initial([seed], torch.float64, by_rows).ordinary()
+scaled = dict(stack.params)
+inner = [g[6:] for g in model.symmetry().groups if g.startswith("inner")]
+for block in inner:
+    m = scaled[f"{block}.inner.gain"].shape[-1]
+    t = 4 ** (2 * torch.rand(m, generator=generator, dtype=torch.float64) - 1)
+    for kind in ("gain", "shift"):
+        scaled[f"{block}.inner.{kind}"] = t * scaled[f"{block}.inner.{kind}"]
+    scaled[f"{block}.outer.weight"] = (
+        scaled[f"{block}.outer.weight"] / t[:, None, None]
+    )
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare functions and fixed entries"}
+x = torch.randn(2, *small_image, generator=generator, dtype=torch.float64)
+with torch.no_grad():
+    before = rescaled_model.forward(stack.params, x)
+    after = rescaled_model.forward(scaled, x)
+fixed_moved = max(
+    scaled[f"{block}.outer.weight"][by_rows[f"{block}.outer.weight"][1] == 0]
+    .abs()
+    .max()
+    .item()
+    for block in inner
+)
+function_moved = ((after - before).abs().max() / before.abs().max()).item()
+# an entry fixed at F ≠ 0 would become F / t: relative change |1/t − 1|
+least_change = (1 / t - 1).abs().min().item()
+rescalings = sum(scaled[f"{b}.inner.gain"].shape[-1] for b in inner)
+print(f"function moved by {function_moved:.0e}, {rescalings} rescalings")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.rescaling"}
+claims.check(
+    "I16.rescaling",
+    max(function_moved, fixed_moved),
+    rival=least_change,
+    n=int(at_print),
+)
+
+# %% [markdown]
+# The recipe of App. F.2 warms the rate up from $10^{-4}$ to $10^{-2}$ in 20 epochs, by a factor $\gamma = 1.259$ an epoch:
+
+# %%
+recipe = Descent(
+    100,
+    128,
+    "adamw",
+    1e-2,
+    weight_decay=1e-2,
+    schedule="warm-up",
+    warm_up=20,
+    start_rate=1e-4,
+)
+gamma = recipe.rate_in(1) / recipe.rate_in(0)
+print(f"γ = {gamma:.6f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.warm_up"}
+claims.check("I16.warm_up", gamma, n=1)
+
+# %% [markdown]
+# ## Heads
+#
+# App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row. (Eight entries in a whole map would leave most hidden units interchangeable; the rival in the box counts them.) The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$. Which of them
+# are left can be settled. Permutations of heads are not:
+
+# %%
+transformer = VIT if at_print else small["ViT"]
+shared_heads = {"row": [], "map": []}
+for mask_seed in range(seed, seed + max(masks, 1)):
+    eight = transformer.fixed_parts(schemes(transformer, "w", 0.0), mask_seed)
+    shared_heads["row"].append(shared(transformer.symmetry(), eight))
+    generator = torch_generator(mask_seed, "eight entries in a map")
+    few = {}
+    for name, (F, D) in eight.items():
+        D = torch.ones_like(D).flatten()
+        D[torch.randperm(len(D), generator=generator)[:8]] = 0
+        few[name] = (F, D.view_as(F))
+    shared_heads["map"].append(shared(transformer.symmetry(), few))
+print("units that share a cell:", shared_heads)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.permutations"}
+claims.check(
+    "I17.permutations",
+    max(shared_heads["row"]),
+    rival=min(shared_heads["map"]),
+    n=masks,
+)
+
+# %% [markdown]
+# The continuous symmetry is not. A head of size $h$ sees queries and keys only through $W_K^\top W_Q$, so that $(W_Q, b_Q, W_K) \mapsto (g W_Q, g b_Q, g^{-\top} W_K)$ keeps the function for all $g \in \mathrm{GL}_h$; values and outputs likewise.
+#
+# ```{prf:theorem} What masks leave of a head
+# :label: thm-heads
+# Let $n$ entries of $W_Q$ and $W_K$ of one head of size $h$ be fixed, at any values, and $n < h^2$. If the $n$ linear equations $(A W_Q)_{il} = 0$ and $(A^\top W_K)_{il} = 0$ at the fixed entries, for $A \in \mathbb R^{h \times h}$, are independent, then the $g$ near $I$ that keep the function and all fixed entries are a manifold of dimension $h^2 - n$. If they
+# are independent for one pair $(W_Q, W_K)$, they are for all but a set of measure 0.
+# ```
+#
+# ```{prf:proof}
+# $g$ keeps the fixed entries if and only if $\Phi(g) = \big((g W_Q - W_Q)_{il}, (g^{-\top} W_K - W_K)_{il}\big)$, taken at the fixed entries, is 0. $\Phi(I) = 0$, and the derivative at $I$ in the direction $A$ is $\big((A W_Q)_{il}, -(A^\top W_K)_{il}\big)$. If it is onto $\mathbb R^n$, the zeros near $I$ are a manifold of dimension $h^2 - n$ by the implicit
+# function theorem. Independence means that some minor of order $n$, a polynomial in $W_Q$ and $W_K$, is not 0; a polynomial that is not 0 somewhere is 0 on a set of measure 0 only. $\square$
+# ```
+#
+# With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter. The values of the fixed entries do not enter. To leave nothing, 32 entries of each row would have to be fixed, half of $h$.
+
+# %%
+h = transformer.dimension // transformer.heads
+kept = []
+for head in range(2):
+    masked_q, masked_k = (
+        eight[f"0.{name}.weight"][1][0, head] == 0 for name in ("query", "key")
+    )
+    generator = torch_generator(seed, f"head {head}")
+    W_Q, W_K = torch.randn(
+        2, h, transformer.dimension, generator=generator, dtype=torch.float64
+    )
+    A = equations(W_Q, W_K.mT, masked_q, masked_k.mT)  # (n, h²)
+    spectrum = torch.linalg.eigvalsh(A @ A.mT)
+    rank = int((spectrum > 1e-9 * spectrum.max()).sum())
+    kept.append((h**2 - rank) / h**2)
+    print(f"head {head}: n = {len(A)}, rank {rank}, left {h**2 - rank}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.continuous"}
+claims.check("I17.continuous", min(kept), n=int(at_print))
+
+# %% [markdown]
+# And these are not only small moves. In a small W-transformer with $\sigma_F = 1$, Newton's method walks along the family to a map $g$ far from the identity, for queries and keys and for values and outputs of every head. The line from the network to its image leaves the function, although nothing but a symmetry lies between its ends.
+
+# %%
+little = replace(small["ViT"], dimension=48, heads=2, std=0.2)
+fixed = little.fixed_parts(
+    {name: WAsymmetric(2, 1.0) for name in little.maps()}, seed
+)
+first = little.initial([seed], torch.float64, fixed).ordinary()
+generator = torch_generator(seed, "directions")
+moved = move_heads(little, first.params, fixed, 0.4, generator)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare functions, fixed entries and weights"}
+x = torch.randn(20, *small_image, generator=generator, dtype=torch.float64)
+half = {name: (value + moved[name]) / 2 for name, value in first.params.items()}
+with torch.no_grad():
+    at_first, at_moved, between = (
+        little.forward(params, x) for params in (first.params, moved, half)
+    )
+scale = at_first.abs().max()
+function_change = ((at_moved - at_first).abs().max() / scale).item()
+half_change = ((between - at_first).abs().max() / scale).item()
+entry_change = max(
+    (moved[name] - first.params[name])[D == 0].abs().max().item()
+    for name, (_, D) in fixed.items()
+)
+attention = [
+    f"{k}.{name}.weight"
+    for k in range(little.depth)
+    for name in ("query", "key", "value", "out")
+]
+distance = (
+    sum((moved[n] - first.params[n]).square().sum() for n in attention).sqrt()
+    / sum(first.params[n].square().sum() for n in attention).sqrt()
+).item()
+print(
+    f"weights moved by {distance:.2f}, outputs by {function_change:.0e}", end=""
+)
+print(f", half-way by {half_change:.2f}")
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.moved"}
+claims.check(
+    "I17.moved",
+    max(function_change, entry_change),
+    rival=distance,
+    n=little.depth * little.heads,
+)
+
+# %% [markdown]
+# ## The experiments in small
+#
+# The whole path, from training to lines: CNNs by Adam at 0.005; ResNets by AdamW at 0.01, transformers by AdamW with a cosine and rate 0.001, which the paper does not state; weight decay 0.01; on CIFAR-10 flips and crops as in App. F.3. Entries are fixed at the share of each row that they have in the papers. A pair shares $F$ and $D$, pairs do not. Where squares of pixels are averaged, CNNs and
+# ResNets see the averages.
+
+# %%
+settings = dict(
+    dataset=dataset,
+    widths=widths,
+    resnet=resnet,
+    vit=vit,
+    side=side,
+    images=images,
+    epochs=epochs,
+    warm_up=warm_up,
+    batch=batch,
+    pairs=pairs,
+    sweep_pairs=sweep_pairs,
+    sigmas=sigmas,
+    together=together,
+)
+experiment = Experiment(places, seen, seed=seed, **settings)
+for key in experiment.runs:
+    print(f"{key:14} training accuracy {experiment.accuracy(key):.2f}")
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}
+chosen, data_says = choose_images(dataset)
+on_cifar = chosen == "cifar10" and experiment.verified
+steps = [number * ceil(images / batch) for number in epochs]
+width_8 = resnet[0] * resnet[1] / 128 if resnet[2] == 3 and side == 1 else 0
+n_resnet = int(steps[1] * min(1, width_8)) if on_cifar else 0
+n_vit = int(steps[2] * min(1, vit[0] / 384)) if on_cifar and vit[1] >= 8 else 0
+n_cnn = steps[0] if on_cifar and widths == [8, 32, 128] and side == 1 else 0
+second = Experiment(places, seen, seed=(seed + 1) % 2**32, **settings)
+
+
+def judged(quantity) -> dict:
+    """For claims.check: a quantity of the first experiment, and of a second."""
+    value, error = quantity(experiment)
+    return {"value": value, "stderr": error, "again": lambda: quantity(second)}
+
+
+def drop(e: Experiment, key: str, by: str = "none") -> tuple[float, float]:
+    """Mean drop of the accuracy half-way, in points."""
+    value, error = over_clusters(e.found(key).drop(by))
+    return value, max(error, 100 / len(e.y))  # no less than one image
+
+
+def ratio(values, others) -> tuple[float, float]:
+    """Ratio of two means over pairs, with a floor for what is not resolved."""
+    value, error = jackknife(lambda u, v: u / v, values, others)
+    return value, max(error, 1e-3)
+
+
+# %% [markdown]
+# ### CNNs: the loss on the line
+#
+# Fig. 15 has three panels, three widths that it does not state, at one depth, optimiser and rate. Here three widths, direct and after weight matching, and half-way with the statistics of all units set right (REPAIR).
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along the line"}
+figure, axes = figures.panels(len(widths), sharey=True)
+for axis, width in zip(np.atleast_1d(axes), widths, strict=True):
+    lines = experiment.losses(f"CNN {width}")
+    for way, colour, fmt in (
+        ("direct", "red", "s-"),
+        ("permuted", "blue", "o--"),
+    ):
+        style = dict(color=f"book:{colour}", markersize=9 - 4 * (way != "direct"))
+        mean = lines[way].mean(dim=0)
+        axis.plot(experiment.lambdas, mean, fmt, label=way, **style)
+        for line in lines[way]:
+            axis.plot(
+                experiment.lambdas,
+                line,
+                color=f"book:{colour}",
+                linewidth=0.6,
+                alpha=0.5,
+            )
+    axis.plot(
+        [0.5],
+        lines["repaired"].mean(),
+        "D",
+        color="book:green",
+        label="permuted, REPAIR",
+    )
+    axis.set(xlabel=r"place $\lambda$ on the line", title=f"{width} channels")
+np.atleast_1d(axes)[0].set(ylabel="NLL (nats)")
+figures.legend(figure, columns=3)
+figures.show("fig_cnn_lines", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_cnn_lines
+# :name: fig-cnn-lines
+# :alt: Negative log-likelihood along the line between two plain CNNs of depth 16 for three widths, direct and after weight matching, with a mark half-way for repaired statistics. In these small networks the curves for direct and permuted lines lie close together.
+#
+# Fig. 15 in small: mean NLL over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
+# ```
+#
+# Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`. Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left. Matching by weights changes that hardly at these widths. REPAIR restores the variation, and by itself not the function. None of this is a
+# statement on Fig. 15: its networks are trained to the end, wider, and may have norms.
+
+
+# %%
+def peak(e: Experiment) -> tuple[float, float]:
+    """How far the middle width's barrier is above both others, relative."""
+    heights = [
+        barriers(e.losses(f"CNN {width}")["permuted"], e.lambdas).peak_chord
+        for width in widths
+    ]
+
+    def lead(low, middle, high) -> float:
+        return float(1 - max(low.mean(), high.mean()) / middle.mean())
+
+    value, error = jackknife(lead, heights[0], heights[-2], heights[-1])
+    return value, max(error, 1e-3)
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.peak"}
+claims.check("Z19.peak", **judged(peak), n=n_cnn)
+
+# %% [markdown]
+# ### ResNets: accuracy on the line, and where the identity stands
+#
+# As in [](53_asymmetric_mlps), $r = (\mathcal L(I) - \mathcal L_r) / (\mathcal L(P^*) - \mathcal L_r)$ says how far the identity is on the way from random permutations to the optimal one; the *drop* is the accuracy of the ends less that half-way.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies and r"}
+NAMES = {
+    "ResNet": ("ResNet", "black"),
+    "W-ResNet 0": (r"W, $\sigma_F = 0$", "orange"),
+    "W-ResNet 2": (r"W, $\sigma_F = 2$", "blue"),
+    "syre-ResNet 2": (r"syre, $\sigma_F = 2$", "green"),
+}
+figure, axes = figures.panels(3)
+for axis, by, title in (
+    (axes[0], "none", "unaligned"),
+    (axes[1], "correlation", "aligned"),
+):
+    for key, (label, colour) in NAMES.items():
+        lines = 100 * experiment.found(key).accuracy[by]
+        axis.plot(
+            experiment.lambdas,
+            lines.mean(dim=0),
+            "o-",
+            color=f"book:{colour}",
+            label=label,
+        )
+    axis.set(xlabel=r"place $\lambda$", title=title, ylim=(0, 103))
+axes[0].set(ylabel="training accuracy (%)")
+scales = sorted({0.0, 2.0, *map(float, sigmas)})
+points = list(experiment.found("ResNet").way()[0][0])
+for place in range(len(points)):
+    ways = []
+    for s in scales:
+        u, v = experiment.found(f"W-ResNet {s:g}").way()
+        ways.append((u[:, place].mean() / v[:, place].mean()).item())
+    colour = "purple" if place >= len(points) - 3 else "sky"
+    label = "streams" if place >= len(points) - 3 else "inner layers"
+    axes[2].plot(
+        range(len(scales)), ways, "o-", color=f"book:{colour}", label=label
+    )
+axes[2].set(xlabel=r"$\sigma_F$", ylabel="$r$", title="matching points")
+axes[2].set_xticks(range(len(scales)), [f"{s:g}" for s in scales])
+figures.legend(figure, columns=6)
+figures.show("fig_resnets", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_resnets
+# :name: fig-resnets
+# :alt: Left and middle, training accuracy on the line between ResNets of four kinds, unaligned and aligned; fixed weights of scale two lift the middle. Right, how far the identity is on the way to the best permutation for every matching point against the scale of the fixed weights; all curves rise.
+#
+# Figs. 4b, 4d and 9 in small: mean training accuracy over pairs; $r$ for each matching point of W-ResNets (profile {glue:text}`profile`).
+# ```
+
+
+# %%
+def way(e: Experiment, key: str) -> tuple[float, float]:
+    """r, averaged over matching points and pairs."""
+    return ratio(*e.found(key).way())
+
+
+def far_below(e: Experiment) -> tuple[float, float]:
+    """L_r over L(I) at σ_F = 2."""
+    found = e.found("W-ResNet 2")
+    return ratio(found.random, found.identity)
+
+
+def least_lead(e: Experiment) -> tuple[float, float]:
+    """r at σ_F = 2 less that at 0, at the matching point where it is least."""
+    parts = [part for s in (2, 0) for part in e.found(f"W-ResNet {s}").way()]
+    leads = [
+        jackknife(lambda u, v, w, z: u / v - w / z, *(p[:, k] for p in parts))
+        for k in range(parts[0].shape[1])
+    ]
+    value, error = min(leads)
+    return value, max(error, 1e-3)
+
+
+def worst_aligned(e: Experiment) -> tuple[float, float]:
+    """Largest aligned drop of four models over that of unaligned ResNets."""
+    worst = max(NAMES, key=lambda key: drop(e, key, "correlation")[0])
+    return ratio(e.found(worst).drop("correlation"), e.found("ResNet").drop())
+
+
+def similarly(e: Experiment) -> tuple[float, float]:
+    """Share of the drop that alignment removes, σ_F = 0 over ResNet."""
+    found = [e.found(key) for key in ("W-ResNet 0", "ResNet")]
+    drops = [one.drop(by) for one in found for by in ("correlation", "none")]
+    value, error = jackknife(lambda u, v, w, z: (1 - u / v) / (1 - w / z), *drops)
+    return value, max(error, 1e-3)
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close"}
+claims.check("I16.close", **judged(lambda e: way(e, "W-ResNet 2")), n=n_resnet)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.random"}
+claims.check("I16.random", **judged(far_below), n=n_resnet)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.layers"}
+claims.check("I16.layers", **judged(least_lead), n=n_resnet)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.unaligned"}
+claims.check(
+    "I16.unaligned",
+    **judged(
+        lambda e: ratio(e.found("W-ResNet 2").drop(), e.found("ResNet").drop())
+    ),
+    n=n_resnet,
+)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.aligned"}
+claims.check("I16.aligned", **judged(worst_aligned), n=n_resnet)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.syre"}
+claims.check(
+    "I16.syre",
+    **judged(
+        lambda e: ratio(
+            e.found("syre-ResNet 2").drop("correlation"),
+            e.found("syre-ResNet 2").drop(),
+        )
+    ),
+    n=n_resnet,
+)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.similar"}
+claims.check("I16.similar", **judged(similarly), n=n_resnet)
+
+# %% [markdown]
+# ### Transformers: accuracy on the line
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies of transformers"}
+TRANSFORMERS = {
+    "ViT": ("ViT", "black"),
+    "W-ViT 0": (r"W, $\sigma_F = 0$", "orange"),
+    "W-ViT 1": (r"W, $\sigma_F = 1$", "blue"),
+}
+figure, axis = figures.panels(1)
+for key, (label, colour) in TRANSFORMERS.items():
+    lines = 100 * experiment.found(key).accuracy["none"]
+    style = dict(color=f"book:{colour}")
+    axis.plot(experiment.lambdas, lines.mean(dim=0), "o-", label=label, **style)
+    for line in lines:
+        axis.plot(experiment.lambdas, line, linewidth=0.6, alpha=0.5, **style)
+axis.set(
+    xlabel=r"place $\lambda$ on the line",
+    ylabel="training accuracy (%)",
+    ylim=(0, 103),
+)
+axis.legend(loc="best")
+figures.show("fig_transformers", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_transformers
+# :name: fig-transformers
+# :alt: Training accuracy on the line between two small transformers, ordinary ones, and with zero and nonzero fixed weights; all curves sag.
+#
+# Fig. 20 in small: mean training accuracy over pairs (thick) and each pair (thin), unaligned (profile {glue:text}`profile`).
+# ```
+
+
+# %%
+def higher(e: Experiment, key: str) -> tuple[float, float]:
+    """Accuracy half-way less that of ordinary transformers, in points."""
+    middle = [
+        100 * e.found(one).accuracy["none"][:, places // 2]
+        for one in (key, "ViT")
+    ]
+    value, error = over_clusters(middle[0] - middle[1])
+    return value, max(error, 100 / len(e.y))
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced"}
+claims.check("I17.pronounced", **judged(lambda e: drop(e, "ViT")), n=n_vit)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.zero"}
+claims.check("I17.zero", **judged(lambda e: higher(e, "W-ViT 0")), n=n_vit)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.one"}
+claims.check("I17.one", **judged(lambda e: higher(e, "W-ViT 1")), n=n_vit)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.remains"}
+claims.check("I17.remains", **judged(lambda e: drop(e, "W-ViT 1")), n=n_vit)
+
+# %% [markdown]
+# | means over {glue:text}`pairs` pairs | ends (%) | $r$ | drop, unaligned (points) | aligned |
+# | --- | --- | --- | --- | --- |
+# | ResNet | {glue:text}`ends_resnet` | {glue:text}`way_resnet` | {glue:text}`none_resnet` | {glue:text}`aligned_resnet` |
+# | W-ResNet, $\sigma_F = 0$ | {glue:text}`ends_w0` | {glue:text}`way_w0` | {glue:text}`none_w0` | {glue:text}`aligned_w0` |
+# | W-ResNet, $\sigma_F = 2$ | {glue:text}`ends_w2` | {glue:text}`way_w2` | {glue:text}`none_w2` | {glue:text}`aligned_w2` |
+# | syre-ResNet, $\sigma_F = 2$ | {glue:text}`ends_syre` | {glue:text}`way_syre` | {glue:text}`none_syre` | {glue:text}`aligned_syre` |
+# | ViT | {glue:text}`ends_vit` | {glue:text}`way_vit` | {glue:text}`none_vit` | {glue:text}`aligned_vit` |
+# | W-ViT, $\sigma_F = 0$ | {glue:text}`ends_v0` | {glue:text}`way_v0` | {glue:text}`none_v0` | {glue:text}`aligned_v0` |
+# | W-ViT, $\sigma_F = 1$ | {glue:text}`ends_v1` | {glue:text}`way_v1` | {glue:text}`none_v1` | {glue:text}`aligned_v1` |
+#
+# With so few and so small networks these are numbers of a path that runs, not of the papers. The order is nevertheless that of the figures: nonzero fixed weights bring $r$ near 1, zero ones do not. Alignment of transformers by activations moves heads and hidden units and cannot undo a map inside a head.
+
+# %% [markdown]
+# ## What the printed sizes cost
+#
+# {glue:text}`measured` In hours of one core, and of a GPU at a cautious fifty cores:
+#
+# | a pair of | cores | GPU |
+# | --- | --- | --- |
+# | ResNet20, width 8, 100 epochs | {glue:text}`cpu_ResNet` | {glue:text}`gpu_ResNet` |
+# | transformer of G.4, 200 epochs | {glue:text}`cpu_ViT` | {glue:text}`gpu_ViT` |
+# | CNN of depth 16, 128 channels, 20 epochs | {glue:text}`cpu_CNN` | {glue:text}`gpu_CNN` |
+#
+# Eight pairs of the four ResNets of Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with two pairs of the sweep of Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each. No machine at hand could do that. The one command is
+#
+#     make runs PROFILE=paper EXECUTOR=slurm
+#
+# after `python -m lmc_helpers.data.images cifar10` has said that the images are there, for otherwise others stand in
+# ([](../cluster)), and then `make chapter NAME=image_networks PROFILE=paper` on a machine with a GPU, which follows the lines.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the table"}
+ROWS = {"ResNet": "resnet", "W-ResNet 0": "w0", "W-ResNet 2": "w2"}
+ROWS |= {"syre-ResNet 2": "syre", "ViT": "vit", "W-ViT 0": "v0", "W-ViT 1": "v1"}
+for key, word in ROWS.items():
+    found = experiment.found(key)
+    ends = 100 * found.accuracy["none"][:, [0, -1]].mean().item()
+    texts = {"ends": f"{ends:.0f}", "way": f"{way(experiment, key)[0]:.2f}"}
+    texts["none"] = f"{found.drop().mean().item():.0f}"
+    texts["aligned"] = f"{found.drop('correlation').mean().item():.0f}"
+    figures.numbers(**{f"{k}_{word}": text for k, text in texts.items()})
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Prices"}
+train = DataSpec("cifar10", "train90")
+big = networks((3, 32, 32), 4, [128], (8, 16, 3), (384, 8, 6))
+descents = {
+    "ResNet": recipe,
+    "ViT": Descent(200, 128, "adamw", 1e-3, schedule="cosine"),
+    "CNN 128": Descent(20, 128, "adam", 5e-3),
+}
+price = {
+    key: Run(big[key], descent, train, (0, 1)).prices()
+    for key, descent in descents.items()
+}
+gpu = {key.split()[0]: p.gpu_hours for key, p in price.items()}
+if at_print:
+    here = seconds_per_image(big["ResNet"], 2)
+    told = price["ResNet"].cpu_hours * 3600 / (2 * train.size * 100)
+    measured = (
+        f"Forwards and backwards, one image takes a ResNet20 of width 8 "
+        f"{here:.2g} s of a core of the machine of this run; the estimate, "
+        f"whose constants are those of another machine, has {told:.2g} s."
+    )
+else:
+    measured = "Estimated, not measured, at this profile."
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+streams = [
+    RESNET.blocks + (group == 1) for group in (1, 2, 3)
+]  # places where a norm or a sum is read
+figures.numbers(
+    data_says=data_says,
+    profile=profile,
+    measured=measured,
+    sizes=f"CNNs of {', '.join(map(str, widths))} channels, ResNets of "
+    f"{2 + 6 * resnet[2]} layers with {resnet[0] * resnet[1]} to "
+    f"{4 * resnet[0] * resnet[1]} channels, transformers of dimension {vit[0]} "
+    f"and depth {vit[1]}, {pairs} pairs of each, trained on {images} images.",
+    stream_places=", ".join(map(str, streams)),
+    middle_loss=f"{experiment.losses(f'CNN {widths[-1]}')['direct'][:, places // 2].mean():.2f}",
+    guess=f"{np.log(10):.2f}",
+    stem_share=f"{100 * 12 / 27:.0f}",
+    gpu_fig4=f"{4 * 8 * gpu['ResNet']:.0f}",
+    gpu_all=f"{(4 * 8 + 4 * 2) * gpu['ResNet'] + 3 * 8 * gpu['ViT'] + 8 * gpu['CNN']:.0f}",
+    rescalings=rescalings,
+    distance=f"{100 * distance:.0f}",
+    half_change=f"{100 * half_change:.0f}",
+    pairs=pairs,
+    **{f"cpu_{k.split()[0]}": f"{p.cpu_hours:.0f}" for k, p in price.items()},
+    **{f"gpu_{key}": f"{hours:.1f}" for key, hours in gpu.items()},
+)
+
+# %% [markdown]
+# ## What we found that the papers do not say
+#
+# - The fixed entries of Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations.
+# - Zero masks leave the rescalings of all {glue:text}`rescalings` inner channels.
+# - Eight fixed entries a row break all permutations of a transformer, heads included, and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of every head, at any $\sigma_F$. In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
+#   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
+#
+# ```{admonition} Try it
+# :class: tip
+# More images and longer training:
+#
+#     make chapter NAME=image_networks ARGS="-p images 5000 -p epochs [10,10,20]"
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())
