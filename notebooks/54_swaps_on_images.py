@@ -26,10 +26,10 @@
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
 images: int = 2000  # training images; 54 000 in the published code
-epochs: int = 8  # passes through them; 100 in the paper
+epochs: int = 12  # passes through them; 100 in the paper
 stages: list = [0, 1, 3]  # epochs before the last one to look at, with 0
 batch: int = 64  # not stated in the paper; that of the published code
-pairs: int = 8  # pairs of networks with layer norm
+pairs: int = 6  # pairs of networks with layer norm
 looked: int = 2000  # images that subspaces are estimated on
 ridge_networks: int = 6  # networks with batch norm, for ridge regression
 ridge_pairs: int = 4  # pairs of neurons of each of their layers

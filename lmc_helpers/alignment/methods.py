@@ -56,9 +56,6 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
             weight_matching(a.params, b.params, a.model.symmetry(), count, seed).permutations
         )
 
-    def activations(objective: str) -> Method:
-        return lambda a, b, x, y, seed: activation_matching(a, b, x, objective, batch).permutations
-
     def by_loss(search: Callable[..., Best]) -> Method:
         return lambda a, b, x, y, seed: (
             search(
@@ -74,8 +71,7 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
         "random": random,
         "weights": weights(1),
         "weights, restarts": weights(restarts),
-        "activations": activations("correlation"),
-        "activations, as published": activations("published"),
+        "activations": lambda a, b, x, y, seed: activation_matching(a, b, x, batch=batch).permutations,
         "straight-through": by_loss(straight_through),
         "Sinkhorn": by_loss(sinkhorn_rebasin),
     }

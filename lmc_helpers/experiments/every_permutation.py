@@ -51,8 +51,15 @@ class Every:
 
     def best(self) -> dict[str, torch.Tensor]:
         """The permutations with the largest objective, group → (P, m)."""
+        return self._at(self.objective.flatten(1).argmax(dim=1))
+
+    def lowest(self) -> dict[str, torch.Tensor]:
+        """The permutations with the lowest loss, group → (P, m)."""
+        return self._at(self.loss.flatten(1).argmin(dim=1))
+
+    def _at(self, place: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The permutations at flat places (P,), group → (P, m)."""
         n = self.objective.shape[-1]
-        place = self.objective.flatten(1).argmax(dim=1)
         every = all_permutations(_width(n))
         return {"0": every[place // n], "1": every[place % n]}
 

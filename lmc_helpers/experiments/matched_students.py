@@ -111,7 +111,6 @@ def compare_students(
         "weights": lambda: assign(W1 @ W2.mT),
         "pair matching": lambda: each(pair_matching),
         "activations": lambda: assign(activation_correlations(W1, W2)),
-        "activations, as published": lambda: assign(1 - activation_correlations(W1, W2).abs()),
         "straight-through": lambda: search(straight_through),
         "Sinkhorn": lambda: search(sinkhorn_rebasin),
         BEST: lambda: each(lambda a, b: best_permutation(a, b, objective)),

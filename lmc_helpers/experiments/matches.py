@@ -249,13 +249,6 @@ class Pairs:
         """A matcher's mean barrier over another's, with its standard error over pairs."""
         return ratio_of_means(self[above].barrier, self[below].barrier, paired=True)
 
-    def over_random(self, name: str, draws: int) -> tuple[float, float]:
-        """A matcher's mean barrier over that of uniform permutations, the mean of several draws for each pair."""
-        symmetry, generator = self.a.model.symmetry(), torch_generator(self.seed, "uniform permutations")
-        moved = [self.b.permuted(random_permutations(symmetry, len(self.a), generator)) for _ in range(draws)]
-        losses = torch.cat([along_segments(self.a, one, *self.unseen, [0.5]).loss for one in moved], dim=1)
-        return ratio_of_means(self[name].barrier, losses.mean(dim=1) - self.chord[0], paired=True)
-
     def repaired(self, name: str) -> tuple[float, float]:
         """Mean barrier with REPAIR over that without, with its standard error over pairs."""
         return ratio_of_means(self[name].repaired_barrier, self[name].barrier, paired=True)

@@ -36,6 +36,7 @@ __all__ = [
     "lines",
     "matched_pairs",
     "middles",
+    "rescaled",
     "runs",
     "sweep",
 ]
@@ -328,7 +329,7 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
 
 @dataclass(frozen=True, eq=False)
 class Middles:
-    """The middles of P lines.
+    """The middles of P lines, and of the lines between the same networks with s times their logits.
 
     Parameters
     ----------
@@ -337,12 +338,25 @@ class Middles:
     wrong : torch.Tensor
         shares of misclassified examples (P,).
     nll : torch.Tensor
-        N(s) = E [log Σ_k exp(s z_k) − s z_y] at S scales s of the logits, (S, P).
+        N(s) at S scales s of the logits, (S, P): the NLL in the middle after both ends were scaled.
     """
 
     lost: torch.Tensor
     wrong: torch.Tensor
     nll: torch.Tensor
+
+
+def rescaled(stack: Stack, c: float) -> Stack:
+    """S_c: the weights of map k = 1 … d times c, its biases times c^k. ReLU networks then have c^d times their logits.
+
+    Examples
+    --------
+    >>> nets, x = MLP((3, 2, 2)).initial([1], torch.float64), torch.ones(1, 3, dtype=torch.float64)
+    >>> torch.allclose(rescaled(nets, 3.0).forward(x), 9 * nets.forward(x))
+    True
+    """
+    power = {name: 1 + int(name.split(".")[0]) if name.endswith("bias") else 1 for name in stack.params}
+    return Stack(stack.model, {name: c ** power[name] * value for name, value in stack.params.items()})
 
 
 def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequence[float]) -> Middles:
@@ -351,7 +365,7 @@ def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequen
     Parameters
     ----------
     a, b : Stack
-        P networks each, ordinary ones.
+        P networks each, ordinary ReLU networks without norms; they are scaled by :func:`rescaled`, in float64.
     x, y : torch.Tensor
         inputs (n, …) and labels (n,).
     scales : sequence of float
@@ -376,11 +390,16 @@ def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequen
     """
     if min(scales) <= 0:
         raise ValueError(f"scales = {list(scales)}; allowed: positive numbers")
-    middle = Stack(a.model, {name: (value + b.params[name]) / 2 for name, value in a.params.items()})
-    with torch.no_grad():
-        z = middle.forward(x).double()  # (P, n, classes)
+    ends, depth = [stack.to(torch.float64) for stack in (a, b)], len(a.model.maps())
+
+    def logits(s: float) -> torch.Tensor:
+        u, v = (rescaled(end, s ** (1 / depth)).params for end in ends)
+        with torch.no_grad():
+            return Stack(a.model, {name: (u[name] + v[name]) / 2 for name in u}).forward(x.double())
+
+    z = logits(1.0)  # (P, n, classes)
     labels = y.expand(z.shape[:2])  # (P, n)
     gaps = z.amax(dim=-1) - z.gather(-1, labels[..., None])[..., 0]  # (P, n)
-    nll = [cross_entropy((s * z).mT, labels, reduction="none").mean(dim=1) for s in scales]
+    nll = [cross_entropy(logits(s).mT, labels, reduction="none").mean(dim=1) for s in scales]
     wrong = (z.argmax(dim=-1) != labels).double().mean(dim=1)
     return Middles(gaps.mean(dim=1), wrong, torch.stack(nll))

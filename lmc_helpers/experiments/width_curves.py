@@ -12,11 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lmc_helpers.error_bars import mean_and_error, place_of_peak, ratio_of_means, slope_and_error
+from lmc_helpers.error_bars import (
+    QUANTILE,
+    mean_and_error,
+    place_of_peak,
+    ratio_of_means,
+    slope_and_error,
+    widening,
+)
 from lmc_helpers.experiments.peaks import ratio_at_peaks
 from lmc_helpers.experiments.width_barriers import Lines
 
-__all__ = ["Curves", "depth_trend"]
+__all__ = ["Curves", "bounds_of", "depth_trend"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +90,10 @@ class Curves:
         """Width of the largest mean barrier, and a standard error that knows the selection and the grid."""
         return place_of_peak(self.widths, self.barriers(order), seed)
 
+    def peaks(self, order: str) -> bool:
+        """Whether the largest mean barrier stands between the ends of the widths."""
+        return 0 < int(np.argmax([sample.mean() for sample in self.barriers(order)])) < len(self.at) - 1
+
     def left(self, m: int, order: str, base: str = "direct") -> tuple[float, float]:
         """Mean barrier with one order divided by that with another, of the same pairs, and its standard error.
 
@@ -112,13 +123,43 @@ class Curves:
         return float(mean[k]), float(error[k])
 
 
-def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[float, float]:
-    """Slope of the logarithm of the peak's place in the depth.
+def bounds_of(n: int, *readings: tuple[float, float]) -> tuple[float, float, float]:
+    """The largest of some readings, and its interval by Student's quantile with n − 2 degrees of freedom.
+
+    Two degrees, since a height at a peak is the mean over two halves of the pairs.
+
+    Parameters
+    ----------
+    n : int
+        independent pairs behind each reading; fewer than 3 count as 3.
+    *readings : (float, float)
+        values and standard errors.
+
+    Returns
+    -------
+    (float, float, float)
+        value, and ends that are the largest of all readings' lower and of their upper ends at two-sided 10⁻³: below a
+        bound only if all readings are.
+
+    Examples
+    --------
+    >>> [round(x, 2) for x in bounds_of(20, (0.5, 0.1), (0.6, 0.01))]
+    [0.6, 0.56, 0.89]
+    """
+    half = QUANTILE * widening(max(n, 3) - 1)
+    value, low, high = (max(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
+    return value, low, high
+
+
+def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[float, float] | None:
+    """Slope of the logarithm of the peak's place in the depth, over depths that show a peak.
+
+    A curve whose largest mean stands at the first or last width shows none and is left out.
 
     Parameters
     ----------
     curves : mapping
-        depth → barriers over the width, two depths or more.
+        depth → barriers over the width.
     order : str
         of ``ORDERS``.
     seed : int
@@ -126,8 +167,12 @@ def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[fl
 
     Returns
     -------
-    (float, float)
-        slope for each layer, 0 if the place does not depend on the depth, and its standard error.
+    (float, float) or None
+        slope for each layer, 0 if the place does not depend on the depth, and its standard error; None if fewer than
+        three depths show a peak.
     """
-    places, errors = np.array([curve.place(order, seed) for curve in curves.values()]).T
-    return slope_and_error(list(curves), np.log(places), errors / places)
+    at = {depth: curve.place(order, seed) for depth, curve in curves.items() if curve.peaks(order)}
+    if len(at) < 3:
+        return None
+    places, errors = np.array(list(at.values())).T
+    return slope_and_error(list(at), np.log(places), errors / places)

@@ -60,11 +60,10 @@ def test_planted_permutations_are_found_in_every_architecture(name, model):
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in ("identity", "random", "Sinkhorn")])
-def test_the_published_objective_alone_misses_them(name):
+def test_planted_permutations_of_a_small_network_are_found_at_once(name):
     model = MLP((6, 7, 6, 3))
     start = model.initial([1], torch.float64)
     a, (x, _) = Stack(model, {key: 3 * value for key, value in start.params.items()}), data(model, 40)
     planted = random_permutations(model.symmetry(), 1, torch.Generator().manual_seed(2))
     p = QUICK[name](a, a.permuted(planted), x, a.forward(x)[0].argmax(dim=1), 1)
-    found = [p[g].equal(one.argsort(dim=-1)) for g, one in planted.items()]
-    assert all(found) != (name == "activations, as published")
+    assert all(p[g].equal(one.argsort(dim=-1)) for g, one in planted.items())

@@ -39,6 +39,7 @@ def test_ranks_of_the_best_and_the_worst():
     assert found.rank(found.best())[0].tolist() == [0, 0]
     every, place = all_permutations(3), found.loss.flatten(1).argmin(dim=1)
     assert found.rank({"0": every[place // 6], "1": every[place % 6]})[1].tolist() == [0, 0]
+    assert all(found.lowest()[g].equal(every[at]) for g, at in (("0", place // 6), ("1", place % 6)))
     place = found.loss.flatten(1).argmax(dim=1)
     assert found.rank({"0": every[place // 6], "1": every[place % 6]})[1].min() > 30  # dead neurons make ties
 
@@ -77,3 +78,18 @@ def test_of_semi_definite_matrices_one_permutation_is_enough():
     torch.testing.assert_close(value.max(), value.diagonal().max())
     shifted = torch.einsum("ij,qipj->qp", A - 20 * torch.eye(4), B[every][:, :, every])  # not semi-definite
     assert shifted.max() > shifted.diagonal().max() + 1
+
+
+@pytest.mark.parametrize("edges", ["01 12 23 34 40 02", "01 12 23 34 02 13", "01 02 03 04 12 34"])
+def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
+    """The reduction of the chapter's proof that matching is hard, on graphs with 5 vertices."""
+    m, every = 5, all_permutations(5)
+    graph, cycle = torch.zeros(2, m, m, dtype=torch.float64)
+    for i, j in edges.split():
+        graph[int(i), int(j)] = graph[int(j), int(i)] = 1
+    for i in range(m):
+        cycle[i, i - 1] = cycle[i - 1, i] = 1
+    hamiltonian = any(all(graph[p[i], p[i - 1]] for i in range(m)) for p in itertools.permutations(range(m)))
+    A, B = (one + m * torch.eye(m, dtype=torch.float64) for one in (graph, cycle))
+    value = torch.einsum("ij,qipj->qp", A, B[every][:, :, every]).max().item()
+    assert (value == 2 * m + m**3) == hamiltonian == edges.endswith("40 02")

@@ -17,6 +17,7 @@ from lmc_helpers.experiments.width_barriers import (
     lines,
     matched_pairs,
     middles,
+    rescaled,
     runs,
     sweep,
 )
@@ -210,6 +211,7 @@ def test_scaled_weights_scale_the_logits_of_the_whole_line():
     power = {f"{k}.{name}": c ** (k + 1 if name == "bias" else 1) for k in range(3) for name in ("weight", "bias")}
     scaled = type(nets)(model, {name: power[name] * value for name, value in nets.params.items()})
     plain = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
+    assert all(torch.allclose(rescaled(nets, c).params[name], value) for name, value in scaled.params.items())
     after = lines(Pairs(scaled.ordinary([0]), {"direct": scaled.ordinary([1])}), x, y)
     a, b = nets.ordinary([0]), nets.ordinary([1])
     middle = middles(a, b, x, y, [c**3]).nll

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.stats import t
 
 from lmc_helpers.experiments.width_barriers import Lines
-from lmc_helpers.experiments.width_curves import Curves, depth_trend
+from lmc_helpers.experiments.width_curves import Curves, bounds_of, depth_trend
 
 
 def arches(heights, ends=0.0):
@@ -67,14 +68,46 @@ def test_the_lowest_of_the_highest_losses():
     assert error == pytest.approx(0.25)
 
 
-def test_the_slope_is_that_of_the_places():
-    def of(place):
-        return curves(DIRECT, {m: [1.0 if m == place else 0.1] * 4 for m in WEIGHTS})
+def peaked(place, widths=(3, 6, 12, 24, 48)):
+    samples = {m: [1.0 if m == place else 0.1] * 4 for m in widths}
+    return curves(samples, samples)
 
-    assert depth_trend({2: of(6), 3: of(6), 4: of(6)}, "weights", 1)[0] == pytest.approx(0)
-    slope, error = depth_trend({2: of(6), 3: of(12), 4: of(24)}, "weights", 1)
+
+def test_the_slope_is_that_of_the_places():
+    assert depth_trend({2: peaked(6), 3: peaked(6), 4: peaked(6)}, "weights", 1)[0] == pytest.approx(0)
+    slope, error = depth_trend({2: peaked(6), 3: peaked(12), 4: peaked(24)}, "weights", 1)
     assert slope == pytest.approx(math.log(2))
     assert error > 0
+
+
+def test_a_curve_that_only_rises_or_falls_has_no_peak():
+    assert [peaked(place).peaks("weights") for place in (3, 6, 24, 48)] == [False, True, True, False]
+    some = {3: peaked(12), 4: peaked(12), 5: peaked(24)}
+    more = {2: peaked(3), 6: peaked(48)}
+    assert depth_trend(some | more, "weights", 1) == depth_trend(some, "weights", 1)
+    assert depth_trend({3: peaked(12), 4: peaked(12)} | more, "weights", 1) is None
+
+
+def test_bounds_are_student_s_and_of_the_largest():
+    def half(n):
+        return t.isf(0.0005, n - 2)
+
+    value, low, high = bounds_of(10, (2.0, 0.1))
+    assert (value, low, high) == pytest.approx((2.0, 2 - half(10) / 10, 2 + half(10) / 10))
+    value, low, high = bounds_of(10, (2.0, 0.1), (1.5, 0.5))
+    assert (value, low, high) == pytest.approx((2.0, 2 - half(10) / 10, 1.5 + half(10) / 2))
+    assert bounds_of(0, (2.0, 0.1)) == bounds_of(3, (2.0, 0.1))
+
+
+def test_bounds_cover_the_larger_of_two_means():
+    rng = np.random.default_rng(3)
+    draws = rng.standard_normal((20_000, 2, 6))
+    means, errors = draws.mean(axis=2), draws.std(axis=2, ddof=1) / math.sqrt(6)
+    missed = 0
+    for (u, v), (du, dv) in zip(means, errors, strict=True):
+        _, low, high = bounds_of(6, (u, du), (v, dv))
+        missed += not low <= 0 <= high
+    assert missed <= 0.0015 * len(draws) + 4 * math.sqrt(0.0015 * len(draws))
 
 
 def test_widths_increase_and_some_may_be_taken():
