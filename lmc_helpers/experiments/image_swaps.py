@@ -202,10 +202,10 @@ class Swaps:
             h = x if layer == 0 else self._hidden(n)[str(layer - 1)][0]
             some = h[:inputs].double()
             pairs = neighbours(self.stack.params[f"{layer}.weight"].shape[1])[:count]
-            # neurons of these pairs, without the others
-            parts = [t[: pairs.numel()] for t in layer_parts(self.stack, n, layer)]
-            norm = [t[: pairs.numel()] for t in fixed_norm(self.stack, n, layer, moments[layer])]
-            found.append(ridge_swaps(*parts, some, pairs, beta, gelu, *norm)[0])
+            own = slice(pairs.numel())  # neurons of these pairs, without the others
+            F, D, W = (part[own] for part in layer_parts(self.stack, n, layer))
+            alpha, gamma = (part[own] for part in fixed_norm(self.stack, n, layer, moments[layer]))
+            found.append(ridge_swaps(F, D, W, some, pairs, beta, gelu, alpha, gamma)[0])
         return torch.stack(found)
 
     def _hidden(self, n: int) -> dict[str, torch.Tensor]:
