@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 
@@ -122,6 +123,11 @@ class Moments:
 
     mean: torch.Tensor
     covariance: torch.Tensor
+
+    @cached_property
+    def basis(self) -> torch.Tensor:
+        """:func:`principal_basis`, found once."""
+        return principal_basis(self)
 
 
 def _moments(Z: torch.Tensor) -> Moments:
@@ -233,10 +239,8 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
     """
     nu, k, d = [], [], []
     at_images = images or _moments(x)
-    of_images = principal_basis(at_images)
     for n in range(len(stack)):
-        later = [principal_basis(at) for at in layer_moments(stack, n, x, at_images)[1:]]
-        bases = [of_images, *later]
+        bases = [at.basis for at in layer_moments(stack, n, x, at_images)]
         nu.append([leverages(U).max().item() for U in bases])
         k.append([U.shape[1] for U in bases])
         d = [len(U) for U in bases]

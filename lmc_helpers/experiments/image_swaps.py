@@ -21,7 +21,7 @@ from functools import cached_property
 import torch
 from torch.nn.functional import gelu
 
-from lmc_helpers.experiments.image_layers import Experiment, Moments, layer_moments, principal_basis
+from lmc_helpers.experiments.image_layers import Experiment, Moments, layer_moments
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
 from lmc_helpers.networks.layers import EPS
@@ -158,8 +158,7 @@ class Swaps:
     @cached_property
     def bases(self) -> list[list[torch.Tensor]]:
         """U (d, k) of each layer's inputs, networks × layers."""
-        first = principal_basis(self.experiment.images)
-        return [[principal_basis(at[layer]) if layer else first for layer in LAYERS] for at in self.moments]
+        return [[at[layer].basis for layer in LAYERS] for at in self.moments]
 
     @cached_property
     def matrices(self) -> list[torch.Tensor]:
@@ -200,11 +199,13 @@ class Swaps:
         """
         x, found = self.experiment.x, []
         for n, moments in zip(self.networks, self.moments, strict=True):
-            norm = fixed_norm(self.stack, n, layer, moments[layer])
             h = x if layer == 0 else self._hidden(n)[str(layer - 1)][0]
             some = h[:inputs].double()
             pairs = neighbours(self.stack.params[f"{layer}.weight"].shape[1])[:count]
-            found.append(ridge_swaps(*layer_parts(self.stack, n, layer), some, pairs, beta, gelu, *norm)[0])
+            own = slice(pairs.numel())  # neurons of these pairs, without the others
+            F, D, W = (part[own] for part in layer_parts(self.stack, n, layer))
+            alpha, gamma = (part[own] for part in fixed_norm(self.stack, n, layer, moments[layer]))
+            found.append(ridge_swaps(F, D, W, some, pairs, beta, gelu, alpha, gamma)[0])
         return torch.stack(found)
 
     def _hidden(self, n: int) -> dict[str, torch.Tensor]:
