@@ -2,7 +2,7 @@
 
 At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g + Hs
 has fallen enough, the border is reached, or a direction of negative curvature leads there. Only products Hv are needed;
-each is one backward pass through the graph of g. The metric M, an approximation of H, decides how many.
+each costs as much as two gradients. The metric M, an approximation of H, decides how many.
 
 Of a network f with n inputs most parameters are weights of the first layer, V (H, n). Let the second moments of the
 inputs be diagonal, S = Diag(λ_c), λ_1 >= λ_2 >= … (an orthogonal change of the inputs' coordinates). With ⟨…⟩ the mean
