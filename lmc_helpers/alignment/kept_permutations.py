@@ -1,12 +1,12 @@
 """Which permutations of hidden units an asymmetric architecture keeps, by colour refinement.
 
-F and D of W_eff = F + D ⊙ W are parts of the architecture (Bürgin et al., eq. (2)). A permutation of hidden units maps
-the family of functions W ↦ f onto itself as long as it maps F and D onto themselves. *Colour refinement* bounds these
-permutations without trying them: all units of a group start with one colour; then a unit is told apart from another if
-the entries of F and D on its axes, each with the colours of the units on the entry's other axes, are different
-collections; and so on until no colour splits. A permutation that keeps F and D keeps every colour. If all units of all
-groups have colours of their own, the identity is the only one: that is a proof. If not, nothing is proven, for some
-structures have cells that no permutation moves.
+F and D of W_eff = F + D ⊙ W are parts of the architecture (Bürgin et al., eq. (2)). A permutation of hidden units,
+applied to W, leaves the function for every W as soon as it maps F and D onto themselves. *Colour refinement* bounds
+these permutations without trying them: all units of a group start with one colour; then a unit is told apart from
+another if the entries of F and D on its axes, each with the colours of the units on the entry's other axes, are
+different collections; and so on until no colour splits. A permutation that keeps F and D keeps every colour. If all
+units of all groups have colours of their own, the identity is the only one: that is a proof. If not, nothing is proven,
+for some structures have cells that no permutation moves.
 
 Colours are compared by sums of products of 64-bit words. Equal collections have equal sums, so that units are never
 told apart without reason.

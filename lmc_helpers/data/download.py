@@ -11,12 +11,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 
-__all__ = ["NoMirror", "PartKept", "download"]
+__all__ = ["NoMirror", "PartKept", "download", "import_pooch"]
 
 TIMEOUT = (5, 30)  # seconds: to connect, and between two pieces
 ATTEMPTS = 20  # at one mirror, each of which must bring new bytes
@@ -94,6 +96,32 @@ class PartKept:
         os.replace(self.part, output_file)
 
 
+def import_pooch() -> ModuleType:
+    """pooch, without what tqdm, which it imports, says of notebooks that have no widgets for bars.
+
+    No bar is shown there; the warning would stand on the page of every chapter that looks for data in vain.
+
+    Returns
+    -------
+    module
+        pooch.
+
+    Raises
+    ------
+    ImportError
+        if pooch is not installed.
+
+    Examples
+    --------
+    >>> import_pooch().__name__
+    'pooch'
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        import pooch
+    return pooch
+
+
 def size(path: Path) -> int:
     """Bytes of a file, 0 where there is none.
 
@@ -138,9 +166,9 @@ def download(urls: Sequence[str], path: Path, sha256: str) -> None:
         ...
     lmc_helpers.data.download.NoMirror: no mirror gave a.gz (it has none)
     """
-    import pooch
     from filelock import FileLock
 
+    pooch = import_pooch()
     pooch.get_logger().setLevel("WARNING")  # it would print every step
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name(f"{path.name}.lock")):

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lmc_helpers.data.download import NoMirror, download
+from lmc_helpers.data.download import NoMirror, download, import_pooch
 
 __all__ = ["Archive", "Content", "DataError", "Found", "Source", "cache", "find", "flag"]
 
@@ -264,9 +264,7 @@ def cache() -> Path | None:
     'lmc-companion'
     """
     try:
-        import pooch
-
-        folder = pooch.os_cache("lmc-companion")
+        folder = import_pooch().os_cache("lmc-companion")
     except (ImportError, RuntimeError):  # platformdirs raises, or answers "~/…", where there is no home folder
         return None
     return folder if folder.is_absolute() else None

@@ -32,6 +32,14 @@ def test_dimensions_of_what_is_kept(per_row, left):
     assert 64 - (torch.linalg.matrix_rank(A).item() if len(A) else 0) == left
 
 
+@pytest.mark.parametrize("per_row, left", [(1, 48), (3, 16), (4, 8), (5, 8)])
+def test_fixed_zeros_leave_all_diagonal_maps(per_row, left):
+    U, V, a, b = drawn(8, 20, per_row)
+    A = equations(U.masked_fill(a, 0), V.masked_fill(b, 0), a, b)
+    assert 64 - torch.linalg.matrix_rank(A).item() == left
+    assert A[:, torch.arange(8) * 9].eq(0).all()
+
+
 def test_a_kept_map_changes_weights_and_nothing_else():
     U, V, a, b = drawn(8, 20, 2)
     towards = 0.3 * torch.randn(8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2))

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from lmc_helpers.data import download as module
-from lmc_helpers.data.download import NoMirror, download
+from lmc_helpers.data.download import NoMirror, download, import_pooch
 
 BODY = bytes(range(256)) * 400  # 102 400 bytes
 KIB = 1024  # pooch reads pieces of this size, and what has come of the last one is lost
@@ -132,3 +132,13 @@ def test_progress_is_shown_at_a_terminal_only(mirrors, target, monkeypatch, caps
     download([f"{mirrors.address}/a.gz"], target, SHA256)
     shown = capsys.readouterr()
     assert ("102k/102k" in shown.err) == terminal and shown.out == ""
+
+
+def test_no_page_is_told_of_bars_that_it_does_not_show(tmp_path, monkeypatch):
+    spoken = 'import warnings\nfor text in ("IProgress not found. Please update", "else"):\n    warnings.warn(text)\n'
+    (tmp_path / "pooch.py").write_text(spoken)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pooch")
+    with pytest.warns(UserWarning) as heard:
+        assert import_pooch().__file__ == str(tmp_path / "pooch.py")
+    assert [str(warning.message) for warning in heard] == ["else"]
