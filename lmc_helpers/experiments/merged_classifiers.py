@@ -207,7 +207,7 @@ class Task:
         return local_squared_loss(self.net, theta, self.x, self.y, 1 / (len(self.x) * self.scale))
 
     def metric(self, phi: torch.Tensor, chart: PairChart | None = None) -> Metric:
-        """The metric of :class:`~lmc_helpers.permutation_points.truncated.Metric` at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
+        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
         x, net, first = self.x[:SAMPLE], self.net, self.net.sizes[1] * (self.net.sizes[0] + 1)
         theta, later = phi, phi[first:]
         if chart is not None:
