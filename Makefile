@@ -1,8 +1,10 @@
-# make book | runs | test | lint | chapter | serve | clean; every target sets up what it needs.
+# make book | check | runs | test | torture | lint | chapter | serve | archive | reports | lock | audit | clean; every target
+# sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop)
-#   TORCH_INDEX=...              index of CPU-only torch wheels; without it pip takes its default, which on Linux
-#                                x86-64 ships CUDA builds of several GB
+#   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from a folder of wheels that pip
+#                                is told to look at (find-links), else from pip's index, which for Linux ships CUDA
+#                                builds of several GB
 #   PYTHON=python3.12            the interpreter that .venv is made from (3.11 or later)
 #   EXECUTOR=local|slurm         where training runs and chapters run (default: local; see book/cluster.md)
 #   EXECUTOR_ARGS="..."          Snakemake's arguments for a cluster: partition, account, a workflow profile
@@ -11,15 +13,22 @@ PROFILE ?= laptop
 PYTHON ?= python3
 EXECUTOR ?= local
 export EXECUTOR_ARGS
+export PYTHONUTF8 := 1
 BIN := .venv/bin
-TORCH := $(shell sed -n 's/^torch==//p' requirements.lock)
+TORCH := $(shell sed -n 's/^\(torch==[^ ]*\).*/\1/p' requirements.lock)
 WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 
-.PHONY: book runs test setup chapter serve confirm reference schemas bench lint lock clean
+.PHONY: book check runs test torture setup chapter serve archive reports confirm sweep machines reference schemas colab \
+        bench lint lock audit clean
 
 book: setup
 	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)" $(WHERE)
+
+# Every file that people edit, in seconds; a build begins with it.
+check: setup
+	@$(BIN)/python -m book.tools.check
 
 # The chapters' training runs alone: train what is missing, or LIST=1: what there is, done or its price.
 runs: setup
@@ -29,6 +38,11 @@ test: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
+# Builds of the real book at smoke that are stopped at MOMENTS random moments (SEED= chooses which), then the tests that
+# take long; nightly. The pages go to build/torture-book.
+torture: setup
+	@MOMENTS="$(MOMENTS)" SEED="$(SEED)" $(BIN)/python -m pytest -p no:nbval -m torture tests/book
+
 chapter: setup
 	@test -n "$(NAME)" || { echo 'error: NAME is missing; for example: make chapter NAME=overlap_theorem ARGS="-p M 9"'; exit 2; }
 	@$(BIN)/python -m book.tools.execute "$(NAME)" --profile "$(PROFILE)" $(ARGS)
@@ -37,6 +51,14 @@ serve: setup
 	@test -f build/book/_build/html/index.html || { echo 'error: no book yet; run: make book'; exit 2; }
 	@echo "The book: http://127.0.0.1:8000 (Ctrl-C stops)"
 	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory build/book/_build/html
+
+# The built book in one file: pages, executed notebooks, sources, claims, records, checksums, RO-Crate metadata.
+archive: book
+	@$(BIN)/python -m book.tools.archive --profile "$(PROFILE)"
+
+# The reports on the papers as PDF, in build/reports; needs a Chromium.
+reports: book
+	@$(BIN)/python -m book.tools.reports
 
 # Stored reference notebooks for nbval; made by hand, and every changed output explained in its commit.
 reference: setup
@@ -49,6 +71,17 @@ confirm: setup
 	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
 	    $(if $(COMMIT),--commit "$(COMMIT)")
 
+# Every chapter with SEEDS other seeds from the commit's id, or in the settings of book/settings.yml, stored in book/recorded:
+# make sweep SEEDS=10 [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [EXECUTOR=slurm]
+SEEDS ?= 10
+AGAIN = $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE)
+
+sweep: setup
+	@$(BIN)/python -m book.tools.sweep $(AGAIN) --seeds "$(SEEDS)" $(if $(COMMIT),--commit "$(COMMIT)")
+
+machines: setup
+	@$(BIN)/python -m book.tools.machines $(AGAIN) $(if $(SETTINGS),--settings $(SETTINGS))
+
 bench: setup
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
 
@@ -56,30 +89,57 @@ bench: setup
 schemas: setup
 	@$(BIN)/python -m book.tools.schemas
 
+# The chapters as notebooks for Colab, once _config.yml says where the repository is.
+colab: setup
+	@$(BIN)/python -m book.tools.colab
+
 # Style, docstrings and types.
 lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/mypy
 
 setup: .venv/.installed
 
+# One make at a time sets up; another that waited for it finds it done. A set-up that was killed is completed.
 .venv/.installed: requirements.lock pyproject.toml
+	@$(PYTHON) book/tools/alone.py build/.setup.lock $(MAKE) --no-print-directory .installed
+
+.PHONY: .installed
+.installed:
+	@test .venv/.installed -nt requirements.lock -a .venv/.installed -nt pyproject.toml || $(MAKE) --no-print-directory .install
+
+.PHONY: .install
+.install:
 	@$(PYTHON) -c 'import sys; sys.exit(f"error: Python {sys.version.split()[0]}; the book needs 3.11 or later: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	@echo "Set-up: .venv takes 2 GB of disk with CPU-only torch and about 8 GB with CUDA (see TORCH_INDEX), and some minutes;" \
 	      "$$(df -Ph . | awk 'NR==2 {print $$4}') free."
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; echo "error: $(PYTHON) cannot make a virtual environment; install its venv module"; exit 2; }
-	@if [ -n "$(TORCH_INDEX)" ]; then $(PIP) install --index-url "$(TORCH_INDEX)" --no-deps "torch==$(TORCH)"; fi
-	@$(PIP) install -r requirements.lock
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv || { rm -rf .venv; echo "error: $(PYTHON) cannot make a virtual environment; install its venv module"; exit 2; }
+	@find .venv -type d -name '*.dist-info' ! -exec test -e '{}/RECORD' ';' -prune -exec rm -rf '{}' +  # half-installed
+	@mkdir -p build && for part in first rest torch; do $(PYTHON) book/tools/lock.py $$part > build/.$$part.lock || exit; done
+	@$(PIP) install $(CHECKED) -r build/.first.lock
+	@$(PIP) install $(CHECKED) -r build/.rest.lock
+	@if [ -n "$(TORCH_INDEX)" ]; then $(PIP) install --no-deps --index-url "$(TORCH_INDEX)" $(TORCH); \
+	elif $(PIP) list --format=freeze | grep -q '^$(TORCH)+'; then :; \
+	elif $(PIP) install --dry-run --ignore-installed --no-deps --no-index $(TORCH) >/dev/null 2>&1; then \
+	    $(PIP) install --no-deps --no-index $(TORCH); \
+	else $(PIP) install $(CHECKED) -r build/.torch.lock; fi
 	@$(PIP) install --no-deps --no-build-isolation -e .
-	@touch $@
+	@rm -f build/.first.lock build/.rest.lock build/.torch.lock
+	@touch .venv/.installed
 
-# Exact versions for Python 3.11 and later. CUDA packages are left to torch's own wheel, which pins them.
+# Exact versions and SHA-256 sums for Python 3.11 and later; environment.yml follows.
 lock: setup
 	@$(PIP) install uv
 	@mkdir -p build && cp requirements.lock build/lock.txt  # uv keeps its pins where they still fit
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --no-header --no-annotate \
-	    pyproject.toml -o build/lock.txt
-	@{ echo "# Exact versions, written by \`make lock\`; torch's wheel pins the CUDA packages that it needs."; \
-	   grep -Ev '^((nvidia|cuda|triton)-?|#)' build/lock.txt; } > build/lock.new && mv build/lock.new requirements.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes --no-header \
+	    --no-annotate pyproject.toml -o build/lock.txt
+	@{ echo "# Exact versions and sums, written by \`make lock\`."; cat build/lock.txt; } > build/lock.new
+	@mv build/lock.new requirements.lock
+	@$(BIN)/python -m book.tools.lock
+
+# Known vulnerabilities of what the lock pins, as pip's index tells them.
+audit: setup
+	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet pip-audit; }
+	@build/audit/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes -r requirements.lock
 
 clean:
-	rm -rf build .snakemake
+	@mkdir -p build && $(PYTHON) book/tools/alone.py build/.lock rm -rf build .snakemake

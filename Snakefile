@@ -1,27 +1,34 @@
 # The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
 #
-# A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/sources.py, and a chapter
-# that is stale on its training runs, see book/tools/runs.py. A run's digest says what is in its file, so that its time
+# A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/stamps.py, and a chapter
+# that is stale on its training runs, see book/tools/listing.py. A run's digest says what is in its file, so that its time
 # says nothing. Runs start before chapters, the longest first. What a job needs stands in its resources; on a cluster
 # runs and chapters are jobs, and the pages are built where the build was started.
+import itertools
 import sys
 from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
-from book.tools import cluster, profiles, progress, runs, sources
+from book.tools import cluster, listing, profiles, progress, stamps, variants
 
 PROFILE = config["profile"]
 OUT = config["out"]
-SEEDS = config.get("seeds", "")  # the commit that a confirmatory run takes its seeds from
-STAMPS = sources.stamps(PROFILE, Path(OUT), SEEDS)
-OPTIONS = f"--profile {PROFILE} --quiet" + (f" --seeds {SEEDS}" if SEEDS else "")
+VARIANTS = config.get("seeds", "").split(",")  # of the book: seeds from a commit, settings; book/tools/variants.py
+STAMPS = {variant: stamps.update(PROFILE, Path(OUT), variant) for variant in VARIANTS}
+PAGES = STAMPS[VARIANTS[0]]  # the book has one variant, its own
+OPTIONS = {variant: f"--profile {PROFILE} --quiet" + (f" --seeds {variant}" if variant else "") for variant in VARIANTS}
 EXPECTED = progress.expected(PROFILE)
-BUDGETS = {chapter: profiles.settings(chapter, PROFILE).budget_s for chapter in STAMPS.chapters}
+BUDGETS = {chapter: profiles.settings(chapter, PROFILE).budget_s for chapter in PAGES.chapters}
 SHARE = 0.5 if config.get("executor", "local") == "local" else 1  # a profile's memory is that of two chapters here
 MEMORY = cluster.megabytes(1024 * SHARE * profiles.profile(PROFILE).memory_gib)
-RUNS = runs.jobs(PROFILE, SEEDS)
-NEEDED = {chapter: [run.path for run in RUNS.values() if chapter in run.chapters] for chapter in STAMPS.stale()}
-FIRST = 10**6  # the priority of runs
+LISTED = {variant: listing.jobs(PROFILE, variant) for variant in VARIANTS}
+RUNS = {digest: (run, variant) for variant, jobs in LISTED.items() for digest, run in jobs.items()}
+NEEDED = {
+    (variant, chapter): [run.path for run in LISTED[variant].values() if chapter in run.chapters]
+    for variant, found in STAMPS.items()
+    for chapter in found.stale()
+}
+FIRST, NEXT = 10**6, 10**5  # the priority of runs, and of a variant before the next
 
 
 localrules:
@@ -33,20 +40,20 @@ localrules:
 
 rule book:
     input:
-        str(STAMPS.built),
+        str(PAGES.built),
 
 
 rule executed:
     input:
-        [str(path) for path in STAMPS.executed.values()],
+        [str(path) for found in STAMPS.values() for path in found.executed.values()],
 
 
 rule trained:
     input:
-        [ancient(run.path) for run in RUNS.values()],
+        [ancient(run.path) for run, _ in RUNS.values()],
 
 
-for RUN in RUNS.values():
+for RUN, VARIANT in RUNS.values():
 
     rule:
         name:
@@ -56,6 +63,7 @@ for RUN in RUNS.values():
         params:
             chapter=RUN.chapters[0],
             digest=RUN.digest,
+            options=OPTIONS[VARIANT],
         priority: FIRST + round(RUN.seconds)
         threads: RUN.cores
         resources:
@@ -63,35 +71,36 @@ for RUN in RUNS.values():
             runtime=cluster.minutes(60 * RUN.minutes, cluster.RUN_SLACK),
             **({"gpu": 1} if RUN.gpu else {}),
         shell:
-            "{sys.executable:q} -m book.tools.runs {params.chapter} --run {params.digest} {OPTIONS}"
+            "{sys.executable:q} -m book.tools.runs {params.chapter} --run {params.digest} {params.options}"
 
 
-for CHAPTER, STAMP in STAMPS.chapters.items():
+for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.chapters):
 
     rule:
         name:
-            f"chapter_{CHAPTER}"
+            variants.rule(CHAPTER, VARIANT)
         input:
-            str(STAMP),
-            [ancient(path) for path in NEEDED.get(CHAPTER, [])],
+            str(STAMPS[VARIANT].chapters[CHAPTER]),
+            [ancient(path) for path in NEEDED.get((VARIANT, CHAPTER), [])],
         output:
-            str(STAMPS.executed[CHAPTER]),
+            str(STAMPS[VARIANT].executed[CHAPTER]),
         params:
             chapter=CHAPTER,
-        priority: 1 + round(10 * EXPECTED[CHAPTER])
+            options=OPTIONS[VARIANT],
+        priority: 1 + round(10 * EXPECTED[CHAPTER]) - NEXT * VARIANTS.index(VARIANT)
         threads: 1
         resources:
             mem_mb=MEMORY,
             runtime=cluster.minutes(BUDGETS[CHAPTER], cluster.SLACK),
         shell:
-            "{sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {OPTIONS}"
+            "{sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {params.options}"
 
 
 rule pages:
     input:
         rules.executed.input,
-        str(STAMPS.pages),
+        str(PAGES.pages),
     output:
-        str(STAMPS.built),
+        str(PAGES.built),
     shell:
         "{sys.executable:q} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"

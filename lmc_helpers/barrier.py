@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import torch
 
+from lmc_helpers import expect
+
 GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu evaluate it
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
@@ -45,6 +47,10 @@ def check_places(
     >>> check_places((0, 0.5, 1)).tolist()
     [0.0, 0.5, 1.0]
     """
+    expect.reals(lambdas, "lambdas")
+    expect.floating(dtype, "dtype")
+    expect.device(device, "device")
+    expect.one_of(row, "row", (True, False))
     places = torch.as_tensor(lambdas, dtype=dtype, device=device)
     if row and (places.ndim != 1 or not len(places)):
         raise ValueError(f"lambdas has shape {tuple(places.shape)}; allowed: one or more numbers in a row")
@@ -55,8 +61,11 @@ def check_places(
 
 
 def _check_ends(a: torch.Tensor, b: torch.Tensor) -> None:
+    expect.tensors({"a": a, "b": b})
     if a.shape != b.shape:
         raise ValueError(f"the ends have shapes {tuple(a.shape)} and {tuple(b.shape)}; allowed: equal shapes")
+    expect.tensor(a, "a", finite=False)
+    expect.same({"a": a, "b": b})
     if not (torch.isfinite(a).all() and torch.isfinite(b).all()):
         raise ValueError("an end holds values that are not finite; allowed: finite weights")
 
@@ -93,6 +102,8 @@ def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tenso
     >>> excess(lambda w: -w.square().sum(dim=(-2, -1)), a, b, [0, 0.5, 1]).tolist()
     [0.0, 1.0, 0.0]
     """
+    expect.function(loss, "loss")
+    expect.tensors({"a": a, "b": b})
     lambdas = check_places(lambdas, a.dtype, a.device)
     _check_ends(a, b)
     at_a, at_b = loss(a), loss(b)
@@ -163,6 +174,10 @@ def refined_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, coarse: int = 
     >>> round(refined_barrier(cubic, a, b).item(), 12) == round(2 / 3**1.5, 12)
     True
     """
+    expect.function(loss, "loss")
+    expect.tensor(a, "a", finite=False)
+    expect.integer(coarse, "coarse", least=2)
+    expect.integer(steps, "steps", least=0)
     grid = torch.linspace(0, 1, coarse, dtype=a.dtype, device=a.device)
     values = excess(loss, a, b, grid)  # (coarse, ...)
     best = values.argmax(dim=0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers import expect
+
 
 def device(name: str = "auto") -> torch.device:
     """The device to compute on.
@@ -30,6 +32,7 @@ def device(name: str = "auto") -> torch.device:
     >>> device("cpu")
     device(type='cpu')
     """
+    expect.text(name, "device")
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -64,6 +67,8 @@ def describe(where: torch.device | None = None) -> str:
     >>> describe(torch.device("cpu"))
     'CPU, 1 thread(s)'
     """
+    if where is not None and not isinstance(where, torch.device):
+        raise ValueError(f"where = {where!r}; allowed: a torch.device or None")
     where = device() if where is None else where
     return torch.cuda.get_device_name(where) if where.type == "cuda" else f"CPU, {torch.get_num_threads()} thread(s)"
 
@@ -82,4 +87,5 @@ def fix_threads(count: int = 1) -> None:
     >>> torch.get_num_threads()
     1
     """
+    expect.integer(count, "count", least=1)
     torch.set_num_threads(count)

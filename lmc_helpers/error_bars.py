@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, t
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = [
@@ -72,6 +73,7 @@ def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray
     >>> mean.tolist(), error.tolist()
     ([2.0, 2.0], [1.0, 0.0])
     """
+    expect.arrays(samples, "samples", "n", empty=True)
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     _at_least_two(*arrays)
     mean = np.array([sample.mean() for sample in arrays])
@@ -96,16 +98,23 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[fl
     Raises
     ------
     ValueError
-        if a sample has fewer than two values, or paired samples differ in size.
+        if a sample has fewer than two values, the mean of y is 0, or paired samples differ in size.
 
     Examples
     --------
     >>> ratio_of_means([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], paired=True)
     (0.5, 0.0)
     """
+    expect.array(x, "x", "n")
+    expect.array(y, "y", "k")
+    expect.one_of(paired, "paired", (True, False))
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     _at_least_two(x, y)
+    if y @ (0 * y + 1) == 0:  # its sum
+        raise ValueError("the mean of y is 0; allowed: samples y whose mean is not 0")
     ratio = x.mean() / y.mean()
+    if not math.isfinite(ratio):
+        raise ValueError(f"the means of x and y have the ratio {ratio}; allowed: samples y whose mean is not 0")
     if not paired:
         variance = x.var(ddof=1) / len(x) + ratio**2 * y.var(ddof=1) / len(y)
     elif len(x) != len(y):
@@ -138,6 +147,9 @@ def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[floa
     >>> slope_and_error([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], [0.0, 0.0, 0.0])
     (2.0, 0.0)
     """
+    expect.array(x, "x", "k")
+    expect.array(y, "y", "k")
+    expect.array(stderr, "stderr", "k")
     x, y, stderr = (np.asarray(values, dtype=float) for values in (x, y, stderr))
     if not x.shape == y.shape == stderr.shape or x.ndim != 1 or len(np.unique(x)) < 2:
         shapes = f"{x.shape}, {y.shape}, {stderr.shape}"
@@ -172,6 +184,8 @@ def power_law(x, samples: np.ndarray) -> tuple[float, float]:
     >>> round(exponent, 12), round(error, 3)
     (-2.0, 0.102)
     """
+    expect.array(x, "x", "k")
+    expect.array(samples, "samples", "k n")
     x, samples = np.asarray(x, dtype=float), np.asarray(samples, dtype=float)
     if samples.ndim != 2 or samples.shape[1] < 2 or x.shape != samples.shape[:1] or len(np.unique(x)) < 2:
         raise ValueError(
@@ -218,6 +232,8 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
     >>> place, round(error * 12**0.5, 12)
     (2.0, 1.0)
     """
+    expect.array(x, "x", "k")
+    expect.arrays(samples, "samples", "n", empty=True)
     x = np.asarray(x, dtype=float)
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     if len(x) != len(arrays) or not all(len(sample) for sample in arrays):
@@ -256,6 +272,8 @@ def share(successes: int, n: int) -> tuple[float, float, float]:
     >>> value, round(low, 4), high
     (1.0, 0.859, 1.0)
     """
+    expect.integer(successes, "successes")
+    expect.integer(n, "n")
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
     low = float(beta.ppf(LEVEL / 2, successes, n - successes + 1)) if successes else 0.0
@@ -297,6 +315,9 @@ def bootstrap(
     >>> value, bool(abs(error - np.arange(100.0).std() / 10) < 0.3)
     (49.5, True)
     """
+    expect.function(statistic, "statistic")
+    expect.array(values, "values", "... n", empty=True, finite=False)
+    expect.integer(resamples, "resamples")
     values = np.asarray(values, dtype=float)
     n = values.shape[-1] if values.ndim else 0
     if not n or resamples < 2:
@@ -329,6 +350,7 @@ def widening(G: int) -> float:
     >>> round(widening(5), 3), round(widening(10_000), 3)
     (2.617, 1.0)
     """
+    expect.integer(G, "G")
     if G < 2:
         raise ValueError(f"{G} clusters; allowed: at least 2")
     return float(t.ppf(1 - 0.0005, G - 1)) / QUANTILE
@@ -358,6 +380,7 @@ def over_clusters(values: ArrayLike) -> tuple[float, float]:
     >>> mean, round(error / widening(2), 12)
     (2.0, 1.0)
     """
+    expect.array(values, "values", "G ...")
     array = np.asarray(values, dtype=float)
     means = array.reshape(len(array), -1).mean(axis=1)
     wide = widening(len(means))
@@ -391,6 +414,8 @@ def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[flo
     >>> abs(value - mean) < 1e-12, abs(error - same) < 1e-12
     (True, True)
     """
+    expect.function(statistic, "statistic")
+    expect.arrays(samples, "samples", "G ...")
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     means = [array.reshape(len(array), -1).mean(axis=1) for array in arrays]
     G = len(means[0])

@@ -20,6 +20,8 @@ import numpy as np
 import scipy.linalg
 import torch
 
+from lmc_helpers import expect
+
 __all__ = [
     "determinant_sign",
     "haar",
@@ -53,6 +55,7 @@ def rank_tolerance(h: int) -> float:
     >>> rank_tolerance(2) == 2.0**-47
     True
     """
+    expect.integer(h, "h", least=1)
     return 16 * h * torch.finfo(torch.float64).eps
 
 
@@ -78,6 +81,8 @@ def require_square(matrices: dict[str, torch.Tensor], **data: torch.Tensor) -> N
         ...
     ValueError: W_1 has shape (2, 3); allowed: (..., h, h) with h >= 1
     """
+    expect.tensors(matrices)
+    expect.tensors(data)
     first, shape = next((name, A.shape) for name, A in matrices.items())
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
         raise ValueError(f"{first} has shape {tuple(shape)}; allowed: (..., h, h) with h >= 1")
@@ -109,6 +114,7 @@ def require_finite(matrices: dict[str, torch.Tensor]) -> None:
         ...
     ValueError: X holds inf; allowed: finite values
     """
+    expect.tensors(matrices)
     for name, A in matrices.items():
         if not torch.isfinite(A).all():
             raise ValueError(f"{name} holds {A[~torch.isfinite(A)][0].item()}; allowed: finite values")
@@ -136,6 +142,7 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
     """
     require_finite(matrices)
     for name, A in matrices.items():
+        expect.tensor(A, name, "... h h")
         sigma = torch.linalg.svdvals(A)  # (..., h)
         least = rank_tolerance(A.shape[-1])
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
@@ -165,6 +172,7 @@ def determinant_sign(A: torch.Tensor) -> torch.Tensor:
     >>> determinant_sign(-1e-200 * torch.eye(3, dtype=torch.float64)).item()
     -1.0
     """
+    expect.tensor(A, "A", "... h h")
     return torch.linalg.slogdet(A).sign
 
 
@@ -186,6 +194,11 @@ def times_inverse(B: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
     >>> times_inverse(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
     1.5
     """
+    expect.tensor(B, "B", "... m h")
+    expect.tensor(A, "A", "... h h")
+    expect.same({"A": A, "B": B}, shape=False)
+    if A.shape[-1] != B.shape[-1]:
+        raise ValueError(f"B has shape {tuple(B.shape)} and A {tuple(A.shape)}; allowed: (..., m, h) and (..., h, h)")
     # with equal batches, or torch would take a matrix B (h, h) for vectors where A is (h, h, h)
     batch = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
@@ -220,6 +233,8 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     >>> bool(torch.allclose(Q.mT @ Q, torch.eye(2, dtype=torch.float64).expand(7, 2, 2)))
     True
     """
+    expect.sizes(shape, "shape", least=0)
+    expect.generator(generator, "generator")
     if len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
         raise ValueError(f"shape = {tuple(shape)}; allowed: (..., d, k) with 1 <= k <= d")
     Q, R = torch.linalg.qr(torch.randn(shape, dtype=torch.float64, generator=generator))
@@ -263,6 +278,10 @@ def random_invertible(
     >>> determinant_sign(random_invertible((3,), 2, torch.Generator().manual_seed(0), torch.tensor([1, -1, 1])))
     tensor([ 1., -1.,  1.], dtype=torch.float64)
     """
+    expect.sizes(batch, "batch", least=0)
+    expect.integer(h, "h")
+    expect.generator(generator, "generator")
+    expect.reals(1 if signs is None else signs, "signs")
     if h < 1:
         raise ValueError(f"h = {h}; allowed: h >= 1")
     U, V = haar((2, *batch, h, h), generator)
@@ -296,6 +315,7 @@ def polar(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     >>> Q.round(decimals=9).abs().tolist(), S.diagonal().round(decimals=9).tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0])
     """
+    expect.tensor(g, "g", "... h h")
     U, sigma, Vh = torch.linalg.svd(g)
     S = Vh.mT @ (sigma[..., None] * Vh)
     return U @ Vh, (S + S.mT) / 2
@@ -371,6 +391,7 @@ def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
     tensor([[0., 2.],
             [2., 0.]], dtype=torch.float64)
     """
+    expect.integer(steps, "steps")
     if steps < 2:
         raise ValueError(f"steps = {steps}; allowed: steps >= 2")
     ends = {"a": a, "b": b}

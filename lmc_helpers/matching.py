@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
+from lmc_helpers import expect
+
 Objective = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (m, d), (B, m, d) -> (B,)
 
 LARGEST = 9  # most rows that brute force takes: 9! = 362 880 permutations
@@ -25,6 +27,7 @@ SLACK = 1e-12  # relative: values closer than this are rounding, hence tied
 
 
 def _check_weights(W: torch.Tensor, name: str) -> None:
+    expect.tensors({name: W})
     if W.ndim < 2 or min(W.shape[-2:]) < 1:
         raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 rows and d >= 1")
     if not W.is_floating_point():
@@ -35,6 +38,7 @@ def _check_weights(W: torch.Tensor, name: str) -> None:
 
 
 def _check_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
+    expect.tensors({"W1": W1, "W2": W2})
     if W1.shape != W2.shape:
         raise ValueError(f"W1 has shape {tuple(W1.shape)} and W2 {tuple(W2.shape)}; allowed: equal shapes (..., m, d)")
     _check_weights(W1, "W1")
@@ -67,6 +71,7 @@ def check_permutation(p: torch.Tensor) -> None:
     Traceback (most recent call last):
     ValueError: p[:] = [2, 0, 2] is no permutation; allowed: each of 0 ... 2 once
     """
+    expect.permutation(p, "p")
     if p.ndim < 1 or p.dtype != torch.long:
         raise ValueError(f"p has shape {tuple(p.shape)} and dtype {p.dtype}; allowed: (..., m) and torch.long")
     m = p.shape[-1]
@@ -102,6 +107,8 @@ def permute(W: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     >>> permute(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([2, 0, 1])).flatten()
     tensor([3., 1., 2.])
     """
+    expect.tensors({"W": W})
+    expect.permutation(p, "p")
     if W.ndim < 2 or p.shape != W.shape[:-1]:
         raise ValueError(f"W has shape {tuple(W.shape)} and p {tuple(p.shape)}; allowed: (..., m, d) and (..., m)")
     check_permutation(p)
@@ -110,6 +117,7 @@ def permute(W: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
 
 def _nearest_ray(W: torch.Tensor, tol: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Type, entry (the largest of the row) and distance from the nearest ray of each row; each (..., m)."""
+    expect.number(tol, "tol")
     if not tol >= 0:
         raise ValueError(f"tol = {tol}; allowed: tol >= 0")
     entry, types = W.max(dim=-1)
@@ -247,6 +255,7 @@ def algorithm_1(
     >>> algorithm_1(W1, W2)
     tensor([2, 1, 0])
     """
+    expect.one_of(sort, "sort", (True, False))
     signs = {"order": (0, 0), "in place": (0, 0), "sorted": (-1, -1), "opposed": (-1, 1)}
     if leftovers not in signs:
         raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, signs))}")
@@ -329,6 +338,7 @@ def all_permutations(m: int) -> torch.Tensor:
     >>> all_permutations(3).tolist()
     [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
     """
+    expect.integer(m, "m")
     if not 1 <= m <= LARGEST:
         raise ValueError(f"m = {m} is out of reach of all m! permutations; allowed: 1 <= m <= {LARGEST}")
     entries = itertools.chain.from_iterable(itertools.permutations(range(m)))
@@ -386,6 +396,7 @@ def best_permutation(W1: torch.Tensor, W2: torch.Tensor, objective: Objective) -
     >>> best_permutation(W1, W2, distance)
     tensor([1, 2, 0])
     """
+    expect.function(objective, "objective")
     _check_single_pair(W1, W2)
     P = all_permutations(len(W1)).to(W1.device)  # (m!, m)
     return P[_first_minimiser(_values(objective, W1, W2, P))]
@@ -433,6 +444,9 @@ def swap_search(
     >>> swap_search(W1, W2, distance, torch.tensor([0, 1, 2]))
     tensor([1, 2, 0])
     """
+    expect.function(objective, "objective")
+    expect.permutation(p, "p")
+    expect.integer(sweeps, "sweeps")
     _check_single_pair(W1, W2)
     if p.shape != W1.shape[:1]:
         raise ValueError(f"p has shape {tuple(p.shape)} for m = {len(W1)} rows; allowed: ({len(W1)},)")
@@ -470,6 +484,10 @@ def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     >>> correlations(a, -a).round(decimals=9).tolist()
     [[-1.0, 0.0], [0.0, 0.0]]
     """
+    expect.tensor(a, "a", "... n m")
+    expect.tensor(b, "b", "... n m")
+    if a.shape[-2] != b.shape[-2]:
+        raise ValueError(f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}; allowed: as many inputs, (..., n, m)")
     unit = []
     for values in (a.double(), b.double()):
         off = values - values.mean(dim=-2, keepdim=True)
@@ -504,6 +522,8 @@ def match_activations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     >>> match_activations(a, a[:, [2, 0, 3, 1]]).tolist()
     [1, 3, 0, 2]
     """
+    expect.tensor(a, "a", "... n m")
+    expect.tensor(b, "b", "... n m")
     if a.shape != b.shape or a.ndim < 2 or a.shape[-2] < 2:
         raise ValueError(f"activations {tuple(a.shape)}, {tuple(b.shape)}; allowed: equal shapes (..., n >= 2, m)")
     S = correlations(a, b)

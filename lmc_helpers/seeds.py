@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from lmc_helpers import expect
+
 
 def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
     """The entropy that belongs to ``(seed, purpose)``: the seed, followed by the purpose's bytes.
@@ -40,6 +42,7 @@ def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
         raise ValueError(f"seed = {seed!r} is not allowed; allowed: an integer in [0, 2**32)")
     if not purpose:
         raise ValueError("purpose is empty; allowed: a word that names what the random numbers are for")
+    expect.text(purpose, "purpose")
     return np.random.SeedSequence([int(seed), *purpose.encode()])
 
 
@@ -129,6 +132,7 @@ def normal(shape: tuple[int, ...], seed: int, purpose: str) -> torch.Tensor:
     >>> x.equal(torch.randn(3, 2, dtype=torch.float64, generator=torch_generator(1, "inputs")))
     True
     """
+    expect.sizes(shape, "shape", least=0)
     return torch.randn(shape, dtype=torch.float64, generator=torch_generator(seed, purpose))
 
 

@@ -13,10 +13,26 @@
 # %% [markdown]
 # # Minima and the exact loss
 #
-# Zhan, Li and Wu {cite:p}`zhan2025` study the smallest network in which permutations matter: a two-layer ReLU student
-# that learns a teacher with orthonormal neurons. Its population loss has a closed form, so nothing in the chapters on
-# this paper needs a data set, and its minima are known (Lemma 2). This chapter checks both, and asks how gradient
-# descent approaches the minima. It arrives slowly: the loss around a minimum grows like the *cube* of the distance.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What do the minima of a two-layer network look like, and how does gradient descent reach them?
+#
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` study the smallest network in which permutations matter: a ReLU
+# student that learns a teacher with orthonormal neurons. Its loss has a closed form (Z, section 4) and its minima are
+# known (Z, Lemma 2, from Lin et al.).
+#
+# **What we find.** Both are so: {claim}`Z2.monte_carlo`, {claim}`Z1.sampled`. Along the floor of the valley the loss grows
+# only like the *cube* of the distance, so that gradient descent arrives slowly: {claim}`Z1.converged`.
+#
+# **Why it matters.** Two minima can be merged without loss only inside this set. "Trained to convergence" means close to
+# it, not on it.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: linear algebra, gradients and Hessians, expectations over a sphere. No data set: the loss is an exact formula.
+# {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 100  # networks trained by gradient descent
@@ -58,27 +74,74 @@ from lmc_helpers.teacher_student.population import (
 # %% [markdown]
 # ## The loss in closed form
 #
-# The student $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$ learns $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$, $M \le d$, on
-# inputs uniform on the unit sphere:
+# A *student* $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$ with $m$ neurons, $\sigma(z) = \max(0, z)$, learns a *teacher*
+# $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$ with $M \le d$ neurons on inputs uniform on the unit sphere of $\mathbb R^d$:
 #
 # $$
-# L(W) = \mathbb E_x \bigl( f_W(x) - f^*(x) \bigr)^2. \tag{3}
+# L(W) = \mathbb E_x \bigl( f_W(x) - f^*(x) \bigr)^2. \tag{Z 3}
 # $$
 #
-# Expanding the square leaves means of products of two ReLUs. They depend on the two norms and on the angle $\theta$
-# only (the arc-cosine kernel): $\mathbb E\, \sigma(u \cdot x)\, \sigma(v \cdot x) = \|u\| \|v\|\, \kappa(\cos\theta)$ with
+# The smallest case shows what follows: one teacher neuron, two students. The loss is 0 where both students lie on the
+# teacher's ray and add up to it.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: the loss around the minima of two rows"}
+weight, height = np.meshgrid(np.linspace(-0.5, 1.5, 81), np.linspace(-1, 1, 81))
+mine = torch.from_numpy(np.stack([weight, height], axis=-1))  # (81, 81, 2), w₁
+ray = torch.tensor([1.0, 0.0], dtype=torch.float64)  # the teacher e₁
+plane = torch.stack([mine, ray - mine], dim=-2)  # w₁ + w₂ = e₁
+tilt = torch.linspace(-0.6, 0.6, 121, dtype=torch.float64)[:, None]
+up = tilt * torch.tensor([0.0, 1.0], dtype=torch.float64)  # (121, 2)
+
+figure, (left, right) = figures.panels(2, height=3.6)
+values = population_loss(plane, 1).clamp(min=1e-12).log10()
+drawn = left.contourf(
+    weight, height, values, levels=np.arange(-5, 0.1, 0.5), extend="min"
+)
+figure.colorbar(drawn, ax=left, label="$\\log_{10} L$")
+left.plot([0, 1], [0, 0], color="white", linewidth=3)
+left.set(xlabel="first entry of $w_1$", ylabel="second entry of $w_1$")
+left.grid(False)
+for way, colour, line, words in (
+    (torch.stack([ray / 2 + up, ray / 2 + up], 1), "orange", "--", "together"),
+    (torch.stack([ray / 2 + up, ray / 2 - up], 1), "blue", "-", "apart"),
+):
+    style = dict(color=f"book:{colour}", linestyle=line, label=f"tilted {words}")
+    right.plot(tilt, population_loss(way, 1), **style)
+right.set(xlabel="tilt of the rows at $w_1 = w_2 = e_1/2$", ylabel="loss $L$")
+right.set_ylim(0, 0.2)
+figures.legend(figure, columns=2)
+figures.show("fig_floor", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_floor
+# :name: fig-floor
+# :alt: Left, contours of the loss around a white segment on which it is 0, dark along the segment and brighter away from it. Right, two curves through 0; the loss is much flatter when the two rows tilt apart than when they tilt together.
+#
+# $M = 1$, $d = 2$, exact. Left: the loss where $w_1 + w_2 = e_1$; white: the minima. Right: the loss when both rows leave
+# the ray on the same side (their sum changes: it grows like the square) or on opposite sides (their sum stays: like the
+# cube).
+# ```
+#
+# For any $m$ and $M$, expanding the square leaves means of products of two ReLUs. They depend on the two norms and on the
+# angle $\theta$ only: $\mathbb E\, \sigma(u \cdot x)\, \sigma(v \cdot x) = \|u\| \|v\|\, \kappa(\cos\theta)$ with the
+# arc-cosine kernel
 #
 # $$
-# \kappa(t) = \frac{1}{2\pi d} \Bigl( (\pi - \arccos t)\, t + \sqrt{1 - t^2} \Bigr), \tag{8}
+# \kappa(t) = \tfrac{1}{2\pi d} \bigl( (\pi - \arccos t)\, t + \sqrt{1 - t^2} \bigr). \tag{Z 8}
 # $$
 #
+# With $\hat u = u/\|u\|$ the loss is
+#
 # $$
-# L(W) = \sum_{i,i'} \|w_i\| \|w_{i'}\|\, \kappa(\hat w_i \cdot \hat w_{i'})
-#   - 2 \sum_{i,j} \|w_i\|\, \kappa(\hat w_i \cdot e_j) + M \kappa(1) + M(M - 1)\, \kappa(0).
+# \begin{aligned}
+# L(W) = {}& \sum_{i,i'} \|w_i\| \|w_{i'}\|\, \kappa(\hat w_i \cdot \hat w_{i'}) \\
+# & - 2 \sum_{i,j} \|w_i\|\, \kappa(\hat w_i \cdot e_j) \\
+# & + M \kappa(1) + M(M - 1)\, \kappa(0).
+# \end{aligned}
 # $$
 #
-# (The second line of the paper's derivation has $\sum_j \sigma(e_j \cdot x)^2$ where the square belongs outside the sum;
-# its third line is right.) In code:
+# (The second line of the derivation in Z, section 4, has $\sum_j \sigma(e_j \cdot x)^2$ where the square belongs outside
+# the sum; its third line is right.) In code, for twenty random networks:
 
 # %%
 m, M, d = 12, 6, 8
@@ -97,7 +160,7 @@ exact = population_loss(W, M)  # the same, also at rows that are 0
 print(f"first network: L = {L[0]:.6f}, population_loss {exact[0]:.6f}")
 
 # %% [markdown]
-# An average over inputs must agree within its error, and must exclude the loss with the misplaced square.
+# An average over sampled inputs must agree within its error, and must exclude the loss with the misplaced square:
 
 
 # %%
@@ -128,12 +191,13 @@ claims.check(
 )
 
 # %% [markdown]
-# The gradient is closed too. With $\hat u = u/\|u\|$ and $k(u, v) = \|u\|\|v\|\kappa(\cos\theta)$,
+# The gradient is closed too. With $k(u, v) = \|u\|\|v\|\kappa(\cos\theta)$ and $k_u$ its gradient in $u$,
 #
 # $$
-# \frac{\partial k}{\partial u} = \frac{1}{2\pi d} \bigl( (\pi - \theta)\, v + \|v\| \sin\theta\, \hat u \bigr),
-# \qquad
-# \frac{\partial L}{\partial w_i} = 2 \sum_{i'} \frac{\partial k}{\partial u}(w_i, w_{i'}) - 2 \sum_j \frac{\partial k}{\partial u}(w_i, e_j).
+# \begin{aligned}
+# k_u &= \tfrac{1}{2\pi d} \bigl( (\pi - \theta)\, v + \|v\| \sin\theta\, \hat u \bigr), \\
+# \tfrac{\partial L}{\partial w_i} &= 2 \sum_{i'} k_u(w_i, w_{i'}) - 2 \sum_j k_u(w_i, e_j).
+# \end{aligned}
 # $$
 #
 # It stays finite where automatic differentiation of $\arccos$ does not, at parallel rows. The formula and central
@@ -163,7 +227,7 @@ claims.check("Z2.gradient", gradient_error, n=len(W))
 # %% [markdown]
 # ## The minima
 #
-# ```{prf:theorem} Lemma 2 of the paper, from Lin et al. (2024)
+# ```{prf:theorem} Z, Lemma 2, from Lin et al. (2024)
 # :label: thm-lemma2
 # For $M \le m$, $L(W) = 0$ exactly if every row of $W$ is $0$ or a positive multiple of some $e_j$, $j \le M$, and the
 # column sums are $\sum_i w_{ij} = 1$ for $j \le M$.
@@ -175,20 +239,20 @@ claims.check("Z2.gradient", gradient_error, n=len(W))
 # $w \ne 0$ is not differentiable across the hyperplane $w^\perp$, where its slope jumps by $w$. Add the jumps of all rows
 # with the same hyperplane. For a hyperplane other than the $e_j^\perp$, $j \le M$, the sum must vanish: with
 # $w_i = \alpha_i v$, the jump across $v^\perp$ is $\sum_i |\alpha_i|\, v$, so there are no such rows. For $e_j^\perp$ it gives
-# $\sum_i |w_{ij}| = 1$ over the rows $w_i = w_{ij} e_j$. What remains is $f_W - f^* = \sum_j \sum_{i: w_{ij} < 0} |w_{ij}|\,
-# (\sigma(-x_j) - \sigma(x_j)) = -\sum_j x_j \sum_{i : w_{ij} < 0} |w_{ij}|$, a linear function, which vanishes only without
-# negative rows.
+# $\sum_i |w_{ij}| = 1$ over the rows $w_i = w_{ij} e_j$. With $s_j$ the sum of $|w_{ij}|$ over the rows with $w_{ij} < 0$,
+# what remains is $f_W - f^* = \sum_j s_j (\sigma(-x_j) - \sigma(x_j))$, which is $-\sum_j s_j x_j$: a linear function, which
+# vanishes only without negative rows.
 # ```
 #
-# So there are at most $M + 1$ kinds of rows (the paper's "$m + 1$" is a slip). Sampled minima are checked as functions in
-# [the chapter on the overlap theorem](12_overlap_theorem.ipynb); here their exact loss is {glue:text}`sampled_loss`
-# or less.
+# So there are at most $M + 1$ kinds of rows (the "$m + 1$" after Z, Lemma 2, is a slip). A row on the ray of $e_j$ is said
+# to have *type* $j$. Minima sampled in [the next chapter](12_overlap_theorem.ipynb)'s way have an exact loss of
+# {glue:text}`sampled_loss` or less.
 #
 # ## How gradient descent gets there
 #
-# We train {glue:text}`networks` networks with $m = 12$, $M = 6$, $d = 8$ from the paper's initialisation, entries
-# $N(0, 1/(md)^2)$, by exact gradient descent with step size ½, and measure how far they are from the manifold: the distance of every row to
-# its nearest ray, and of the column sums to 1.
+# We train {glue:text}`networks` networks with $m = 12$, $M = 6$, $d = 8$ from the paper's initialisation (Z, B.1), entries
+# $N(0, 1/(md)^2)$, by exact gradient descent with step size ½. Their distance to the manifold of minima is that of every
+# row to its nearest ray and of the column sums to 1:
 
 # %%
 minima = sample_minima(30, M, d, 1000, seed)  # (1000, 30, d)
@@ -254,17 +318,15 @@ claims.check(
 
 # %% [markdown]
 # After {glue:text}`steps` steps the farthest network is {glue:text}`farthest` away and the largest loss is
-# {glue:text}`largest_loss`. No network is stuck, but none has "converged" in the sense of a small gradient either. The reason
-# is the shape of the loss.
+# {glue:text}`largest_loss`. No network is stuck, and none has arrived. The reason is the shape of the loss.
 #
 # ```{prf:proposition} Quadratic across, cubic along
 # :label: prop-cubic
-# Let $W$ be a minimum without zero rows and with $\alpha_j + 1$ rows of type $j$. The Hessian of $L$ at $W$ depends on the
-# types only, not on the entries: its block of rows $i, i'$ is
+# Let $W$ be a minimum without zero rows. The Hessian of $L$ at $W$ depends on the types of the rows only, not on the
+# entries: its block of two rows of the same type is $\tfrac1d I$, that of two rows of types $j \ne j'$ is
 #
 # $$
-# \tfrac1d I \quad\text{if } i, i' \text{ have the same type}, \qquad
-# \tfrac1d \bigl( \tfrac12 I + \tfrac1\pi (e_j e_{j'}^\top + e_{j'} e_j^\top) \bigr) \quad\text{for types } j \ne j'.
+# \tfrac1d \bigl( \tfrac12 I + \tfrac1\pi (e_j e_{j'}^\top + e_{j'} e_j^\top) \bigr).
 # $$
 #
 # So it vanishes on the $(m - M)d$-dimensional space of perturbations $\delta$ with $\sum_{i \in \text{type } j} \delta_i = 0$
@@ -272,14 +334,21 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# Insert angles $0$ and $\pi/2$ into $\partial^2 k/\partial u \partial v = \frac{1}{2\pi d}[(\pi - \theta) I + \hat u n_u^\top + \hat v n_v^\top]$
-# with $n_u = (\hat v - \cos\theta\, \hat u)/\sin\theta$; the terms $\partial^2 k/\partial u^2$ carry $\sin\theta$ and
+# Insert angles $0$ and $\pi/2$ into
+#
+# $$
+# 2\pi d\, \partial_u \partial_v k = (\pi - \theta) I + \hat u n_u^\top + \hat v n_v^\top,
+# $$
+#
+# $n_u = (\hat v - \cos\theta\, \hat u)/\sin\theta$; the terms $\partial^2 k/\partial u^2$ carry $\sin\theta$ and
 # cancel between students and teacher, because the rows of each type add up to $e_j$. For the last statement:
 # $f_{W + \varepsilon\delta} - f^*$ is 0 wherever no row changes sign, since the changes add up to 0 in each type; the
 # signs change only in strips $|x_j| = O(\varepsilon)$, where the difference is $O(\varepsilon)$. The mean of its square is
 # $O(\varepsilon^2) \cdot O(\varepsilon)$; it is not smaller, since two rows of one type that tilt differently differ by order $\varepsilon$ on a
 # part of the strip of proportional size.
 # ```
+#
+# The Hessian put together from the types, beside the exact one, at a minimum with 30 rows:
 
 # %%
 types = minima[0].argmax(dim=1)  # (30,), j of each row
@@ -298,16 +367,65 @@ print(f"{zero_modes} zero eigenvalues, (m - M) d = {(30 - M) * d}")
 figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 
 # %% [markdown]
-# On such a valley floor gradient descent moves like $\dot s = -s^2$, which gives $s \sim 1/\text{steps}$. Measured: the loss
-# scales with the distance to the power {glue:text}`cubic:.2f`. At a minimum with $m = 30$, $M = 6$, $d = 8$ the
-# Hessian has {glue:text}`zero_modes` zero eigenvalues of {glue:text}`dimension`, as the proposition says.
+# As the proposition says, {glue:text}`zero_modes` of {glue:text}`dimension` eigenvalues are zero. On such a valley floor
+# gradient descent moves like $\dot s = -s^2$, which gives $s \sim 1/\text{steps}$. Measured: the loss of the networks
+# scales with their distance to the power {glue:text}`cubic:.2f`.
 #
 # ## What we found that the paper does not say
 #
 # - The curvature across the manifold does not depend on how the weight of a type is spread over its rows
 #   ({prf:ref}`prop-cubic`): all minima with the same type counts are equally sharp.
-# - Gradient descent reaches the manifold only like $1/\text{steps}$. Experiments on "converged" solutions measure networks
-#   whose rows are still tilted, and a threshold on the loss is the cube of a threshold on the tilt.
+# - Gradient descent reaches the manifold only like $1/\text{steps}$, and a threshold on the loss is the cube of a threshold
+#   on the tilt of the rows.
+#
+# ## What it means for merging networks
+#
+# The minima form one family: which teacher neurons the rows follow, and how each is split. Two minima with the same types
+# in the same places are joined by a line of minima; a permutation can put the types in place if their counts agree. Trained
+# networks come close to this picture slowly, so that experiments on "converged" solutions measure rows that are still
+# tilted.
+#
+# Read on: [](12_overlap_theorem.ipynb) asks how often the counts of two minima agree; [](16_step_size.ipynb) uses the
+# Hessian of {prf:ref}`prop-cubic` to say which minima gradient descent cannot keep.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 11.1
+# :class: lmc-exercise
+# What is the loss of the student that is 0 everywhere?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Only the teacher's terms are left: $L(0) = M\kappa(1) + M(M - 1)\kappa(0)$. As $\kappa(1) = \frac1{2d}$ and
+# $\kappa(0) = \frac1{2\pi d}$, this is $\frac{M}{2d} \bigl( 1 + \frac{M - 1}{\pi} \bigr)$, for $M = 6$, $d = 8$ about
+# $0.972$. A check:
+#
+#     population_loss(torch.zeros(3, 8, dtype=torch.float64), 6)
+# ```
+#
+# ```{admonition} Exercise 11.2
+# :class: lmc-exercise
+# Let $M = 1$, $d = 2$, and let two rows tilt apart from the minimum $w_1 = w_2 = \frac12 e_1$, to $(\frac12, t)$ and
+# $(\frac12, -t)$ with $t > 0$. Show that the loss is $\frac{4}{3\pi} t^3$ to leading order.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Write $x = (c, s)$. Where $|c| \ge 2t|s|$ both rows are on or both are off, and $f_W = \sigma(c) = f^*$. Elsewhere one row
+# is on, so $f_W = t|s| + \frac12 c$ and $f_W - f^* = t|s| - \frac12|c|$. Hence
+# $L = \mathbb E \bigl(t|s| - \frac12|c|\bigr)_+^2$. The unit circle meets the strip in four arcs, on which $|s| \approx 1$
+# and $|c|$ is the angle $\psi$ from the second axis up to higher orders:
+#
+# $$
+# L \approx \frac{4}{2\pi} \int_0^{2t} \bigl( t - \tfrac12\psi \bigr)^2 d\psi = \frac2\pi \cdot \frac{2t^3}{3}.
+# $$
+#
+# A check, which prints $0.4244 \approx \frac{4}{3\pi}$:
+#
+#     W = torch.tensor([[0.5, 1e-3], [0.5, -1e-3]], dtype=torch.float64)
+#     print(population_loss(W, 1) / 1e-9)
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,17 +13,30 @@
 # %% [markdown]
 # # The overlap theorem
 #
-# Train two wide networks on the same task and match their neurons. How many find a partner? Zhan, Li and Wu
-# {cite:p}`zhan2025` count them for two-layer ReLU networks that learn a teacher with $M$ neurons. The expected
-# proportion of matched neurons, $T(m, M)$, falls from 1 as the student's width $m$ grows past $M$, and returns to 1 as
-# $m \to \infty$. Their Theorem 5 places the bottom of this valley at $m = 2M$.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Train two networks on the same task and match their neurons: how many find a partner?
 #
-# This chapter computes $T$ exactly. The first half of the theorem holds, with a sharper bound than the printed one. In
-# the second half a central limit theorem is applied where a Poisson limit holds: the valley's bottom is at
-# $m \approx$ {glue:text}`r_star:.4f` $M$.
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a teacher with
+# $M$ neurons. The expected share of matched neurons, $T(m, M)$, returns to 1 as the width $m$ grows; with many teacher
+# neurons it is smallest at $m = 2M$ (Z, Theorem 5; Z, Fig. 1).
+#
+# **What we find.** The first half holds, with the exact speed: {claim}`Z3.tends_to_one`. In the second half a central
+# limit theorem is applied where a Poisson limit holds ({claim}`Z3.limit`): the bottom of the valley is at
+# $m \approx$ {glue:text}`r_star:.4f` $M$, not $2M$ ({claim}`Z3.minimum`).
+#
+# **Why it matters.** A neuron without a partner is averaged with the wrong one when two networks are merged. The width
+# at which this happens most often is a fixed multiple of what the task needs.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
+# differentiated. Where the minima come from: [](11_exact_loss.ipynb). {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-M: int = 6  # teacher neurons, left panel of Fig. 1
+M: int = 6  # teacher neurons, left panel of Z, Fig. 1
 M_right: int = 20  # teacher neurons, right panel
 trials: int = 10_000  # simulated pairs of minima per point, as in the paper
 points: int = 30  # widths m per panel
@@ -68,20 +81,17 @@ from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overl
 # The student $f_W(x) = \sum_{i=1}^m \sigma(w_i \cdot x)$, $\sigma(z) = \max(0, z)$, learns the teacher
 # $f^*(x) = \sum_{j=1}^M \sigma(e_j \cdot x)$ with $M \le d$ and inputs on the unit sphere of $\mathbb R^d$.
 #
-# ```{prf:definition} Manifold of minima; Lemma 2 of the paper
+# ```{prf:definition} Manifold of minima; Z, Lemma 2
 # :label: def-manifold
-# Let $S_0 = \{0\}$ and $S_j = \{\alpha e_j : \alpha > 0\}$ for $j \le M$. For $m \ge M$ the global minima are
-#
-# $$
-# \mathcal M = \Bigl\{ W \in \mathbb R^{m \times d} : w_i \in S_0 \cup \dots \cup S_M \text{ for all } i,\;
-# \sum_{i=1}^m w_{ij} = 1 \text{ for all } j \le M \Bigr\}.
-# $$
+# Let $S_0 = \{0\}$ and $S_j = \{\alpha e_j : \alpha > 0\}$ for $j \le M$. For $m \ge M$ the set $\mathcal M$ of global minima
+# holds the matrices $W \in \mathbb R^{m \times d}$ with $w_i \in S_0 \cup \dots \cup S_M$ for all rows $i$ and
+# $\sum_{i=1}^m w_{ij} = 1$ for all columns $j \le M$.
 # ```
 #
-# Row $i$ has *type* $j$ if $w_i \in S_j$. Minima without zero rows have $\alpha_j + 1 \ge 1$ rows of type $j$, and the
-# paper assumes (Assumption 3) that $\alpha = (\alpha_1, \dots, \alpha_M)$ is
-# $\operatorname{Multinomial}(m - M; \tfrac1M, \dots, \tfrac1M)$ and that the entries of one type are uniform on the
-# simplex. One such minimum, with $m = 8$, $M = 3$, $d = 4$:
+# Row $i$ has *type* $j$ if $w_i \in S_j$: it follows the teacher neuron $j$. A minimum without zero rows has
+# $\alpha_j + 1 \ge 1$ rows of type $j$. The paper assumes (Z, *Assumption 3*) that the surplus counts
+# $\alpha = (\alpha_1, \dots, \alpha_M)$ follow $\operatorname{Multinomial}(m - M; \tfrac1M, \dots, \tfrac1M)$ and that the
+# entries of one type are uniform on the simplex. One such minimum, with $m = 8$, $M = 3$, $d = 4$:
 
 # %%
 W = sample_minima(m=8, M=3, d=4, n=1, seed=seed)[0]  # (m, d)
@@ -89,8 +99,9 @@ print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 
 # %% [markdown]
 # Why every such matrix is a minimum is one line: $\sigma$ is positively homogeneous, so the rows of type $j$ add up to
-# $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is not small there, it is zero, for every input
-# distribution. We check the sampled matrices as functions; that there are no *other* minima is the content of Lemma 2.
+# $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is zero there, for every input distribution. We compare
+# sampled minima with the teacher as functions; that there are no *other* minima is
+# [proven in the previous chapter](11_exact_loss.ipynb).
 
 # %%
 minima = sample_minima(m=20, M=6, d=8, n=1000, seed=seed)  # (n, m, d)
@@ -107,8 +118,8 @@ claims.check("Z1.sampled", deviation, n=len(minima))
 # %% [markdown]
 # The words before the formula of Assumption 3 say something else: "each neuron is equally likely to be assigned to each
 # type". If all $m$ rows chose freely, and choices that leave a type empty were rejected, the type counts would vary
-# more than the formula says. The book follows the formula, as the paper's proofs and its appendix B.1 do, and measures
-# that its sampler does.
+# more. The book follows the formula, as the paper's proofs and Z, B.1 do; the variance of the counts, divided by that of
+# the formula, shows that its sampler does:
 
 
 # %%
@@ -137,19 +148,60 @@ claims.check(
 )
 
 # %% [markdown]
-# Whether minima found by *gradient descent* have such types is the rest of claim Z13. This chapter takes Assumption 3 for
-# granted; [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
+# Whether *gradient descent* finds such types is the rest of {claim}`Z13`. This chapter takes Assumption 3 for granted;
+# [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
 #
 # The *overlap* of two minima is the number of rows that can be paired with a row of the same type,
-# $C = \sum_j \min(\alpha^{(1)}_j, \alpha^{(2)}_j) + M$ (5), and $T(m, M) = \mathbb E\, C/m$. If the type vectors are equal, $C = m$, and
-# after a permutation that pairs the types (the paper leaves it out) all points between the two minima are minima. For pairs of minima with $m = 3M$:
+#
+# $$
+# C = M + \sum_{j=1}^M \min(\alpha^{(1)}_j, \alpha^{(2)}_j),
+# \tag{Z 5}
+# $$
+#
+# and $T(m, M) = \mathbb E\, C/m$. If the type vectors are equal, $C = m$, and after a permutation that pairs the types all
+# points between the two minima are minima. For {glue:text}`trials` pairs of minima with $m = 3M$:
 
 # %%
 rng = seeds.numpy_generator(seed, "pairs of minima")
 alpha = rng.multinomial(2 * M, np.full(M, 1 / M), size=(2, trials))
-C = np.minimum(*alpha).sum(axis=1) + M  # (trials,), eq. (5)
+C = np.minimum(*alpha).sum(axis=1) + M  # (trials,), Z, eq. (5)
 error = C.std(ddof=1) / math.sqrt(trials) / (3 * M)
 print(f"T({3 * M}, {M}) = {C.mean() / (3 * M):.4f} ± {error:.4f} simulated")
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: the neurons of two minima"}
+own_counts, other_counts = 1 + alpha[:, 0]  # (M,), rows of each type
+both_have = np.minimum(own_counts, other_counts)  # (M,), pairs of each type
+figure, axis = figures.panels(height=3.3)
+types_shown = np.arange(1, M + 1)
+for side, of_type, colour in ((-1, own_counts, "blue"), (1, other_counts, "sky")):
+    at_type = types_shown + 0.2 * side
+    axis.bar(at_type, both_have, 0.36, color=f"book:{colour}")
+    axis.bar(
+        *(at_type, of_type - both_have, 0.36, both_have),
+        **dict(color="white", edgecolor=f"book:{colour}", hatch="////"),
+    )
+for colour, face, entry in (
+    ("blue", "book:blue", "first network, matched"),
+    ("sky", "book:sky", "second network, matched"),
+    ("grey", "white", "without a partner"),
+):
+    style = dict(facecolor=face, edgecolor=f"book:{colour}", label=entry)
+    axis.bar(1, 0, hatch="////" if face == "white" else None, **style)
+axis.set(xlabel="type: the teacher neuron that a row follows", ylabel="rows")
+axis.set_xticks(types_shown)
+axis.yaxis.get_major_locator().set_params(integer=True)
+figures.legend(figure, columns=3)
+figures.show("fig_overlap", figure)
+figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
+
+# %% [markdown]
+# ```{glue:figure} fig_overlap
+# :name: fig-overlap
+# :alt: Two bars for each of the types, one for each network. Where the bars of a type have different heights, the surplus of the higher one is hatched; it has no partner.
+#
+# The first pair of this sample. Rows of one type are paired until one of the networks has no more of them. Here
+# {glue:text}`overlap_shown` of {glue:text}`width_shown` find a partner.
+# ```
 
 # %% [markdown]
 # ## The exact value
@@ -158,7 +210,7 @@ print(f"T({3 * M}, {M}) = {C.mean() / (3 * M):.4f} ± {error:.4f} simulated")
 # independent, $n = m - M$, $p = 1/M$, and $\min(x, y) = \tfrac12 (x + y - |x - y|)$, the paper obtains
 #
 # $$
-# T(m, M) = 1 - \frac{M}{2m}\, \mathbb E |X - Y|. \tag{13}
+# T(m, M) = 1 - \frac{M}{2m}\, \mathbb E |X - Y|. \tag{Z 13}
 # $$
 #
 # It goes on by simulation and by a normal approximation. Neither is needed.
@@ -169,8 +221,10 @@ print(f"T({3 * M}, {M}) = {C.mean() / (3 * M):.4f} ± {error:.4f} simulated")
 # $\theta_k = (2k - 1)\pi/(2N)$,
 #
 # $$
-# \mathbb E|X - Y| = \frac1\pi \int_0^\pi \frac{1 - \varphi(\theta)}{1 - \cos\theta}\, d\theta
-# = \frac1N \sum_{k=1}^N \frac{1 - \varphi(\theta_k)}{1 - \cos\theta_k}.
+# \begin{aligned}
+# \mathbb E|X - Y| &= \frac1\pi \int_0^\pi \frac{1 - \varphi(\theta)}{1 - \cos\theta}\, d\theta \\
+# &= \frac1N \sum_{k=1}^N \frac{1 - \varphi(\theta_k)}{1 - \cos\theta_k}.
+# \end{aligned}
 # $$
 # ```
 #
@@ -200,9 +254,9 @@ print(
 print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 
 # %% [markdown]
-# ## Figure 1 of the paper
+# ## The valley of Z, Fig. 1
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Simulate Fig. 1"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Simulate Z, Fig. 1"}
 widths = {
     K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
     for K in (M, M_right)
@@ -221,14 +275,14 @@ def simulate(seed: int) -> dict[int, np.ndarray]:
 
 simulated = simulate(seed)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Fig. 1"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 1"}
 figure, axes = figures.panels(2, sharey=True)
 for axis, K in zip(axes, widths, strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
     normal = [overlap.normal_overlap(int(m), K) for m in ms]
-    axis.plot(ms, exact, label="exact, eq. (13)")
-    axis.plot(ms, normal, "--", label="normal approximation, eq. (15)")
+    axis.plot(ms, exact, label="exact (Z 13)")
+    axis.plot(ms, normal, "--", label="normal approximation (Z 15)")
     points_style = dict(color="book:black", label="simulation")
     figures.band(axis, widths[K], *simulated[K].T, **points_style)
     axis.axvline(2 * K, color="book:grey", linestyle=":", label="$m = 2M$")
@@ -251,12 +305,13 @@ figures.numbers(
 # :name: fig-simulation
 # :alt: Two panels of overlap against width. Simulated points lie on the exact curve, which falls to about three quarters just beyond twice the teacher's width and then rises; the normal approximation runs visibly below.
 #
-# Expected overlap proportion, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`. Bars: ±3.29 standard errors of
-# {glue:text}`trials` simulated pairs (profile {glue:text}`profile`).
+# Z, Fig. 1: expected overlap proportion, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`. Bars: ±3.29 standard
+# errors of {glue:text}`trials` simulated pairs (profile {glue:text}`profile`).
 # ```
 
 # %% [markdown]
-# The simulation agrees with the exact curve and excludes the normal approximation:
+# Over all points of both panels, the mean of the simulated $1 - T$ relative to the exact one, and to the normal
+# approximation:
 
 # %%
 surplus = [(int(m), K) for K in widths for m in widths[K][1:]]  # at m = M, 0 = 0
@@ -290,35 +345,45 @@ claims.check(
 # ## $T \to 1$, and how fast
 #
 # From $(\mathbb E|X - Y|)^2 \le \operatorname{Var}(X - Y)$ the paper concludes
-# $T \ge 1 - \sqrt{2(m - M)(M - 1)}/(2m) \to 1$ for fixed $M$. That is right, and more is true.
+# $T \ge 1 - \sqrt{2(m - M)(M - 1)}/(2m) \to 1$ for fixed $M$ (Z, A.1). That is right, and more is true.
 #
 # ```{prf:theorem} Speed, and the normal approximation as a bound
 # :label: thm-bound
 # For all $m > M \ge 2$,
 #
 # $$
-# 1 - T(m, M) \;<\; \frac1m \sqrt{\frac{(m - M)(M - 1)}{\pi}},
+# 1 - T < \frac1m \sqrt{\frac{(m - M)(M - 1)}{\pi}},
 # $$
 #
-# and $1 - T(m, M) \sim \sqrt{(M - 1)/(\pi m)}$ as $m \to \infty$ with $M$ fixed. So the expression of eq. (15), before its limit is taken, is a strict lower bound of $T$.
+# and $1 - T(m, M) \sim \sqrt{(M - 1)/(\pi m)}$ as $m \to \infty$ with $M$ fixed. So the normal approximation (Z 15),
+# before its limit is taken, is a strict lower bound of $T$.
 # ```
 #
 # ```{prf:proof}
-# Write $D_n = X - Y$, $a_n = \mathbb E|D_n|$ and $c_n = P(D_n = 0)$. One more trial changes $D$ by $+1$ or $-1$ with
-# probability $pq$ each, which changes $|D|$ on average only if $D = 0$:
+# Write $D_n = X - Y$, $a_n = \mathbb E|D_n|$, $c_n = P(D_n = 0)$ and $c'_n = P(D_n = 1)$. One more trial changes $D$ by
+# $+1$ or $-1$ with probability $pq$ each, which changes $|D|$ on average only if $D = 0$:
 #
 # $$
-# a_{n+1} = a_n + 2pq\, c_n, \qquad c_{n+1} = (1 - 2pq)\, c_n + 2pq\, P(D_n = 1). \tag{a}
+# a_{n+1} = a_n + 2pq\, c_n, \quad c_{n+1} = (1 - 2pq)\, c_n + 2pq\, c'_n. \tag{a}
 # $$
 #
 # Integrating $\frac1\pi \int \frac{1 - \varphi}{1 - \cos\theta}$ by parts, with antiderivative $-\cot(\theta/2)$ of
-# $1/(1 - \cos\theta)$, gives $a_n = 2npq\, [P(D_{n-1} = 0) + P(D_{n-1} = 1)]$. Now $P(D_{n-1} = 0) \ge P(D_{n-1} = 1)$,
-# because $\frac1\pi\int_0^\pi \varphi\, (1 - \cos\theta)\, d\theta \ge 0$, and $4pq \le 1$; so by (a)
-# $2c_n - [P(D_{n-1} = 0) + P(D_{n-1} = 1)] = (1 - 4pq)\,[P(D_{n-1} = 0) - P(D_{n-1} = 1)] \ge 0$, that is
-# $a_n \le 4npq\, c_n$. Hence $a_{n+1} = a_n + 2pq\, c_n \ge a_n \bigl(1 + \tfrac1{2n}\bigr) > a_n \sqrt{1 + 1/n}$: the
-# sequence $a_n/\sqrt n$ increases strictly. For fixed $p$ the central limit theorem does apply, and with bounded second
-# moments $a_n/\sqrt n \to 2\sqrt{pq/\pi}$. So $a_n < 2\sqrt{npq/\pi}$; insert $pq = (M - 1)/M^2$ into (13).
+# $1/(1 - \cos\theta)$, gives $a_n = 2npq\, (c_{n-1} + c'_{n-1})$. Now $c_{n-1} \ge c'_{n-1}$, because
+# $\frac1\pi\int_0^\pi \varphi\, (1 - \cos\theta)\, d\theta \ge 0$, and $4pq \le 1$; so by (a)
+#
+# $$
+# \begin{aligned}
+# & 2c_n - (c_{n-1} + c'_{n-1}) \\
+# & \quad = (1 - 4pq)\,(c_{n-1} - c'_{n-1}) \ge 0,
+# \end{aligned}
+# $$
+#
+# that is $a_n \le 4npq\, c_n$. Hence $a_{n+1} = a_n + 2pq\, c_n$ is at least $a_n \bigl(1 + \tfrac1{2n}\bigr)$, which is
+# more than $a_n \sqrt{1 + 1/n}$: the sequence $a_n/\sqrt n$ increases strictly. For fixed $p$ the central limit theorem does apply, and with bounded second
+# moments $a_n/\sqrt n \to 2\sqrt{pq/\pi}$. So $a_n < 2\sqrt{npq/\pi}$; insert $pq = (M - 1)/M^2$ into (Z 13).
 # ```
+#
+# The deficit $1 - T$ over the paper's bound, for all teachers up to $M =$ {glue:text}`M_max`, and the exponent of $m$ in it:
 
 # %%
 curves = {  # T(m, K) for m = K, …, 20 K
@@ -342,9 +407,8 @@ claims.check("Z3.tends_to_one", slopes, n=1000)
 claims.check("Z3.variance_bound", sharpest, n=M_max)
 
 # %% [markdown]
-# By {prf:ref}`thm-bound` this ratio stays below $\sqrt{2/\pi} \approx$ {glue:text}`sharp:.4f`.
-
-# %% [markdown]
+# By {prf:ref}`thm-bound` the ratio stays below $\sqrt{2/\pi} \approx$ {glue:text}`sharp:.4f`.
+#
 # ## One valley
 #
 # ```{prf:theorem} $T$ falls, then rises
@@ -354,14 +418,65 @@ claims.check("Z3.variance_bound", sharpest, n=M_max)
 # ```
 #
 # ```{prf:proof}
-# By (13), $T(m + 1, M) < T(m, M)$ exactly if $a_{n+1}/(n + 1 + M) > a_n/(n + M)$, and by (a) exactly if
-# $h(n) = 2pq\,(n + M)\, c_n - a_n > 0$. Again by (a), $h(n + 1) - h(n) = 2pq\,(n + 1 + M)(c_{n+1} - c_n)$, which is
-# negative because $c_n = \frac1\pi\int_0^\pi \varphi(\theta)\, d\theta$ decreases strictly in $n$. So $h$ decreases
+# By (Z 13), $T(m + 1, M) < T(m, M)$ exactly if $a_{n+1}/(n + 1 + M) > a_n/(n + M)$, and by (a) exactly if
+# $h(n) = 2pq\,(n + M)\, c_n - a_n > 0$. Again by (a),
+#
+# $$
+# \begin{aligned}
+# & h(n + 1) - h(n) \\
+# & \quad = 2pq\,(n + 1 + M)(c_{n+1} - c_n),
+# \end{aligned}
+# $$
+#
+# which is negative because $c_n = \frac1\pi\int_0^\pi \varphi(\theta)\, d\theta$ decreases strictly in $n$. So $h$ decreases
 # strictly; $h(0) = 2pqM > 0$, and since $T \to 1$ it becomes negative.
 # ```
 #
-# Appendix A.1 announces that $T$ "initially increases monotonically and then decreases"; the two words are exchanged. The
-# tie occurs at $M = 2$, where $T(4, 2) = T(5, 2)$.
+# Z, A.1 announces that $T$ "initially increases monotonically and then decreases"; the two words are exchanged. The
+# tie occurs at $M = 2$, where $T(4, 2) = T(5, 2)$. The sign of $h$ gives the bottom $m^*(M)$; the first step of $T$ and
+# its turns, for all teachers:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the valley, to walk along"}
+along = np.unique(np.linspace(M, 6 * M, 31).round().astype(int))  # widths m
+rows = np.arange(1, 16)  # of one type
+trials_each, chance = (along - M)[:, None], 1 / M
+enough = binomial.sf(rows - 2, trials_each, chance)  # P(at least r rows)
+more = binomial.sf(rows - 1, trials_each, chance)
+floor = np.array([expected_overlap(int(size), M) for size in along])
+means = np.stack([along / M, floor * along / M], axis=1)  # of one, of the fewer
+scene = figures.Moving(
+    "student neurons $m$",
+    [str(size) for size in along],
+    [
+        f"of {one:.2f} rows of a type {fewer:.2f} find a partner: $T$ = {share:.3f}"
+        for (one, fewer), share in zip(means, floor, strict=True)
+    ],
+    start=int(floor.argmin()),
+)
+laws = scene.panel(xlabel="rows of one type", ylabel="probability", ylim=(0, 1))
+for law, shift, colour, label, place in (
+    (enough - more, -0.2, "blue", "in one network", means[:, :1]),
+    (enough**2 - more**2, 0.2, "orange", "the fewer of two", means[:, 1:]),
+):
+    laws.draw(rows + shift, law, "bars", colour, label, width=0.4)
+    laws.draw(place.repeat(2, axis=1), [0, 1], "--", colour, f"mean, {label}")
+curve = scene.panel(xlabel="student neurons $m$", ylabel="overlap $T(m, M)$")
+widest_first = np.arange(M, 6 * M + 1)
+every = [expected_overlap(int(size), M) for size in widest_first]
+curve.draw(widest_first, every, "-", "black", "$T$, eq. (13)")
+curve.draw([2 * M] * 2, [min(every), 1], ":", "grey", "$m = 2M$")
+curve.draw(along[:, None], floor[:, None], "o", "red", "this width")
+scene.show("fig_valley")
+
+# %% [markdown]
+# Move the width: both laws spread, and $T$ is the mean of the orange one, the rows that find a partner, over the mean of the blue one.
+#
+# ```{glue:figure} fig_valley
+# :name: fig-valley
+# :alt: Left, the law of the number of rows of one type in one network, and of the smaller number of two networks, with their means. Right, the expected overlap against the width, a valley whose bottom lies beyond twice the teacher's width, with a dot at the width that is shown.
+#
+# Along the valley for $M =$ {glue:text}`M`. Left: the number of rows of one type in one network, $1 + X$, and in that of two networks which has fewer, $1 + \min(X, Y)$; dashed, their means, $m/M$ and $T m/M$. Right: the quotient of the two means. Exact.
+# ```
 
 # %%
 n, p = np.arange(4 * M), 1 / M
@@ -382,8 +497,8 @@ claims.check("Z3.turns_once", turns, n=M_max)
 # %% [markdown]
 # ## Many teachers
 #
-# The second half of Theorem 5 lets $M \to \infty$ with $M/m \to t$. The proof standardises $X$ and $Y$ and calls on a
-# central limit theorem (14), which yields $T \to 1 - \sqrt{t(1 - t)/\pi}$ (16), smallest at $t = \tfrac12$. But
+# The second half of Z, Theorem 5 lets $M \to \infty$ with $M/m \to t$. The proof standardises $X$ and $Y$ and calls on a
+# central limit theorem (Z 14), which yields $T \to 1 - \sqrt{t(1 - t)/\pi}$ (Z 16), smallest at $t = \tfrac12$. But
 # $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu = (1 - t)/t$ stays bounded, and
 # $X$ tends to a Poisson variable.
 
@@ -406,7 +521,7 @@ limit = [overlap.overlap_limit(v) for v in r]
 printed = [overlap.normal_limit(1 / v) for v in r]
 style = dict(label=r"limit $M \to \infty$", zorder=3)
 right.plot(r, limit, color="book:black", **style)
-style = dict(color="book:orange", label="printed limit, eq. (16)")
+style = dict(color="book:orange", label="printed limit (Z 16)")
 right.plot(r, printed, "--", **style)
 for K, colour in ((6, "book:sky"), (20, "book:green"), (1000, "book:purple")):
     ms = np.unique(np.linspace(K, 6 * K, 60).astype(int))
@@ -418,6 +533,16 @@ right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
 figures.show("fig_limit", figure)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+figure, axis = figures.card()
+axis.plot(r, printed, "--", color="book:orange", label="as printed")
+axis.plot(r, limit, color="book:blue", label="exact")
+axis.plot(2, min(printed), "v", color="book:orange", markersize=9)
+axis.plot(r_star, min(limit), "v", color="book:blue", markersize=9)
+axis.set(xlabel="student's width / teacher's width", ylabel="neurons that match")
+axis.legend()
+figures.keep(figure)
+
 # %% [markdown]
 # ```{glue:figure} fig_limit
 # :name: fig-limit
@@ -427,12 +552,15 @@ figures.show("fig_limit", figure)
 # ({prf:ref}`thm-limit`) and the printed limit; triangles mark the minima of the two limits. Nothing here is sampled.
 # ```
 #
-# ```{prf:theorem} The limit; corrects eq. (16)
+# ```{prf:theorem} The limit; corrects Z, eq. (16)
 # :label: thm-limit
-# Let $M \to \infty$, $m/M \to r \ge 1$ and $\nu = r - 1$. Then
+# Let $M \to \infty$, $m/M \to r \ge 1$ and $\nu = r - 1$. Then $T(m, M) \to T_\infty(r)$,
 #
 # $$
-# T(m, M) \;\longrightarrow\; T_\infty(r) = 1 - \frac{\nu}{1 + \nu}\, e^{-2\nu} \bigl( I_0(2\nu) + I_1(2\nu) \bigr),
+# \begin{aligned}
+# T_\infty(r) &= 1 - \frac{\nu}{1 + \nu}\, g(2\nu), \\
+# g(x) &= e^{-x} \bigl( I_0(x) + I_1(x) \bigr),
+# \end{aligned}
 # $$
 #
 # with modified Bessel functions $I_0$, $I_1$. For $0 < t = 1/r < 1$ the printed limit is strictly smaller,
@@ -441,25 +569,32 @@ figures.show("fig_limit", figure)
 #
 # ```{prf:proof}
 # In {prf:ref}`prop-exact`, $n = \nu M + o(M)$ and $p = 1/M$ give $\varphi(\theta) \to e^{-2\nu(1 - \cos\theta)}$, and
-# $0 \le (1 - \varphi)/(1 - \cos\theta) \le 2npq$ is bounded. By dominated convergence
-# $\mathbb E|X - Y| \to G(\nu) = \frac1\pi \int_0^\pi \frac{1 - e^{-2\nu(1 - \cos\theta)}}{1 - \cos\theta}\, d\theta$. Here
-# $G(0) = 0$ and $G'(\nu) = \frac2\pi \int_0^\pi e^{-2\nu(1 - \cos\theta)}\, d\theta = 2 e^{-2\nu} I_0(2\nu)$, and the
-# derivative of $2\nu e^{-2\nu} (I_0(2\nu) + I_1(2\nu))$ is the same, because $I_0' = I_1$ and
-# $I_1'(x) = I_0(x) - I_1(x)/x$. Insert $G$ into (13), with $M/m \to 1/(1 + \nu)$.
+# $0 \le (1 - \varphi)/(1 - \cos\theta) \le 2npq$ is bounded. With $u = 1 - \cos\theta$, by dominated convergence $\mathbb E|X - Y| \to G(\nu)$,
 #
-# With $g(x) = e^{-x}(I_0(x) + I_1(x))$, $1 - T_\infty = \frac{\sqrt\nu}{1 + \nu} \cdot \sqrt\nu\, g(2\nu)$, and the
-# printed deficit is $\sqrt{t(1 - t)/\pi} = \frac{\sqrt\nu}{1 + \nu} \cdot \frac1{\sqrt\pi}$. The factor
+# $$
+# \begin{aligned}
+# G(\nu) &= \frac1\pi \int_0^\pi \frac{1 - e^{-2\nu u}}{u}\, d\theta, \\
+# G'(\nu) &= \frac2\pi \int_0^\pi e^{-2\nu u}\, d\theta \\
+# &= 2 e^{-2\nu} I_0(2\nu).
+# \end{aligned}
+# $$
+#
+# $G(0) = 0$, and the derivative of $2\nu\, g(2\nu)$ is the same, because $I_0' = I_1$ and
+# $I_1'(x) = I_0(x) - I_1(x)/x$. Insert $G$ into (Z 13), with $M/m \to 1/(1 + \nu)$.
+#
+# Now $1 - T_\infty = \frac{\sqrt\nu}{1 + \nu} \cdot \sqrt\nu\, g(2\nu)$, and the printed deficit is $\sqrt{t(1 - t)/\pi} = \frac{\sqrt\nu}{1 + \nu} \cdot \frac1{\sqrt\pi}$. The factor
 # $\sqrt\nu\, g(2\nu)$ has the derivative $\frac{e^{-2\nu}}{2\sqrt\nu} (I_0(2\nu) - I_1(2\nu)) > 0$ and the limit
 # $1/\sqrt\pi$ as $\nu \to \infty$, since $e^{-x} I_k(x) \sim 1/\sqrt{2\pi x}$.
 # ```
 #
-# Eq. (16) survives as a lower bound, and as the leading term when the student is much wider than the teacher. At the
-# other end it has the wrong order: just above $m = M$ the deficit $1 - T$ grows like $\nu$, not like $\sqrt\nu$.
+# (Z 16) survives as a lower bound, and as the leading term when the student is much wider than the teacher. At the
+# other end it has the wrong order: just above $m = M$ the deficit $1 - T$ grows like $\nu$, not like $\sqrt\nu$. The two
+# limits at $m = 2M$, beside exact values:
 
 # %%
 nu = 1.0  # m = 2M, t = 1/2
 limit_2 = 1 - nu / (1 + nu) * (i0e(2 * nu) + i1e(2 * nu))  # i0e(x) = e^(−x) I₀(x)
-printed_2 = 1 - math.sqrt(0.5 * (1 - 0.5) / math.pi)  # eq. (16)
+printed_2 = 1 - math.sqrt(0.5 * (1 - 0.5) / math.pi)  # Z, eq. (16)
 large = 10_000
 at_2 = {K: expected_overlap(2 * K, K) for K in (10, 100, 1000, large)}
 for K, T in at_2.items():
@@ -488,12 +623,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gap_100:.1e` for
-# $M = 100$ and {glue:text}`gap_1000:.1e` for $M = 1000$. The printed limit stays off by up to {glue:text}`printed_gap:.3f`.
+# The exact values approach the limit like $1/M$: over $1 \le m/M \le 6$ the largest distance is {glue:text}`gap_100:.4f` for
+# $M = 100$ and {glue:text}`gap_1000:.5f` for $M = 1000$. The printed limit stays off by up to {glue:text}`printed_gap:.3f`.
 #
 # ## Where the valley's bottom is
 #
-# ```{prf:theorem} Minimum of the limit; corrects Theorem 5
+# ```{prf:theorem} Minimum of the limit; corrects Z, Theorem 5
 # :label: thm-limit-minimum
 # $T_\infty$ has exactly one minimum on $[1, \infty)$, at $r^* = 1 + \nu^*$, where $\nu^*$ is the only positive root of
 #
@@ -504,29 +639,54 @@ figures.numbers(
 #
 # ```{prf:proof}
 # With $g$ as above, $g'(x) = -e^{-x} I_1(x)/x$, so that
-# $\frac{d}{d\nu} \frac{\nu}{1 + \nu} g(2\nu) = \frac{e^{-2\nu}}{(1 + \nu)^2} \bigl( I_0(2\nu) - \nu I_1(2\nu) \bigr)$. The
-# ratio $I_1/I_0$ increases from 0 to 1, hence $\nu I_1/I_0$ increases from 0 to $\infty$ and passes 1 once.
+#
+# $$
+# \begin{aligned}
+# & \frac{d}{d\nu} \frac{\nu\, g(2\nu)}{1 + \nu} \\
+# & \quad = \frac{e^{-2\nu}}{(1 + \nu)^2} \bigl( I_0(2\nu) - \nu I_1(2\nu) \bigr).
+# \end{aligned}
+# $$
+#
+# The ratio $I_1/I_0$ increases from 0 to 1, hence $\nu I_1/I_0$ increases from 0 to $\infty$ and passes 1 once.
 # ```
 #
 # ```{prf:theorem} Minimum for finite $M$
 # :label: thm-finite-minimum
-# For $M \ge 2$ the smallest minimiser is $m^*(M) = M + \min\{n : h(n) \le 0\}$ with $h$ from {prf:ref}`thm-unimodal`, and
+# For $M \ge 2$ the smallest minimiser is $M$ plus the least $n$ with $h(n) \le 0$, $h$ from {prf:ref}`thm-unimodal`, and
 #
 # $$
-# m^*(M) = \bigl\lceil r^* M + c + O(1/M) \bigr\rceil, \qquad c = -\frac{H_1(\nu^*)}{2 e^{-2\nu^*} I_1(2\nu^*) \bigl(1 - (\nu^*)^2\bigr)},
+# \begin{aligned}
+# m^*(M) &= \bigl\lceil r^* M + c + O(1/M) \bigr\rceil, \\
+# c &= \frac{e^{2\nu^*} H_1(\nu^*)}{2\, I_1(2\nu^*) \bigl((\nu^*)^2 - 1\bigr)},
+# \end{aligned}
 # $$
 #
-# where $H_1 = 2\nu(1 + \nu)(\langle u \rangle - \langle u^2 \rangle) - \tfrac12 G + \nu (\langle 1 \rangle - \langle u \rangle)$,
-# $u = 1 - \cos\theta$ and $\langle f \rangle = \frac1\pi \int_0^\pi f\, e^{-2\nu u}\, d\theta$.
+# where, with $u = 1 - \cos\theta$ and $\langle f \rangle = \frac1\pi \int_0^\pi f\, e^{-2\nu u}\, d\theta$,
+#
+# $$
+# \begin{aligned}
+# H_1 = {}& 2\nu(1 + \nu)\bigl(\langle u \rangle - \langle u^2 \rangle\bigr) \\
+# & - \tfrac12 G + \nu \bigl(\langle 1 \rangle - \langle u \rangle\bigr).
+# \end{aligned}
+# $$
 # ```
 #
 # ```{prf:proof}
-# The first statement is {prf:ref}`thm-unimodal`. With $n = \nu M$,
-# $\log\varphi = -2\nu(1 - \tfrac1M)u - \tfrac{2\nu}{M} u^2 + O(M^{-2})$, uniformly in $\theta$. Expanding $c_n$ and $a_n$
-# gives $h/(2pqM) = H_0(\nu) + H_1(\nu)/M + O(M^{-2})$, uniformly on compact sets of $\nu$, with
-# $H_0 = e^{-2\nu}(I_0 - \nu I_1)$, whose derivative at its root is $2 e^{-2\nu} I_1 (1 - \nu^2) < 0$, since
-# $\nu^* > 1$. So $h$ changes sign at $n = \nu^* M + c + O(1/M)$.
+# The first statement is {prf:ref}`thm-unimodal`. With $n = \nu M$, up to terms of order $M^{-2}$, uniformly in $\theta$ and on
+# compact sets of $\nu$,
+#
+# $$
+# \begin{aligned}
+# \log\varphi &\approx -2\nu u + \tfrac{2\nu}{M} (u - u^2), \\
+# \frac{h}{2pqM} &\approx H_0 + \tfrac1M H_1,
+# \end{aligned}
+# $$
+#
+# the second by expanding $c_n$ and $a_n$. Here $H_0 = e^{-2\nu}(I_0 - \nu I_1)$, whose derivative at its root is
+# $2 e^{-2\nu} I_1 (1 - \nu^2) < 0$, since $\nu^* > 1$. So $h$ changes sign at $n = \nu^* M + c + O(1/M)$.
 # ```
+#
+# The root $\nu^*$, the shift $c$, and the formula beside the exact minimiser for every $M$ up to 1000:
 
 # %%
 nu = brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)  # ν*
@@ -557,14 +717,14 @@ for K in (6, 20):
 
 figure, (left, right) = figures.panels(2)
 left.semilogx(sizes, bottoms / sizes, ".", markersize=3, label="exact minimum")
-left.axhline(2, color="book:orange", linestyle="--", label="Theorem 5")
+left.axhline(2, color="book:orange", linestyle="--", label="Z, Theorem 5")
 left.axhline(r_star, color="book:black", label=r"$r^*$")
 left.set(xlabel="teacher neurons $M$", ylabel="$m^*(M)/M$")
 left.legend()
 ms = np.arange(20, 101)
 depth = np.array([expected_overlap(int(m), 20) for m in ms])
 right.plot(ms, depth - depth.min(), ".-", markersize=3)
-for power, colour in ((4, "book:orange"), (6, "book:green")):
+for power, colour in ((4, "book:sky"), (6, "book:green")):
     height = figures.BAND * spread[20] * math.sqrt(2 / 10**power)
     label = f"$10^{power}$ pairs"
     right.axhspan(0, height, color=colour, alpha=0.3, label=label)
@@ -585,17 +745,24 @@ def pairs_needed(m: int, K: int) -> float:
     return 2 * (figures.BAND * spread[K] / gap) ** 2
 
 
+def in_words(count: float) -> str:
+    """A large number as people say it."""
+    known = float(f"{count:.2g}")  # two digits
+    return f"{known / 1e6:,.0f} million" if count >= 1e6 else f"{known:,.0f}"
+
+
 figures.numbers(
+    M_max=M_max,
     hits=int((bottoms == predicted).sum()),
     total=len(sizes),
     nu_star=r_star - 1,
     shift=overlap.minimiser_shift(),
     bottom=overlap.overlap_limit(r_star),
     bottom_printed=overlap.normal_limit(0.5),
-    pairs_6=f"{pairs_needed(12, 6):,.0f}",
-    pairs_20=f"{pairs_needed(45, 20):,.0f}",
+    pairs_6=in_words(pairs_needed(12, 6)),
+    pairs_20=in_words(pairs_needed(45, 20)),
     off_20=overlap.minimiser(20) - 40,
-    pairs_40=f"{pairs_needed(40, 20):,.0f}",
+    pairs_40=in_words(pairs_needed(40, 20)),
     depth_40=expected_overlap(40, 20) - expected_overlap(46, 20),
 )
 
@@ -613,21 +780,72 @@ figures.numbers(
 # $T_\infty(r^*) =$ {glue:text}`bottom:.4f`, where the paper's limit has the minimum {glue:text}`bottom_printed:.4f`. The formula
 # $\lceil r^* M + c \rceil$ gives the exact minimiser for {glue:text}`hits` of the {glue:text}`total` values $M = 2, \dots, 1000$.
 #
-# "Approximately $2M$", as the paper says of its Fig. 1, is fair at $M = 6$: the minimum is the next width, and to tell it from $m = 12$
-# takes about {glue:text}`pairs_6` pairs a point. At $M = 20$ the valley is {glue:text}`off_20` neurons off and so flat that the eye does not see it: its bottom
-# lies only {glue:text}`depth_40:.4f` below the value at $m = 40$. About {glue:text}`pairs_40` pairs a point tell these two apart, fewer than the paper's
-# $10^4$; to tell $m = 45$ from the bottom takes {glue:text}`pairs_20`.
+# "Approximately $2M$", as the paper says of Z, Fig. 1, is fair at $M = 6$ ({claim}`Z3.minimum_at_6`): the minimum is the next
+# width, and to tell it from $m = 12$ takes about {glue:text}`pairs_6` pairs a point. At $M = 20$ the valley is
+# {glue:text}`off_20` neurons off ({claim}`Z3.minimum_at_20`) and so flat that the eye does not see it: its bottom lies only
+# {glue:text}`depth_40:.4f` below the value at $m = 40$. About {glue:text}`pairs_40` pairs a point tell these two apart,
+# fewer than the paper's $10^4$; to tell $m = 45$ from the bottom takes {glue:text}`pairs_20`.
 #
 # ## What we found that the paper does not say
 #
 # - $T(m, M)$ has a closed form: a sum of $\lceil (m - M)/2 \rceil$ positive terms ({prf:ref}`prop-exact`).
 # - For every finite $M \ge 2$ there is one valley ({prf:ref}`thm-unimodal`), with its bottom at
-#   $\lceil r^* M + c \rceil$ up to rare roundings.
-# - The valley lies at $m \approx$ {glue:text}`r_star:.2f` $M$, not $2M$, and is shallower than printed. The picture that the
-#   authors draw from it, a hardest width at a fixed multiple of $M$, stands.
-# - Their normal approximation is a strict lower bound of $T$ for all $m > M \ge 2$ ({prf:ref}`thm-bound`). With it the
-#   paper's first statement sharpens to $1 - T \sim \sqrt{(M - 1)/(\pi m)}$.
-# - Overlap counts neurons, not weight. Where the *barrier* peaks is another question, for the chapters on the barrier.
+#   $\lceil r^* M + c \rceil$ up to rare roundings. It is shallower than printed.
+# - The paper's normal approximation is a strict lower bound of $T$ for all $m > M \ge 2$ ({prf:ref}`thm-bound`).
+#
+# ## What it means for merging networks
+#
+# The picture that the authors draw stands: matching is hardest at a fixed multiple of the width that the task needs, and
+# nearly perfect far beyond. But far is far: the unmatched share falls only like $m^{-1/2}$. The overlap counts neurons,
+# not their weights. What a merge pays is the *barrier*, which vanishes much faster and peaks elsewhere.
+#
+# Read on: [](14_barrier_rate.ipynb) weighs the unmatched neurons, [](15_barrier_peak.ipynb) finds the peak of the barrier,
+# and [](17_trained_minima.ipynb) asks whether trained networks have such types.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 12.1
+# :class: lmc-exercise
+# Compute $T(3, 2)$, $T(4, 2)$ and $T(5, 2)$ by hand from (Z 13).
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Here $p = \frac12$ and $X - Y + n$ is $\operatorname{Bin}(2n, \frac12)$. So $\mathbb E|X - Y|$ is $\frac12$ for $n = 1$,
+# $\frac34$ for $n = 2$ and $\frac{15}{16}$ for $n = 3$. With $M/(2m) = 1/m$ this gives
+# $T(3, 2) = 1 - \frac13 \cdot \frac12 = \frac56$, $T(4, 2) = 1 - \frac14 \cdot \frac34 = \frac{13}{16}$ and
+# $T(5, 2) = 1 - \frac15 \cdot \frac{15}{16} = \frac{13}{16}$: the tie of {prf:ref}`thm-unimodal`.
+# ```
+#
+# ```{admonition} Exercise 12.2
+# :class: lmc-exercise
+# Show that $T(M + 1, M) = 1 - \frac{M - 1}{M(M + 1)}$: this is what the first surplus neuron costs.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# For $n = 1$ both $X$ and $Y$ are 0 or 1, so $\mathbb E|X - Y|$ is $P(X \ne Y) = 2pq$, $pq = (M - 1)/M^2$. Insert this into (Z 13)
+# with $m = M + 1$. In words: with probability $1 - \frac1M$ the two surplus rows have different types, and then one row of
+# $M + 1$ has no partner.
+# ```
+#
+# ```{admonition} Exercise 12.3
+# :class: lmc-exercise
+# Let one of the two networks have *even* types, two rows of each, and let the other follow Assumption 3. What share of
+# neurons is matched at $m = 2M$ as $M \to \infty$? Compare with $T_\infty(2)$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The other network has $1 + N$ rows of a type, where $N$ tends to a Poisson variable with mean $\nu = 1$. Of the two even
+# rows $\min(1 + N, 2)$ are matched, which is $2$ unless $N = 0$. The share is
+# $\frac12 \bigl(2 - P(N = 0)\bigr) = 1 - \frac1{2e} \approx 0.816$, more than $T_\infty(2) \approx 0.738$. A check:
+#
+#     counts = 1 + np.random.default_rng(0).multinomial(2000, np.full(2000, 1 / 2000), 200)
+#     print(np.minimum(counts, 2).sum(axis=1).mean() / 4000)
+#
+# Two networks with even types match completely.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

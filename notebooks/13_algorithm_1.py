@@ -13,11 +13,25 @@
 # %% [markdown]
 # # Algorithm 1 and better matchings
 #
-# To connect two minima by a line, Zhan, Li and Wu {cite:p}`zhan2025` reorder the neurons of one of them: neurons of the
-# same type are paired, large with large, and what is left over is filled in as it comes. They "try to find the best
-# permutation", and the barrier is indeed {glue:text}`low` times lower than before. This chapter compares the result with the best of all
-# $m!$ permutations. It is often not the best, because the leftover neurons are paired blindly. A linear assignment problem
-# does better, and solves a neighbouring problem exactly.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** In which order should the neurons of one network stand before it is averaged with another?
+#
+# **The paper.** Algorithm 1 of Zhan, Li & Wu (Z) {cite:p}`zhan2025` pairs neurons of the same type, large with large, and
+# fills in what is left over as it comes. It is titled "Find the best permutation"; the text says "we try to find the best
+# permutation", so that the barrier "will be low".
+#
+# **What we find.** The barrier is low ({claim}`Z4.low`), {glue:text}`low` times lower than before. The permutation is
+# often not the best of all $m!$ ({claim}`Z4.best`, {claim}`Z4.trained`), because the leftover neurons are paired blindly.
+# A linear assignment problem does better, and solves a neighbouring problem exactly.
+#
+# **Why it matters.** Matching by type is most of the work; pairing the leftovers well is cheap, too.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: the minima and their types ([](12_overlap_theorem.ipynb)); linear assignment problems. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 400  # pairs of minima with 5 rows and with 6 rows
@@ -73,9 +87,20 @@ from lmc_helpers.teacher_student.population import population_loss
 # %% [markdown]
 # ## The algorithm
 #
-# As printed: sort the non-zero entries of each column in descending order; send the $k$-th row of type $j$ of
+# Students with $m$ neurons learn the teacher $\sum_{j \le M} \sigma(e_j \cdot x)$. At a minimum every row of $W$ is a positive
+# multiple of some $e_j$, its *type*, or 0, and the rows of a type add up to $e_j$. The *barrier* between two minima is
+#
+# $$
+# B = \max_{0 \le \lambda \le 1} L\bigl(\lambda W^{(1)} + (1 - \lambda) W^{(2)}\bigr);
+# $$
+#
+# in general a mean of the losses of the ends is taken off (Z 9), but minima have loss 0. The maximum is taken over
+# *the paper's grid* $\lambda = 0, 0.1, \dots, 1$. The *direct* barrier is that of two networks as they come, the *permuted*
+# one that between $W^{(1)}$ and $W^{(2)}_p$, the rows of $W^{(2)}$ in the order $p$.
+#
+# Z, Algorithm 1: sort the non-zero entries of each column in descending order; send the $k$-th row of type $j$ of
 # $W^{(2)}$ to the place of the $k$-th row of type $j$ of $W^{(1)}$, as long as there is one; fill the unassigned rows of
-# $W^{(2)}$ sequentially into the empty places. Two minima with $m = 5$, $M = 2$:
+# $W^{(2)}$ sequentially into the empty places. Two minima with $m = 5$, $M = 2$, side by side:
 
 # %%
 W1 = torch.tensor(
@@ -90,8 +115,8 @@ print(np.hstack([W1, permute(W2, p)]))
 
 # %% [markdown]
 # Rows 3 and 4 of $W^{(1)}$ (0.15 and 0.05, type 1) find no partner and meet rows of type 2 (0.30 and 0.10). Which of
-# the two meets which is left to the order in which the rows happen to stand. But relabelling the neurons of
-# $W^{(2)}$ does not change the network:
+# the two meets which is left to the order in which the rows happen to stand. Relabelling the neurons of
+# $W^{(2)}$ does not change the network, but it changes the answer:
 
 # %%
 relabelled = W2[[0, 1, 2, 4, 3]]  # the same network, two neurons exchanged
@@ -99,7 +124,38 @@ for name, W in (("as given", W2), ("relabelled", relabelled)):
     height = minima_barrier(W1, permute(W, algorithm_1(W1, W)), M=2)
     print(f"{name:<11} barrier {height:.3e}")
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: two answers for the same two networks"}
+answers = {"W⁽²⁾ as given": W2, "W⁽²⁾ relabelled": relabelled}
+along = torch.linspace(0, 1, 51, dtype=torch.float64)[:, None, None]  # λ
+figure, axes = figures.panels(3, height=3.4)
+for axis, shade, (title, given) in zip(
+    axes, ("purple", "green"), answers.items(), strict=False
+):
+    answer = permute(given, algorithm_1(W1, given))
+    for kind, colour in enumerate(("book:blue", "book:orange")):
+        label = f"rows of type {kind + 1}"
+        axis.barh(np.arange(1, 6), -W1[:, kind], color=colour, label=label)
+        axis.barh(np.arange(1, 6), answer[:, kind], color=colour)
+    axis.axvline(0, color="book:black", linewidth=1)
+    axis.set(title=title, xlabel="entry: $W^{(1)}$ left, $W^{(2)}_p$ right")
+    axis.set(ylabel="place", yticks=range(1, 6))
+    axis.set_xticks([-1, -0.5, 0, 0.5], ["1", "0.5", "0", "0.5"])
+    axis.invert_yaxis()
+    heights_along = population_loss(along * W1 + (1 - along) * answer, 2)
+    style = dict(color=f"book:{shade}", label=title)
+    axes[2].plot(along.flatten(), 1e3 * heights_along, **style)
+axes[2].set(title="on the line", xlabel=r"$\lambda$", ylabel="$10^3\\, L$")
+figures.legend(figure, columns=4)
+figures.show("fig_answers", figure)
+
 # %% [markdown]
+# ```{glue:figure} fig_answers
+# :name: fig-answers
+# :alt: Two panels of paired bars. Three places pair rows of the same type, the last two pair rows of different types, once large with small and once large with large. A third panel with the loss on the line for both; one curve is higher.
+#
+# The two answers of Algorithm 1. Places whose two bars have different colours cost loss; the answers differ there only.
+# ```
+#
 # ```{prf:proposition} Algorithm 1 is not optimal
 # :label: prop-not-optimal
 # There are minima $W^{(1)}, W^{(2)}$ for which the permutation of Algorithm 1 does not have the smallest barrier.
@@ -111,8 +167,7 @@ for name, W in (("as given", W2), ("relabelled", relabelled)):
 # large ones" fixes the answer to the worse of the two.
 # ```
 #
-# All $5!$ permutations, with the barrier $\max_\lambda L(\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p)$ on the paper's grid of $\lambda$;
-# the two minima themselves have the loss 0:
+# The barriers of all $5!$ permutations:
 
 # %%
 P = all_permutations(5)  # (5!, 5)
@@ -124,7 +179,8 @@ print(f"{int((heights > heights.min() + FLOOR).sum())} of {len(P)} are worse")
 # %% [markdown]
 # ## How often, and by how much
 #
-# For $M = 3$ and small $m$ we compute the barrier, on the paper's grid of $\lambda$, for all $m!$ permutations.
+# For $M = 3$ and small $m$ we compute the barriers of all $m!$ permutations, between pairs of *uniform minima*: sampled by
+# Assumption 3 of the paper, with multinomial type counts and entries uniform on the simplex.
 
 
 # %%
@@ -167,14 +223,14 @@ for k, m in enumerate(sizes):
     shares = np.array([found[m].misses(name).mean() for name in names])
     errors = np.sqrt(shares * (1 - shares) / sizes[m])
     place = np.arange(len(names)) + 0.26 * (k - 1)
-    left.barh(place, shares, 0.24, xerr=errors, label=f"$m = {m}$")
+    style = dict(color="book:grey", alpha=0.35 + 0.3 * k)
+    left.barh(place, shares, 0.24, xerr=errors, **style)
 left.set(
     yticks=np.arange(len(names)),
     yticklabels=names,
     xlabel="share of pairs that miss the best permutation",
 )
 left.invert_yaxis()
-left.legend(loc="lower right")
 best = found[6].barriers[BEST]
 for name, colour in zip(names, palette, strict=True):
     ratio = np.sort(found[6].barriers[name][best > FLOOR] / best[best > FLOOR])
@@ -185,7 +241,7 @@ right.set(
     ylabel="share of pairs",
     xlim=(0.9, 100),
 )
-right.legend(loc="lower right", fontsize=9)
+figures.legend(figure)
 figures.show("fig_matchings", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -215,16 +271,21 @@ figures.numbers(
 # :name: fig-matchings
 # :alt: Left, bars of the share of pairs for which each matching misses the best permutation, growing with width, smallest for pair matching. Right, cumulative shares of the ratio to the best barrier; pair matching stays near one, matching without sorting goes beyond a hundred.
 #
-# Left: how often each matching misses the best of all $m!$ permutations, with standard errors. Right: by what factor,
-# for $m = 6$, where the best barrier is not 0. $M = d = 3$, {glue:text}`pairs` pairs of uniform minima
+# Left: how often each matching misses the best of all $m!$ permutations, for $m = 5$, $6$, $7$ from top to bottom, with
+# standard errors. Right: by what factor, for $m = 6$, where the best barrier is not 0. $M = d = 3$, {glue:text}`pairs` pairs of uniform minima
 # ({glue:text}`pairs_wide` for $m = 7$); profile {glue:text}`profile`.
 # ```
 #
-# At $m = 6$ the barrier after Algorithm 1 is on average {glue:text}`low` times lower than between the networks as they come. It misses the
-# best permutation for {glue:text}`missed` % of the pairs (at two-sided $10^{-3}$ between {glue:text}`missed_low` and {glue:text}`missed_high` %),
-# and its mean barrier is {glue:text}`algorithm:.2f` times the best one. Without sorting the factor is {glue:text}`unsorted:.1f`. Weight matching, which
-# maximises $\sum_i w^{(1)}_i \cdot w^{(2)}_{p(i)}$, pairs equal types as Algorithm 1 does and is blind to the leftovers as well
-# (factor {glue:text}`weight:.2f`). Pairing large leftovers with small ones brings the factor to {glue:text}`opposed:.2f`.
+# At $m = 6$ the permuted barrier is on average {glue:text}`low` times lower than the direct one. Algorithm 1 misses the best
+# permutation for {glue:text}`missed` % of the pairs (at two-sided $10^{-3}$ between {glue:text}`missed_low` and
+# {glue:text}`missed_high` %), and its mean barrier is {glue:text}`algorithm:.2f` times the best one. The same factor for
+# other matchings:
+#
+# - without sorting, {glue:text}`unsorted:.1f`;
+# - weight matching, which maximises $\sum_i w^{(1)}_i \cdot w^{(2)}_{p(i)}$: {glue:text}`weight:.2f`. It pairs equal types as
+#   Algorithm 1 does and is blind to the leftovers as well;
+# - Algorithm 1 with large leftovers paired with small ones, {glue:text}`opposed:.2f`.
+#
 # For {glue:text}`fewer` % of the pairs the best permutation even matches *fewer* rows of equal type than Algorithm 1.
 #
 # ## A matching that is exact for a neighbouring problem
@@ -234,20 +295,21 @@ figures.numbers(
 # For minima $W^{(1)}, W^{(2)}$ and any permutation $p$ let $f$ be the network halfway between $W^{(1)}$ and $W^{(2)}_p$. Then
 #
 # $$
-# \mathbb E\, |f(x) - f^*(x)| = \frac{c_d}{2} \sum_{i=1}^m \Bigl( \|w^{(1)}_i\| + \|w^{(2)}_{p(i)}\| - \|w^{(1)}_i + w^{(2)}_{p(i)}\| \Bigr),
-# \qquad c_d = \mathbb E\, \sigma(x_1),
+# \mathbb E\, |f - f^*| = \frac{c_d}{2} \sum_{i=1}^m \rho_i
 # $$
 #
-# so that the best permutation for $\mathbb E|f - f^*|$ is found in $O(m^3)$ operations.
+# with $\rho_i = \|u_i\| + \|v_i\| - \|u_i + v_i\|$, $u_i = w^{(1)}_i$, $v_i = w^{(2)}_{p(i)}$ and
+# $c_d = \mathbb E\, \sigma(x_1)$. So the best permutation for
+# $\mathbb E|f - f^*|$ is found in $O(m^3)$ operations.
 # ```
 #
 # ```{prf:proof}
-# Both ends compute $f^*$, so $f - f^* = \sum_i \Delta_i$ with
-# $\Delta_i = \sigma\bigl(\tfrac12(u_i + v_i) \cdot x\bigr) - \tfrac12 \sigma(u_i \cdot x) - \tfrac12 \sigma(v_i \cdot x) \le 0$, as $\sigma$ is
-# subadditive. All terms have one sign, so $|f - f^*| = \sum_i |\Delta_i|$; and $\mathbb E\, \sigma(w \cdot x) = c_d \|w\|$.
+# Both ends compute $f^*$, so $f - f^* = \sum_i \Delta_i$ with $2 \Delta_i = \sigma(y + z) - \sigma(y) - \sigma(z)$, where
+# $y = u_i \cdot x$ and $z = v_i \cdot x$. As $\sigma$ is subadditive, $\Delta_i \le 0$. All terms have one sign, so $|f - f^*| = \sum_i |\Delta_i|$; and
+# $\mathbb E\, \sigma(w \cdot x) = c_d \|w\|$.
 # ```
 #
-# For the two minima from above:
+# For the two minima from above, the matrix of costs and its best assignment:
 
 # %%
 together = (W1[:, None] + W2).norm(dim=-1)  # (m, m), ‖w⁽¹⁾_i + w⁽²⁾_j‖
@@ -257,8 +319,8 @@ print(f"p = {p.tolist()}, barrier {minima_barrier(W1, W2[p], M=2):.3e}")
 
 # %% [markdown]
 # The loss is the mean of the *square* of the same sum of non-positive terms. Its cross terms make it a quadratic
-# assignment problem, but the two criteria nearly agree: *pair matching* has a mean barrier {glue:text}`pair:.3f` times the
-# best one, and {glue:text}`swaps:.3f` times after improving it by exchanges of two rows.
+# assignment problem, but the two criteria nearly agree: this *pair matching* has a mean barrier {glue:text}`pair:.3f` times
+# the best one, and {glue:text}`swaps:.3f` times after improving it by exchanges of two rows.
 #
 # ## Networks found by gradient descent
 #
@@ -302,16 +364,60 @@ figures.numbers(
 
 # %% [markdown]
 # Of {glue:text}`trained` pairs ($m = 6$, $M = d = 3$, {glue:text}`steps` steps, largest loss {glue:text}`worst_loss`),
-# {glue:text}`kept` can be typed. The mean barrier of Algorithm 1 is {glue:text}`descent_algorithm:.2f` times the best one, that of pair matching {glue:text}`descent_pair:.2f` times.
+# {glue:text}`kept` can be typed. The mean barrier of Algorithm 1 is {glue:text}`descent_algorithm:.2f` times the best one,
+# that of pair matching {glue:text}`descent_pair:.2f` times.
 #
 # ## What we found that the paper does not say
 #
-# - Algorithm 1 is a good heuristic, not the best permutation ({prf:ref}`prop-not-optimal`). What it misses comes from the
-#   leftover rows, whose order it leaves open.
-# - What sorting does within a type matters more than anything else: it leaves the *smallest* rows over. The
-#   next chapter shows that it changes the rate at which the barrier vanishes.
+# - What Algorithm 1 misses comes from the leftover rows, whose order it leaves open ({prf:ref}`prop-not-optimal`).
+# - What sorting does within a type matters more than anything else: it leaves the *smallest* rows over.
 # - The mean error halfway is minimised exactly, over all $m!$ permutations, by one linear assignment
 #   ({prf:ref}`thm-assignment`).
+#
+# ## What it means for merging networks
+#
+# A matcher that only looks at what agrees says nothing on what does not. Here the disagreement has a price for each pair of
+# neurons, $\|u\| + \|v\| - \|u + v\|$, and the same assignment solver that matches weights can minimise it.
+#
+# Read on: [](14_barrier_rate.ipynb) shows that the sorting changes the rate at which the barrier vanishes;
+# [](15_barrier_peak.ipynb) that the order of the leftovers moves its peak; [](56_matchers.ipynb) compares matchers on real
+# networks.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 13.1
+# :class: lmc-exercise
+# In the example the leftovers are 0.15 and 0.05 of type 1, 0.30 and 0.10 of type 2. Compute the two possible sums of
+# $\|u\| + \|v\| - \|u + v\|$. Which pairing is better halfway?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# A pair $(a, b)$ of different types costs $a + b - \sqrt{a^2 + b^2}$. Large with large: $0.1146 + 0.0382 = 0.1528$. Large
+# with small: $0.0697 + 0.0459 = 0.1156$, which is better.
+# ```
+#
+# ```{admonition} Exercise 13.2
+# :class: lmc-exercise
+# Let all leftovers of one network be of one type and all leftovers of the other of another type. Show that among all ways
+# to pair them, large with small has the least mean error halfway, and large with large the greatest.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The cost of a pair is $f(a, b) = a + b - \sqrt{a^2 + b^2}$, with
+# $\partial_a \partial_b f = ab\,(a^2 + b^2)^{-3/2} > 0$. For $a < a'$ and $b < b'$,
+#
+# $$
+# \begin{aligned}
+# & f(a, b) + f(a', b') - f(a, b') - f(a', b) \\
+# & \quad = \int_a^{a'} \!\! \int_b^{b'} \partial_a \partial_b f\, db\, da > 0.
+# \end{aligned}
+# $$
+#
+# So wherever two pairs stand in the same order, exchanging partners lowers the sum. No exchange is left only if the pairs
+# are oppositely ordered. The other way round for the greatest sum.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,12 +13,27 @@
 # %% [markdown]
 # # How fast the barrier vanishes
 #
-# Theorem 6 of Zhan, Li and Wu {cite:p}`zhan2025`: after Algorithm 1, the barrier between two random minima goes to 0 as the
-# width $m$ grows, as $O(m^{-1/2})$, whatever the input dimension. That is so, in the mean and in probability, and more is true:
-# the barrier falls like $m^{-2}$, because Algorithm 1 leaves the *smallest* rows unmatched and the loss is
-# quadratic in what is left. Without sorting the rate is $m^{-1}$. This chapter proves both. It also goes through the printed
-# proof, whose assumption (10) is never fulfilled after Algorithm 1 and two of whose estimates do not hold; the theorem does
-# not depend on them.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** How fast does the barrier between two matched networks vanish as they get wider?
+#
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after Algorithm 1 the barrier between two random minima goes to 0 as
+# the width $m$ grows, as $O(m^{-1/2})$, whatever the input dimension (Z, Theorem 6).
+#
+# **What we find.** That is so, and more is true: the barrier falls like $m^{-2}$ ({claim}`Z5.bound_on_rate`), because
+# Algorithm 1 leaves the *smallest* neurons over and the loss is quadratic in what is left. Without sorting the rate is
+# $m^{-1}$ ({claim}`Z5.rate_unsorted`). Assumption (Z 10) of the printed proof is never fulfilled
+# ({claim}`Z5.uniform_share`) and two of its estimates do not hold ({claim}`Z5.cross_block`, {claim}`Z5.printed_bound`); the
+# theorem does not depend on them.
+#
+# **Why it matters.** Wide networks merge much better than the share of their matched neurons says.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: types and Assumption 3 ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
+# theorem, norms in $L^2$. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 150  # pairs of minima at each width
@@ -56,17 +71,63 @@ from lmc_helpers.teacher_student.population import kappa, population_loss
 # %% [markdown]
 # ## What is left over
 #
+# Two minima follow Assumption 3: every row is on the ray of some teacher neuron $e_j$ (its *type*), the surplus counts of the
+# types are multinomial, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of one type, large
+# with large, until one of the networks has no more of them. Its leftovers are the smallest rows:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: what Algorithm 1 leaves over"}
+ones, others = sample_minima(40, 2, 2, 40, seed).split(20)  # (20, 40, 2) each
+surplus = ((ones > 0).sum(dim=1) - (others > 0).sum(dim=1))[:, 0].abs()
+typical = surplus.argsort()[13]  # a pair with a common difference of counts
+entries = [W[typical, :, 0].sort(descending=True).values for W in (ones, others)]
+entries = [x[x > 0].numpy() for x in entries]  # of type 1, largest first
+paired = min(len(x) for x in entries)
+longer = max(entries, key=len)
+figure, axis = figures.panels(height=3.3)
+for x, side, colour, words in zip(
+    entries, (1, -1), ("blue", "sky"), ("first", "second"), strict=True
+):
+    rank = np.arange(1, len(x) + 1)
+    style = dict(color=f"book:{colour}", label=f"{words} network, matched")
+    axis.bar(rank[:paired], side * x[:paired], **style)
+    if len(x) > paired:
+        style = dict(color="book:red", label="left over")
+        axis.bar(rank[paired:], side * x[paired:], **style)
+axis.axhline(0, color="book:black", linewidth=1)
+axis.set(xlabel="rows of type 1, sorted", ylabel="entry")
+axis.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+figures.legend(figure)
+figures.show("fig_leftovers", figure)
+figures.numbers(
+    left_rows=f"{100 * (1 - paired / len(longer)):.0f} %",
+    left_mass=f"{100 * longer[paired:].sum():.1f} %",
+)
+
+# %% [markdown]
+# ```{glue:figure} fig_leftovers
+# :name: fig-leftovers
+# :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries.
+#
+# Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`left_rows` of its rows over, but
+# only {glue:text}`left_mass` of its mass.
+# ```
+#
 # On the line between $W^{(1)}$ and the permuted $W^{(2)}$, a matched row stays on its ray and causes no error. Let $R$ be the
-# unmatched places; there row $i$ has the ends $a_i e_p$ and $b_i e_q$, $p \ne q$. At $\lambda$ the network is $f^* + \sum_{i \in R} \Delta_i$,
+# unmatched places; there row $i$ has the ends $a_i e_p$ and $b_i e_q$, $p \ne q$. At $\lambda$ the network is
+# $f^* + \sum_{i \in R} \Delta_i$,
 #
 # $$
-# \Delta_i = \sigma(\lambda a_i x_p + (1 - \lambda) b_i x_q) - \lambda a_i \sigma(x_p) - (1 - \lambda) b_i \sigma(x_q),
+# \begin{aligned}
+# \Delta_i = {}& \sigma(\lambda a_i x_p + (1 - \lambda) b_i x_q) \\
+# & - \lambda a_i \sigma(x_p) - (1 - \lambda) b_i \sigma(x_q),
+# \end{aligned}
 # $$
 #
 # $$
 # -\min\bigl(\lambda a_i |x_p|, (1 - \lambda) b_i |x_q|\bigr) \le \Delta_i \le 0. \tag{a}
 # $$
 #
+# The *barrier* $B(W^{(1)}, W^{(2)}_p)$ is the largest loss on the line; the ends themselves have loss 0.
 # So the loss is *quadratic* in the unmatched mass. With $A = \sum_R a_i$ and $A' = \sum_R b_i$:
 #
 # ```{prf:proposition} The barrier and the unmatched mass
@@ -74,20 +135,30 @@ from lmc_helpers.teacher_student.population import kappa, population_loss
 # For any permutation, with $c_d = \mathbb E\, \sigma(x_1)$,
 #
 # $$
-# \Bigl( \tfrac{2 - \sqrt 2}{2}\, c_d \sum_{i \in R} \min(a_i, b_i) \Bigr)^2 \;\le\; B(W^{(1)}, W^{(2)}_p)
-# \;\le\; \frac1{2d} \Bigl( \frac{A A'}{A + A'} \Bigr)^2 .
+# \begin{aligned}
+# B &\le \frac1{2d} \Bigl( \frac{A A'}{A + A'} \Bigr)^2, \\
+# B &\ge \Bigl( \tfrac{2 - \sqrt 2}{2}\, c_d \sum_{i \in R} \min(a_i, b_i) \Bigr)^2.
+# \end{aligned}
 # $$
 # ```
 #
 # ```{prf:proof}
 # *Upper bound.* $\Delta_i$ vanishes unless $x_p x_q < 0$, and then (a) holds; $\mathbb E x_p^2 1_{x_p x_q < 0} = \frac1{2d}$. So by the
-# triangle inequality in $L^2$, $\|\sum \Delta_i\| \le \lambda A/\sqrt{2d}$ and $\le (1 - \lambda) A'/\sqrt{2d}$, and
-# $\min(\lambda A, (1 - \lambda) A') \le A A'/(A + A')$.
+# triangle inequality in $L^2$, $\|\sum \Delta_i\|$ is at most $\lambda A/\sqrt{2d}$ and at most $(1 - \lambda) A'/\sqrt{2d}$.
+# The smaller of $\lambda A$ and $(1 - \lambda) A'$ is at most $A A'/(A + A')$.
+#
 # *Lower bound.* At $\lambda = \frac12$ no two terms cancel, so by Jensen's inequality
-# $B \ge (\mathbb E \sum |\Delta_i|)^2$, and $\mathbb E|\Delta_i| = \frac{c_d}{2}(a_i + b_i - \sqrt{a_i^2 + b_i^2}) \ge \frac{c_d}{2} (2 - \sqrt 2) \min(a_i, b_i)$.
+# $B \ge (\mathbb E \sum |\Delta_i|)^2$, and
+#
+# $$
+# \begin{aligned}
+# \mathbb E|\Delta_i| &= \tfrac{c_d}{2} \bigl( a_i + b_i - \sqrt{a_i^2 + b_i^2} \bigr) \\
+# &\ge \tfrac{c_d}{2} (2 - \sqrt 2) \min(a_i, b_i).
+# \end{aligned}
+# $$
 # ```
 #
-# ```{prf:theorem} The rate; sharpens Theorem 6
+# ```{prf:theorem} The rate; sharpens Z, Theorem 6
 # :label: thm-rate
 # Let $M \ge 2$ and $d \ge M$ be fixed and let $W^{(1)}, W^{(2)}$ follow Assumption 3. As $m \to \infty$:
 #
@@ -102,9 +173,9 @@ from lmc_helpers.teacher_student.population import kappa, population_loss
 # $s_j$ is of order $\sqrt m$ with $\mathbb E s_j^4 = O(m^2)$.
 #
 # *1.* The $s$ smallest of $n$ entries that are uniform on the simplex are $\sum_{i < k} Y_i/(n - i)$, $k \le s$, with $Y$ again
-# uniform on the simplex (Rényi's representation of exponential spacings). Their sum is
-# $\sum_{i < s} \frac{s - i}{n - i} Y_i \le \frac sn \sum_{i < s} Y_i$, with second moment at most $\frac{s^2}{n^2} \cdot \frac{s(s + 1)}{n(n + 1)}$.
-# So $\mathbb E A^2$ is of order $\mathbb E s^4/n^4 = O(m^{-2})$, and {prf:ref}`prop-mass` with $A A'/(A + A') \le A$ gives the claim.
+# uniform on the simplex (Rényi's representation of exponential spacings). Their sum
+# $\sum_{i < s} \frac{s - i}{n - i} Y_i$ is at most $\frac sn \sum_{i < s} Y_i$, whose second moment is
+# $\frac{s^2}{n^2} \cdot \frac{s(s + 1)}{n(n + 1)}$. So $\mathbb E A^2$ is of order $\mathbb E s^4/n^4 = O(m^{-2})$, and {prf:ref}`prop-mass` with $A A'/(A + A') \le A$ gives the claim.
 #
 # *2.* Any permutation leaves at least $u = \frac12 \sum_j s_j$ places unmatched. The minima $\min(a_i, b_i)$ are $u$ different
 # ones of the $2m$ entries of both networks, so their sum is at least that of the $u$ smallest. Entries have a bounded density near 0 on the scale
@@ -117,8 +188,9 @@ from lmc_helpers.teacher_student.population import kappa, population_loss
 #
 # ## Measured
 #
-# The barrier on the paper's grid of $\lambda$, exactly, for widths up to several thousand
-# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barrier` needs only the few pairs of rows that share an axis).
+# The barrier on the paper's grid $\lambda = 0, 0.1, \dots, 1$, exactly, for widths up to several thousand
+# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barrier` needs only the few pairs of rows that share an axis),
+# and the exponent of $m$ in its mean over the upper widths:
 
 # %%
 widths = [120 * 2**k for k in range(doublings + 1)]  # m
@@ -156,13 +228,16 @@ for case, (rate, error) in rates.items():
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width"}
 figure, axis = figures.panels(height=4.4)
-for case, B in measured.items():
+for (case, B), colour in zip(
+    measured.items(), ("blue", "purple", "sky"), strict=True
+):
     rate, error = rates[case]
     label = f"{case}: $m^{{{rate:.2f} \\pm {error:.2f}}}$"
-    figures.band(axis, widths, *mean_and_error(B), label=label, linewidth=1.4)
+    style = dict(color=f"book:{colour}", label=label, linewidth=1.4)
+    figures.band(axis, widths, *mean_and_error(B), **style)
 m = np.array(widths, dtype=float)
 printed = measured["Algorithm 1"][0].mean() * (m / m[0]) ** -0.5
-style = dict(color="book:black", label="$m^{-1/2}$, the printed bound's rate")
+style = dict(color="book:orange", label="$m^{-1/2}$, the printed rate")
 axis.plot(m, printed, "--", **style)
 axis.set(
     xscale="log",
@@ -174,6 +249,19 @@ axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
 figures.legend(figure, columns=2)
 figures.show("fig_rate", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+figure, axis = figures.card()
+style = dict(color="book:blue", fmt="o-", linewidth=1.4)
+B = mean_and_error(measured["Algorithm 1"])
+figures.band(axis, widths, *B, label="measured", **style)
+style = dict(color="book:orange", label=r"printed, $m^{-1/2}$")
+axis.plot(widths, printed, "--", **style)
+axis.set(xscale="log", yscale="log", xlabel="width $m$", ylabel="barrier")
+axis.set_xticks(widths[::2], [str(m) for m in widths[::2]])
+axis.minorticks_off()
+axis.legend(loc="lower left")
+figures.keep(figure)
 figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
 
 # %% [markdown]
@@ -191,19 +279,71 @@ claims.check("Z5.bound_on_rate", rate, stderr=error, n=pairs)
 rate, error = rates["without sorting"]
 claims.check("Z5.rate_unsorted", rate, stderr=error, n=pairs)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a segment, to walk along"}
+many = sample_minima(12, 2, 2, 200, seed).split(100)  # (100, m, d) each
+sorted_up = permute(many[1], algorithm_1(*many))
+unsorted = permute(many[1], algorithm_1(*many, sort=False))
+halfway = population_loss((many[0] + sorted_up) / 2, 2)  # (100,)
+pick = int(halfway.argsort()[50])
+first, places = many[0][pick], np.linspace(0, 1, 41)
+lines = {  # λ W⁽¹⁾ + (1 − λ) W⁽²⁾, (41, m, d)
+    name: torch.stack([x * first + (1 - x) * other[pick] for x in places])
+    for name, other in (
+        ("as they come", many[1]),
+        ("without sorting", unsorted),
+        ("Algorithm 1", sorted_up),
+    )
+}
+on_line = {name: population_loss(W, 2).numpy() for name, W in lines.items()}
+scene = figures.Moving(
+    "place $\\lambda$ on the segment",
+    [f"{x:.3g}" for x in places],
+    [
+        f"loss {1e3 * came:.2f} as they come, {1e3 * ranked:.3f} matched, × 10⁻³"
+        for came, _, ranked in zip(*on_line.values(), strict=True)
+    ],
+    start=20,
+)
+inks = dict(zip(lines, ("orange", "green", "blue"), strict=True))
+ends = dict(xlim=(-0.05, 0.75), ylim=(-0.05, 0.75), equal=True)
+for name in ("as they come", "Algorithm 1"):
+    panel = scene.panel(title=name, xlabel="$w_{i1}$", ylabel="$w_{i2}$", **ends)
+    rays = torch.stack([0 * lines[name], lines[name], lines[name] * math.nan])
+    rays = rays.permute(1, 2, 0, 3).flatten(1, 2)  # from the origin to each row
+    panel.draw(rays[..., 0], rays[..., 1], "-", inks[name], width=0.8)
+    panel.draw(*lines[name].permute(2, 0, 1), "o", inks[name])
+right = scene.panel(xlabel="place $\\lambda$", ylabel="loss $L$", xlim=(0, 1))
+right.yscale, right.ylim = "log", (1e-7, 0.1)
+for name, loss in on_line.items():
+    right.draw(places, loss, "-", inks[name], name)
+    right.draw(places[:, None], loss[:, None], "o", inks[name])
+scene.show("fig_rate_segment")
+unmatched = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
+figures.numbers(left_over=int(unmatched[pick]))
+
 # %% [markdown]
-# The theorem says "for any two solutions" that follow Assumption 3, which is a law: at every $m$ there is a positive probability that all
-# surplus rows are of type 1 in one network and of type 2 in the other, and for such pairs the barrier does not go to 0. It holds in the mean and
-# in probability.
+# Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. As the networks come these are many, large ones among them; Algorithm 1 leaves few, and small ones.
+#
+# ```{glue:figure} fig_rate_segment
+# :name: fig-rate-segment
+# :alt: Two panels show the twelve weight vectors of a network between two minima as arrows in the plane: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
+#
+# The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. Left and middle: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Right: the exact loss.
+# ```
+
+# %% [markdown]
+# Z, Theorem 6 says "for any two solutions" that follow Assumption 3, which is a law: at every $m$ there is a positive
+# probability that all surplus rows are of type 1 in one network and of type 2 in the other, and for such pairs the barrier
+# does not go to 0. It holds in the mean and in probability.
 #
 # ## The assumption of the printed proof
 #
-# Appendix A.2 assumes (10): after Algorithm 1, the matched rows of type $j$ have the same mass $\gamma_j^{(k)} = \gamma$ for every $j$ in both
-# networks $k = 1, 2$. "We need to assume the following approximation", says the paper.
+# Z, A.2 assumes (Z 10): after Algorithm 1, the matched rows of type $j$ have the same mass $\gamma_j^{(k)} = \gamma$ for every
+# $j$ in both networks $k = 1, 2$. "We need to assume the following approximation", says the paper.
 #
-# ```{prf:proposition} Assumption (10) is empty
+# ```{prf:proposition} Assumption (Z 10) is empty
 # :label: prop-empty
-# After Algorithm 1, $\max(\gamma_j^{(1)}, \gamma_j^{(2)}) = 1$ for every type. So (10) holds with $\gamma = 1$ only, for
+# After Algorithm 1, $\max(\gamma_j^{(1)}, \gamma_j^{(2)}) = 1$ for every type. So (Z 10) holds with $\gamma = 1$ only, for
 # equal type vectors, where the barrier is 0.
 # ```
 #
@@ -233,19 +373,30 @@ claims.check("Z5.uniform_share", larger, n=160)
 # ## The printed bound
 #
 # What is left of the argument if $\gamma$ is read as the mean matched mass? At the point $\lambda$ let $\gamma$ be this mean for
-# $W = \lambda W^{(1)} + (1 - \lambda) W^{(2)}$, so that the entries of the unmatched rows $I_r$ add up to $M(1 - \gamma)$. The steps of A.2 are, with
-# $L_{12}$, $L_{13}$ the sums of $|w_i||w_{i'}|\kappa$ over unmatched pairs and over unmatched and matched rows, and $L_3$ that of $|w_i| \kappa$ over rows and teachers,
+# $W = \lambda W^{(1)} + (1 - \lambda) W^{(2)}$, so that the entries of the unmatched rows $I_r$ add up to $M(1 - \gamma)$:
 #
 # $$
-# \tfrac{\sqrt2}2 M(1 - \gamma) \le \sum_{I_r} |w_i| \le M(1 - \gamma), \tag{17, 18}
+# \tfrac{\sqrt2}2 M(1 - \gamma) \le \sum_{I_r} |w_i| \le M(1 - \gamma). \tag{Z 17, 18}
 # $$
 #
+# The loss is a sum of terms $|w_i| |w_{i'}|\, \kappa(\tilde w_i \cdot \tilde w_{i'})$ over pairs of rows, minus $2 L_3$, plus
+# a constant. Here $\kappa$ is the kernel (Z 8) of [the chapter on the loss](11_exact_loss.ipynb), with
+# $\kappa(1) = \pi \kappa(0) = \frac1{2d}$, and $\tilde w = w/|w|$. Three parts of it are estimated:
+#
+# - $L_{12}$, the terms of two unmatched rows;
+# - $L_{13}$, those of an unmatched and a matched row;
+# - $L_3$, the sum of $|w_i|\, \kappa(\tilde w_i \cdot e_j)$ over all rows and teachers.
+#
 # $$
-# L_{12} \le M^2 (1 - \gamma)^2 \kappa(1), \qquad L_{13} \le M \gamma (1 - \gamma) \kappa(1), \qquad
-# L_3 \ge M\gamma\kappa(1) + M(M - 1)\gamma\kappa(0) + \tfrac{\sqrt2}2 M^2 (1 - \gamma)\kappa(0).
+# \begin{aligned}
+# L_{12} &\le M^2 (1 - \gamma)^2 \kappa(1), \\
+# L_{13} &\le M \gamma (1 - \gamma) \kappa(1), \\
+# L_3 &\ge M\gamma\kappa(1) + M(M - 1)\gamma\kappa(0) \\
+# & \quad {} + \tfrac{\sqrt2}2 M^2 (1 - \gamma)\kappa(0).
+# \end{aligned}
 # $$
 #
-# Each divided by its bound, on the real runs:
+# Each quantity divided by its printed bound, on the real runs, at all points of the grid:
 
 
 # %%
@@ -276,7 +427,7 @@ norms, L12, L13, L3 = torch.cat(found, dim=1).numpy()
 for step, ratio in {"norms": norms, "L12": L12, "L13": L13, "L3": L3}.items():
     print(f"{step:<5} {ratio.min():.3f} … {ratio.max():.3f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check the steps of A.2"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check the steps of Z, A.2"}
 claims.check("Z5.row_norms", norms)
 claims.check("Z5.unmatched_block", L12)
 claims.check("Z5.cross_block", L13)
@@ -295,33 +446,38 @@ claims.check("Z5.teacher_block", L3)
 # $\frac{\sqrt2}2 M^2 \gamma (1 - \gamma) \kappa(0)$; and $\kappa(1) = \pi \kappa(0)$, so this is more than the printed bound if $M > \sqrt2\, \pi \approx 4.4$.
 # ```
 #
-# In the last display $2 L_{13}$ enters as $L_{13}$, so that the loss is bounded by
+# In the last display of Z, A.2, $2 L_{13}$ enters as $L_{13}$, so that the loss is bounded by
 #
 # $$
-# (1 - \gamma)^2 \bigl[ (M^2 + M)\kappa(1) + (M^2 - M)\kappa(0) \bigr] + (1 - \gamma) \bigl[ M \gamma \kappa(1) - \sqrt2 M^2 \kappa(0) \bigr].
+# \begin{aligned}
+# & (1 - \gamma)^2 \bigl[ (M^2 + M)\kappa(1) + (M^2 - M)\kappa(0) \bigr] \\
+# & {} + (1 - \gamma) \bigl[ M \gamma \kappa(1) - \sqrt2 M^2 \kappa(0) \bigr].
+# \end{aligned}
 # $$
 #
 # The last bracket is negative as soon as $M > \pi/\sqrt2 \approx 2.2$ and $\gamma$ is close to 1: a
 # negative upper bound of a square. With both slips mended the bracket is
 # $2 M^2 \gamma \kappa(1) - \sqrt2 M^2 \kappa(0)$, positive for $\gamma > 1/(\sqrt2\, \pi) \approx 0.23$, and the bound is $O(1 - \gamma)$ as claimed.
-# But {prf:ref}`prop-mass` gives more, and without (10):
+# But {prf:ref}`prop-mass` gives more, and without (Z 10):
 #
-# ```{prf:corollary} A quadratic bound; corrects A.2
+# ```{prf:corollary} A quadratic bound; corrects Z, A.2
 # :label: cor-quadratic
 # With $\gamma$ the mean of the matched masses over types and networks, $B \le \dfrac{M^2 (1 - \gamma)^2}{8d}$ for any permutation.
 # ```
 #
 # ```{prf:proof}
-# $A + A' = 2M(1 - \gamma)$, so $A A'/(A + A') \le \frac14 (A + A') = \frac12 M(1 - \gamma)$ in {prf:ref}`prop-mass`.
+# $A + A' = 2M(1 - \gamma)$, so $A A'/(A + A')$, which is at most $\frac14 (A + A')$, is at most $\frac12 M(1 - \gamma)$ in
+# {prf:ref}`prop-mass`.
 # ```
 #
-# An example in which Algorithm 1 leaves every row in its place, with matched mass $\gamma$ of every type at $\lambda = \frac12$: half of the types are split into
-# $2\gamma - 1$ and $2(1 - \gamma)$ in $W^{(1)}$ only, the others in $W^{(2)}$ only.
+# An example in which Algorithm 1 leaves every row in its place, with matched mass $\gamma$ of every type at
+# $\lambda = \frac12$: half of the types are split into $2\gamma - 1$ and $2(1 - \gamma)$ in $W^{(1)}$ only, the others in
+# $W^{(2)}$ only. The bound of Z, A.2 is smaller than its barrier:
 
 
 # %%
 def printed_bound(gamma: float | np.ndarray, M: int, d: int) -> np.ndarray:
-    """The final bound of A.2."""
+    """The final bound of Z, A.2."""
     one, zero, rest = kappa(1.0, d).item(), kappa(0.0, d).item(), 1 - gamma
     square = rest**2 * ((M**2 + M) * one + (M**2 - M) * zero)
     return square + rest * (M * gamma * one - math.sqrt(2) * M**2 * zero)
@@ -360,8 +516,8 @@ for (W1, W2), label in zip(
 for bound, line, colour, label in (
     (true_loss, ".", "black", "barrier of the example"),
     (36 * rest**2 / 48, "-", "green", "$M^2(1-\\gamma)^2/(8d)$"),
-    (mended_bound(gammas, 6, 6), "-", "blue", "A.2, mended"),
-    (printed_bound(gammas, 6, 6), "--", "orange", "A.2, printed"),
+    (mended_bound(gammas, 6, 6), "-", "red", "Z, A.2, mended"),
+    (printed_bound(gammas, 6, 6), "--", "orange", "Z, A.2, printed"),
 ):
     axis.plot(rest, bound, line, color=f"book:{colour}", label=label)
 axis.set(
@@ -378,15 +534,16 @@ figures.show("fig_bound", figure)
 # :name: fig-bound
 # :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barriers of the example and of a cloud of real runs, the quadratic one with the same slope.
 #
-# The printed bound of A.2, the mended one and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers of the example and of real runs of
-# Algorithm 1 ($m = 12, 24, 60, 240$); $M = d = 6$. The vertical axis is linear between $\pm 10^{-5}$.
+# The printed bound of Z, A.2, the mended one and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers
+# of the example and of real runs of Algorithm 1 ($m = 12, 24, 60, 240$); $M = d = 6$. The vertical axis is linear between
+# $\pm 10^{-5}$.
 # ```
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.printed_bound"}
 claims.check("Z5.printed_bound", below)
 
 # %% [markdown]
-# How tight the two bounds of {prf:ref}`prop-mass` are, on one hundred pairs:
+# How tight the two bounds of {prf:ref}`prop-mass` are, on one hundred pairs with $m = 240$:
 
 # %%
 W1, W2 = sample_minima(240, 6, 8, 200, seed).split(100)  # (100, m, d)
@@ -423,14 +580,57 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - Theorem 6 holds, with $m^{-2}$ in place of $m^{-1/2}$. This is the best that any permutation can reach, and it comes from
-#   sorting ({prf:ref}`thm-rate`).
+# - Z, Theorem 6, holds with $m^{-2}$ in place of $m^{-1/2}$. This is the best that any permutation can reach, and it comes
+#   from sorting ({prf:ref}`thm-rate`).
 # - It depends on the law of the entries within a type: with equal entries there is nothing to sort, and the rate is
 #   $m^{-1}$.
-# - The printed proof assumes a common matched share $\gamma < 1$, which Algorithm 1 never leaves ({prf:ref}`prop-empty`). With the
-#   mean share in its place the argument can be mended, and the bound is quadratic in $1 - \gamma$ ({prf:ref}`cor-quadratic`).
-# - The barrier is controlled by the unmatched *mass* ({prf:ref}`prop-mass`). The overlap counts unmatched *rows*, whose share
-#   falls like $m^{-1/2}$; that is why it predicts neither the rate nor the place of the peak.
+# - With the mean matched mass in place of (Z 10) the printed argument can be mended, and the bound is quadratic in
+#   $1 - \gamma$ ({prf:ref}`cor-quadratic`).
+#
+# ## What it means for merging networks
+#
+# What a merge costs is the *mass* of the neurons without a partner ({prf:ref}`prop-mass`). The overlap counts them instead:
+# their share falls like $m^{-1/2}$, so that it predicts neither the rate nor the place of the peak. Networks in which unequal
+# neurons share a job merge better than networks of equal ones, if the small ones are left over.
+#
+# Read on: [](15_barrier_peak.ipynb) finds the width at which the barrier is largest; [](17_trained_minima.ipynb) measures the
+# barrier between networks that gradient descent has trained.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 14.1
+# :class: lmc-exercise
+# Let $m = 3$, $M = 2$. One network has rows $1 - a$ and $a \le \frac12$ of type 1 and one row of type 2, the other one row of
+# type 1 and rows $1 - b$ and $b \le \frac12$ of type 2. Bound the barrier after Algorithm 1 for $a = b = 0.1$, and the barrier
+# if the two large rows were left over.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Algorithm 1 leaves $a$ and $b$ over, and they meet. {prf:ref}`prop-mass` with $A = A' = 0.1$ gives
+# $B \le \frac1{2d} \cdot 0.05^2 = 1/(800 d)$. With $A = A' = 0.9$ in their place the bound is $81$ times as large.
+# ```
+#
+# ```{admonition} Exercise 14.2
+# :class: lmc-exercise
+# Let the entries of a type follow the Dirichlet law with parameter $\alpha$ instead ($\alpha = 1$: uniform). Which rate do you
+# expect after Algorithm 1?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
+# $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
+# $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
+# this is $m^{-2}$, and as $\alpha \to \infty$ it tends to the $m^{-1}$ of equal entries. A check, whose numbers stay nearly
+# constant:
+#
+#     rng = np.random.default_rng(0)
+#     for n in (10**3, 10**4, 10**5):
+#         x = np.sort(rng.gamma(4, size=(40, n)), axis=1)
+#         left = x[:, : round(n**0.5)].sum(axis=1) / x.sum(axis=1)
+#         print((left**2).mean() * n ** (1 + 1 / 4))
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,21 +13,35 @@
 # %% [markdown]
 # # Where the barrier peaks
 #
-# After permutation the barrier rises and then falls with the width $m$. Zhan, Li and Wu {cite:p}`zhan2025` place its maximum
-# at $m = 2M$, the more evidently the larger $M$, and see it in plots of 20 to 50 pairs a point. With six teachers the barrier is largest
-# there, up to one neuron. This chapter derives the limit of many teachers, in which the place is a number. It depends on the order in
-# which Algorithm 1 finds the leftover rows: the peak is at {glue:text}`peak_barrier:.3f` $M$ if they stand at random, at {glue:text}`peak_place:.3f` $M$ if
-# the columns have been sorted in place, and the barrier at $2M$ is only {glue:text}`below_random` and {glue:text}`below_place` % lower than there.
-# The ratio to the direct barrier, which the paper's Fig. 3 draws, peaks later, at {glue:text}`peak_ratio:.3f` and {glue:text}`ratio_place:.3f` $M$. After the
-# best of all permutations, which Algorithm 1 does not find, the barrier peaks a little below $2M$, at {glue:text}`peak_best` $M$.
-# How the barrier depends on the input dimension is a one-line theorem.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** At which width is the barrier between two matched networks largest?
+#
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after permutation the barrier rises with the width $m$ and then falls,
+# and its maximum at $m = 2M$ "becomes more evident" as $M$ grows (Z, section 4; Z, Figs. 2 and 3, 20 and 50 pairs a point).
+#
+# **What we find.** With six teacher neurons it is largest there, up to one neuron ({claim}`Z6.peak_uniform`). With many, the
+# place is a number that depends on the order in which Algorithm 1 finds its leftovers: {glue:text}`peak_barrier:.3f` $M$ if
+# they stand at random ({claim}`Z7.peak_of_barrier`), {glue:text}`peak_place:.3f` $M$ if columns are sorted in place
+# ({claim}`Z7.peak_of_barrier_in_place`). The ratio to the direct barrier peaks later ({claim}`Z7.peak_of_ratio`); after the
+# best permutation the peak is a little below $2M$ ({claim}`Z7.peak_of_best`).
+#
+# **Why it matters.** "Near twice the width of the task" is the width to avoid; to pin it down further one must say how the
+# leftovers are paired.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: Algorithm 1 ([](13_algorithm_1.ipynb)), the unmatched mass ([](14_barrier_rate.ipynb)), Poisson laws; Laguerre
+# polynomials appear in a closed form. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 types: int = 100_000  # sampled types, to check the law of the leftovers
 pairs: int = 400  # pairs of minima per width with four teachers
-pairs_figure: int = 200  # pairs per width with six teachers, Fig. 2
+pairs_figure: int = 200  # pairs per width with six teachers, Z, Fig. 2
 pairs_uniform: int = 1200  # pairs per width around its peak
-M: int = 20  # teachers of Fig. 3, beside four; a quarter of the pairs
+M: int = 20  # teachers of Z, Fig. 3, beside four; a quarter of the pairs
 M_large: int = 100  # a twentieth of the pairs
 M_largest: int = 500  # a fortieth of the pairs
 M_best: int = 100  # teachers of the best permutation
@@ -50,7 +64,6 @@ chapter.begin(
     M_largest=Integer(7, 500),
     M_best=Integer(5, 1000),
     pairs_best=Integer(2, 10_000),
-    seed=Integer(0, 2**31),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
@@ -81,6 +94,37 @@ from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_loss
 
 # %% [markdown]
+# ## More leftovers, but smaller ones
+#
+# Throughout, minima follow Assumption 3: each row is on the ray of one teacher neuron (its *type*), the $m - M$ surplus rows
+# choose their types at random, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of one type,
+# large with large; the *leftovers* have no partner of their type. The *permuted* barrier is the largest loss on the line
+# after Algorithm 1, on the paper's grid $\lambda = 0, 0.1, \dots, 1$; the *direct* one that of the two networks as they come.
+#
+# Why there is a peak at all: with growing width more rows are left over, but they get smaller.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: number and mass of the leftovers"}
+ratios_shown = np.linspace(1.02, 6, 120)  # m/M
+per_type = [leftover_tail(np.zeros(1), x)[0] for x in ratios_shown]
+costs = [leftover_cost(x, "sorted") for x in ratios_shown]  # (2 − √2) × mass
+mass = np.array(costs) / (2 - math.sqrt(2))
+figure, (left, right) = figures.panels(2, height=3.3)
+left.plot(ratios_shown, per_type, color="book:blue")
+left.set(xlabel="$m/M$", ylabel="leftover rows of a type", ylim=(0, None))
+right.plot(ratios_shown, mass, color="book:red")
+right.plot(ratios_shown[mass.argmax()], mass.max(), "v", color="book:black")
+right.set(xlabel="$m/M$", ylabel="their mass", ylim=(0, None))
+figures.show("fig_more_smaller", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_more_smaller
+# :name: fig-more-smaller
+# :alt: Left, the number of leftover rows of a type grows steadily with the width. Right, their mass rises to a maximum a little above twice the number of teachers and falls slowly.
+#
+# Many teachers, exact ({prf:ref}`thm-leftovers`): leftovers of a type in one network, and their mass,
+# of 1 for all rows of a type. The triangle marks the maximum.
+# ```
+#
 # ## The input dimension only scales
 #
 # ```{prf:proposition} Barrier and input dimension
@@ -94,9 +138,9 @@ from lmc_helpers.teacher_student.population import population_loss
 # $d$ enters only through the factor $1/d$ of $\kappa$.
 # ```
 #
-# This explains Fig. 11 of the paper exactly, for uniform minima: the barrier decreases with $d$, "while the gap between the permuted
-# barrier and the direct barrier remains almost the same" on a logarithmic scale. (The caption of Fig. 12 says "increasing when $d$
-# is going up" where $M$ is meant: $d$ is fixed there.)
+# This explains Z, Fig. 11, exactly, for uniform minima: the barrier decreases with $d$, "while the gap between the permuted
+# barrier and the direct barrier remains almost the same" on a logarithmic scale. (The caption of Z, Fig. 12 says "increasing
+# when $d$ is going up" where $M$ is meant: $d$ is fixed there.) The same minima in six dimensions:
 
 # %%
 dims = [2**k for k in range(2, 8)]
@@ -114,11 +158,15 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # %% [markdown]
 # ## Many teachers
 #
-# Line 16 of Algorithm 1 fills the leftover rows of $W^{(2)}$ "sequentially into the empty rows". In which order they stand depends on
-# that of the rows of a minimum, which Assumption 3 leaves open, and on how line 1 sorts "each column in descending
-# order". Three readings: *random*, the rows of a minimum stand in random order and the sorting only says which row meets which;
-# *in place*, the entries of each column are sorted within the matrix, so that the smaller leftovers stand farther down;
-# *large with large*, all rows are sorted. For comparison a fourth, *large with small*, which is not that of Algorithm 1.
+# Line 16 of Algorithm 1 fills the leftover rows of $W^{(2)}$ "sequentially into the empty rows". In which order they stand
+# depends on that of the rows of a minimum, which Assumption 3 leaves open, and on how line 1 sorts "each column in descending
+# order". Three readings:
+#
+# - *random*: the rows of a minimum stand in random order and the sorting only says which row meets which;
+# - *in place*: the entries of each column are sorted within the matrix, so that the smaller leftovers stand farther down;
+# - *large with large*: all rows are sorted.
+#
+# For comparison a fourth, *large with small*, which is not that of Algorithm 1.
 #
 # ```{prf:theorem} The barrier for many teachers
 # :label: thm-many-teachers
@@ -126,20 +174,30 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # the four orders,
 #
 # $$
-# \frac{d}{M^2}\, B \;\longrightarrow\; \frac{g(r)^2}{8\pi}, \qquad
-# g(r) = \lim \frac1M \sum_{i \in R} \Bigl( a_i + b_i - \sqrt{a_i^2 + b_i^2} \Bigr)
+# \begin{aligned}
+# \frac{d}{M^2}\, B &\to \frac{g(r)^2}{8\pi}, \\
+# g(r) &= \lim \frac1M \sum_{i \in R} f(a_i, b_i)
+# \end{aligned}
 # $$
 #
-# in probability, where $R$ are the unmatched places and $a_i$, $b_i$ the entries that meet there. The direct barrier has the same
+# in probability, where $R$ are the unmatched places, $a_i$, $b_i$ the entries that meet there and
+# $f(a, b) = a + b - \sqrt{a^2 + b^2}$. The direct barrier has the same
 # limit with all rows in random order in place of $R$.
 # ```
 #
 # ```{prf:proof}
 # *Concentration, for every permutation and all pairs of minima.* On the segment every $|\partial_j (f - f^*)| \le 1$ for $j \le M$, and 0 otherwise, because
 # the entries of a column are $\ge 0$ and add up to 1. By Poincaré's inequality on the sphere the variance of $f - f^*$ over $x$ is at
-# most $M/(d - 1)$. As in [the previous chapter](14_barrier_rate.ipynb), $f - f^* = \sum_R \Delta_i(x)$ with all terms $\le 0$ and
-# $\mathbb E|\Delta_i| = c_d \bigl( \lambda a_i + (1 - \lambda) b_i - \sqrt{\lambda^2 a_i^2 + (1 - \lambda)^2 b_i^2} \bigr)$,
-# $c_d = \mathbb E\, \sigma(x_1) \sim (2\pi d)^{-1/2}$. Hence $\frac{d}{M^2} L = \frac{d}{M^2} \bigl( \sum_R \mathbb E|\Delta_i| \bigr)^2 + O(1/M)$, uniformly.
+# most $M/(d - 1)$. As in [the previous chapter](14_barrier_rate.ipynb), $f - f^* = \sum_R \Delta_i(x)$ with all terms $\le 0$.
+# With $c_d = \mathbb E\, \sigma(x_1) \sim (2\pi d)^{-1/2}$, uniformly,
+#
+# $$
+# \begin{aligned}
+# \mathbb E|\Delta_i| &= c_d\, f\bigl(\lambda a_i, (1 - \lambda) b_i\bigr), \\
+# \tfrac{d}{M^2} L &= \tfrac{d}{M^2} \Bigl( \sum_R \mathbb E|\Delta_i| \Bigr)^2 + O(\tfrac1M).
+# \end{aligned}
+# $$
+#
 # *The mean.* Type counts tend to independent
 # $1 + \operatorname{Poisson}(r - 1)$ ([the overlap theorem](12_overlap_theorem.ipynb)), so the empirical law of the leftovers of
 # each network and of their places converges, and with it the sum over rows in each of the orders. Its limit is concave in $\lambda$,
@@ -153,43 +211,60 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 # In this limit, with $\nu = r - 1$, the expected number of leftover rows of a type whose entry exceeds $a > 0$ is
 #
 # $$
-# S(a) = e^{-\nu} \sum_{2 \le l < 1/a} (-1)^l\, L_{l-2}(\nu)\, e^{-\nu l a} \Bigl( \frac{x_l^l}{l!} + \frac{x_l^{l-1}}{(l-1)!} \Bigr),
-# \qquad x_l = \nu (1 - la),
+# \begin{aligned}
+# e^\nu S(a) &= \sum_{2 \le l < 1/a} \!\! (-1)^l e^{-\nu l a} L_{l-2}(\nu)\, y_l, \\
+# y_l &= \frac{x_l^l}{l!} + \frac{x_l^{l-1}}{(l-1)!}
+# \end{aligned}
 # $$
 #
-# with the Laguerre polynomials $L_n$. Hence, with $S(0) = \nu e^{-2\nu} (I_0(2\nu) + I_1(2\nu))$,
+# with $x_l = \nu (1 - la)$ and the Laguerre polynomials $L_n$. Hence, with $S(0) = \nu e^{-2\nu} (I_0(2\nu) + I_1(2\nu))$, for leftovers in random order
+# and for large with large
 #
 # $$
-# g_{\text{random}} = \frac{1}{S(0)} \iint \frac{ab\, S(a) S(b)}{(a^2 + b^2)^{3/2}}\, da\, db, \qquad
-# g_{\text{large with large}} = (2 - \sqrt2) \int_0^{1/2} S(a)\, da,
+# \begin{aligned}
+# g_{\text{random}} &= \iint \frac{ab\, S(a) S(b)}{(a^2 + b^2)^{3/2}}\, \frac{da\, db}{S(0)}, \\
+# g_{\text{large}} &= (2 - \sqrt2) \int_0^{1/2} S(a)\, da,
+# \end{aligned}
 # $$
 #
 # and large with small pairs the quantile $u$ of this law with the quantile $1 - u$. For the direct line
-# $S$ is replaced by $e^{-\nu a}(1 + \nu(1 - a))$, $a < 1$, and $S(0)$ by $r$. In place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with
+# $S$ is replaced by $e^{-\nu a}(1 + \nu(1 - a))$, $a < 1$, and $S(0)$ by $r$.
+#
+# In place, $g = \int_0^1 g_u\, du$, where $g_u$ is $g_{\text{random}}$ with $s_u$ in place of $S$. With
+# $N \sim 1 + \operatorname{Poisson}(\nu)$ and the $k$-th largest $e_{(k)}$ of $n$ entries that are uniform on the simplex,
 #
 # $$
-# s_u(a) = \sum_{n \ge 2} P(N = n)\, n \sum_{k=1}^n P(\operatorname{Bin}(n - 1, u) = k - 1)\, P(N < k)\, P(e_{(k)} > a), \qquad
-# N \sim 1 + \operatorname{Poisson}(\nu),
+# s_u(a) = \sum_{n \ge 2} \sum_{k=1}^n n\, \pi_{nk}\, P(e_{(k)} > a),
 # $$
 #
-# in place of $S$, and $e_{(k)}$ is the $k$-th largest of $n$ entries that are uniform on the simplex.
+# where $\pi_{nk}$ is $P(N = n)$ times $P(\operatorname{Bin}(n - 1, u) = k - 1)$ times $P(N < k)$.
 # ```
 #
 # ```{prf:proof}
 # Let a type have $N$ rows in one network and $N'$ in the other, both $1 + \operatorname{Poisson}(\nu)$, and let $N_a$ of the $N$ exceed
 # $a$. The $N'$ largest are matched, so $(N_a - N')_+$ leftovers exceed $a$. Given $N = n$, any $l$ entries all exceed $a$ with
-# probability $(1 - la)_+^{n-1}$; summing over $n$, $\mathbb E \binom{N_a}{l} = e^{-\nu l a} (x_l^l/l! + x_l^{l-1}/(l-1)!)$ for $la < 1$, and 0 otherwise.
-# With $h(k) = \mathbb E (k - N')_+$, Newton's formula is $h(N_a) = \sum_l \binom{N_a}{l}\, \Delta^l h(0)$. Here $h(0) = \Delta h(0) = 0$ and
-# $\Delta^2 h(k) = P(N' = k + 1) = e^{-\nu} \nu^k/k!$, so that $\Delta^l h(0) = e^{-\nu} \sum_i (-1)^{l-2-i} \binom{l-2}{i} \nu^i/i! =
-# (-1)^l e^{-\nu} L_{l-2}(\nu)$. For independent ends $f(a, b) = a + b - \sqrt{a^2 + b^2}$ vanishes on both axes, so its mean is the
+# probability $(1 - la)_+^{n-1}$; summing over $n$, $\mathbb E \binom{N_a}{l} = e^{-\nu l a} y_l$ for $la < 1$, and 0 otherwise.
+# With $h(k) = \mathbb E (k - N')_+$, Newton's formula is $h(N_a) = \sum_l \binom{N_a}{l}\, \Delta^l h(0)$. Here
+# $h(0) = \Delta h(0) = 0$ and $\Delta^2 h(k)$ is $P(N' = k + 1) = e^{-\nu} \nu^k/k!$, so that
+#
+# $$
+# \begin{aligned}
+# \Delta^l h(0) &= e^{-\nu} \sum_i (-1)^{l-2-i} \tbinom{l-2}{i} \frac{\nu^i}{i!} \\
+# &= (-1)^l e^{-\nu} L_{l-2}(\nu).
+# \end{aligned}
+# $$
+#
+# For independent ends $f$ vanishes on both axes, so its mean is the
 # integral of $\partial_a \partial_b f = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $f = (2 - \sqrt2) a$. $S(0)$ is
-# $\tfrac12 \mathbb E|N - N'|$ of the overlap theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$. In place: the rows of a type
+# $\tfrac12 \mathbb E|N - N'|$ of the overlap theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
+#
+# In place: the rows of a type
 # stand at independent uniform shares of the height, the $k$-th largest at the $k$-th of them. A row at the share $u$ with $n - 1$ others has
 # $k - 1$ of them above it with the binomial probability, and is left over if $N' < k$. So $s_u(a)$ is the density in $u$ of leftovers with
 # entries above $a$. It is the same law in both networks, so that leftovers at equal $u$ meet, independently given $u$.
 # ```
 #
-# The law beside one sample of it, at $m = 2M$:
+# The law $S(a)$ by the sum, beside a sample of {glue:text}`types_sampled` types, at $m = 2M$:
 
 # %%
 r = 2.0  # m = 2M
@@ -215,7 +290,7 @@ print("equal to leftover_tail:", np.allclose(S, leftover_tail(a[:, 0], r)))
 
 # %% [markdown]
 # The places of the peaks, each the maximum of an exact curve
-# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.limit_peak`):
+# ({py:func}`~lmc_helpers.teacher_student.barrier_limit.limit_peak`; *sorted* is large with large, *opposed* large with small):
 
 # %%
 peaks = {  # m/M where the barrier, and permuted/direct, is largest
@@ -236,11 +311,11 @@ claims.check("Z7.peak_of_barrier_opposed", peaks["opposed"][0], n=1)
 # %% [markdown]
 # ## The best permutation
 #
-# The first half of the proof of {prf:ref}`thm-many-teachers` holds for every permutation: up to $O(1/M)$, $d L/M^2$ halfway is $d/M^2$ times the
-# square of the mean error. A linear assignment problem minimises that error over all $m!$ permutations ({prf:ref}`thm-assignment`).
-# That the minimum converges, and that the loss is largest halfway, is proven for the four orders only; here both are taken for granted. The
-# cost, relative to that of large with small,
-# changes slowly and almost linearly with $m/M$, which tilts the exact curve a little:
+# The first half of the proof of {prf:ref}`thm-many-teachers` holds for every permutation: up to $O(1/M)$, $d L/M^2$ halfway is
+# $d/M^2$ times the square of the mean error. A linear assignment problem minimises that error over all $m!$ permutations
+# ({prf:ref}`thm-assignment`). That the minimum converges, and that the loss is largest halfway, is proven for the four orders
+# only; here both are taken for granted. The least cost, relative to that of large with small, changes slowly and almost
+# linearly with $m/M$, which tilts the exact curve a little:
 
 # %%
 places = np.linspace(1.6, 2.4, 5)  # m/M
@@ -264,6 +339,7 @@ below = {  # how much lower the barrier is at 2M than at its peak, in per cent
     for how in ORDERS
 }
 figures.numbers(
+    types_sampled=f"{types:,}",
     pairs=pairs,
     pairs_figure=pairs_figure,
     M=M,
@@ -296,19 +372,20 @@ figures.numbers(
 # | leftovers meet | barrier peaks at | permuted/direct peaks at |
 # | --- | --- | --- |
 # | in random order | {glue:text}`peak_barrier:.4f` $M$ | {glue:text}`peak_ratio:.4f` $M$ |
-# | columns sorted in place | {glue:text}`peak_place:.4f` $M$ | {glue:text}`ratio_place:.4f` $M$ |
+# | sorted in place | {glue:text}`peak_place:.4f` $M$ | {glue:text}`ratio_place:.4f` $M$ |
 # | large with large | {glue:text}`peak_sorted:.4f` $M$ | {glue:text}`ratio_sorted:.4f` $M$ |
 # | large with small (not Algorithm 1) | {glue:text}`peak_opposed:.4f` $M$ | {glue:text}`ratio_opposed:.4f` $M$ |
 # | by the best permutation ($M =$ {glue:text}`M_best`) | {glue:text}`peak_best` $M$ | |
 #
-# The barrier at $2M$ is {glue:text}`below_random`, {glue:text}`below_place` and {glue:text}`below_sorted` % lower than at the peak in the first three orders, less
-# than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of it, and does not come closer as $M$ grows.
-# "The barrier after the best permutation", taken at its word, peaks a little below $2M$; the paper draws it after Algorithm 1.
+# The barrier at $2M$ is {glue:text}`below_random`, {glue:text}`below_place` and {glue:text}`below_sorted` % lower than at the peak
+# in the first three orders, less than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of
+# it, and does not come closer as $M$ grows. "The barrier after the best permutation", taken at its word, peaks a little below
+# $2M$; the paper draws it after Algorithm 1.
 #
 # ## Finite $M$
 #
-# The paper's Fig. 3 divides the permuted barrier by the direct one, for $M = 4, 20, 100, 500$. At finite $M$ the curve lies
-# above its limit and keeps its shape. Leftovers stand here in random order.
+# Z, Fig. 3 divides the permuted barrier by the direct one, for $M = 4, 20, 100, 500$. At finite $M$ the curve lies above its
+# limit and keeps its shape. Leftovers stand here in random order.
 
 # %%
 sizes = sorted({4, M, M_large, M_largest})
@@ -366,13 +443,15 @@ figures.show("fig_peak", figure)
 # :name: fig-peak
 # :alt: Two panels against m over M. Left, the scaled permuted barrier for four numbers of teachers and its limit in four orders of the leftovers rise to broad maxima near two and fall. Right, the ratio to the direct barrier, about one hundredth, peaks further right.
 #
-# Left: the permuted barrier of uniform minima, scaled. Right: its ratio to the direct barrier, the paper's Fig. 3. Finite $M$, leftovers in random order:
-# {glue:text}`pairs` pairs a width for $M = 4$, {glue:text}`pairs_M` for {glue:text}`M`, {glue:text}`pairs_large` for {glue:text}`M_large`, {glue:text}`pairs_largest` for {glue:text}`M_largest`; bars ±3.29 standard errors
-# (profile {glue:text}`profile`). Limits: {prf:ref}`thm-leftovers`, exact.
+# Left: the permuted barrier of uniform minima, scaled. Right: its ratio to the direct barrier, Z, Fig. 3. Finite $M$: {glue:text}`pairs`
+# pairs a width for $M = 4$, {glue:text}`pairs_M` for {glue:text}`M`, {glue:text}`pairs_large` for {glue:text}`M_large`,
+# {glue:text}`pairs_largest` for {glue:text}`M_largest`; bars ±3.29 standard errors (profile {glue:text}`profile`). Limits:
+# {prf:ref}`thm-leftovers`, exact.
 # ```
 #
 # The paper says that the best permutation reduces the barrier "by $10^{-2}$", and that it "brings more benefits when $M$ is
-# larger". At $m = 2M$, for $M =$ {glue:text}`M` and between $M = 4$ and {glue:text}`M_large`:
+# larger" (Z, section 4). The ratio at $m = 2M$ for $M =$ {glue:text}`M`, and its change between $M = 4$ and
+# {glue:text}`M_large`:
 
 
 # %%
@@ -413,9 +492,9 @@ claims.check(
 # %% [markdown]
 # ## Six teachers
 #
-# The uniform curves of the paper's Fig. 2 have $M = 6$ and $d = 8$, far from the limit. (The curves of trained networks are in
-# [the chapter on trained minima](17_trained_minima.ipynb).) The maximum is flat. Is it at $2M = 12$, up to one neuron? Columns are sorted in
-# place here, as line 1 of Algorithm 1 has it.
+# The uniform curves of Z, Fig. 2 have $M = 6$ and $d = 8$, far from the limit. (The curves of trained networks are in
+# [the chapter on trained minima](17_trained_minima.ipynb).) The maximum is flat. Is it at $2M = 12$, up to one neuron? Columns
+# are sorted in place here, as line 1 of Algorithm 1 has it.
 
 
 # %%
@@ -452,17 +531,17 @@ claims.check(
     again=lambda: near_over_far(seed + 1),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the uniform curves of Fig. 2"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the uniform curves of Z, Fig. 2"}
 six = [7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 21, 24, 30, 36]  # m
 curves = [uniform_barriers(m, 6, 8, pairs_figure, seed) for m in six]
 figure, axis = figures.panels()
 for k, (name, colour) in enumerate(
-    (("after Algorithm 1", "orange"), ("direct", "grey"))
+    (("after Algorithm 1", "blue"), ("direct", "grey"))
 ):
     style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
     height, spread = mean_and_error([B[k] for B in curves])
     figures.band(axis, six, height, spread, label=f"uniform, {name}", **style)
-axis.axvline(12, color="book:black", linestyle=":", label="$m = 2M$")
+axis.axvline(12, color="book:orange", linestyle=":", label="$m = 2M$")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
 figures.legend(figure)
 figures.show("fig_six", figure)
@@ -476,16 +555,17 @@ figures.numbers(
 # :name: fig-six
 # :alt: Mean barrier of uniform minima against width on a logarithmic axis. The direct barrier falls slowly; the permuted one is about a hundred times lower, rises to a broad maximum at about twelve neurons and falls.
 #
-# The uniform curves of Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, bars ±3.29 standard errors
+# The uniform curves of Z, Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, bars ±3.29 standard errors
 # (profile {glue:text}`profile`).
 # ```
 #
-# With {glue:text}`pairs_uniform` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one at 9, 10, 14 and 15.
-
-# %% [markdown]
+# With {glue:text}`pairs_uniform` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one
+# at 9, 10, 14 and 15.
+#
 # ## The number of teachers at fixed dimension
 #
-# Figure 12 of the paper has $d = 64$ and $M = 4, 8, 16$. The barrier increases with $M$, and the ratio of the permuted to the direct one falls:
+# Z, Fig. 12 has $d = 64$ and $M = 4, 8, 16$. The barrier increases with $M$, and the ratio of the permuted to the direct one
+# falls. At $m = 2M$:
 
 # %%
 by_teachers = {  # m = 2M, d = 64
@@ -510,21 +590,59 @@ claims.check("Z16.increases", growth, stderr=growth_error, n=pairs)
 claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 
 # %% [markdown]
-# By {prf:ref}`thm-many-teachers` the exponent tends to 2, as $M^2/d$: the measured one, {glue:text}`growth`, says that
-# $M = 4, \dots, 16$ is before the asymptotic range, where the fall of $d B/M^2$ towards its limit still takes a part. The
-# ratio has a limit, so the gap, on a logarithmic scale, stops growing: at $m = 2M$ it tends to {glue:text}`gap_limit:.4f`
-# ({glue:text}`gap_opposed:.4f` with large leftovers on small ones).
+# By {prf:ref}`thm-many-teachers` the exponent of $M$ tends to 2; the measured one, {glue:text}`growth`, is still smaller, as
+# $d B/M^2$ falls towards its limit. The ratio has a limit, so the gap, on a logarithmic scale, stops growing: at $m = 2M$ it
+# tends to {glue:text}`gap_limit:.4f` ({glue:text}`gap_opposed:.4f` with large leftovers on small ones).
 #
 # ## What we found that the paper does not say
 #
 # - With many teachers the barrier is the *square* of a mean over types ({prf:ref}`thm-many-teachers`), and its limit curve is
 #   explicit ({prf:ref}`thm-leftovers`).
-# - With six teachers the barrier is largest at $2M$ up to one neuron. With many, it is largest at {glue:text}`peak_barrier:.3f` to {glue:text}`peak_sorted:.3f` $M$ after
-#   Algorithm 1, and a little below $2M$ after the best permutation ({glue:text}`peak_best` $M$), which saves
-#   {glue:text}`better` % of the barrier of large with small.
-# - The ratio to the direct barrier is largest at {glue:text}`peak_ratio:.3f` $M$ or later after Algorithm 1. None of these is the minimum of the overlap at
-#   {glue:text}`overlap_minimum:.3f` $M$: the overlap counts rows, the barrier weighs them.
+# - None of the peaks is the minimum of the overlap at {glue:text}`overlap_minimum:.3f` $M$: the overlap counts rows, the barrier
+#   weighs them.
+# - The best permutation saves {glue:text}`better` % of the barrier of large with small.
 # - For uniform minima $d$ only scales the barrier, by exactly $1/d$ ({prf:ref}`prop-dimension`).
+#
+# ## What it means for merging networks
+#
+# A student of about twice the teacher's width is the hardest to merge: it has room for many neurons without a partner, and
+# these are not yet small. The maximum is broad, so that no fine tuning of the width helps; a few times wider does.
+#
+# Read on: [](17_trained_minima.ipynb) finds the peak of trained networks elsewhere; [](19_double_descent.ipynb) follows the
+# barrier below $m = M$; [](51_width_barriers.ipynb) looks for the peak on MNIST.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 15.1
+# :class: lmc-exercise
+# Just above $m = M$, with leftovers large with large: show that $d B/M^2 \approx (2 - \sqrt2)^2\, \nu^2/(128 \pi)$ for small
+# $\nu = m/M - 1$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# To first order in $\nu$ a type leaves a row over only if it has two rows in one network and one in the other, which has
+# the probability $\nu$ for each network. The leftover is the smaller of two uniform entries that add up to 1, with mean
+# $\frac14$. So $\int S = \nu/4$, $g = (2 - \sqrt2)\, \nu/4$, and $d B/M^2 \to g^2/(8\pi)$. A check, which prints $0.146$ twice:
+#
+#     print(leftover_cost(1.001, "sorted") / 0.001, (2 - math.sqrt(2)) / 4)
+# ```
+#
+# ```{admonition} Exercise 15.2
+# :class: lmc-exercise
+# Far above $M$: what is $g$ for large $\nu$, with leftovers large with large? Compare with the rate of {prf:ref}`thm-rate`.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# A type has about $\nu$ rows, and $s = (N - N')_+$ are left over in one network. $N - N'$ has variance $2\nu$, so that
+# $\mathbb E s^2 = \nu$. The $k$-th smallest of $\nu$ entries is about $k/\nu^2$, so the $s$ smallest add up to about
+# $s^2/(2\nu^2)$, in the mean $1/(2\nu)$. Hence $g \approx (2 - \sqrt2)/(2\nu)$, and $B$ falls like $\nu^{-2}$, that is like
+# $m^{-2}$ at fixed $M$. The approach is slow, with a relative error of order $\nu^{-1/2}$:
+#
+#     for nu in (2, 5, 9):
+#         print(leftover_cost(1 + nu, "sorted") * 2 * nu / (2 - math.sqrt(2)))
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,10 +13,27 @@
 # %% [markdown]
 # # The step size and zero neurons
 #
-# Beyond a certain learning rate, Zhan, Li and Wu {cite:p}`zhan2025` find, gradient descent returns sparse solutions: whole rows
-# of $W$ are zero, and the PQ index jumps. They leave the reason open. Here it is: the threshold is the step size at which minima
-# *without* zero rows become too sharp to be stable. Sharpness grows with the number of rows in use, and it is known in closed
-# form, so the threshold can be computed; rows die until what remains is stable.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Why does gradient descent with large steps return networks with dead neurons?
+#
+# **The paper.** Beyond a certain learning rate, Zhan, Li & Wu (Z) {cite:p}`zhan2025` find, solutions are sparse: whole rows
+# of $W$ are zero, and the PQ index jumps (Z, section 5; Z, Fig. 6). They leave the reason open. The barrier after permutation
+# rises with the learning rate and then falls (Z, Fig. 13).
+#
+# **What we find.** The transition is there ({claim}`Z10.zero_rows`, {claim}`Z10.jump`), and so is the fall of the barrier
+# ({claim}`Z17.down`). The threshold is the step size at which minima *without* zero rows become too sharp to be stable; it is
+# known in closed form ({claim}`Z10.place`) and falls like one over the width.
+#
+# **Why it matters.** A fixed learning rate becomes "large" as networks grow. Then neurons die, and what is left is easier to
+# match.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: the Hessian at a minimum ([](11_exact_loss.ipynb)), types of rows ([](12_overlap_theorem.ipynb)), eigenvalues and
+# convexity. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 40  # networks per step size
@@ -60,20 +77,52 @@ from lmc_helpers.teacher_student.step_sizes import (
 # %% [markdown]
 # ## How sharp a minimum is
 #
-# Gradient descent $W \leftarrow W - \eta \nabla L(W)$ with the loss (3), which has no factor ½, cannot settle at a minimum whose Hessian has an
-# eigenvalue above $2/\eta$: it is linearly unstable there. At a row that is exactly zero the gradient is zero; the row is dead and
-# drops out.
+# Gradient descent $W \leftarrow W - \eta \nabla L(W)$ with the loss (Z 3), which has no factor ½, cannot settle at a minimum
+# whose Hessian has an eigenvalue above $2/\eta$: along its eigenvector each step overshoots by more than it gains. The largest
+# eigenvalue is the *sharpness* of the minimum. At a row that is exactly zero the gradient is zero; the row is dead and drops
+# out.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: overshooting, and sharpness by rows in use"}
+figure, (left, right) = figures.panels(2, height=3.4)
+taken = np.arange(13)
+for relative, colour in ((0.9, "blue"), (1.1, "red")):
+    label = rf"$\eta\lambda/2 = {relative}$"
+    path = (1 - 2 * relative) ** taken  # steps on a parabola of curvature λ
+    left.plot(
+        taken, path, "o-", markersize=3, color=f"book:{colour}", label=label
+    )
+left.set(xlabel="steps", ylabel="distance")
+in_use = np.arange(6, 17)  # rows of a network with M = 6, d = 8
+sharp = [even_sharpness(int(rows), 6, 8) for rows in in_use]
+right.plot(in_use, sharp, "o", color="book:black", label="least sharpness")
+for rate, line in ((1.5, ":"), (2.0, "--"), (2.5, "-")):
+    style = dict(color="book:orange", linestyle=line)
+    right.axhline(2 / rate, label=rf"$2/\eta$, $\eta = {rate}$", **style)
+right.set(xlabel="rows in use", ylabel=r"largest eigenvalue", ylim=(0, None))
+figures.legend(figure)
+figures.show("fig_edge", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_edge
+# :name: fig-edge
+# :alt: Left, one zigzag that shrinks and one that grows. Right, dots on a rising line, the least sharpness against the number of rows in use, and three horizontal lines for three step sizes; a larger step size has a lower line and lets fewer rows pass.
+#
+# Left: gradient descent on a parabola, below and above the limit. Right: $M = 6$, $d = 8$. A minimum can be stable only if its
+# rows in use lie below the line of the step size.
+# ```
 #
 # ```{prf:theorem} Sharpness counts rows
 # :label: thm-sharpness
 # At a minimum with $k$ non-zero rows the largest eigenvalue of the Hessian in these rows is at least
 #
 # $$
-# \lambda(k) = \frac{k}{M} \cdot \frac{\mu_M}{d}, \qquad \mu_M = \text{larger eigenvalue of }
-# \begin{pmatrix} 1 + \frac{M - 1}{\pi} & \frac{M - 1}{2} \\ \frac12 & \frac M2 + \frac1\pi \end{pmatrix},
+# \begin{aligned}
+# \lambda(k) &= \frac{k}{M} \cdot \frac{\mu_M}{d}, \\
+# A_M &= \begin{pmatrix} 1 + \frac{M - 1}{\pi} & \frac{M - 1}{2} \\ \frac12 & \frac M2 + \frac1\pi \end{pmatrix},
+# \end{aligned}
 # $$
 #
-# with equality if the $k$ rows are spread evenly over the $M$ types. So every linearly stable minimum has at most
+# where $\mu_M$ is the larger eigenvalue of $A_M$, with equality if the $k$ rows are spread evenly over the $M$ types. So every linearly stable minimum has at most
 # $k_{\max}(\eta) = 2 d M / (\eta \mu_M)$ non-zero rows, and none of width $m$ is free of zero rows beyond
 #
 # $$
@@ -87,13 +136,19 @@ from lmc_helpers.teacher_student.step_sizes import (
 # matrix that is linear in $n$ a convex function of the counts, and a permutation of the types does not change it. The mean of the counts over
 # all permutations of the types is the even count $k/M$ for each; so by convexity $f(k/M, \dots, k/M)$ is at most the mean of values that all equal $f(n)$.
 # At even counts $f$ is $\frac kM \lambda_{\max}(K)$. $d K$ commutes with permutations of the types; its
-# top eigenvector has non-negative entries (Perron–Frobenius), so it can be taken invariant: $x_j = \alpha e_j + \beta \sum_{i \ne j, i \le M} e_i + \gamma \sum_{i > M} e_i$.
-# On $(\alpha, \beta)$ it acts as the matrix above, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$ for $M \ge 2$ and equal to it for $M = 1$.
+# top eigenvector has non-negative entries (Perron–Frobenius), so it can be taken invariant:
+#
+# $$
+# x_j = \alpha e_j + \beta \!\! \sum_{i \ne j, i \le M} \!\! e_i + \gamma \sum_{i > M} e_i.
+# $$
+#
+# On $(\alpha, \beta)$ it acts as $A_M$, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$ for $M \ge 2$ and equal
+# to it for $M = 1$.
 # ```
 
 # %% [markdown]
-# The four settings of this chapter. The last column is read off the full $md \times md$ Hessian at a minimum whose counts are as even
-# as they can be; where $M$ divides $m$ it is $\eta_0$.
+# The threshold in the four settings of this chapter. The last column is read off the full $md \times md$ Hessian at a minimum
+# whose counts are as even as they can be; where $M$ divides $m$ it is $\eta_0$.
 
 # %%
 SETTINGS = [(12, 6, 8), (16, 4, 8), (9, 3, 3), (9, 6, 8)]  # (m, M, d)
@@ -118,9 +173,18 @@ for m, M, d in SETTINGS:
 # %% [markdown]
 # ## What gradient descent does
 #
-# Four settings, {glue:text}`networks` networks each, at {glue:text}`rates` step sizes around $\eta_0$, {glue:text}`steps` steps
-# from the paper's initialisation. A row counts as zero if its norm is below $10^{-3}$. Networks that diverge or have not
-# reached a loss of $10^{-5}$ are left out.
+# Sparsity is measured by the *PQ index* of a vector $x$ with $n$ entries (Z, Definition 7, with $p = \frac12$, $q = 1$),
+#
+# $$
+# \mathbf I(x) = 1 - \frac1n \cdot \frac{\bigl( \sum_i \sqrt{|x_i|} \bigr)^2}{\sum_i |x_i|}.
+# $$
+#
+# It is 0 for equal entries and $1 - k/n$ for $k$ equal entries and zeros; here, as in Z, Fig. 6, $x$ are all entries of $W$.
+#
+# Four settings, {glue:text}`networks` networks each (three times as many in the first), at {glue:text}`rates` step sizes
+# around $\eta_0$, {glue:text}`steps` steps from the paper's initialisation (Z, B.1). A row counts as zero if its norm is below
+# $10^{-3}$. Networks that diverge or have not reached a loss of $10^{-5}$ are left out. What is computed of the others: zero
+# rows, PQ index, sharpness of the rows alive, and the barriers between pairs of them.
 
 # %%
 MORE = 3  # times as many networks in the first setting, for its barrier
@@ -195,13 +259,15 @@ figures.numbers(
 # :name: fig-step
 # :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
 #
-# Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$. Middle: sharpness of the rows alive
-# in units of the stability limit. Right: PQ index of $W$. Step sizes in units of the computed threshold $\eta_0$, which is
-# {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
+# Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$.
+# Middle: sharpness of the rows alive in units of the stability limit (dashed). Right: PQ index of $W$. Step sizes in units of
+# the computed threshold $\eta_0$ (dotted), which is {glue:text}`eta_12:.3f`, {glue:text}`eta_16:.3f` and
+# {glue:text}`eta_9:.3f` in the three settings (profile {glue:text}`profile`).
 # ```
 #
-# Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The paper's statement, "no zero rows" below a threshold and zero rows
-# beyond it, as the share of networks with a zero row just below and just above $\eta_0$:
+# Below the threshold at least {glue:text}`fewest` networks arrive at every step size. The paper says that there are "no zero
+# rows" below a threshold, and zero rows beyond it. The share of networks with a zero row just below and just above $\eta_0$
+# says so, too:
 
 
 # %%
@@ -231,8 +297,9 @@ value, low, high = min(jumps_of_share.values())
 claims.check("Z10.zero_rows", value, interval=(low, high), n=networks)
 
 # %% [markdown]
-# The transition sits where the theorem puts it, in all three settings. Its place is known to one cell of the grid of step sizes, from the last one at which
-# surely fewer than half of the networks have a zero row to the first one at which surely more have:
+# The transition sits where the theorem puts it, in all three settings. Its place is known to one cell of the grid of step
+# sizes, from the last one at which surely fewer than half of the networks have a zero row to the first one at which surely
+# more have:
 
 # %%
 places = {
@@ -248,9 +315,10 @@ place, low, high = max(places.values(), key=lambda x: max(1 - x[1], x[2] - 1))
 claims.check("Z10.place", place, interval=(low, high), n=networks)
 
 # %% [markdown]
-# The paper's example of a learning rate beyond the threshold is 2; it does not say for which $m$, $M$, $d$, so the number itself cannot be checked. As $\eta_0$ is
-# proportional to $1/m$, some width fits: for $M = 6$, $d = 8$ (as in Fig. 2) the theorem says that $\eta = 2$ is below the threshold at $m = 9$ and beyond it at $m = 12$, where
-# $\eta_0 =$ {glue:text}`eta_12:.3f`.
+# The paper's example of a learning rate beyond the threshold is 2; it does not say for which $m$, $M$, $d$, so the number
+# itself cannot be checked. As $\eta_0$ is proportional to $1/m$, some width fits: for $M = 6$, $d = 8$ (as in Z, Fig. 2) the
+# theorem says that $\eta = 2$ is below the threshold at $m = 9$ and beyond it at $m = 12$, where $\eta_0 =$
+# {glue:text}`eta_12:.3f`. So it is:
 
 # %%
 at_2 = {}  # share of networks with a zero row at η = 2, with its interval
@@ -267,8 +335,10 @@ value, low, high = difference_of_shares(at_2[12], at_2[9])
 claims.check("Z10.two", value, interval=(low, high), n=networks)
 
 # %% [markdown]
-# All this is in the convention of eq. (3). With the loss halved, as is common, all thresholds double, at $m = 12$ to
-# {glue:text}`half_12:.2f`. Last, the jump of the PQ index: its slope in $\eta$ above the threshold, over that below.
+# All this is in the convention of (Z 3). With the loss halved, as is common, all thresholds double, at $m = 12$ to
+# {glue:text}`half_12:.2f`.
+#
+# The jump of the PQ index is measured by its slope in $\eta$ above the threshold, over that below:
 
 
 # %%
@@ -294,8 +364,10 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 # %% [markdown]
 # ## The barrier
 #
-# Figure 13 of the paper shows the permuted barrier between networks against the learning rate, up and then down; $m$, $M$, $d$ and the range of learning rates are not stated. Here
-# are four settings, the three above and $m = 9$, $M = 6$, where the barrier is largest ([](17_trained_minima.ipynb)).
+# The *barrier* is the largest loss on the line between two networks, less that of its ends; *permuted*: after Algorithm 1
+# ([](13_algorithm_1.ipynb)). Z, Fig. 13 shows it against the learning rate, up and then down; $m$, $M$, $d$ and the range of
+# learning rates are not stated. Here are four settings, the three above and $m = 9$, $M = 6$, where the barrier is largest
+# ([](17_trained_minima.ipynb)).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the step size"}
 figure, axis = figures.panels()
@@ -323,11 +395,10 @@ figures.show("fig_rate_barrier", figure)
 # :name: fig-rate-barrier
 # :alt: Mean permuted barrier against the step size in units of the threshold, on a logarithmic axis, for four settings.
 #
-# The paper's Fig. 13: permuted barrier of trained networks against the step size; pairs of {glue:text}`networks` networks, three times as many in the first setting, bars: ±3.29 standard
-# errors (profile {glue:text}`profile`).
+# Z, Fig. 13: permuted barrier of trained networks against the step size; pairs of {glue:text}`networks` networks, three times
+# as many in the first setting, bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
-
-# %% [markdown]
+#
 # Two numbers describe a curve: its slope below the threshold, and how far it falls beyond it.
 
 
@@ -382,28 +453,64 @@ for m, M, d in SETTINGS:
 # %% [markdown]
 # In the four settings (± standard error, by resampling the pairs, which start from the same weights at every step size):
 #
-# | $m$, $M$, $d$ | slope of $\ln$ barrier in $\eta/\eta_0$ up to 0.9 | barrier beyond the threshold / below | runs beyond the threshold that arrive |
+# | $m$, $M$, $d$ | slope of $\ln B$ in $\eta/\eta_0$, up to 0.9 | $B$ beyond $\eta_0$ / below | runs beyond $\eta_0$ that arrive |
 # | --- | --- | --- | --- |
 # | 12, 6, 8 | {glue:text}`slope_12_6` | {glue:text}`drop_12_6` | {glue:text}`arrive_12_6` |
 # | 16, 4, 8 | {glue:text}`slope_16_4` | {glue:text}`drop_16_4` | {glue:text}`arrive_16_4` |
 # | 9, 3, 3 | {glue:text}`slope_9_3` | {glue:text}`drop_9_3` | {glue:text}`arrive_9_3` |
 # | 9, 6, 8 | {glue:text}`slope_9_6` | {glue:text}`drop_9_6` | {glue:text}`arrive_9_6` |
 #
-# Up to $1.25\,\eta_0$ only the runs of the last column arrive; the others diverge or have not settled, and are left out. Beyond the threshold the barrier is a mean over those that are left.
+# Beyond the threshold the barrier $B$ is a mean over the runs that arrive, up to $1.25\,\eta_0$.
 #
-# The fall is there in every setting: at the threshold rows begin to die, and pairs of zero rows match. That is the paper's argument of section 5, that zero
-# rows "will incur no barrier when pairing". Below the threshold no row dies and the barrier is nearly flat, with a mean slope of {glue:text}`mean_slope`. Whether it
-# rises a little there takes the pairs of the `paper` profile, whose result stands on the scoreboard. Since the setting of Fig. 13 is not stated, even that does not decide its caption, and the ledger leaves the rise open.
+# The fall is there in every setting: at the threshold rows begin to die, and pairs of zero rows match. That is the paper's
+# argument of Z, section 5, that zero rows "will incur no barrier when pairing". Below the threshold no row dies and the barrier
+# is nearly flat, with a mean slope of {glue:text}`mean_slope`; {claim}`Z17.up` and {claim}`Z17.no_rise` say whether it rises a
+# little there, for which it takes the pairs of the profile `paper`. The setting of Z, Fig. 13 is not stated, so that this does
+# not decide its caption.
 #
 # ## What we found that the paper does not say
 #
-# - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`). It is
-#   inversely proportional to the width: a fixed learning rate becomes "large" as the network grows.
+# - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`).
 # - Beyond it gradient descent does not have to diverge. It loses rows, as many as stability asks for or a few more, so that
-#   $\eta\lambda_{\max}/2$ stays below 1.
+#   $\eta\lambda_{\max}/2$ stays below 1. Why rows die, rather than the descent diverging, is not proven here; further up it
+#   does diverge.
 # - Below it the sharpness is that of evenly spread rows: the type counts of these networks are far more regular than
-#   multinomial ones. [The next chapter](17_trained_minima.ipynb) measures that.
-# - Why unstable rows die, rather than the descent diverging, is not proven here; further up it does diverge.
+#   multinomial ones.
+#
+# ## What it means for merging networks
+#
+# The step size decides how many neurons a wide network really uses. Dead neurons match each other for free, so that networks
+# trained beyond the threshold merge better for a simple reason: they are smaller.
+#
+# Read on: [](17_trained_minima.ipynb) measures how even the counts are, and what that does to the barrier;
+# [](18_sparsity.ipynb) compares the sparsity of trained and random minima.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 16.1
+# :class: lmc-exercise
+# One teacher neuron, $m$ students: what is the threshold?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# All rows have one type, and every block of the Hessian is $\frac1d I$ ({prf:ref}`prop-cubic`). Its largest eigenvalue is
+# $m/d$, so $\eta_0 = 2d/m$; in the theorem, $\mu_1 = 1$. With $m = d = 10$, as in Z, Fig. 9b, it is 2.
+# ```
+#
+# ```{admonition} Exercise 16.2
+# :class: lmc-exercise
+# Show that $\eta_0 \approx 4d/m$ for many teachers. How many rows can a network with $M = 6$, $d = 8$ keep in use at the step
+# size ½?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\frac1M A_M$ tends to a triangular matrix with the eigenvalues $\frac1\pi$ and $\frac12$. So $\mu_M/M \to \frac12$, and
+# $\eta_0 = 2dM/(m\mu_M) \to 4d/m$. The second question asks for $k_{\max}(\frac12) = 2dM/(\frac12 \mu_M)$, which is 46:
+#
+#     print(math.floor(2 / 0.5 / (even_sharpness(6, 6, 8) / 6)))
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,14 +13,35 @@
 # %% [markdown]
 # # Minima that gradient descent finds
 #
-# Everything that Zhan, Li and Wu {cite:p}`zhan2025` prove about overlap and barriers rests on their Assumption 3: the minima
-# that gradient descent finds have multinomial type counts and entries uniform on the simplex. Their evidence is a
-# uniformity test with one surplus neuron and a picture of sorted entries. Both are repeated here. The test comes out as they say, for a reason that holds for every
-# law; the picture depends on the initial weights. What decides is the variance of the type counts: they
-# are far more *even* than random ones, and that moves the peak of the barrier away from $m = 2M$ and lowers it there.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Do trained networks look like random minima?
+#
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` assume so (Z, Assumption 3; evidence in Z, Fig. 9), and find barriers of
+# trained networks that peak at $m = 2M$ like those of random minima (Z, Fig. 2). Where they are lower, the paper attributes it
+# to sparsity.
+#
+# **What we find.** The type counts of trained networks are far more even than random ones ({claim}`Z13.counts`). Their barrier
+# peaks at $m =$ {glue:text}`peak` with six teacher neurons ({claim}`Z6.peak`) and is low at $2M$. It is lowered by even
+# counts ({claim}`Z9.even_counts`), below the threshold of the step size without a zero row ({claim}`Z9.few_zero_rows`).
+#
+# **Why it matters.** Networks trained on one task merge better than chance, at widths that share the work evenly.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: types, Assumption 3 and the overlap ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)),
+# variances of binomial and Beta laws. {{ times }}
+# ```
+#
+# Everything that Zhan, Li and Wu prove about overlap and barriers rests on their Assumption 3: the minima that gradient descent
+# finds have multinomial type counts and entries uniform on the simplex. Their evidence is a uniformity test with one surplus
+# neuron and a picture of sorted entries. Both are repeated here. The test comes out as they say, for a reason that holds for
+# every law; the picture depends on the initial weights. What decides is the variance of the type counts: they are far more
+# *even* than random ones, and that moves the peak of the barrier away from $m = 2M$ and lowers it there.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
-runs: int = 2500  # networks of the uniformity test, 500 in the paper
+runs: int = 2500  # networks of the uniformity test, 500 in Z
 networks: int = 200  # networks per setting for the variances
 pairs: int = 40  # pairs of networks per width, three times as many up to m of 12
 steps: int = 3000  # budget of gradient descent
@@ -72,10 +93,47 @@ from lmc_helpers.teacher_student.sparsity import (
 )
 
 # %% [markdown]
+# ## Why even counts matter
+#
+# A row of a minimum lies on the ray of one teacher neuron, its *type*. If the $m$ rows of a student were shared out as evenly
+# as they can be, all types would have $\lfloor m/M \rfloor$ rows and $m \bmod M$ of them one more. Two such networks differ
+# only in *which* types have one more: nothing is left over at the multiples of $M$, and most between them. Under Assumption 3
+# the share of rows without a partner is $1 - T(m, M)$, a smooth hill.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: rows without a partner, even and random counts"}
+all_widths = np.arange(6, 37)  # m, M = 6
+one_more = all_widths % 6  # types with one more row than the others
+even_left = one_more * (1 - one_more / 6) / all_widths
+random_left = []  # 1 − T(m, 6), by the double sum over the binomial law
+for m_shown in all_widths:
+    at = np.arange(m_shown - 5)
+    law = stats.binom.pmf(at, m_shown - 6, 1 / 6)
+    apart = law @ np.abs(at[:, None] - at) @ law  # E|X − Y|
+    random_left.append(6 / (2 * m_shown) * apart)
+figure, axis = figures.panels(height=3.4)
+style = dict(color="book:orange", linewidth=1.2)
+axis.plot(all_widths, random_left, "o-", label="Assumption 3", **style)
+style = dict(color="book:blue", linewidth=1.2)
+axis.plot(all_widths, even_left, "o-", label="counts as even as can be", **style)
+axis.set_xticks(range(6, 37, 6))
+axis.set(xlabel="student neurons $m$, $M = 6$", ylabel="share without a partner")
+figures.legend(figure)
+figures.show("fig_even", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_even
+# :name: fig-even
+# :alt: Share of rows without a partner against width. For random counts a smooth hill with its top just beyond twice the number of teachers. For even counts arches that touch zero at every multiple of six, the first one the highest.
+#
+# Expected share of rows without a partner for $M = 6$, exact. With even counts it is largest between $M$ and $2M$, and 0 at
+# $2M$.
+# ```
+#
 # ## The uniformity test
 #
-# With $m = 6$ and $M = d = 5$ there is one surplus row, so the type vector is one of five unit vectors. The paper finds all five almost equally
-# often in 500 runs and takes this as confirmation of the multinomial law. The shares here:
+# With $m = 6$ and $M = d = 5$ there is one surplus row, so the type vector is one of five unit vectors. The paper finds all
+# five almost equally often in 500 runs and takes this as confirmation of the multinomial law (Z, Fig. 9a). The numbers of
+# runs here:
 
 # %%
 RATE = 0.5  # below the threshold of the previous chapter in every setting here
@@ -119,13 +177,14 @@ claims.check(
 )
 
 # %% [markdown]
-# It is so, and it had to come out like this. The initial law and the loss are invariant under permutations of the first $M$ coordinates, so the
-# five outcomes are equally likely *whatever* the law of the counts is. A test of the multinomial law needs more than
-# one surplus row.
+# It is so, and it had to come out like this. The initial law and the loss are invariant under permutations of the first $M$
+# coordinates, so the five outcomes are equally likely *whatever* the law of the counts is. A test of the multinomial law needs
+# more than one surplus row.
 #
 # ## The variance of the counts
 #
-# With $m = 12$, $M = 6$, $d = 8$ a multinomial count has the variance $(m - M)\frac1M(1 - \frac1M)$.
+# With $m = 12$, $M = 6$, $d = 8$ a multinomial count has the variance $(m - M)\frac1M(1 - \frac1M)$. That of trained networks,
+# relative to it:
 
 
 # %%
@@ -149,8 +208,9 @@ claims.check(
 )
 
 # %% [markdown]
-# The counts vary much less than Assumption 3 says, which section 5 of the paper takes to hold "when the learning rate of GD and SGD is relatively small"; the step size ½ is about a quarter of the threshold. A larger initialisation than
-# the paper's $1/(md)$ does not bring the multinomial law back:
+# The counts vary much less than Assumption 3 says, which Z, section 5 takes to hold "when the learning rate of GD and SGD is
+# relatively small"; the step size ½ is about a quarter of the threshold. A larger initialisation than the paper's $1/(md)$
+# does not bring the multinomial law back:
 
 # %%
 SCALES = {"one_md": None, "root_md": 96**-0.5, "root_d": 8**-0.5}
@@ -165,7 +225,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# | standard deviation of the initial weights | variance of the counts, relative to multinomial |
+# | initial weights, standard deviation | variance of the counts / multinomial |
 # | --- | --- |
 # | $1/(md)$ | {glue:text}`var_one_md` |
 # | $1/\sqrt{md}$ | {glue:text}`var_root_md` |
@@ -173,8 +233,9 @@ figures.numbers(
 #
 # ## The entries of a type
 #
-# Figure 9b of the paper: one teacher, $m = d = 10$; the sorted entries of the first column look like sorted exponential variables. If the entries are uniform on
-# the simplex, the $j$-th largest has the mean $\frac1m \sum_{k=j}^m \frac1k$, and each has the variance of the Beta$(1, m-1)$ law.
+# Z, Fig. 9b: one teacher, $m = d = 10$; the sorted entries of the first column look like sorted exponential variables. If the
+# entries are uniform on the simplex, the $j$-th largest has the mean $\frac1m \sum_{k=j}^m \frac1k$, and each has the variance
+# of the Beta$(1, m-1)$ law. The entries of trained networks, from initial weights of three sizes:
 
 
 # %%
@@ -202,7 +263,7 @@ faster = entries(networks, seed, rate=1.9)  # near the threshold 2 of this setti
 expected = np.cumsum(1 / np.arange(10, 0, -1))[::-1] / 10
 ratios = [entry_variance(x) for x in by_start.values()]
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both panels of Fig. 9"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both panels of Z, Fig. 9"}
 figure, (left, right) = figures.panels(2)
 x = np.arange(1, 6)
 left.bar(x, shares[:, 0], color="book:sky", width=0.6)
@@ -236,8 +297,10 @@ figures.numbers(
 # :name: fig-assumption
 # :alt: Left, five bars of nearly equal height around one fifth. Right, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d follow the dashed curve of the uniform law, those from larger weights are steeper.
 #
-# The paper's Fig. 9. Left: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with intervals at two-sided $10^{-3}$. Right: sorted entries ($M = 1$, $m = d = 10$),
-# means over {glue:text}`networks` networks ({glue:text}`many` from $1/\sqrt d$) by the standard deviation of their initial weights, and the means for the uniform law (profile {glue:text}`profile`).
+# Z, Fig. 9. Left: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with intervals at two-sided
+# $10^{-3}$. Right: sorted entries ($M = 1$, $m = d = 10$), means over {glue:text}`networks` networks ({glue:text}`many` from
+# $1/\sqrt d$) by the standard deviation of their initial weights, and the means for the uniform law (profile
+# {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries"}
@@ -259,14 +322,16 @@ relative = math.hypot(change[1] / change[0], other[1] / other[0])
 claims.check("Z13.entries_unstable", value, stderr=value * relative, n=networks)
 
 # %% [markdown]
-# The variance of the entries, relative to the uniform law, is {glue:text}`entry_md` from the initial weights $1/(md)$ of B.1, {glue:text}`entry_root` from $1/\sqrt d$ and
-# {glue:text}`entry_one` from 1. Small initial weights grow together and stay even; at $1/\sqrt d$ the paper's picture comes out as it
-# is printed. The paper says of it that "this distribution pattern is not stable enough with the changes in learning rate, $m$, $M$, and $d$"; that is so, and the initial weights belong to this list.
+# The variance of the entries, relative to the uniform law, is {glue:text}`entry_md` from the initial weights $1/(md)$ of Z, B.1,
+# {glue:text}`entry_root` from $1/\sqrt d$ and {glue:text}`entry_one` from 1. Small initial weights grow together and stay even;
+# at $1/\sqrt d$ the paper's picture comes out as it is printed. The paper says of it that "this distribution pattern is not
+# stable enough with the changes in learning rate, $m$, $M$, and $d$"; that is so, and the initial weights belong to this list.
 #
 # ## The barrier between trained networks
 #
-# Figure 2 of the paper: $M = 6$, $d = 8$. If counts are nearly even, two networks match almost perfectly when $m$ is a multiple of
-# $M$, and worst in between.
+# The *barrier* of a pair is the largest loss on the line between its networks, less that of the ends, on the paper's grid
+# $\lambda = 0, 0.1, \dots, 1$: *direct*, or *permuted* by Algorithm 1. Z, Fig. 2 shows both for $M = 6$, $d = 8$. The width
+# with the largest mean permuted barrier, and what the permutation saves at $m = 2M$:
 
 # %%
 widths = [7, 8, 9, 10, 11, 12, 14, 16, 18, 21, 24, 30, 36]
@@ -342,8 +407,9 @@ figures.numbers(
 # :name: fig-trained
 # :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks has a sharp peak at nine neurons and is low at twelve; that of uniform minima has a broad maximum around eleven; the two direct barriers are a hundred times higher.
 #
-# The paper's Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to $m = 12$
-# ({glue:text}`steps` steps, step size ½), and {glue:text}`uniform_pairs` of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
+# $m = 12$ ({glue:text}`steps` steps, step size ½), and {glue:text}`uniform_pairs` of minima that follow Assumption 3
+# (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak"}
@@ -359,15 +425,20 @@ claims.check(
 claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 
 # %% [markdown]
-# The peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$ their barrier is already
-# {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at $m = 9$ it is {glue:text}`above:.1f` times *above* it.
+# The peak of trained networks is at $m =$ {glue:text}`peak` $=$ {glue:text}`peak_ratio:.1f` $M$; at $m = 2M = 12$ their barrier
+# is already {glue:text}`drop:.1f` times lower. There it is {glue:text}`below:.1f` times below that of uniform minima, at
+# $m = 9$ it is {glue:text}`above:.1f` times *above* it.
 #
 # ## Why the barrier is lower
 #
-# From $m = 2M$ on the barrier of trained networks lies below that of uniform minima, as the paper says of its Fig. 2. It attributes this "to the sparsity of the SGD
-# solutions": zero rows match without a barrier (section 5), and it says that the reason is a partial one, "when $m$ is large and the learning rate is high" (section 4). It does not state the learning rate of Fig. 2.
-# At the step size ½ of this page, which is below the threshold of [the previous chapter](16_step_size.ipynb) up to $m =$ {glue:text}`last_below`, hardly a row is zero. Evenness of the counts and evenness of the entries can be told apart by minima that have the types of
-# trained networks and fresh uniform entries ({py:func}`~lmc_helpers.teacher_student.recombined.with_uniform_entries`). At $m = 3M = 18$:
+# From $m = 2M$ on the barrier of trained networks lies below that of uniform minima, as the paper says of Z, Fig. 2. It
+# attributes this "to the sparsity of the SGD solutions": zero rows match without a barrier (Z, section 5). It says that the
+# reason is a partial one, "when $m$ is large and the learning rate is high" (Z, section 4), and does not state the learning
+# rate of the figure. At the step size ½ of this page, which is below the threshold of
+# [the previous chapter](16_step_size.ipynb) up to $m =$ {glue:text}`last_below`, hardly a row is zero.
+#
+# Even counts and even entries can be told apart by minima that have the types of trained networks and fresh uniform entries
+# ({py:func}`~lmc_helpers.teacher_student.recombined.with_uniform_entries`). At $m = 3M$:
 
 # %%
 m = 18
@@ -430,18 +501,58 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The even counts alone multiply the barrier by {glue:text}`by_counts`, the even entries by {glue:text}`by_entries` (± standard error). Sparsity does lower a barrier, as the paper
-# argues: uneven entries leave small rows unmatched. But it is not the cause at this step size. {glue:text}`with_zero` of the networks with 18 to 30 rows have a zero row, and by the PQ index trained networks are *less* sparse than uniform
-# minima, {glue:text}`pq_trained:.3f` against {glue:text}`pq_uniform:.3f` at $m = 18$ ([](18_sparsity.ipynb)); their barrier is lower because their counts agree. Beyond the threshold, at a high learning rate or, as the threshold
-# falls like $1/m$, at large $m$, rows die and the barrier falls once more, and there the paper's reason is right.
+# The even counts alone multiply the barrier by {glue:text}`by_counts`, the even entries by {glue:text}`by_entries` (± standard
+# error). Sparsity does lower a barrier, as the paper argues: uneven entries leave small rows unmatched. But it is not the cause
+# at this step size. {glue:text}`with_zero` of the networks with 18 to 30 rows have a zero row, and by the PQ index, a measure
+# of sparsity, trained networks are *less* sparse than uniform minima, {glue:text}`pq_trained:.3f` against
+# {glue:text}`pq_uniform:.3f` at $m = 18$ ([](18_sparsity.ipynb)); their barrier is lower because their counts agree. Beyond the
+# threshold, at a high learning rate or, as the threshold falls like $1/m$, at large $m$, rows die and the barrier falls once
+# more, and there the paper's reason is right.
 #
 # ## What we found that the paper does not say
 #
 # - A uniformity test with one surplus neuron holds for every exchangeable law. It says nothing about Assumption 3.
-# - The type counts of trained minima are much more even than multinomial ones, at every initialisation tried. Whether the entries of a type look uniform on the simplex
-#   is decided by the initial weights.
-# - Below the threshold the barrier of trained networks is lower where it is because of their counts, and in spite of their entries.
-# - Theorems that assume uniform minima describe the barrier of trained networks neither in its peak nor in its size.
+# - The type counts of trained minima are much more even than multinomial ones, at every initialisation tried. Whether the
+#   entries of a type look uniform on the simplex is decided by the initial weights.
+# - Below the threshold the barrier of trained networks is lower where it is because of their counts, and in spite of their
+#   entries.
+#
+# ## What it means for merging networks
+#
+# Theorems on random minima describe the barrier of trained networks neither in its peak nor in its size. Training shares the
+# work evenly, so that two networks agree on it without having met; a merge is easy at widths where an even share exists, and
+# hard between them.
+#
+# Read on: [](19_double_descent.ipynb) follows trained networks below $m = M$; [](51_width_barriers.ipynb) looks for the peak
+# on MNIST.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 17.1
+# :class: lmc-exercise
+# Counts as even as they can be, $M = 6$: what is their variance relative to the multinomial one at $m = 9$ and at $m = 12$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# At $m = 9$ three types have two rows and three have one, with the variance $\frac14$; the multinomial one is
+# $3 \cdot \frac16 \cdot \frac56 = \frac5{12}$. The ratio is $0.6$. At $m = 12$ all types have two rows, and the ratio is 0.
+# ```
+#
+# ```{admonition} Exercise 17.2
+# :class: lmc-exercise
+# Let two networks have counts as even as can be, with the types that have one row more drawn at random. Show that the expected
+# share of rows without a partner is $\frac sm \bigl( 1 - \frac sM \bigr)$, $s = m \bmod M$. Where between $M$ and $2M$ is it
+# largest for large $M$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# A type leaves a row of the first network over if it is among the $s$ types with one row more there and not among those of the
+# second: probability $\frac sM (1 - \frac sM)$. There are $M$ types, so $s (1 - \frac sM)$ of the $m$ rows have no partner. With
+# $s = xM$, $m = (1 + x) M$ the share is $x (1 - x)/(1 + x)$. Its derivative has the sign of $1 - 2x - x^2$, so that
+# $x = \sqrt2 - 1$: the most rows are left over at $m = \sqrt2\, M$. For $M = 6$ the shares at $m = 8$ and $m = 9$ are equal.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,10 +13,27 @@
 # %% [markdown]
 # # Which minima are sparse
 #
-# Zhan, Li and Wu {cite:p}`zhan2025` measure sparsity by the PQ index and find that gradient descent is sparser the larger its
-# learning rate, and that "the uniformly sampled minima have the smallest PQI". The first is so. This chapter gives the index of random minima exactly, for
-# every law on the simplex that the paper allows, and the second then depends on two choices, the law and the learning rates: with equal entries it is so; with entries
-# uniform on the simplex it is so beyond the threshold of the step size and the other way round for small steps.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Are trained networks sparser than random minima?
+#
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` measure sparsity by the PQ index: gradient descent is sparser the larger
+# its learning rate, "the uniformly sampled minima have the smallest PQI", and with a large learning rate the index grows with
+# the width (Z, section 5; Z, Fig. 5).
+#
+# **What we find.** The first is so ({claim}`Z9.smaller_rate`). The second depends on two choices, the law of the random minima
+# and the learning rates: it is so for equal entries ({claim}`Z9.uniform_least_equal`) and, with entries uniform on the
+# simplex, for large steps ({claim}`Z9.uniform_least_large`), but the other way round for small ones
+# ({claim}`Z9.uniform_least`). The third holds for learning rates that decay more slowly than $1/m$ ({claim}`Z9.width`).
+#
+# **Why it matters.** Sparsity is one of the reasons given for low barriers. It has to be said: sparser than what?
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: minima and types ([](12_overlap_theorem.ipynb)), the threshold of the step size ([](16_step_size.ipynb)), moments
+# of Dirichlet laws and the Gamma function. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 40  # networks per width and step size
@@ -55,29 +72,66 @@ from lmc_helpers.teacher_student.sparsity import (
 # %% [markdown]
 # ## The index of random minima
 #
+# The *PQ index* of a vector $x$ with $n$ entries is (Z, Definition 7, with $p = \frac12$ and $q = 1$)
+#
+# $$
+# \mathbf I(x) = 1 - \frac1n \cdot \frac{\bigl( \sum_i \sqrt{|x_i|} \bigr)^2}{\sum_i |x_i|}. \tag{Z 11}
+# $$
+#
+# *By neuron*, $x$ are the norms of the rows of $W$.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: three vectors and their PQ index"}
+falling = np.cumsum(1 / np.arange(12, 0, -1))[::-1] / 12  # sorted, means
+vectors = {
+    "equal entries": np.full(12, 1 / 12),
+    "typical of the uniform law": falling,
+    "half of them zero": np.repeat([1 / 6, 0], 6),
+}
+figure, axes = figures.panels(3, height=2.9, sharey=True)
+for axis, (title, vector) in zip(axes, vectors.items(), strict=True):
+    sparsity = pq_index(torch.from_numpy(vector.copy())).item()
+    axis.bar(np.arange(1, 13), vector, color="book:blue")
+    axis.set(title=f"{title}: {abs(sparsity):.2f}", xlabel="row")
+    axis.set_xticks([1, 4, 8, 12])
+axes[0].set_ylabel("norm")
+figures.show("fig_index", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_index
+# :name: fig-index
+# :alt: Three bar charts of twelve norms that add up to 1. Equal ones have the index 0, sorted means of the uniform law an index of about a fifth, six equal ones and six zeros the index one half.
+#
+# Norms of the rows of minima with one teacher neuron, and their PQ index.
+# ```
+#
 # ```{prf:theorem} PQ index of random minima
 # :label: thm-pq
-# Let the type counts be $n_j = 1 + \text{Multinomial}(m - M)$ and the entries of each type Dirichlet with parameter $a$ (uniform: $a = 1$;
-# equal entries: $a \to \infty$). The PQ index by neuron with $p = \frac12$, $q = 1$ has the mean
+# Let the type counts be $n_j = 1 + \text{Multinomial}(m - M)$ and the entries of each type Dirichlet with parameter $a$
+# (uniform: $a = 1$; equal entries: $a \to \infty$). Let $S_j$ be the sum of the roots of the entries of type $j$. The PQ index
+# by neuron has the mean
 #
 # $$
-# 1 - \frac{1}{mM} \Bigl( \sum_j \mathbb E\, S_j^2 + \sum_{j \ne k} \mathbb E\, [s(n_j)\, s(n_k)] \Bigr),
+# 1 - \frac{1}{mM} \Bigl( \sum_j \mathbb E\, S_j^2 + \sum_{j \ne k} \mathbb E\, s_j s_k \Bigr)
 # $$
 #
-# with $c_a = \Gamma(a + \frac12)/\Gamma(a)$, $\mathbb E[S_j^2 \mid n] = 1 + (n - 1)\, c_a^2/a$ and $s(n) = n\, c_a\, \Gamma(na)/\Gamma(na + \frac12)$. As $m \to \infty$
-# with $M$ fixed it tends to $1 - c_a^2/a$: to $1 - \pi/4$ for the uniform law and to 0 for equal entries.
+# with $c_a = \Gamma(a + \frac12)/\Gamma(a)$ and, given $n_j = n$, $\mathbb E\, S_j^2 = 1 + (n - 1)\, c_a^2/a$ and
+# $s_j = n\, c_a\, \Gamma(na)/\Gamma(na + \frac12)$. As $m \to \infty$ with $M$ fixed it tends to $1 - c_a^2/a$: to
+# $1 - \pi/4$ for the uniform law and to 0 for equal entries.
 # ```
 #
 # ```{prf:proof}
-# The entries sum to $M$, so the index is $1 - S^2/(mM)$ with $S = \sum_i \sqrt{x_i} = \sum_j S_j$. For one type with $n$ entries,
-# $\mathbb E\, x_i = \frac1n$, and the moments of the Dirichlet law give $\mathbb E \sqrt{x_i x_k} = c_a^2\, \Gamma(na)/\Gamma(na + 1) = c_a^2/(na)$ and
-# $\mathbb E \sqrt{x_i} = c_a\, \Gamma(na)/\Gamma(na + \frac12)$. Sum over $i$ and $k$; entries of two types are independent given the counts.
-# For large $m$ all $n_j \approx m/M$, $s(n)^2 \approx n c_a^2/a$, and $S^2/(mM) \to c_a^2/a$.
+# The entries sum to $M$, so the index is $1 - S^2/(mM)$ with $S = \sum_i \sqrt{x_i} = \sum_j S_j$. For one type with $n$
+# entries, $\mathbb E\, x_i = \frac1n$, and the moments of the Dirichlet law give
+# $\mathbb E \sqrt{x_i} = c_a\, \Gamma(na)/\Gamma(na + \frac12)$ and, for $i \ne k$,
+# $\mathbb E \sqrt{x_i x_k} = c_a^2\, \Gamma(na)/\Gamma(na + 1)$, which is $c_a^2/(na)$. Sum over $i$ and $k$; entries of two
+# types are independent given the counts. For large $m$ all $n_j \approx m/M$, $s_j^2 \approx n_j c_a^2/a$, and
+# $S^2/(mM) \to c_a^2/a$.
 # ```
 
 # %% [markdown]
-# For $m = 9$ and $M = 6$ the mean over the counts is a sum over the $6^3$ types of the surplus rows. Beyond that the sum over the pairs
-# of counts, each binomial given the other, is short ({py:func}`~lmc_helpers.teacher_student.sparsity.expected_pq`).
+# For $m = 9$ and $M = 6$ the mean over the counts is a sum over the $6^3$ types of the surplus rows. Beyond that the sum over
+# the pairs of counts, each binomial given the other, is short
+# ({py:func}`~lmc_helpers.teacher_student.sparsity.expected_pq`). Both, for four laws:
 
 # %%
 M, d = 6, 8
@@ -107,15 +161,16 @@ uniform = np.array([expected_pq(m, M) for m in widths])
 equal = np.array([expected_pq(m, M, math.inf) for m in widths])
 
 # %% [markdown]
-# So the index of "random minima" can be anything between 0 and 1. B.1 of the paper draws entries uniformly on the simplex and calls Dirichlet laws and
-# "deterministic equal components" reasonable too. Which minima are the least sparse is a matter of that choice; for equal entries and
-# even counts the index is exactly 0, the least possible.
+# So the index of "random minima" can be anything between 0 and 1. Z, B.1 draws entries uniformly on the simplex and calls
+# Dirichlet laws and "deterministic equal components" reasonable too. Which minima are the least sparse is a matter of that
+# choice; for equal entries and even counts the index is exactly 0, the least possible.
 #
 # ## What gradient descent finds
 #
-# $M = 6$, $d = 8$. The paper lets the learning rate decay with the width, by a law that it does not state. Here it is a fixed multiple of the threshold
-# $\eta_0(m) = 2dM/(m\mu_M)$ of [the chapter on the step size](16_step_size.ipynb), beyond which rows die, or decays like $m^{-1/2}$. {glue:text}`networks` networks a point;
-# those that have not reached a loss of $10^{-5}$ after {glue:text}`steps` steps, twice as many beyond the threshold, are left out.
+# $M = 6$, $d = 8$. The paper lets the learning rate decay with the width, by a law that it does not state. Here it is a fixed
+# multiple of the threshold $\eta_0(m) = 2dM/(m\mu_M)$ of [the chapter on the step size](16_step_size.ipynb), beyond which rows
+# die, or decays like $m^{-1/2}$. There are {glue:text}`networks` networks a point; those that have not reached a loss of
+# $10^{-5}$ after {glue:text}`steps` steps, twice as many beyond the threshold, are left out.
 
 # %%
 LAWS = {  # step size in units of η₀(m)
@@ -156,7 +211,7 @@ print(f"uniform: {uniform.round(3)}")
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the PQ index against the width"}
 figure, axis = figures.panels()
 for law, label, colour in (
-    ("small", r"$\eta = 0.2\,\eta_0(m)$", "sky"),
+    ("small", r"$\eta = 0.2\,\eta_0(m)$", "blue"),
     ("large", r"$\eta = 1.1\,\eta_0(m)$", "red"),
     ("root", r"$\eta \propto m^{-1/2}$", "purple"),
 ):
@@ -182,9 +237,12 @@ figures.numbers(
 # :name: fig-pq
 # :alt: PQ index by neuron against width for three laws of the step size, with the exact curves of uniform and of equal entries. Networks trained with small steps lie far below the uniform curve. Beyond the threshold the index lies above that curve for narrow networks and beside it for wide ones. With the slowly decaying step size it rises with the width.
 #
-# The paper's Fig. 5: PQ index by neuron of trained networks and, exactly, of random minima; bars: ±3.29 standard errors of at least
+# Z, Fig. 5: PQ index by neuron of trained networks and, exactly, of random minima; bars: ±3.29 standard errors of at least
 # {glue:text}`fewest` networks (profile {glue:text}`profile`).
 # ```
+#
+# The mean over the widths of the difference to random minima decides who is sparser; the slope of a difference in $\ln m$,
+# whether the index of one law of the step size grows more with the width than that of another:
 
 # %%
 Result = tuple[np.ndarray, np.ndarray, int]  # means, standard errors, networks
@@ -218,9 +276,13 @@ value, error = above(uniform, trained["large"])
 claims.check("Z9.uniform_least_large", value, stderr=error, n=trained["large"][2])
 
 # %% [markdown]
-# The caption of Fig. 5 calls its random minima uniform samples from the manifold. Networks trained with small steps have *more even* entries than uniform minima ([the previous chapter](17_trained_minima.ipynb)),
-# hence a smaller index; their entries are not equal, so that minima with equal entries have a smaller index still, and for these the printed order holds. For the uniform law, which Lemma 8 takes,
-# it holds on the mean over the widths beyond the threshold. The learning rates of the paper's figure are not stated. The two statements on the step size:
+# The caption of Z, Fig. 5 calls its random minima uniform samples from the manifold. Networks trained with small steps have
+# *more even* entries than uniform minima ([the previous chapter](17_trained_minima.ipynb)), hence a smaller index; their entries
+# are not equal, so that minima with equal entries have a smaller index still, and for these the printed order holds. For the
+# uniform law, which Z, Lemma 8 takes, it holds on the mean over the widths beyond the threshold. The learning rates of the
+# paper's figure are not stated.
+#
+# The two statements on the step size:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate"}
 (high, high_error, n_high), (low, low_error, n_low) = (
@@ -262,15 +324,48 @@ claims.check(
 )
 
 # %% [markdown]
-# So the paper's statement holds for learning rates that decay more slowly than $1/m$: the increase with the width is that of the step size relative to the threshold, which itself falls like
-# $1/m$, and a step size that decays more slowly crosses it at some width. At a fixed multiple of the threshold nothing increases.
+# So the paper's statement holds for learning rates that decay more slowly than $1/m$: the increase with the width is that of
+# the step size relative to the threshold, which itself falls like $1/m$, and a step size that decays more slowly crosses it at
+# some width. At a fixed multiple of the threshold nothing increases ({claim}`Z9.width_inverse`).
 #
 # ## What we found that the paper does not say
 #
-# - The index of random minima is known exactly ({prf:ref}`thm-pq`); its limit $1 - \pi/4$ for the uniform law is not small, and a reader may
-#   choose any value by choosing the law.
+# - The index of random minima is known exactly ({prf:ref}`thm-pq`); its limit $1 - \pi/4$ for the uniform law is not small.
 # - Gradient descent with small steps lies between minima with equal entries and the uniform law.
-# - The increase with the width needs a learning rate that decays more slowly than $1/m$.
+#
+# ## What it means for merging networks
+#
+# Uneven rows help a matcher, which can leave the small ones over; zero rows match for free. But low barriers need neither:
+# networks trained with small steps are less sparse than random minima, and yet merge better from $m = 2M$ on.
+#
+# Read on: [](17_trained_minima.ipynb) says what lowers their barrier; [](19_double_descent.ipynb) goes to widths below $M$.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 18.1
+# :class: lmc-exercise
+# Show that $k$ equal entries and $n - k$ zeros have the PQ index $1 - k/n$. Which share of zero rows gives a network with
+# otherwise equal rows the index of wide uniform minima?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With entries $c$ the fraction in (Z 11) is $(k \sqrt c)^2/(kc) = k$. Wide uniform minima have the index $1 - \pi/4$, so that
+# the share of zeros is $1 - \pi/4 \approx 21$ %.
+# ```
+#
+# ```{admonition} Exercise 18.2
+# :class: lmc-exercise
+# What is the PQ index of many independent copies of a random variable $X \ge 0$? Derive the limits of {prf:ref}`thm-pq` from it.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# By the law of large numbers $\frac1n \sum_i \sqrt{x_i} \to \mathbb E \sqrt X$ and $\frac1n \sum_i x_i \to \mathbb E X$, so the
+# index tends to $1 - (\mathbb E \sqrt X)^2/\mathbb E X$: the variance of $\sqrt X$ over the mean of $X$. The entries of a
+# Dirichlet law are Gamma variables with parameter $a$ divided by their sum, which does not change the index. As
+# $\mathbb E X = a$ and $\mathbb E \sqrt X = c_a$, it is $1 - c_a^2/a$. With $a = 1$, $c_1 = \Gamma(\frac32) = \sqrt\pi/2$.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,18 +13,35 @@
 # %% [markdown]
 # # Double descent of the barrier
 #
-# With fewer students than teachers no minimum has loss 0, and the barrier between two trained networks does not vanish under
-# permutations. Zhan, Li and Wu {cite:p}`zhan2025` report a double descent: the barrier falls to 0 at $m = M$, rises to a peak near $2M$ and falls again. This
-# chapter repeats it with exact matchings below $M$, with the share of runs that reach loss 0, and in the settings of their Figs. 10, 11 and 12. Both descents are there. The zero at $m = M$
-# is one of the minima, not of every run, and the peak of trained networks lies before $2M$.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What happens to the barrier when networks are narrower than their task needs?
+#
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` report a double descent: the barrier after permutation falls to 0 at
+# $m = M$, where "the student neurons can always match teachers", rises to a peak near $2M$ and falls again (Z, section 4,
+# *Double descent*; Z, Fig. 4).
+#
+# **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). The zero at $m = M$ is one of the
+# minima ({claim}`Z8.zero_at_M`), with many teacher neurons not of every run ({claim}`Z8.at_M`). The second descent begins near
+# $2M$ for random minima ({claim}`Z8.second_descent_uniform`), for trained networks before ({claim}`Z8.second_descent`).
+#
+# **Why it matters.** A network that is too narrow chooses what to leave out. Two that left out different things have no
+# permutation that merges them.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: the loss and its minima ([](11_exact_loss.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), what trained networks
+# look like ([](17_trained_minima.ipynb)). {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 20  # pairs of networks per width, as in the paper
 pairs_large: int = 0  # pairs with 30 teachers, 20 in the paper
 runs: int = 150  # runs with 12 students of 12 teachers
 steps: int = 5000  # budget of gradient descent
-every: int = 1  # distance of the widths 6 to 15 of Fig. 11
-teachers: int = 8  # most teachers of trained networks in Fig. 12, 16 in the paper
+every: int = 1  # distance of the widths 6 to 15 of Z, Fig. 11
+teachers: int = 8  # most teachers of trained networks in Z, Fig. 12, 16 there
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
@@ -79,8 +96,9 @@ from lmc_helpers.teacher_student.sparsity import even_sharpness
 # %% [markdown]
 # ## Fewer students than teachers
 #
-# $M = 6$, $d = 8$, from the paper's initialisation; step size $0.8\, \eta_0(m)$. Every weight matrix below is one that gradient descent has
-# found, with its columns sorted.
+# $m$ students learn $M = 6$ teachers in $d = 8$ dimensions, by gradient descent from the paper's initialisation (Z, B.1). The
+# step size is $0.8\, \eta_0(m)$, in units of the threshold of [the chapter on it](16_step_size.ipynb). Each matrix in the
+# figure is the first one found, with its columns sorted.
 
 # %%
 ARRIVED = 1e-6  # loss of a run that has reached a global minimum
@@ -144,7 +162,7 @@ figures.show("fig_under", figure)
 # vanishes if it vanishes along the fixed matrices (principle of symmetric criticality).
 # ```
 #
-# That it is also a strict local minimum is checked by the eigenvalues of the Hessian:
+# The best $(a, b, c)$, the gradient there, and the eigenvalues of the Hessian, which say that it is a strict local minimum:
 
 
 # %%
@@ -180,9 +198,10 @@ figures.numbers(
 )
 
 # %% [markdown]
-# $a =$ {glue:text}`a:.4f`, $b =$ {glue:text}`b:.4f`, $c =$ {glue:text}`c:.4f`; loss {glue:text}`shared_loss:.6f`, smallest eigenvalue {glue:text}`least_curvature`.
-# The losses of all runs agree with this one within {glue:text}`same_loss`. Which teacher is missing is a matter of chance. It is the column
-# without a large entry:
+# Here $a =$ {glue:text}`a:.4f`, $b =$ {glue:text}`b:.4f`, $c =$ {glue:text}`c:.4f`, the loss is {glue:text}`shared_loss:.6f`
+# and the smallest eigenvalue {glue:text}`least_curvature`. The losses of all runs agree with this one within
+# {glue:text}`same_loss`. Which teacher is missing is a matter of chance. It is the column without a large entry; the share of
+# pairs that miss different ones:
 
 # %%
 at_5 = train(5, 6, 8, 10 * pairs, seed)
@@ -198,7 +217,9 @@ claims.check("Z8.subsets", differ, interval=(low, high), n=5 * pairs)
 #
 # ## The barrier below and at $m = M$
 #
-# Up to $m = 6$ the best of all $m!$ permutations is found by trying them; above, Algorithm 1.
+# The *barrier* of a pair is the largest loss on the line between its networks, less that of its ends, on the paper's grid
+# $\lambda = 0, 0.1, \dots, 1$: *direct*, as they come, or *permuted*. Up to $m = 6$ the best of all $m!$ permutations is found
+# by trying them; above, Algorithm 1.
 
 
 # %%
@@ -243,12 +264,13 @@ claims.check("Z8.zero_at_M", highest, n=len(arrived))
 # ```
 #
 # ```{prf:proof}
-# By Lemma 2 each of the $M$ types occurs, so each occurs once, with entry 1.
+# By {prf:ref}`thm-lemma2` (Z, Lemma 2) each of the $M$ types occurs, so each occurs once, with entry 1.
 # ```
 #
-# So students of a teacher of their own width are *able* to match it, and the barrier is 0 *if both runs get there*. In this sense the caption of Fig. 4 is right, "the student neurons can always match teachers".
-# Read as a statement on what descent does, it depends on $M$. Safran and Shamir
-# {cite:p}`safran2018` proved that local minima with positive loss exist for $6 \le m = M \le 20$. With $M = 6$, $d = 8$ and with $M = 12$, $d = 20$:
+# So students of a teacher of their own width are *able* to match it, and the barrier is 0 *if both runs get there*. In this
+# sense the caption of Z, Fig. 4 is right, "the student neurons can always match teachers". Read as a statement on what descent
+# does, it depends on $M$. Safran and Shamir {cite:p}`safran2018` proved that local minima with positive loss exist for
+# $6 \le m = M \le 20$. The share of runs that arrive with $M = 6$, $d = 8$ and with $M = 12$, $d = 20$:
 
 
 # %%
@@ -279,7 +301,7 @@ claims.check(
 claims.check("Z8.at_M_6", arrive_6[0], interval=arrive_6[1:], n=10 * runs)
 
 # %% [markdown]
-# Where the other runs stop: the gradient is 0 there, and the smallest eigenvalue of the Hessian says whether it is a minimum.
+# Where the other runs stop the gradient is 0, and the smallest eigenvalue of the Hessian says whether it is a minimum:
 
 # %%
 losses = population_loss(at_12, 12)
@@ -306,14 +328,17 @@ figures.numbers(
 )
 
 # %% [markdown]
-# With 12 teachers {glue:text}`share` of {glue:text}`runs` runs arrive, with 6 teachers {glue:text}`at_6`. Where the others stop, the smallest Hessian
-# eigenvalue is at least {glue:text}`stuck_curvature` in the {glue:text}`stuck` that were examined: local minima, with losses up to {glue:text}`stuck_loss`. With one more
-# student, at $m = 13$, {glue:text}`one_more` arrive. For many teachers a curve that falls to 0 at $m = M$ is therefore conditioned on success; the
-# paper does not say whether its curve is, nor what its $M$ is.
+# With 12 teachers {glue:text}`share` of {glue:text}`runs` runs arrive, with 6 teachers {glue:text}`at_6`. Where the others stop,
+# the smallest eigenvalue of the Hessian is at least {glue:text}`stuck_curvature` in the {glue:text}`stuck` that were examined:
+# local minima, with losses up to {glue:text}`stuck_loss`. With one more student, at $m = 13$, {glue:text}`one_more` arrive. For
+# many teachers a curve that falls to 0 at $m = M$ is therefore conditioned on success; the paper does not say whether its curve
+# is, nor what its $M$ is.
 #
 # ## Above $M$
 #
-# Trained networks spread their rows evenly ([the chapter on trained minima](17_trained_minima.ipynb)), so the barrier falls before $2M$. More teachers, as in Fig. 10:
+# Trained networks spread their rows evenly ([the chapter on trained minima](17_trained_minima.ipynb)), so the barrier falls
+# before $2M$. Its curves with 6 teachers and with more, as in Z, Fig. 10, beside those of *uniform minima*, which follow the
+# paper's Assumption 3:
 
 # %%
 SETTINGS = {  # (M, d): widths, budget, pairs
@@ -345,7 +370,7 @@ both_ways = {setting: trained_curve(*setting, seed) for setting in run}
 uniform = {setting: uniform_curve(*setting) for setting in run}
 trained = {s: [found[0] for found in both_ways[s]] for s in run}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot double descent and the settings of Fig. 10"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot double descent and the settings of Z, Fig. 10"}
 curve |= dict(zip(SETTINGS[6, 8][0], both_ways[6, 8], strict=True))
 
 figure, (left, right) = figures.panels(2)
@@ -381,14 +406,14 @@ figures.show("fig_double", figure)
 # :name: fig-double
 # :alt: Left, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak at nine and falls again. Right, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teachers; the trained curves peak near 1.5 and lie below the uniform ones further right.
 #
-# Left: double descent, the paper's Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`pairs_above` above; the lowest point stands for 0.
-# Right: the paper's Fig. 10, {glue:text}`pairs_above` pairs a width. Bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# Left: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`pairs_above` above; the lowest point
+# stands for 0. Right: Z, Fig. 10, {glue:text}`pairs_above` pairs a width. Bars: ±3.29 standard errors (profile
+# {glue:text}`profile`).
 # ```
-
-# %% [markdown]
-# The numbers that the claims below judge: the barrier at $2M$ over that at $1.5\, M$ and at $4M$ over that at $2M$; at the peak over that at the ends, where one half
-# of the pairs chooses the places and the other half measures there; the place of the
-# peak; and the ratio to the barrier of uniform minima.
+#
+# In numbers: the barrier at $2M$ over that at $1.5\, M$, and at $4M$ over that at $2M$; at the peak over that at the ends, where
+# one half of the pairs chooses the places and the other half measures there; the place of the peak; and the ratio to the
+# barrier of uniform minima:
 
 
 # %%
@@ -472,8 +497,8 @@ claims.check("Z14.lower", value, stderr=error, n=3 * pairs)
 claims.check("Z14.lower_with_M", falls, stderr=falls_error, n=3 * pairs)
 
 # %% [markdown]
-# With 30 teachers gradient descent needs four times as many steps, {glue:text}`needed` in all; runs that large are part of the `paper` profile, and their
-# results stand on the scoreboard.
+# With 30 teachers gradient descent needs four times as many steps, {glue:text}`needed` in all; runs that large are part of the
+# profile `paper`, and their results stand on the [scoreboard](../scoreboard.md).
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z14.up_and_down_30"}
 large = (30, 40)
@@ -493,17 +518,18 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The ratio of the trained to the uniform barrier, geometric mean over the widths (± standard error), is {glue:text}`lower_6` with 6 teachers and
-# {glue:text}`lower_12` with 12. The caption of Fig. 10 calls this "partly due to the sparsity of solution"; below the threshold of the step size, as here, it is due to the even
-# counts ([](17_trained_minima.ipynb)).
+# The ratio of the trained to the uniform barrier, geometric mean over the widths (± standard error), is {glue:text}`lower_6`
+# with 6 teachers and {glue:text}`lower_12` with 12. The caption of Z, Fig. 10 calls this "partly due to the sparsity of
+# solution"; below the threshold of the step size, as here, it is due to the even counts ([](17_trained_minima.ipynb)).
 #
 # ## The input dimension
 #
-# Figure 11 of the paper: $M = 4$, $m = 6, \dots, 15$ and $d = 4, 16, 64, 128$; "the barrier is decreasing when $d$ is going up, while the gap between the
-# permuted barrier and the direct barrier remains almost the same". For uniform minima the barrier is exactly proportional to $1/d$, and the ratio of the two barriers is constant
-# ([](15_barrier_peak.ipynb)). For trained networks the law of the counts could depend on $d$
-# through the initialisation. Descent in all dimensions runs in one batch: the rows' parts off the teacher's axes span at most $m$ directions and never leave them
-# ({py:func}`~lmc_helpers.teacher_student.many_dimensions.descend_in_span`).
+# Z, Fig. 11 has $M = 4$, $m = 6, \dots, 15$ and $d = 4, 16, 64, 128$; "the barrier is decreasing when $d$ is going up, while the
+# gap between the permuted barrier and the direct barrier remains almost the same". For uniform minima the barrier is exactly
+# proportional to $1/d$, and the ratio of the two barriers is constant ([](15_barrier_peak.ipynb)). For trained networks the law
+# of the counts could depend on $d$ through the initialisation. Descent in all dimensions runs in one batch: the rows' parts off
+# the teacher's axes span at most $m$ directions and never leave them
+# ({py:func}`~lmc_helpers.teacher_student.many_dimensions.descend_in_span`). The exponents of $d$ at $m = 8$:
 
 # %%
 DIMS = (4, 16, 64, 128)
@@ -538,7 +564,7 @@ gap_slope, gap_slope_error = slope_and_error(
 print(f"barrier: d^({slope:.2f} ± {slope_error:.2f})")
 print(f"permuted/direct: d^({gap_slope:.2f} ± {gap_slope_error:.2f})")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Fig. 11"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 11"}
 LINES = (  # row of the barriers, trained or uniform, colour
     (1, "trained", "sky"),
     (1, "uniform", "grey"),
@@ -577,7 +603,8 @@ figures.show("fig_dimension", figure)
 # :name: fig-dimension
 # :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight students, shows four parallel falling lines against the dimension.
 #
-# The paper's Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` at $m = 8$) and {glue:text}`pairs_uniform` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` at $m = 8$) and
+# {glue:text}`pairs_uniform` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z15.trained and Z15.trained_gap"}
@@ -595,7 +622,8 @@ claims.check("Z15.gap", exponents)
 # %% [markdown]
 # ## The number of teachers
 #
-# Figure 12 of the paper: $M = 4, 8, 16$ at $d = 64$. The widths are compared at equal $m/M$.
+# Z, Fig. 12 has $M = 4, 8, 16$ at $d = 64$. The exponent of $M$ in the permuted barrier, and how the gap to the direct one
+# changes from 4 to 16 teachers, at equal $m/M$:
 
 # %%
 RELATIVE = (1.25, 1.5, 2, 2.5, 3, 4)  # m/M
@@ -631,7 +659,7 @@ growths, gap_ratios = zip(
 for r, g, f in zip(RELATIVE, growths, gap_ratios, strict=True):
     print(f"m = {r:.2f} M: M^({g[0]:.2f} ± {g[1]:.2f}), gap times {f[0]:.2f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Fig. 12"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 12"}
 figure, axes = figures.panels(3, sharey=True)
 for M, axis in zip((4, 8, 16), axes, strict=True):
     found = {"uniform": teachers_uniform[M]}
@@ -647,8 +675,8 @@ figures.show("fig_teachers", figure)
 # :name: fig-teachers
 # :alt: Three panels for four, eight and sixteen teachers with mean barriers against width on a common logarithmic axis. Direct barriers rise strongly with the number of teachers, permuted ones less, so that the distance between them grows.
 #
-# The paper's Fig. 12, $d = 64$: mean barriers of {glue:text}`pairs_twelve` pairs of uniform minima and {glue:text}`pairs` pairs of trained networks, these up to {glue:text}`teachers` teachers;
-# bars: ±3.29 standard errors (profile {glue:text}`profile`).
+# Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`pairs_twelve` pairs of uniform minima and {glue:text}`pairs` pairs of trained
+# networks, these up to {glue:text}`teachers` teachers; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z16.at_every_width and Z16.gap_at_every_width"}
@@ -663,14 +691,57 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Both statements of the caption hold at every width: the barrier grows with $M$, the permuted one more slowly than the direct one.
+# What the caption states is asked at every width: the barrier grows with $M$ ({claim}`Z16.at_every_width`), the permuted one
+# more slowly than the direct one ({claim}`Z16.gap_at_every_width`).
 #
 # ## What we found that the paper does not say
 #
-# - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value, in $M$ versions.
-#   The barrier below $M$ is the barrier between versions.
-# - The zero at $m = M$ needs a condition when there are many teachers. With 12, many runs of gradient descent end in spurious minima there; hardly any do with one more student, and hardly any with 6 teachers.
-# - For trained networks the second descent begins before $2M$; for uniform minima, to which the paper's theory applies, near $2M$.
+# - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value,
+#   in $M$ versions. The barrier below $M$ is the barrier between versions.
+# - The zero at $m = M$ needs a condition when there are many teachers. With 12, many runs of gradient descent end in spurious
+#   minima there; hardly any do with one more student, and hardly any with 6 teachers.
+#
+# ## What it means for merging networks
+#
+# Permutations repair *where* two networks keep a feature, not *which* features they have. Below the width of the task they
+# differ in the second, above it only in the first and in how much each feature is split. The easiest width is exactly $M$, if
+# training gets there; one neuron more makes that much more likely, at the price of a small barrier.
+#
+# Read on: [](17_trained_minima.ipynb) explains the peak of trained networks; [](51_width_barriers.ipynb) asks for the peak on
+# MNIST; [](21_merging_neurons.ipynb) follows one neuron as it moves from one role to another.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 19.1
+# :class: lmc-exercise
+# A single student of $M$ teachers: find the best $w = a\, (e_1 + \dots + e_M)$, and show that it is a critical point. What is
+# the barrier between two runs that end there?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The cosine of $w$ with each $e_j$ is $t = 1/\sqrt M$. With $\rho = \|w\|$ the loss is
+# $\rho^2 \kappa(1) - 2 \rho M \kappa(t) + L(0)$, least at $\rho = M\kappa(t)/\kappa(1)$ with the value
+# $L(0) - M^2 \kappa(t)^2/\kappa(1)$, where $L(0) = M\kappa(1) + M(M - 1)\kappa(0)$. As in {prf:ref}`prop-share`, the vectors of
+# this form are those that the permutations of the first $M$ coordinates and the reflections of the others fix, so that it is
+# a critical point of the full loss. Two runs that end in the same point have no barrier. For $M = 6$, $d = 8$ the value is
+# $0.2928$, where runs of gradient descent end:
+#
+#     W = gradient_descent(initial_weights(1, 8, 5, seed), 6, 0.5, 4000, tol=1e-9).W
+#     print(population_loss(W, 6))
+# ```
+#
+# ```{admonition} Exercise 19.2
+# :class: lmc-exercise
+# Suppose that each of $m \le M$ students follows a teacher of its own, and that two networks choose their teachers at random.
+# What share of the students has a partner in the other network?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# A student's teacher is among the $m$ teachers of the other network with probability $m/M$, which is the expected share: it
+# grows linearly to 1 at $m = M$. For $m = M - 1$ the two networks lack the same teacher with probability $1/M$.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

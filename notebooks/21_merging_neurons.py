@@ -13,12 +13,24 @@
 # %% [markdown]
 # # Merging two neurons
 #
-# Between a network and its copy with two neurons exchanged there is a path on which the two approach each other, become one, and part
-# again. Brea, Şimşek, Illing and Gerstner {cite:p}`brea2019` follow it by decreasing the distance of the two parameter vectors and minimising
-# the loss over everything else, and say that it ends in a *permutation point*. This chapter follows the minima as a curve, from one to the next and
-# around its folds, and asks where it ends. Some curves end at a permutation point, as in the paper, and then a theorem says how; others turn back,
-# run away, or end at a network with a *derivative neuron*. For ReLU the scale of a neuron alone makes the distance small; with a budget of descent, or
-# with parameter vectors of fixed norm, the paper's Fig. 1 appears.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Between a network and its copy with two neurons exchanged, is there a path on which the two approach each other, become one, and part again? Where is its top?
+#
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` follow such a path by decreasing the distance of the two parameter vectors and minimising the loss over everything else; it ends in a *permutation point*, where the two
+# neurons coincide (P, section 4.1 and Fig. 1).
+#
+# **What we find.** Some paths do, and a theorem says how the loss arrives there ({claim}`P2.ends`, {claim}`P2.saddle`); merged pairs can have one loss or different ones ({claim}`P1.same_loss`). Read as a statement about every pair it is
+# not so: the minima form curves with folds ({claim}`P2.continuous`), and a curve may end at a network with a *derivative neuron* instead ({claim}`P2.reaches`). On the path the gradient is normal to the surfaces of constant distance
+# ({claim}`P2.tangent`).
+#
+# **Why it matters.** A permutation point on the way connects all orders of the neurons; its loss is the price of merging two of them.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: gradients, Hessians, Taylor expansion, the implicit function theorem. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 3  # tanh toys
@@ -49,7 +61,6 @@ from itertools import combinations
 
 import numpy as np
 import torch
-from torch.nn.functional import cosine_similarity
 
 from lmc_helpers import claims, figures
 from lmc_helpers.permutation_points.branches import (
@@ -84,16 +95,77 @@ from lmc_helpers.seeds import normal
 # %% [markdown]
 # ## Where can a path end?
 #
-# Let $\vartheta_0 = \vartheta - \frac\delta2 e$ and $\vartheta_1 = \vartheta + \frac\delta2 e$ with $\|e\| = 1$, and let $a_0$, $a_1$ be the outgoing columns. With
+# The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. The two
+# minima are mirror images, and a path between them crosses the diagonal $w_0 = w_1$:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+samples = torch.linspace(-2, 2, 81, dtype=torch.float64)[:, None]
+
+
+def over_outputs(w_pair, teacher_a):
+    """Least loss at the input weights (..., 2), and the larger output weight."""
+    goal = (samples * torch.tensor([0.5, 3.0])).tanh() @ teacher_a[:, None]
+    hidden = (samples * w_pair[..., None, :]).tanh()  # (..., T, 2)
+    goal = goal.expand(*hidden.shape[:-1], 1)
+    outer = torch.linalg.lstsq(hidden, goal).solution  # a_0, a_1
+    error = (hidden @ outer - goal).square().sum(dim=(-2, -1))
+    return error, outer.abs().amax(dim=(-2, -1))
+
+
+idea, (plane, sizes) = figures.panels(2, height=4.3)
+ticks = torch.linspace(-0.5, 4.0, 110, dtype=torch.float64)
+widths = torch.logspace(0, -3, 90, dtype=torch.float64)
+mesh = torch.stack(torch.meshgrid(ticks + 1e-3, ticks, indexing="xy"), dim=-1)
+kinds_shown = {1: ("blue", "permutation point"), -1: ("red", "derivative neuron")}
+for sign, (ink, goes_to) in kinds_shown.items():
+    ink = f"book:{ink}"
+    teacher_a = torch.tensor([1.0, sign], dtype=torch.float64)
+    centre, track, heavier = 1.75, [], []
+    for width in 2.5 * widths:
+        means = centre + torch.linspace(-0.15, 0.15, 301, dtype=torch.float64)
+        pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
+        low, larger_a = over_outputs(pairs_w, teacher_a)
+        centre = means[low.argmin()]
+        track.append(pairs_w[low.argmin()])
+        heavier.append(larger_a[low.argmin()])
+    sizes.loglog(widths, heavier, color=ink, label=f"to a {goes_to}")
+    if sign == 1:
+        height_of = over_outputs(mesh, teacher_a)[0].clamp(1e-4, 3).log10()
+        plane.contourf(ticks, ticks, height_of, 20, cmap="Greys", alpha=0.7)
+        for side in (torch.stack(track), torch.stack(track).flip(-1)):
+            plane.plot(*side.T, color=ink, linewidth=2.5)
+            plane.plot(*side[0], "o", color=ink)
+        plane.plot(*track[-1], "*", color="book:orange", markersize=16)
+plane.plot([-0.5, 4], [-0.5, 4], ":", color="book:black")
+plane.set(xlabel="$w_0$", ylabel="$w_1$", aspect=1)
+plane.grid(False)
+sizes.set(xlabel=r"distance $\delta/\delta_0$", ylabel="larger output weight")
+sizes.set(xlim=(1.3, 7e-4))
+sizes.legend()
+figures.show("fig_two_neurons", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_two_neurons
+# :name: fig-two-neurons
+# :alt: Left, the least loss over the plane of two input weights in grey, symmetric about the diagonal. A curve leads from the minimum above the diagonal to a star on it, and on to the mirror image of the minimum below. Right, the larger output weight against the distance: bounded for one teacher, growing in inverse proportion to the distance for the other.
+#
+# Left: logarithm of the loss with the best output weights (dark: high), for a teacher with $w = (0.5, 3)$ and $a = (1, 1)$. The path of constrained minima leads from a minimum (dot) to the permutation point (star) and on to the mirror image.
+# Right: output weights on the path, for this teacher and for one with $a = (1, -1)$, whose path does not end at a permutation point.
+# ```
+#
+# In general let $\vartheta_0 = \vartheta - \frac\delta2 e$ and $\vartheta_1 = \vartheta + \frac\delta2 e$, $\|e\| = 1$, be the parameter vectors (incoming weights and bias) of the two neurons, and $a_0$, $a_1$ their outgoing columns. With
 # $c = a_0 + a_1$ and $A = \frac\delta2 (a_1 - a_0)$ the two neurons contribute
 #
 # $$
-# c\, \tfrac12 \bigl[ g(s_-) + g(s_+) \bigr] + A\, \tfrac1\delta \bigl[ g(s_+) - g(s_-) \bigr] \;\xrightarrow{\delta \to 0}\; c\, g(s) + A\, (e \cdot z)\, g'(s)
+# \begin{aligned}
+# c\, &\tfrac12 \bigl[ g(s_-) + g(s_+) \bigr] + A\, \tfrac1\delta \bigl[ g(s_+) - g(s_-) \bigr] \\
+# &\xrightarrow{\delta \to 0}\; c\, g(s) + A\, (e \cdot z)\, g'(s)
+# \end{aligned}
 # $$
 #
 # to the next layer, where $z$ is the input of the layer with a 1 appended, $s = \vartheta \cdot z$ and $s_\pm = s \pm \frac\delta2 e \cdot z$. The limit is a network with
 # one neuron less *and a derivative neuron* $(e \cdot z)\, g'(s)$ at the same place. It is a permutation point only if $A = 0$. If not, the output weights $a_{0,1} =
-# \frac c2 \mp \frac A\delta$ diverge like $1/\delta$.
+# \frac c2 \mp \frac A\delta$ diverge like $1/\delta$. One pair with $A = \frac12$:
 
 # %%
 x = normal((200, 2), seed, "inputs of one pair")
@@ -113,7 +185,10 @@ for delta in (1, 0.1, 0.01):
 # loss by the input of the next layer on sample $\mu$, let
 #
 # $$
-# J = \sum_\mu r_\mu z_\mu^\top g'(s_\mu), \qquad D = \sum_\mu (r_\mu \cdot c)\, g''(s_\mu)\, z_\mu z_\mu^\top .
+# \begin{aligned}
+# J &= \sum_\mu r_\mu z_\mu^\top g'(s_\mu), \\
+# D &= \sum_\mu (r_\mu \cdot c)\, g''(s_\mu)\, z_\mu z_\mu^\top .
+# \end{aligned}
 # $$
 #
 # ```{prf:theorem} Which permutation points end a path
@@ -158,7 +233,7 @@ for delta in (1, 0.1, 0.01):
 # continuation to $-\delta$. With an eigenvector $e$, the quadratic form of the Hessian at the step $(-\frac12 e, \frac12 e)$ of the two parameter vectors is $\frac14 e^\top D e = \frac14 \kappa$.
 # ```
 #
-# So the saddle that must lie on a path between two minima (section 4.1) lies at the permutation point itself, possibly with others before it.
+# So the saddle that must lie on a path between two minima (P, section 4.1) lies at the permutation point itself, possibly with others before it.
 #
 # ## The minima as a curve
 #
@@ -180,7 +255,7 @@ for delta in (1, 0.1, 0.01):
 #
 # When a path of minima meets a fold as $\delta$ decreases, descent at the next distance has to leave the neighbourhood, however small the step: it jumps.
 #
-# The toy has two inputs, five tanh neurons and one output; student and teacher start equal. The teacher has weights of scale 2.5, so that its neurons differ.
+# The toy has two inputs, five tanh neurons and one output; the student starts as the teacher, whose weights have scale 2.5, so that its neurons differ. Ten pairs of neurons make ten curves:
 
 
 # %%
@@ -204,7 +279,7 @@ def branches(toys, **settings):
 
 
 # %%
-# section 4.1 as a curve: ∇L = μ ∇δ, from the teacher down to δ_0/10⁴
+# P, section 4.1 as a curve: ∇L = μ ∇δ, from the teacher down to δ_0/10⁴
 toys = [toy(TANH, k) for k in range(teachers)]
 followed = branches(toys, steps=budget)
 counts = {
@@ -242,9 +317,58 @@ figures.show("fig_merge", figure)
 # :name: fig-merge
 # :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a toy, coloured by where the branch ends. A few branches reach the smallest distance, with bounded output weights or with output weights that grow in inverse proportion to the distance. The others turn back at folds or stop at a finite distance.
 #
-# The branches of constrained critical points of the ten pairs of a tanh toy; time runs to the right, and back to the left after a fold. Dots are the ends (profile {glue:text}`profile`).
+# The branches of constrained critical points of the ten pairs of a tanh toy; time runs to the right, and back to the left after a fold. Dots on the curves of the loss are the ends (profile {glue:text}`profile`).
 # ```
 
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a merge, to follow"}
+arriving_first = sorted(
+    (b for row in followed for b in row),
+    key=lambda b: (b.end != ENDS[0], b.folds, (b.delta / b.delta[0]).min()),
+)
+one = arriving_first[0]
+stops = np.unique(np.linspace(0, len(one.delta) - 1, 41).round().astype(int))
+(into, _), (out, _) = TANH.split(one.theta[stops])  # (stops, 5, 2), (stops, 1, 5)
+out, near_by = out[:, 0], (one.delta / one.delta[0]).numpy()[stops]
+values = one.loss.numpy()[stops]
+scene = figures.Moving(
+    r"distance $\delta$ over $\delta_0$",
+    [f"{x:.2g}" for x in near_by],
+    [
+        f"output weights ${a0:.2f}$ and ${a1:.2f}$, loss {value:.2g}"
+        for (a0, a1), value in zip(out[:, :2].tolist(), values, strict=True)
+    ],
+    start=len(stops) // 3,
+)
+plane = scene.panel(title="input weights", xlabel="$W_{i1}$", ylabel="$W_{i2}$")
+for k in (0, 1):
+    plane.draw(*into[:, k].T, ":", "red")  # the way of each of the pair
+for some, ink, name in (
+    (into[:, 2:], "blue", "other neurons"),
+    (into[:, :2], "red", "the pair"),
+):
+    rays = torch.stack([0 * some, some, some * np.nan], dim=2).flatten(1, 2)
+    plane.draw(rays[..., 0], rays[..., 1], "-", ink, width=0.8)
+    plane.draw(some[..., 0], some[..., 1], "o", ink, name)
+middle = scene.panel(title="output weights", xlabel=r"$\delta/\delta_0$")
+right = scene.panel(title="loss", xlabel=r"$\delta/\delta_0$")
+for panel, curves in ((middle, out[:, :2].T), (right, [values])):
+    panel.xscale, panel.xlim = "log", (1.6 * near_by[0], 0.6 * near_by[-1])
+    for y in curves:
+        panel.draw(near_by, y, "-", "red" if panel is middle else "black")
+        panel.draw(near_by[:, None], y[:, None], "o", "red")
+scene.show("fig_one_merge")
+figures.numbers(merge_end=one.end)
+
+# %% [markdown]
+# Move the distance: the two neurons approach each other, and the loss rises from that of the teacher. On a branch that ends at a permutation point their output weights become equal, and the loss has its top at the end.
+#
+# ```{glue:figure} fig_one_merge
+# :name: fig-one-merge
+# :alt: Left, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves while the others hardly move. Middle, the output weights of the two against the distance. Right, the loss against the distance rises and levels off.
+#
+# One branch, point by point (end: {glue:text}`merge_end`). Left: the input weights (dotted: the way of the pair). Middle: the two output weights. Right: the loss. Time runs to the right (profile {glue:text}`profile`).
+# ```
 
 # %%
 folded = [b for row in followed for b in row if b.folds]
@@ -273,11 +397,9 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Of {glue:text}`pairs` branches, {glue:text}`at_point` end at a permutation point and {glue:text}`at_derivative` at a network with a derivative neuron, with output
-# weights that diverge like $1/\delta$; on {glue:text}`at_infinity` the parameters of the network grow beyond thirty times their start at a finite distance,
-# and {glue:text}`not_ended` have not ended within the budget. {glue:text}`folded` have a fold. So a permutation point is where a path may lead; that every pair's does, as the words of section 4.1
-# may be read, is not so. Which of these happens is the choice of the branch that goes through the teacher: that $D$ has a negative
-# eigenvalue at a permutation point, and so that a path ends there, does not say that it is this one.
+# Of {glue:text}`pairs` branches, {glue:text}`at_point` end at a permutation point and {glue:text}`at_derivative` at a network with a derivative neuron; on {glue:text}`at_infinity` the parameters of the network grow beyond thirty times their start
+# at a finite distance, and {glue:text}`not_ended` have not ended within the budget of steps. {glue:text}`folded` have a fold. So a permutation point is where a path may lead; that every pair's does, as the words of P, section 4.1
+# may be read, is not so. The branch through the teacher decides: that $D$ has a negative eigenvalue at a permutation point, and so that *a* path ends there, does not say that it is this one.
 #
 # Is the curve found a curve? Half the step must lead to the same end, without a jump to a curve beside, where the sign of $\det(\nabla F; t)$ of the equations $F$ with the tangent $t$ would change; and one per cent beyond a first fold, a converged minimiser at fixed distance must be far away.
 
@@ -324,10 +446,12 @@ claims.check("P2.jumps", jump, n=len(jumps))
 # %% [markdown]
 # ## The end at a permutation point
 #
-# At the branches that end there, the smaller network is minimised on its own, with $L_1$, $D$ and the Hessian at the permutation point; compared with the branch at about $\delta_0/50$ and, for the loss, with its limit as $\delta \to 0$. A path goes on into its mirror image, so that $L$ is even in $\delta$ and the ratio of the two sides is $1 + O(\delta^2)$: its values at $\delta_0/50$ and $\delta_0/100$ are extrapolated in $\delta^2$:
+# For the branches that end there, the smaller network is minimised on its own and gives $L_1$, $D$ and the Hessian at the permutation point. How near to the end one has to look depends on $D$: where its two lowest eigenvalues lie close together,
+# $e$ still turns at distances at which other branches have long arrived (at $\delta_0/50$ the least cosine is {glue:text}`cosine_at_50`, and the loss gives {glue:text}`ratio_at_50` of $\kappa\delta^2/8$ on the worst branch). So the values are read
+# at $\delta_0/500$. A path goes on into its mirror image, so that $L$ is even in $\delta$; the ratio of $L - L_1$ to $\kappa\delta^2/8$ is $1 + O(\delta^2)$ and is extrapolated in $\delta^2$ from two distances:
 
 # %%
-ratios, cosines, saddles, kinds, gaps, reached = [], [], [], [], [], []
+ratios, cosines, early, saddles, kinds, gaps, reached = ([] for _ in range(7))
 for (problem, _), row in zip(toys, followed, strict=True):
     for b in (b for b in row if b.end == ENDS[0]):
         small, start = reduce_pair(TANH, b.theta[-1:], layer=1)
@@ -335,16 +459,19 @@ for (problem, _), row in zip(toys, followed, strict=True):
         end = minimise(merged, start, 200, tol=1e-12, radius=0.1)
         point = double_neurons(small, end.theta[0], problem.x, problem.y)[0]
         kappa, vectors = torch.linalg.eigh(point.D)
-        k, near = (
-            (b.delta / b.delta[0] - f).abs().argmin() for f in (0.02, 0.01)
+        far, k, near = (
+            (b.delta / b.delta[0] - f).abs().argmin()
+            for f in (0.02, 0.004, 0.002)
         )
-        theta, delta = b.theta[k], b.delta[k]
-        e = (theta[TANH.incoming(1, 1)] - theta[TANH.incoming(1, 0)]) / delta
+        joined = b.theta[:, TANH.incoming(1, 1)] - b.theta[:, TANH.incoming(1, 0)]
+        cosine = (joined @ vectors[:, 0]).abs() / b.delta  # |cos(e, lowest)|
+        delta = b.delta[k]
         predicted = kappa[0] * b.delta**2 / 8  # κδ²/8
         ratio = (b.loss - end.loss[0]) / predicted  # 1 + O(δ²)
         part = b.delta[near] ** 2 / (delta**2 - b.delta[near] ** 2)
         ratios.append((ratio[near] + part * (ratio[near] - ratio[k])).item())
-        cosines.append((e @ vectors[:, 0]).abs().item())
+        cosines.append(cosine[near].item())
+        early.append((cosine[far].item(), ratio[far].item()))
         H = hessian(point.loss, point.theta)
         saddles.append(int(inertia(H, tol=1e-9).negative))
         kinds.append(path_kind(b.loss))
@@ -372,12 +499,15 @@ claims.check("P2.swap", gaps or 0.0, n=n, rival=min(wide, default=1.0))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(rising=kinds.count(KINDS[0]), with_top=kinds.count(KINDS[1]))
+least = np.min(early, axis=0) if early else np.full(2, np.nan)
+told = [f"{x:.3f}" if early else "–" for x in least]
+figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 
 # %% [markdown]
 # The two halves of a path meet at a permutation point. On a branch that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart.
 #
-# The paper's Fig. 4 sketches three pictures: the loss rises up to the end, here on {glue:text}`rising` of {glue:text}`at_point` branches; a saddle may come before, here on {glue:text}`with_top`; the
-# permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$, which agrees with the paper's
+# P, Fig. 4 sketches three pictures: the loss rises up to the end, here on {glue:text}`rising` of {glue:text}`at_point` branches; a saddle may come before, here on {glue:text}`with_top`; the
+# permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$, in agreement with P,
 # section 5, where the permutation point is "a saddle, and not a minimum" in most cases; for ReLU and for singular $D$ it is left open here.
 #
 # ## With several outputs
@@ -398,7 +528,7 @@ claims.check("P2.three_outputs", float(at_points), n=small_distance)
 # %% [markdown]
 # ## Gradient and curvature on the way
 #
-# The gradient of the loss at a constrained minimum is normal to the surface $\|\vartheta_1 - \vartheta_0\| = \delta$:
+# P, section 4.1 states that on the path the gradient is parallel to the tangent and the Hessian has at most one negative eigenvalue. But the gradient of the loss at a constrained minimum is normal to the surface $\|\vartheta_1 - \vartheta_0\| = \delta$:
 #
 # ```{prf:proposition} Gradient on the path
 # :label: prop-normal
@@ -414,7 +544,12 @@ claims.check("P2.three_outputs", float(at_points), n=small_distance)
 # codimension at most $n_{k-1}$ in it.
 # ```
 
+
 # %%
+def cosine(a, b):  # a gradient may be shorter than the 1e-8 that torch divides by
+    return (a @ b).abs() / (a.norm() * b.norm())
+
+
 first, second = TANH.incoming(1, 0), TANH.incoming(1, 1)
 with_tangent, with_normal, negative = [], [], []
 for (problem, _), row in zip(toys, followed, strict=True):
@@ -430,8 +565,8 @@ for (problem, _), row in zip(toys, followed, strict=True):
             across = torch.zeros_like(theta)  # (−e, e)
             across[second] = theta[second] - theta[first]
             across[first] = -across[second]
-            with_tangent.append(cosine_similarity(slope[k], tangent, dim=0).abs())
-            with_normal.append(cosine_similarity(slope[k], across, dim=0).abs())
+            with_tangent.append(cosine(slope[k], tangent))
+            with_normal.append(cosine(slope[k], across))
 negative = torch.cat(negative)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P2.tangent, P2.normal and P2.negative"}
@@ -465,7 +600,7 @@ lag = excess.median().item() if len(excess) else 0.0
 claims.check("P2.budget", lag, n=len(excess))
 
 # %% [markdown]
-# So "until convergence" matters: a budget ends above the permutation point. The gradient in $a_1 - a_0$ is proportional to $\delta$, and descent moves along it ever more slowly, which also hides derivative neurons.
+# So P's "until convergence" matters: a budget ends above the permutation point. The gradient in $a_1 - a_0$ is proportional to $\delta$, and descent moves along it ever more slowly, which also hides derivative neurons.
 #
 # ## ReLU: fix the scale
 #
@@ -505,7 +640,7 @@ claims.check("P1.scale", zero)
 claims.check("P1.rises", path.loss[-1].tolist(), n=len(PAIRS))
 
 # %% [markdown]
-# The curves of the paper's Fig. 1 rise. So do those of descent with a budget, and those of minima at fixed scale. We fix it: $\|\vartheta_i\| = 1$ for all neurons, which costs no loss and keeps
+# The curves of P, Fig. 1 rise. So do those of descent with a budget, and those of minima at fixed scale. We fix it: $\|\vartheta_i\| = 1$ for all neurons, which costs no loss and keeps
 # the permutation point. The empirical loss of a ReLU network is piecewise smooth, with a kink where an input crosses a neuron's line. We follow $g_h(s) = \frac12 (s + \sqrt{s^2 + h^2})$, which differs from ReLU by at most $h/2$
 # and whose constrained minima are smooth, at $h = 0.03$; and where numbers are compared, minimise the merged network with $h \to 0$.
 
@@ -586,8 +721,8 @@ def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
 figure, axes = figures.panels(3, 2, height=3.4)
 for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
     drawn = (
-        (directions(RELU, teacher), "book:blue", "teacher"),
-        (directions(small, end.theta[k]), "book:red", "merged"),
+        (directions(RELU, teacher), "book:black", "teacher"),
+        (directions(small, end.theta[k]), "book:green", "merged"),
     )
     for tips, colour, label in drawn:
         above.plot(*tips.T, "o", color=colour, label=label)
@@ -600,14 +735,15 @@ for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
     below.plot(b.delta[-1] / b.delta[0], b.loss[-1], "o", color=colours[b.end])
     if end.converged[k]:
         level = end.loss[k].item()
-        below.axhline(level, color="book:red", linestyle="--", lw=1)
+        below.axhline(level, color="book:green", linestyle="--", lw=1.5)
     top = 1.3 * max(b.loss.max().item(), end.loss[k].item())
     below.set(xscale="log", xlim=(2, 0.2e-4), ylim=(0, top))
     below.ticklabel_format(style="sci", axis="y", scilimits=(0, 0))
     below.set(xlabel=r"distance $\delta/\delta_0$", ylabel="loss")
     one, other = PAIRS[k]
-    above.set_title(f"{name}: {one + 1} & {other + 1}")
-axes[0, 0].legend(fontsize=9)
+    above.set_title(f"{name}: neurons {one + 1} and {other + 1}")
+    below.set_title(f"{name}: the branch")
+figures.legend(figure)
 figures.show("fig_toy", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -625,8 +761,8 @@ figures.numbers(
 # :name: fig-toy
 # :alt: Three pairs of a ReLU toy. Top, the weight vectors divided by their biases, of the teacher and of the merged network; A and B show the same merged network, C another one. Bottom, the loss along the branch of each pair against the distance, with the loss of the minimised merged network as a dashed line.
 #
-# The paper's Fig. 1 with $\|\vartheta_i\| = 1$ and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Top: weight vectors over biases (cut at ±4). Bottom: loss along the branch of
-# the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the permutation point, minimised from the end of the branch, or from the pair's mean where the branch ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
+# P, Fig. 1 with $\|\vartheta_i\| = 1$ and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the branch of
+# the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the branch, or from the pair's mean where the branch ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
 # ```
 #
 # Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` run away or go around many folds, which a
@@ -634,7 +770,7 @@ figures.numbers(
 #
 # ## The lowest permutation point
 #
-# Section 4.2 remarks that the lowest permutation point would connect all minima. That is so whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to permuted copies of the point, and the
+# P, section 4.2 remarks that the lowest permutation point would connect all minima. That is so whenever a path from the teacher reaches it: the exchange of any two neurons at its loss ([](22_permutation_points.ipynb)) leads to permuted copies of the point, and the
 # permuted path leads down to the permuted minimum. For the tanh branches that end at a permutation point, and an exchange with each other neuron:
 
 # %%
@@ -659,10 +795,49 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 #
 # ## What we found that the paper does not say
 #
-# - Constrained minima form curves with folds. At a fold descent jumps, and few of our curves from a tanh teacher reach $\delta \to 0$ unbroken ({prf:ref}`prop-fold`).
-# - A curve can end at a permutation point, at a derivative neuron, or at infinity. At a permutation point it ends from below, $L = L_1 + \frac18 \kappa \delta^2$, with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); with several outputs it does not end there at all.
-# - With ReLU the distance can shrink at no cost, by scale alone ({prf:ref}`prop-scale`); with a budget of descent or with unit parameter vectors the loss rises as in the paper.
-# - The gradient is normal to the surfaces of constant distance ({prf:ref}`prop-normal`), not parallel to the path.
+# - At a permutation point a path ends from below, $L = L_1 + \frac18 \kappa \delta^2$ with $\kappa < 0$ ({prf:ref}`thm-ends`, {prf:ref}`cor-maximum`); with several outputs it does not end there at all.
+# - With ReLU the distance can shrink at no cost, by scale alone ({prf:ref}`prop-scale`); with a budget of descent, or at fixed norms, the loss rises as in P, Fig. 1.
+#
+# ## What it means for merging networks
+#
+# To exchange two neurons continuously one may merge and part them; the loss on the way is that of a network with one neuron less. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept
+# low by output weights that grow against each other, the pair is no candidate: the network uses the difference of the two.
+#
+# **Read on.** [](22_permutation_points.ipynb): the Hessian at the point where they meet. [](24_deep_merge.ipynb): the same in networks trained on digits. [](52_permutation_saddles_on_mnist.ipynb): on MNIST.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 21.1
+# :class: lmc-exercise
+# The first visible cell prints how far the pair is from its limit. Why does this fall by a factor of about 100 when $\delta$ falls by 10?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With $h = \frac\delta2 e \cdot z$, Taylor's formula gives
+#
+# $$
+# \begin{aligned}
+# \tfrac12 [g(s + h) + g(s - h)] &= g(s) + \tfrac12 h^2 g''(s) + \dots , \\
+# \tfrac1{2h} [g(s + h) - g(s - h)] &= g'(s) + \tfrac16 h^2 g^{(3)}(s) + \dots
+# \end{aligned}
+# $$
+#
+# Both errors are of order $\delta^2$.
+# ```
+#
+# ```{admonition} Exercise 21.2
+# :class: lmc-exercise
+# Let $D$ have the simple negative eigenvalues $\kappa_1 < \kappa_2 < \dots < \kappa_p$, all of them, with one output. Which branches of constrained critical points end at the permutation point with bounded output weights, and how many negative directions
+# at fixed $\delta$ has each?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# By the expansion in the proof of {prf:ref}`thm-ends`, stationary points of $\lambda (1 - \lambda)\, e^\top D e$ have $\lambda = \frac12$ and an eigenvector $e_i$, since $e^\top D e \ne 0$. The second derivative in $\lambda$ is $-\delta^2 \kappa_i > 0$. On the sphere
+# $e^\top D e$ falls from $e_i$ towards $e_1, \dots, e_{i-1}$ and rises towards the others. So for each $i$ a branch ends there along $e_i$ (and its mirror image along $-e_i$), with $L = L_1 + \frac18 \kappa_i \delta^2$ and $i - 1$ negative directions; only the first
+# consists of minima.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

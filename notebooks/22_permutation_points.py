@@ -13,11 +13,23 @@
 # %% [markdown]
 # # Permutation points under the Hessian
 #
-# Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. Brea, Şimşek, Illing and Gerstner
-# {cite:p}`brea2019` call this a permutation point. They say (section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues; that it lies on an
-# $n_{k+1}$-dimensional plateau of critical points; and that from it all permutations of the layer can be reached at equal loss. Critical it is, the plateau has this dimension and this constant loss, and
-# the permutations can be reached. For one output the zero eigenvalue and the line of critical points are there, too. This chapter derives the exact inertia of the Hessian, for any layer, smooth activation and loss: it
-# can have several negative eigenvalues, and with several outputs fewer zeros and a smaller critical set.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. What kind of point is this *permutation point* of the larger network?
+#
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k+1}$ being the width of the next
+# layer; that it lies on an $n_{k+1}$-dimensional plateau of critical points; and that from it all permutations of the layer can be reached at equal loss.
+#
+# **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`). The exact numbers of eigenvalues
+# differ: it can have several negative ones ({claim}`P3.at_most_one`), and with several outputs fewer zeros ({claim}`P3.zero`) and a smaller critical set ({claim}`P4.plateau_critical`).
+#
+# **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: Hessians, symmetric matrices; the *inertia* of a symmetric matrix is the triple of the numbers of its negative, zero and positive eigenvalues. [](21_merging_neurons.ipynb) shows how one gets to these points. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 4  # teachers for each architecture
@@ -73,11 +85,53 @@ from lmc_helpers.seeds import normal, torch_generator
 # %% [markdown]
 # ## The block of the pair
 #
+# A network with one neuron and two larger ones with the neuron doubled. Both have the same minimum below; only their targets differ, but one permutation point is a saddle and the other a minimum:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+line = np.linspace(-2, 2, 81)
+single = np.tanh(1.5 * line)  # one neuron, g(wx) with w = 1.5, c = 1
+slope_of = 1 - single**2  # g'(wx)
+tangents = np.stack([single, line * slope_of], axis=1)  # by c and by w
+bend = -2 * single * slope_of * line**2  # g''(wx) x²
+bend = bend - tangents @ np.linalg.lstsq(tangents, bend, rcond=None)[0]
+apart, parts = np.meshgrid(np.linspace(-1, 1, 81), np.linspace(-0.3, 1.3, 81))
+idea, sides = figures.panels(2, height=4, sharey=True)
+for side, sign in zip(sides, (-1, 1), strict=True):
+    goal = (
+        single - 0.4 * sign * bend
+    )  # residual 0.4 · sign · bend, D of this sign
+    first = np.tanh((1.5 - (1 - parts) * apart)[..., None] * line)
+    second = np.tanh((1.5 + parts * apart)[..., None] * line)
+    joint = parts[..., None] * first + (1 - parts)[..., None] * second
+    rise = ((joint - goal) ** 2).sum(axis=-1) / ((single - goal) ** 2).sum() - 1
+    levels = np.linspace(-0.3, 0.3, 25)
+    side.contourf(apart, parts, rise, levels=levels, cmap="RdBu_r", extend="both")
+    side.axvline(0, color="book:black", linewidth=0.8)
+    side.plot(0, 0.5, "*", color="book:black", markersize=14)
+    side.set(xlabel=r"difference $\eta$ of the two incoming weights")
+    side.set_xticks([-1, -0.5, 0, 0.5, 1])
+    side.set_title(f"$D$ {'positive' if sign > 0 else 'negative'}")
+    side.grid(False)
+sides[0].set_ylabel(r"share $\lambda$ of the output weight")
+figures.show("fig_saddle_or_minimum", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_saddle_or_minimum
+# :name: fig-saddle-or-minimum
+# :alt: Two maps of the loss around a permutation point, against the difference of the two incoming weights and the share of the output weight. In both a vertical line of constant loss. Left, the loss is lower on both sides of the line's middle and higher beside its ends; right, the other way round.
+#
+# Loss around a permutation point (star) relative to its value, blue lower, red higher; on the vertical line, the plateau, the two neurons are equal and the loss is constant. Left: a saddle. Right: a minimum. The matrix $D$ defined below
+# decides.
+# ```
+#
 # Let $\vartheta$, $c$ be the parameter vector and the outgoing column of the doubled neuron, $z$ the layer's input with a 1 appended, $s = \vartheta \cdot z$, and $r_\mu$ the derivative of the
 # loss by the input of layer $k + 1$ on sample $\mu$. As in [the previous chapter](21_merging_neurons.ipynb),
 #
 # $$
-# J = \sum_\mu r_\mu z_\mu^\top g'(s_\mu), \qquad D = \sum_\mu (r_\mu \cdot c)\, g''(s_\mu)\, z_\mu z_\mu^\top .
+# \begin{aligned}
+# J &= \sum_\mu r_\mu z_\mu^\top g'(s_\mu), \\
+# D &= \sum_\mu (r_\mu \cdot c)\, g''(s_\mu)\, z_\mu z_\mu^\top .
+# \end{aligned}
 # $$
 #
 # ```{prf:theorem} Inertia at a permutation point
@@ -86,7 +140,10 @@ from lmc_helpers.seeds import normal, torch_generator
 # point has the inertia
 #
 # $$
-# \operatorname{In} H' + \bigl( \rho + \nu_-,\; n_{k+1} - \rho + \nu_0,\; \rho + \nu_+ \bigr).
+# \begin{aligned}
+# \operatorname{In} H' + ( &\rho + \nu_-, \\
+# &n_{k+1} - \rho + \nu_0,\; \rho + \nu_+ ) .
+# \end{aligned}
 # $$
 #
 # Criticality gives $c^\top J = 0$, so $\rho \le \min(n_{k+1} - 1, n_{k-1} + 1)$ if $c \ne 0$. For $n_{k+1} = 1$ and $c \ne 0$ this says $J = 0$: the inertia added is that of $D$, and one 0.
@@ -97,7 +154,10 @@ from lmc_helpers.seeds import normal, torch_generator
 # other weights are those of the smaller network. The pair contributes
 #
 # $$
-# c\, g(s) + \tfrac18\, c\, g''(s) (\eta \cdot z)^2 + \beta\, g'(s) (\eta \cdot z) + o\bigl( \|\eta\|^2 + \|\beta\|^2 \bigr).
+# \begin{aligned}
+# c\, g(s) &+ \tfrac18\, c\, g''(s) (\eta \cdot z)^2 \\
+# &+ \beta\, g'(s) (\eta \cdot z) + o\bigl( \|\eta\|^2 + \|\beta\|^2 \bigr).
+# \end{aligned}
 # $$
 #
 # There is no first-order term in $(\eta, \beta)$, so the Hessian has no mixed block between them and the smaller network, and the loss changes to second order by
@@ -121,7 +181,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # $\nabla_{\vartheta_0} L = \sum_\mu (r_\mu \cdot a_0)\, g'(s_\mu) z_\mu$. The other derivatives are those of the smaller network, and $(c - a_0)^\top J = -a_0^\top J$.
 # ```
 #
-# The paper's proof says that a shift of output weights with fixed sums preserves the function "and criticality", which would give $n_{k+1}$ zero eigenvalues. The function it preserves. Criticality it preserves if $J = 0$; otherwise the
+# P's proof says that a shift of output weights with fixed sums preserves the function "and criticality", which would give $n_{k+1}$ zero eigenvalues. The function it preserves. Criticality it preserves if $J = 0$; otherwise the
 # direction $\beta$ of the plateau is coupled to $\eta$ by $J$, and a coupled pair without curvature of its own has one eigenvalue of each sign.
 #
 # ```{prf:corollary} One output
@@ -315,7 +375,7 @@ figures.numbers(
     deep=sum(p.net.depth == 3 for p in found),
     agree="all" if all(agree) else sum(agree),
     most_scalar=max(negatives, default=0),
-    none=negatives.count(0),
+    none=negatives.count(0) or "none",
     scalar=len(scalar),
     profile=profile,
 )
@@ -330,24 +390,31 @@ figures.numbers(
 # ```
 #
 # The theorem gives the right numbers at {glue:text}`agree` of these points, which include up to {glue:text}`deep` in a deeper network; {glue:text}`unclear` others with an eigenvalue that
-# could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative. Number of the
-# {glue:text}`scalar` points with one output that have none, and so may be minima of the larger network: {glue:text}`none`.
+# could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative; {glue:text}`none` of the
+# {glue:text}`scalar` points with one output have none, and so may be minima of the larger network.
 #
 # ## Higher orders
 #
-# Of a permutation point of order $K$, which repeats neurons of a network with $K$ neurons less, the paper says (section 4.3) that it is critical, "possibly a saddle of order $K$ or less".
+# A permutation point of order $K$ repeats neurons of a network with $K$ neurons less. P, section 4.3 says that it is critical, "possibly a saddle of order $K$ or less".
 #
 # ```{prf:corollary} Inertia at order $K$
 # :label: cor-order
-# Let neuron $m$ of layer $k$ of the smaller network occur $s_m$ times, with equal shares $c_m / s_m$, $\sum_m (s_m - 1) = K$, and let $(\rho_m + \nu_{-,m},\; n_{k+1} - \rho_m + \nu_{0,m},\; \rho_m + \nu_{+,m})$ be the inertia that
-# {prf:ref}`thm-inertia` gives to doubling it. The inertia at the permutation point is $\operatorname{In} H'$ plus the sum of these, each taken $s_m - 1$ times. Over a minimum, with one output, the number of negative eigenvalues lies between 0
-# and $K (n_{k-1} + 1)$.
+# Let neuron $m$ of layer $k$ of the smaller network occur $s_m$ times, with equal shares $c_m / s_m$, $\sum_m (s_m - 1) = K$. The inertia at the permutation point is $\operatorname{In} H'$ plus, for every $m$, $s_m - 1$ times the triple that
+# {prf:ref}`thm-inertia` adds when neuron $m$ is doubled. Over a minimum, with one output, the number of negative eigenvalues lies between 0 and $K (n_{k-1} + 1)$.
 # ```
 #
 # ```{prf:proof}
-# Let the copies of neuron $m$ have $\vartheta_m + \eta_i$ and $\frac{c_m}{s_m} + \beta_i$ with $\sum_i \eta_i = 0$, $\sum_i \beta_i = 0$; their means are the coordinates of the smaller network. They contribute
-# $c_m g(s) + \frac{c_m}{2 s_m} g''(s) \sum_i (\eta_i \cdot z)^2 + g'(s) \sum_i \beta_i (\eta_i \cdot z)$ up to second order. Nothing is of first order, so there are no mixed terms with the smaller network nor, since the
-# neurons of a layer add, with the copies of another one. In an orthonormal basis of the vectors with sum 0 the form splits into $s_m - 1$ blocks $\bigl(\begin{smallmatrix} D_m / s_m & J_m^\top \\ J_m & 0 \end{smallmatrix}\bigr)$.
+# Let the copies of neuron $m$ have $\vartheta_m + \eta_i$ and $\frac{c_m}{s_m} + \beta_i$ with $\sum_i \eta_i = 0$, $\sum_i \beta_i = 0$; their means are the coordinates of the smaller network. They contribute, up to second order,
+#
+# $$
+# \begin{aligned}
+# c_m g(s) &+ \frac{c_m}{2 s_m} g''(s) \sum_i (\eta_i \cdot z)^2 \\
+# &+ g'(s) \sum_i \beta_i (\eta_i \cdot z) .
+# \end{aligned}
+# $$
+#
+# Nothing is of first order, so there are no mixed terms with the smaller network nor, since the neurons of a layer add, with the copies of another one. In an orthonormal basis of the vectors with sum 0 the form splits into $s_m - 1$ blocks
+# $\bigl(\begin{smallmatrix} D_m / s_m & J_m^\top \\ J_m & 0 \end{smallmatrix}\bigr)$.
 # ```
 #
 # With {prf:ref}`prop-any-number`, a neuron $K + 1$ times gives every multiple of $K$ from 0 to $K (n_{k-1} + 1)$, so saddles of order $K$ or less are possible. As a bound $K$ is too low in general. $K = 2$: the neuron with made residuals tripled, and,
@@ -434,6 +501,8 @@ figures.numbers(
 # Two inputs, three neurons, one output, {glue:text}`relu` minima that converged: {glue:text}`relu_kinds`. Three of those before belong to the scalings; the theorem adds 4.
 #
 # ## The plateau
+#
+# On the plateau the two copies stay equal, and their output weights $a_0$ and $c - a_0$ are shared in another way. Loss and gradient at random points of it:
 
 # %%
 rng = torch_generator(seed, "splits of the output weights")
@@ -485,7 +554,7 @@ figures.numbers(
 #
 # ## Exchanging any two neurons at equal loss
 #
-# From a permutation point of two neurons the six steps of section 4.2 (ii) exchange one of them with any other neuron of the layer
+# From a permutation point of two neurons the six steps of P, section 4.2 (ii) exchange one of them with any other neuron of the layer
 # ({py:func}`~lmc_helpers.permutation_points.doubling.equal_loss_exchange`):
 
 # %%
@@ -532,7 +601,7 @@ shares = [
 claims.check("P4.all", shares, n=6)
 
 # %% [markdown]
-# All of them, and so for every $n_k$: the six steps exchange a neuron with either of the copies, repeated exchanges make every permutation, and half of the six steps doubles any other vector. So a path from a minimum to the permutation point of lowest loss, these moves, and the path back connect the minimum with all its permuted copies, as the paper says at the end of section 4.2: the loss on the way
+# All of them, and so for every $n_k$: the six steps exchange a neuron with either of the copies, repeated exchanges make every permutation, and half of the six steps doubles any other vector. So a path from a minimum to the permutation point of lowest loss, these moves, and the path back connect the minimum with all its permuted copies, as P says at the end of section 4.2: the loss on the way
 # is never higher than on that one path.
 #
 # The loss around the permutation point with one output whose $D$ has the lowest eigenvalue relative to its loss. With the share $\lambda$ of the output weight and the difference $\eta$ of the
@@ -578,29 +647,68 @@ for (path, line), colour in zip(examples, ("C0", "C1", "C2"), strict=True):
 right.set(yscale="log", xlabel="step of the exchange", ylabel="loss / its start")
 right.plot([], [], color="book:black", linewidth=2.5, label="six steps")
 right.plot([], [], "--", color="book:black", label="straight line")
-right.legend()
+right.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
 figures.show("fig_around", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+figure, axis = figures.card()
+style = dict(cmap="RdBu_r", extend="max")
+axis.contourf(differences, shares, surface, levels=levels, **style)
+axis.axvline(0, color="book:black", linewidth=0.8)
+style = dict(color="book:black", linestyle="", markersize=14)
+axis.plot(0, 0.5, "*", label="permutation point", **style)
+axis.set_xlabel("difference of the two neurons")
+axis.set_ylabel("share of the output")
+axis.grid(False)
+axis.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98))
+figures.keep(figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_around
 # :name: fig-around
 # :alt: Left, loss around a permutation point as colour, against the difference of the two parameter vectors and the share of the output weight; a vertical line of constant loss at difference zero, lower loss to both sides of its middle and higher loss to both sides of its ends. Right, loss along the six-step exchange, constant, and along the straight line, up to many times higher.
 #
-# Left: the loss around a merge, the paper's Fig. 5A; the line at difference 0 is the plateau, the star the permutation point. Right: loss
+# Left: the loss around a merge, P, Fig. 5A; the line at difference 0 is the plateau, the star the permutation point. Right: loss
 # on the six-step exchange and on the straight line between its ends, three examples (profile {glue:text}`profile`).
 # ```
 #
-# The left picture shows {prf:ref}`thm-inertia` at work: to second order the loss changes by $\frac12 \lambda (1 - \lambda)\, e^\top D e\, \delta^2$ with the share $\lambda$, so a direction that goes down between
-# the two copies goes up outside.
+# The left picture shows {prf:ref}`thm-inertia` at work: to second order the loss changes by $\frac12 \lambda (1 - \lambda)\, e^\top D e\, \delta^2$, so a direction that goes down for shares between 0 and 1 goes up outside.
 #
 # ## What we found that the paper does not say
 #
-# - The number of negative eigenvalues is $\rho + \nu_-$ ({prf:ref}`thm-inertia`). With one output every number from 0 to $n_{k-1} + 1$ occurs ({prf:ref}`prop-any-number`), so that a permutation point can be a minimum, too; at order $K$ up to
-#   $K (n_{k-1} + 1)$ ({prf:ref}`cor-order`).
-# - With several outputs the loss is exactly constant in all $n_{k+1}$ directions of the plateau, but only $n_{k+1} - \rho$ of them belong to zero eigenvalues and to critical points ({prf:ref}`cor-plateau`); $\rho$ is the smaller of
-#   $n_{k+1} - 1$ and $n_{k-1} + 1$ in general.
+# - The exact inertia ({prf:ref}`thm-inertia`, {prf:ref}`cor-order`). With one output every number of negative eigenvalues from 0 to $n_{k-1} + 1$ occurs, so that a permutation point can be a minimum, too ({prf:ref}`prop-any-number`).
 # - With one output everything that the paper says of zeros and plateau is true ({prf:ref}`cor-one-output`).
 # - ReLU has none of this curvature at finite data; its permutation points look flatter than those of smooth networks.
+#
+# ## What it means for merging networks
+#
+# Between a network and any permuted copy of it there is a way over a permutation point, and the loss of the smaller network is all that it costs. At that point the way down is steep only in the directions in which $D$ is negative; along the plateau the
+# copies may trade output weights for nothing, which is how neurons change places.
+#
+# **Read on.** [](23_permutation_counts.ipynb): how many such points there are. [](21_merging_neurons.ipynb): paths that lead to them.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 22.1
+# :class: lmc-exercise
+# How many negative, zero and positive eigenvalues does doubling a neuron add (a) with one output and $D = \operatorname{diag}(-2, 1, 3)$; (b) with two inputs, three outputs, $\operatorname{rank} J = 2$ and $D$ positive on the kernel of $J$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# (a) $J = 0$: $(1, 1, 2)$. (b) $n_{k-1} + 1 = 3$, so the kernel of $J$ has dimension 1 and $(\nu_-, \nu_0, \nu_+) = (0, 0, 1)$: $(2 + 0,\; 3 - 2 + 0,\; 2 + 1) = (2, 1, 3)$. The sums are the numbers of new parameters, $3 + 1$ and $3 + 3$.
+# ```
+#
+# ```{admonition} Exercise 22.2
+# :class: lmc-exercise
+# Let there be one output, $H' \succ 0$ and $D$ regular with $\nu_-$ negative eigenvalues. Which kind of point is the point of the plateau with $a_0 = (1 - \lambda) c$ and $a_1 = \lambda c$, for $0 < \lambda < 1$ and for $\lambda$ outside $[0, 1]$? Compare with {numref}`fig-saddle-or-minimum`.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# In the coordinates of the proof of {prf:ref}`cor-one-output` the Hessian is $H' \oplus \lambda (1 - \lambda) D \oplus 0$. Inside it has $\nu_-$ negative eigenvalues, outside $n_{k-1} + 1 - \nu_-$. So for $D \succ 0$ the plateau is a line of minima between two rays of saddles, for
+# $D \prec 0$ a line of saddles between two rays of minima: the two pictures.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,15 +13,23 @@
 # %% [markdown]
 # # Counting permutation points
 #
-# A layer with $n$ different neurons can be written down in $n!$ orders. Brea, Şimşek, Illing and Gerstner
-# {cite:p}`brea2019` count the *permutation points* that lie between these copies: networks in which some neurons coincide,
-# so that they compute the function of a smaller network. Relative to the number of global minima there are $T(K, n)$ of
-# order $K$, given for $K = 1, 2, 3$ and bounded from below for $K \le n/2$ (Proposition 1). Lemma 1 lets the bound grow like
-# $c_K n^K$, and Proposition 2 puts every permutation point into a plane of equal loss.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *permutation points*, networks in which some neurons coincide, lie between them?
 #
-# All of this holds: the count, the bound and its sum over layers, the growth, the plane. This chapter adds $T(K, n)$ for every
-# $K < n$, and that the plane is no larger than stated. One step does not hold: the proof of Lemma 1 ends with a constant $c_K$,
-# which the lemma does not name, that is too small by a factor $e^K$.
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the minima for $K = 1, 2, 3$ coinciding neurons and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
+# grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
+#
+# **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ is known for every $K < n$ ({claim}`P5.enumeration`), and the plane is no larger
+# than stated ({claim}`P7.dimension`). The proof of Lemma 1 ends with a constant $c_K$ that is too small by a factor $e^K$ ({claim}`P6.constant`); the lemma does not name it.
+#
+# **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: binomial coefficients, generating functions; [](21_merging_neurons.ipynb) and [](22_permutation_points.ipynb) show what permutation points are, but are not needed. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 n_max: int = 100  # exhaustive checks run over all layers up to this width
@@ -67,12 +75,9 @@ from lmc_helpers.permutation_points.counts import (
 # %% [markdown]
 # ## Three neurons
 #
-# The smallest example has a scalar input and three neurons without biases,
-# $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. The paper draws it with weights "assigned randomly"
-# (Figs. 6 and 7); here it is a network. A teacher with $w = (0.5, 1.2, 2.9)$, $a = (1, 1, 1)$ and
-# $\sigma(z) = \log(1 + e^z)$ labels 61 inputs. A student with three neurons has $3! = 6$ global minima. A student with
-# *two* neurons settles at a positive loss; written with three neurons, one of them doubled, that is a permutation point
-# of order 1.
+# The smallest example has a scalar input and three neurons without biases, $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. P, Figs. 6 and 7 draw it with random weights; here it is a network. A teacher with $w = (0.5, 1.2, 2.9)$,
+# $a = (1, 1, 1)$ and $\sigma(z) = \log(1 + e^z)$ labels 61 inputs. A student with three neurons has $3! = 6$ global minima. A student with *two* neurons settles at a positive loss; written with three neurons, one of them doubled, that is a
+# permutation point of *order* 1. Its six arrangements:
 
 # %%
 x = np.linspace(-3, 3, 61)
@@ -96,8 +101,7 @@ vectors, weights = permutation_points(v[:, None], b[None], n=3)
 print(np.hstack([vectors[:, :, 0], weights[:, 0]]).round(3))  # w, then a
 
 # %% [markdown]
-# How many of them are there? We try all eight ways to give each of three neurons one of the two weights, and ask where
-# the gradient vanishes at the loss of the two-neuron minimum.
+# Are these all? The next cell tries all eight ways to give each of three neurons one of the two weights, and asks where the gradient vanishes at the loss of the two-neuron minimum.
 
 
 # %%
@@ -171,7 +175,7 @@ figures.show("fig_hexagon", figure)
 # :name: fig-hexagon
 # :alt: Left, three lines through a common centre make six sectors. Each sector holds one global minimum, and each of the six rays between neighbouring sectors holds one permutation point, of the two kinds in turn. Right, three lines of one kind form a triangle, and three lines of the other kind a larger one of the same orientation; each line carries its permutation point at the middle of the triangle's side.
 #
-# The example of the paper's Figs. 6 and 7, computed; $v_1 < v_2$ are the input weights of the two-neuron network, $b_1$ and
+# The example of P, Figs. 6 and 7, computed; $v_1 < v_2$ are the input weights of the two-neuron network, $b_1$ and
 # $b_2$ its output weights. Left: the space of the three input weights, seen along $(1, 1, 1)$. On each line two weights coincide. Every sector holds one of the 6 minima, and every ray between two sectors one of the 6
 # permutation points. Right: output weights. Each permutation point lies on its own line of equal loss; all six lines lie in
 # the plane $a_1 + a_2 + a_3 = b_1 + b_2$, and where two of them seem to cross, the input weights differ.
@@ -194,17 +198,18 @@ figures.show("fig_hexagon", figure)
 #
 # ## The exact count
 #
-# A permutation point of order $K$ in a layer of $n$ neurons implements the $l = n - K$ parameter vectors of a smaller
-# network, all of them and no others; copies of one vector share its outgoing weights equally. The vectors of the smaller
-# network are pairwise different, and so are those of a global minimum.
+# A permutation point of order $K$ in a layer of $n$ neurons has exactly the $l = n - K$ different parameter vectors of a smaller network; copies of one vector share its outgoing weights equally.
 #
 # ```{prf:theorem} $T(K, n)$ for every $K < n$
 # :label: thm-count
 # Let $0 \le K < n$, and let $S$ be the Stirling numbers of the second kind. Then
 #
 # $$
-# T(K, n) = \frac{(n - K)!\, S(n, n - K)}{n!} = [x^K] \Bigl( \frac{e^x - 1}{x} \Bigr)^{n - K}
-# = \sum_{j=0}^{K} a_{K,j} \binom{n - K}{j},
+# \begin{aligned}
+# T(K, n) &= \frac{(n - K)!\, S(n, n - K)}{n!} \\
+# &= [x^K] \Bigl( \frac{e^x - 1}{x} \Bigr)^{n - K} \\
+# &= \sum_{j=0}^{K} a_{K,j} \binom{n - K}{j},
+# \end{aligned}
 # $$
 #
 # $$
@@ -223,11 +228,18 @@ figures.show("fig_hexagon", figure)
 # $\bigl(1 + (x/2! + x^2/3! + \cdots)\bigr)^l$: the index $j$ counts the vectors that occur more than once.
 # ```
 #
-# ```{prf:corollary} Proposition 1, with the case of equality
+# ```{prf:corollary} P, Prop. 1, with the case of equality
 # :label: cor-proposition-1
-# $T(1, n) = \tfrac12 \binom{n-1}{1}$, $T(2, n) = \tfrac16 \binom{n-2}{1} + \tfrac14 \binom{n-2}{2}$ and
-# $T(3, n) = \tfrac1{24} \binom{n-3}{1} + \tfrac16 \binom{n-3}{2} + \tfrac18 \binom{n-3}{3}$. For all $K < n$,
-# $T(K, n) \ge 2^{-K} \binom{n-K}{K}$, with equality if and only if $K \le 1$.
+# $$
+# \begin{aligned}
+# T(1, n) &= \tfrac12 \tbinom{n-1}{1} , \\
+# T(2, n) &= \tfrac16 \tbinom{n-2}{1} + \tfrac14 \tbinom{n-2}{2} , \\
+# T(3, n) &= \tfrac1{24} \tbinom{n-3}{1} + \tfrac16 \tbinom{n-3}{2} \\
+# &\quad + \tfrac18 \tbinom{n-3}{3} .
+# \end{aligned}
+# $$
+#
+# For all $K < n$, $T(K, n) \ge 2^{-K} \binom{n-K}{K}$, with equality if and only if $K \le 1$.
 # ```
 #
 # ```{prf:proof}
@@ -257,8 +269,7 @@ for K in range(6):
     print(K, T, count_ratio(K, 6), count_ratio_bound(K, 6))  # T twice, bound
 
 # %% [markdown]
-# Checks, all in exact arithmetic. First the definition: all points with real weights, enumerated and compared with
-# each other.
+# All checks are in exact arithmetic. First the definition: all points with real weights, enumerated and compared with each other.
 
 # %%
 rng = seeds.numpy_generator(seed, "parameter vectors")
@@ -317,8 +328,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# The abstract adds up the bounds of all layers. With two hidden layers, $K$ copies in one of them and none in the other, enumerated
-# and divided by the $n_1!\, n_2!$ minima:
+# P's abstract adds up the bounds of all layers. With two hidden layers, $K$ copies in one of them and none in the other, enumerated and divided by the $n_1!\, n_2!$ minima:
 
 # %%
 over_sum = []  # the number of points over the printed sum
@@ -334,27 +344,23 @@ for n_1, n_2 in np.ndindex(n_brute, n_brute):
 claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 
 # %% [markdown]
-# It is attained at $K = 1$, where all points are of this kind; for $K \ge 2$ there are more, also with copies in both layers at once. The count is that of one smaller network for each layer, as in Proposition 1. The factor is a ratio to
-# the number of minima; at $K = 1$ it exceeds 1 for $\sum_k (n_k - 1) > 2$, while a single layer of two neurons has half as many permutation points as minima.
-#
-# Among the orders $K \ge 1$ the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from sharp: at
-# $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
+# The sum is attained at $K = 1$; for $K \ge 2$ there are more points, also with copies in both layers at once (Exercise 23.2). In one layer, among the orders $K \ge 1$, the bound is attained at $K =$ {glue:text}`equal` only. Near $K = n/2$ it is far from
+# sharp: at $n =$ {glue:text}`n_max` and $K =$ {glue:text}`half` it is too small by a factor {glue:text}`loosest:.1e`.
 #
 # ## The growth with $n$
 #
-# ```{prf:theorem} Growth; Lemma 1 with its constant
+# ```{prf:theorem} Growth; P, Lemma 1 with its constant
 # :label: thm-growth
 # Let $K \ge 1$ be fixed and $n \to \infty$. Then
 #
 # $$
 # \begin{aligned}
-# \frac1{2^K} \binom{n - K}{K} &= \frac{n^K}{2^K K!} \Bigl( 1 - \frac{K(3K - 1)}{2n} + O(n^{-2}) \Bigr), \\
-# T(K, n) &= \frac{n^K}{2^K K!} \Bigl( 1 - \frac{K(5K + 1)}{6n} + O(n^{-2}) \Bigr).
+# \tfrac{K!}{n^K} \tbinom{n - K}{K} &= 1 - \tfrac{K(3K - 1)}{2n} + O(n^{-2}), \\
+# \tfrac{2^K K!}{n^K}\, T(K, n) &= 1 - \tfrac{K(5K + 1)}{6n} + O(n^{-2}).
 # \end{aligned}
 # $$
 #
-# So Lemma 1 holds with $c_K = 1/(2^K K!)$, $T(K, n)$ grows with the same constant, and
-# $T(K, n) \big/ 2^{-K} \binom{n-K}{K} = 1 + \tfrac{2K(K - 1)}{3n} + O(n^{-2})$.
+# So P, Lemma 1 holds with $c_K = 1/(2^K K!)$, $T(K, n)$ grows with the same constant, and the ratio of $T(K, n)$ to its bound is $1 + \tfrac{2K(K - 1)}{3n} + O(n^{-2})$.
 # ```
 #
 # ```{prf:proof}
@@ -365,14 +371,17 @@ claims.check("P5.layers", float(min(over_sum, default=1)), n=len(over_sum))
 # $\frac{n^K}{2^K K!} \bigl( \frac{2K(K-1)}{3n} + O(n^{-2}) \bigr)$. Add the two.
 # ```
 #
-# The paper's proof of Lemma 1 (appendix B) ends with $c_K = e^{-K}/(2^K K!)$. It applies Stirling's formula and arrives at (8), where
+# P's proof of Lemma 1 (appendix B) ends with $c_K = e^{-K}/(2^K K!)$. It applies Stirling's formula and arrives at P, (8), where
 #
 # $$
-# \frac{(n/K - 1)^{n-K}}{(n/K - 2)^{n-2K}} = \Bigl( \frac nK \Bigr)^K \frac{(1 - K/n)^{n-K}}{(1 - 2K/n)^{n-2K}}
+# \begin{aligned}
+# &\frac{(n/K - 1)^{n-K}}{(n/K - 2)^{n-2K}} \\
+# &\quad = \Bigl( \frac nK \Bigr)^K \frac{(1 - K/n)^{n-K}}{(1 - 2K/n)^{n-2K}}
+# \end{aligned}
 # $$
 #
-# is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from
-# Stirling's formula. Lemma 1 as it stands in section 4.3, and what the paper uses it for, the exponent, are not affected.
+# is replaced by $(n/K)^K$. The last quotient does not tend to 1 but to $e^{-K}/e^{-2K} = e^K$, which cancels the $e^{-K}$ from Stirling's formula. P, Lemma 1 as it stands in section 4.3, and its use there, the exponent, are not affected.
+# The constant and the exponents at large $n$:
 
 # %%
 large = 10**6
@@ -403,7 +412,9 @@ for K, colour in zip(range(1, 5), ("C0", "C1", "C2", "C4"), strict=True):
     left.axhline(c, color=colour, linestyle=":", lw=1.3)
     left.axhline(c * math.exp(-K), color=colour, linestyle="--", lw=1.3)
 left.plot([], [], ":", color="book:grey", label="$1/(2^K K!)$")
-left.plot([], [], "--", color="book:grey", label="appendix B, $e^{-K}/(2^K K!)$")
+left.plot(
+    [], [], "--", color="book:grey", label="P, appendix B, $e^{-K}/(2^K K!)$"
+)
 left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
 
 exact = [float(count_ratio(K, n_max)) for K in range(n_max)]
@@ -424,7 +435,7 @@ figures.show("fig_growth", figure)
 # :name: fig-growth
 # :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the constants of the theorem, far above the dashed lines of those in the printed proof. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
 #
-# Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the printed proof of Lemma 1 (dashed).
+# Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the proof of P, Lemma 1 (dashed).
 # Right: $T(K, n)$ of a layer with $n =$ {glue:text}`n_max` neurons, the bound, and the mean order of
 # {prf:ref}`prop-all-orders`. Nothing here is sampled (profile {glue:text}`profile`).
 # ```
@@ -436,7 +447,10 @@ figures.show("fig_growth", figure)
 # As $n \to \infty$,
 #
 # $$
-# \sum_{K=0}^{n-1} T(K, n) = [x^n] \frac1{2 - e^x} = \frac1{2 \ln 2} \Bigl( \frac1{\ln 2} \Bigr)^n \bigl( 1 + O(9^{-n}) \bigr),
+# \begin{aligned}
+# &\sum_{K=0}^{n-1} T(K, n) = [x^n] \frac1{2 - e^x} \\
+# &\quad = \frac1{2 \ln 2} \Bigl( \frac1{\ln 2} \Bigr)^n \bigl( 1 + O(9^{-n}) \bigr),
+# \end{aligned}
 # $$
 #
 # one smaller network for each order; $K = 0$, the minima, is included. With the weights $T(K, n)$ the mean of $K$ is
@@ -445,12 +459,19 @@ figures.show("fig_growth", figure)
 # ```
 #
 # ```{prf:proof}
-# Let $y = e^x - 1$. By {prf:ref}`thm-count` the first sum is the coefficient of $x^n$ in $\sum_l y^l = 1/(1 - y)$. Its pole
-# nearest to 0 is $x = \ln 2$, with $1/(2 - e^x) = \frac{1}{2h} + O(1)$ for $h = \ln 2 - x \to 0$; the next ones,
-# $\ln 2 \pm 2\pi i$, are more than nine times as far. Likewise $\sum_l l\, y^l = y/(1 - y)^2 = \frac1{4h^2} - \frac1{4h} + O(1)$,
-# so that the mean of $l = n - K$ is $\frac{n + 1}{2 \ln 2} - \frac12$. For the variance,
-# $\sum_l l (l - 1)\, y^l = 2 y^2/(1 - y)^3 = \frac1{4h^3} - \frac5{8h^2} + O(h^{-1})$, where $h^{-3}$ and $h^{-2}$ have the coefficients
-# $\frac12 (n + 1)(n + 2) (\ln 2)^{-n-3}$ and $(n + 1) (\ln 2)^{-n-2}$; the last statement is Chebyshev's inequality.
+# Let $y = e^x - 1$. By {prf:ref}`thm-count` the first sum is the coefficient of $x^n$ in $\sum_l y^l = 1/(1 - y)$. Its pole nearest to 0 is $x = \ln 2$, with $1/(2 - e^x) = \frac{1}{2h} + O(1)$ for $h = \ln 2 - x \to 0$; the next ones,
+# $\ln 2 \pm 2\pi i$, are more than nine times as far. Likewise
+#
+# $$
+# \begin{aligned}
+# \sum_l l\, y^l &= \tfrac{y}{(1 - y)^2} = \tfrac1{4h^2} - \tfrac1{4h} + O(1) , \\
+# \sum_l l (l - 1)\, y^l &= \tfrac{2 y^2}{(1 - y)^3} \\
+# &= \tfrac1{4h^3} - \tfrac5{8h^2} + O(h^{-1}) ,
+# \end{aligned}
+# $$
+#
+# where $h^{-2}$ and $h^{-3}$ have the coefficients $(n + 1) (\ln 2)^{-n-2}$ and $\frac12 (n + 1)(n + 2) (\ln 2)^{-n-3}$. The first line makes the mean of $l = n - K$ equal to $\frac{n + 1}{2 \ln 2} - \frac12$, the second gives the variance; the last
+# statement is Chebyshev's inequality.
 # ```
 
 # %%
@@ -474,15 +495,13 @@ figures.numbers(
 )
 
 # %% [markdown]
-# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; it differs from the formula by {glue:text}`total_gap:.0e`
-# of its size, and the mean order {glue:text}`mean:.3f` by {glue:text}`mean_gap:.0e`; the standard deviation is {glue:text}`deviation`. One more neuron multiplies the number of
-# permutation points per minimum by {glue:text}`ratio:.3f`. In wide layers a share {glue:text}`share:.3f` of the
-# neurons are copies on average. Proposition 1, with $K \le n/2$, leaves out a share {glue:text}`beyond:.0e` of all permutation
-# points at $n =$ {glue:text}`n_max`.
+# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; it differs from the formula by {glue:text}`total_gap:.0e` of its size, and the mean order {glue:text}`mean:.3f` by {glue:text}`mean_gap:.0e`; the standard deviation is
+# {glue:text}`deviation`. One more neuron multiplies the number of permutation points per minimum by {glue:text}`ratio:.3f`; in wide layers a share {glue:text}`share:.3f` of the neurons are copies on average. The orders beyond $n/2$, which
+# P, Prop. 1 leaves out, hold a share {glue:text}`beyond:.0e` of all points.
 #
 # ## The plane of equal loss
 #
-# ```{prf:theorem} Proposition 2, with the converse
+# ```{prf:theorem} P, Prop. 2, with the converse
 # :label: thm-plane
 # Let the $n_k$ neurons of layer $k$ have $l = n_k - K$ different parameter vectors, with activations $b_1, \dots, b_l$. The
 # matrices $W^{(k+1)}$ for which, for every neuron $i$ of layer $k + 1$ and every $m \le l$, the sum of $W^{(k+1)}_{ij}$
@@ -499,14 +518,8 @@ figures.numbers(
 # $\delta P B = 0$ only if $\delta P = 0$.
 # ```
 #
-# This needs no critical point. Nor does equal loss mean that all of the plane is critical: with several neurons in layer
-# $k + 1$, the gradient in the incoming weights of the copies vanishes at the permutation point, but in general not on the
-# whole plane.
-#
-# The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. We measure that they do
-# not, in a random tanh network with three hidden layers, the second of them layer $k$. For each partition of
-# $n_k =$ {glue:text}`width` neurons into groups of equal ones we count the singular values of the Jacobian of the outputs in
-# $W^{(k+1)}$ that are zero.
+# This needs no critical point; nor is all of the plane critical ({prf:ref}`cor-plateau`). The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. That they do not is measured in a random tanh network
+# with three hidden layers, the second of them layer $k$: for each partition of $n_k =$ {glue:text}`width` neurons into groups of equal ones, count the zero singular values of the Jacobian of the outputs in $W^{(k+1)}$.
 
 
 # %%
@@ -585,7 +598,7 @@ figures.numbers(
 # ```{prf:corollary} No larger
 # :label: cor-no-larger
 # Let the activation be analytic. If for some widths, inputs and partition one network has a Jacobian in $W^{(k+1)}$ of nullity $K n_{k+1}$, so has almost every network of these widths and this partition.
-# Then the set of $W^{(k+1)}$ with the same outputs is, near the permutation point, the plane of Proposition 2.
+# Then the set of $W^{(k+1)}$ with the same outputs is, near the permutation point, the plane of P, Prop. 2.
 # ```
 #
 # ```{prf:proof}
@@ -593,7 +606,7 @@ figures.numbers(
 # outputs are, by the inverse function theorem, locally injective on a complement of the plane, and they do not depend on the place in the plane.
 # ```
 #
-# Along the plane the loss is constant to rounding, however far we go. Each displacement here is as long as $W^{(k+1)}$.
+# Along the plane the loss is constant, however far we go. Each displacement here is as long as $W^{(k+1)}$:
 
 # %%
 generator = seeds.torch_generator(seed, "displacements")
@@ -618,14 +631,41 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 # %% [markdown]
 # ## What we found that the paper does not say
 #
-# - $T(K, n)$ is exact for every $K < n$: Stirling numbers, or a sum of positive terms that is a polynomial in $n$
-#   ({prf:ref}`thm-count`). The bound of Proposition 1 is one of these terms, and equal to the sum only for $K \le 1$.
-# - The constant of Lemma 1 is $1/(2^K K!)$, larger by $e^K$ than its proof has it, and it is that of $T(K, n)$ too
-#   ({prf:ref}`thm-growth`). So the bound is sharp for fixed $K$ and wide layers; at $K$ near $n/2$ it is not.
-# - All orders together, a layer has about $0.72 \cdot 1.44^n$ times as many permutation points as minima. Their orders have the mean $0.28\, n$ and a
-#   standard deviation of $0.40 \sqrt n$, so that in wide layers nearly all points have $K \approx 0.28\, n$ ({prf:ref}`prop-all-orders`).
+# - The bound of P, Prop. 1 is one term of the exact sum ({prf:ref}`thm-count`), and sharp for fixed $K$ and wide layers, not for $K$ near $n/2$ ({prf:ref}`thm-growth`).
+# - All orders together, a layer has about $\frac1{2 \ln 2} (\ln 2)^{-n}$ times as many permutation points as minima, nearly all with $K \approx (1 - \frac1{2 \ln 2})\, n$ ({prf:ref}`prop-all-orders`).
 # - With scalar weights, permutation points are the faces between the chambers that hold the minima ({prf:ref}`prop-faces`).
-# - The plane of Proposition 2 is all of the freedom that the outputs leave to $W^{(k+1)}$, in almost every network.
+#
+# ## What it means for merging networks
+#
+# Each permutation point is a crossing at which some orders of the neurons meet, at the loss of a smaller network. That there are many says nothing about how high they are; but where a layer has neurons to spare, so that the smaller network is almost as
+# good, many ways lead from one order to another.
+#
+# **Read on.** [](22_permutation_points.ipynb): the curvature at these points. [](24_deep_merge.ipynb): their height in trained networks. [](12_overlap_theorem.ipynb): another count of coinciding neurons.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 23.1
+# :class: lmc-exercise
+# Show $T(n - 1, n) = 1/n!$ and $T(n - 2, n) = (2^n - 2)/n!$. Compute $T(2, 4)$ in two ways.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With one vector there is one map; with two there are $2^n$ maps of $n$ neurons less the two that miss a vector. So $T(2, 4) = 14/24 = \frac7{12}$, and by {prf:ref}`cor-proposition-1` $\frac16 \cdot 2 + \frac14 \cdot 1 = \frac7{12}$.
+# ```
+#
+# ```{admonition} Exercise 23.2
+# :class: lmc-exercise
+# Two hidden layers have $n_1 = n_2 = 4$ neurons. How many permutation points of order $K = 2$ are there in all, relative to the minima, if the two copies may lie in different layers? Compare with the sum of the bounds.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Both copies in one layer: $T(2, 4) + T(2, 4) = \frac76$. One in each: $T(1, 4)^2 = (\frac32)^2 = \frac94$, as the choices in the layers are independent. Together $\frac{41}{12}$; the bounds add up to $2 \cdot \frac14 \binom22 = \frac12$.
+#
+#     from lmc_helpers.permutation_points.counts import count_ratio
+#     print(2 * count_ratio(2, 4) + count_ratio(1, 4) ** 2)
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

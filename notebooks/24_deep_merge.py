@@ -13,10 +13,24 @@
 # %% [markdown]
 # # Merging in a deeper network
 #
-# Brea, Şimşek, Illing and Gerstner {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST: a pair of high cosine similarity, targets that are the logits of the
-# network itself, descent "until convergence" at every distance. They report three things (section 5, Fig. 3). In most cases the loss rises monotonically toward the permutation point; the barrier,
-# the loss at the saddle, falls with the width; the accuracy hardly suffers. This chapter asks for the same three on the small digits that ship with scikit-learn, with a minimiser that does converge,
-# and where such a path ends. MNIST itself is not decided here.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What does it cost to merge two similar neurons in a deeper, trained network, and does it cost less in a wider one?
+#
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
+# most cases the loss rises monotonically toward the permutation point; that the barrier, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.
+#
+# **What we find.** On the small digits that ship with scikit-learn, with a minimiser that does converge, the barrier falls with the width and the accuracy hardly suffers ({claim}`P8.falls`, {claim}`P8.accuracy`); whether most losses are monotone needs
+# more paths ({claim}`P8.monotone`). The path ends at a network with a derivative neuron, below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
+#
+# **Why it matters.** Wide networks can exchange neurons cheaply; how cheaply depends on how long one minimises.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](21_merging_neurons.ipynb), for permutation points, derivative neurons and $J$. The statements in this chapter's boxes are this book's own, about the digits; MNIST, on which the paper's are judged, is the subject of
+# [](52_permutation_saddles_on_mnist.ipynb). {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 teachers: int = 4  # networks per width; 6 in the paper
@@ -72,15 +86,15 @@ from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
 # %% [markdown]
 # ## The experiment
 #
-# Networks $16 \to H \to H \to 10$, {glue:text}`teachers` for each $H$, trained on the negative log-likelihood (Adam, {glue:text}`training` steps on all {glue:text}`images` images, averaged to
-# $4 \times 4$ pixels). The paper does not say which activation its Fig. 3 uses; it is tanh here, since a minimum on a kink has no small gradient to show that descent has converged. The pair of neurons in layer 2 with the highest cosine
+# Networks $16 \to H \to H \to 10$, {glue:text}`teachers` for each $H$, are trained on the negative log-likelihood (Adam, {glue:text}`training` steps on all {glue:text}`images` images, averaged to
+# $4 \times 4$ pixels). P does not say which activation its Fig. 3 uses; it is tanh here, since a minimum on a kink has no small gradient to show that descent has converged. The pair of neurons in layer 2 with the highest cosine
 # similarity is merged. The loss is the paper's,
 #
 # $$
 # L = \frac{1}{T} \sum_\mu \frac{\| y^\mu - f(x^\mu) \|^2}{\langle y_i^2 \rangle},
 # $$
 #
-# with the network's own logits $y^\mu$ as targets and the mean over patterns and dimensions in the denominator. The distance falls in logarithmic steps from $\delta_0$ to $10^{-4} \delta_0$, as in the paper; two thirds of them are in
+# with the network's own logits $y^\mu$ as targets and the mean over patterns and dimensions in the denominator. The distance $\delta$ of the two parameter vectors falls in logarithmic steps from $\delta_0$ to $10^{-4} \delta_0$, as in the paper; two thirds of them are in
 # the first decade here, where the loss changes.
 
 # %%
@@ -139,8 +153,8 @@ trained = {
 every = {H: [merge(nets[H], theta) for theta in trained[H]] for H in WIDTHS}
 
 # %% [markdown]
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth
-# and the last one is not among them.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Barrier, end and
+# drop of the accuracy for the paths that count:
 
 # %%
 paths = {
@@ -177,11 +191,13 @@ figures.show("fig_deep", figure)
 # :name: fig-deep
 # :alt: Left, normalised loss against distance for four widths; on almost every path the loss rises while the neurons approach and levels off, lower for wider networks. Right, training accuracy against distance, nearly constant.
 #
-# The paper's Fig. 3 on scikit-learn's digits, with $H$ up to {glue:text}`widest`: a pair of similar neurons in layer 2 is merged, every point a minimum at its distance with a gradient of at most
+# P, Fig. 3 on scikit-learn's digits, with $H$ up to {glue:text}`widest`: a pair of similar neurons in layer 2 is merged, every point a minimum at its distance with a gradient of at most
 # {glue:text}`tolerance` (profile {glue:text}`profile`).
 # ```
 #
 # ## Monotone, lower in wider networks, harmless for the accuracy
+#
+# The share of paths whose loss never falls, the exponent of the barrier in the width, and the largest mean drop of the accuracy:
 
 
 # %%
@@ -262,7 +278,7 @@ figures.numbers(
 # ## Where the path ends
 #
 # The third row is another network than the second. With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general, and then no path of constrained minima ends at a permutation point with bounded output weights: $a_0$ and $a_1$
-# grow like $1/\delta$, and the pair becomes a neuron and a *derivative neuron*. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of section 4.1; it is a minimum
+# grow like $1/\delta$, and the pair becomes a neuron and a *derivative neuron*. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum
 # of the network with one neuron less, and its loss is higher.
 
 # %%
@@ -281,7 +297,7 @@ error = float(higher_error[0])
 claims.check("P8.above", float(higher[0]), stderr=error, n=n_above)
 
 # %% [markdown]
-# Descent that stops earlier ends elsewhere. A budget of gradient descent at every distance, in the paper's coordinates, on all networks of two widths, beside the ends of the paths that converged:
+# Descent that stops earlier ends elsewhere. The next cell spends a budget of gradient descent at every distance, in the paper's coordinates, on all networks of two widths:
 
 
 # %%
@@ -347,10 +363,39 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - The three statements of section 5 are those of converged minima on the digits, too, as far as these few paths tell: {glue:text}`rising` of {glue:text}`counted` rise, the barrier falls with the width, the accuracy drops little. The loss at
-#   the end falls with the exponent {glue:text}`end_slope` in the width; the paper names none, and its data and widths differ.
+# - The loss at the end of converged paths falls with the exponent {glue:text}`end_slope` in the width; P names none, and its data and widths differ.
 # - With several outputs and $J \ne 0$ the path of constrained minima ends at a network with a derivative neuron; the output weights diverge. Here its end lies below the permutation point.
 # - The height that is read off after a budget of gradient descent is a statement about the budget as well.
+#
+# ## What it means for merging networks
+#
+# Merging the two most similar neurons of a wide layer costs little, so the layer can be pruned or its neurons exchanged at a small loss. A price that is quoted after a fixed number of steps is an upper bound on the way there, and at the merged
+# network itself the price is that of a minimum with one neuron less.
+#
+# **Read on.** [](52_permutation_saddles_on_mnist.ipynb): the same on MNIST. [](21_merging_neurons.ipynb): the theory of the ends. [](51_width_barriers.ipynb): width and straight lines.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 24.1
+# :class: lmc-exercise
+# What is the normalised loss of a network whose outputs are all 0? What relative error of the outputs does a loss of $0.1$ mean?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The denominator is $\frac1{10 T} \sum_\mu \|y^\mu\|^2$, so $L = 10\, \sum_\mu \|y^\mu - f(x^\mu)\|^2 / \sum_\mu \|y^\mu\|^2$: 10 for outputs 0. A loss of $0.1$ is a relative squared error of $0.01$, a tenth of the outputs' norm.
+# ```
+#
+# ```{admonition} Exercise 24.2
+# :class: lmc-exercise
+# In a network with $H = 4$ and ten outputs a neuron of layer 2 is doubled. How large can $\rho = \operatorname{rank} J$ be? What does {prf:ref}`thm-inertia` then say of the negative and zero eigenvalues at the permutation point?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $J$ is $10 \times (H + 1)$ and $c^\top J = 0$, so $\rho \le \min(9, H + 1) = 5$. If $\rho = 5$ the kernel of $J$ is 0, and doubling adds $(5,\; 5,\; 5)$: five negative and five zero eigenvalues, whatever $D$ is. Such a point is no end of a path of minima,
+# as {prf:ref}`thm-ends` says.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

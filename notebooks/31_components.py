@@ -13,9 +13,23 @@
 # %% [markdown]
 # # The components of a linear network's minimum
 #
-# Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` look at linear networks with square invertible weights. Their minimum is a copy of a matrix group, so the
-# number of its components is that of the group, and permutations of neurons move a point from one component to another. Both are so. This chapter counts the components,
-# walks inside every one of them, proves how high the pass between two is, and corrects the order in which the action of the permutations is printed.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
+#
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the minimum of an $l$-layer linear network with $h \times h$ weights is a copy of a matrix group and has
+# $2^{l-1}$ connected components (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
+#
+# **What we find.** Both are so ({claim}`G1.count`, {claim}`G1.path`, {claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
+# ({claim}`G1.obstruction`). The action that Prop. 5.2 displays belongs to a network written in the opposite order ({claim}`G3.action`).
+#
+# **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: determinants, singular values, the polar decomposition. A *component* of a set is a largest connected part of it. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 descents: int = 12  # for each depth, width and choice of signs at the start
@@ -79,21 +93,77 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 # L(W_1, \dots, W_l) = \|Y - W_l \cdots W_1 X\|^2 .
 # $$
 #
-# ```{prf:theorem} Prop. 4.1 and Cor. 4.2 of the paper
+# With two layers of width 1 and $X = Y = 1$ the minimum is the hyperbola $W_2 W_1 = 1$, which has two branches. Deeper networks have more components, arranged like the corners of a cube:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+plane = torch.linspace(-3, 3, 241, dtype=torch.float64)
+idea, (arms, cube) = figures.panels(2, height=4.3)
+heights = (1 - plane[:, None] * plane).square().clamp(max=4)
+arms.contourf(plane, plane, heights, 16, cmap="Greys", alpha=0.7)
+for side, name in ((1, "minimum, $L = 0$"), (-1, "_")):
+    arm = side * torch.linspace(1 / 3, 3, 99)
+    arms.plot(arm, 1 / arm, color="book:blue", linewidth=3, label=name)
+arms.plot(
+    [-1, 1], [-1, 1], "--", color="book:red", label="a path, at most $L = 1$"
+)
+arms.plot(0, 0, "o", color="book:red")
+arms.set(xlabel="$W_1$", ylabel="$W_2$", aspect=1, title="$l = 2$, $h = 1$")
+arms.grid(False)
+corners, generic = all_components(4), torch_generator(seed, "cube")
+front = random_invertible((3, 8), 2, generic, corners.T)  # one of each component
+spot = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
+spot = spot[:, :2] + spot[:, 2:] * torch.tensor([0.45, 0.35])  # seen from aside
+for move, ink in enumerate(("green", "purple", "sky")):
+    swap = [torch.tensor([1, 0] if k == move else [0, 1]) for k in range(3)]
+    moved_to = permute_layers([*front, front[0]], swap)
+    moved_to = components(moved_to, torch.eye(2, dtype=torch.float64))
+    goal = (moved_to[:, None] == corners).all(dim=-1).long().argmax(dim=-1)
+    rods = torch.stack([spot, spot[goal]]).movedim(-1, 0)  # (2, 2, 8)
+    name = [f"in layer {move + 1}", *["_"] * 7]
+    cube.plot(*rods, color=f"book:{ink}", linewidth=3, label=name)
+for signs_of, where in zip(corners, spot, strict=True):
+    plate = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
+    name = "".join("+" if sign > 0 else "−" for sign in signs_of)
+    cube.annotate(name, where.tolist(), ha="center", va="center", bbox=plate)
+cube.set(xlim=(-1.9, 1.9), ylim=(-1.8, 1.8))
+cube.set_title("$l = 4$, $h = 2$: exchange two neurons")
+cube.set_axis_off()
+for picture in (arms, cube):
+    picture.legend(loc="upper center", ncols=3, bbox_to_anchor=(0.5, -0.16))
+figures.show("fig_component_graph", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_component_graph
+# :name: fig-component-graph
+# :alt: Left, the loss over the plane of two scalar weights in grey, with the two branches of a hyperbola as its minimum and a dashed path from one to the other through the origin. Right, the eight components for four layers as corners of a cube, labelled by three signs; edges in three colours are exchanges of two neurons in layers one, two and three.
+#
+# Left: the minimum of a network with two scalar weights has two components; every path between them passes a point with $L \ge 1$. Right: the eight components for $l = 4$, labelled by the signs of
+# $\det (W_1 X)$, $\det W_2$ and $\det W_3$; each edge is the effect of exchanging two neurons, computed on one network of each component with $h = 2$.
+# ```
+#
+# ```{prf:theorem} G, Prop. 4.1 and Cor. 4.2
 # :label: thm-group
-# $(W_1, \dots, W_l) \mapsto (g_1, \dots, g_{l-1}) = (W_1 X, W_2, \dots, W_{l-1})$ is a homeomorphism from $L^{-1}(0)$ to $\mathrm{GL}_h^{l-1}$. So the minimum has $2^{l-1}$ components,
-# one for each choice of the signs $c_1 = \operatorname{sgn} \det (W_1 X)$ and $c_i = \operatorname{sgn} \det W_i$, $1 < i < l$.
+# The map
+#
+# $$
+# \begin{aligned}
+# (W_1, \dots, W_l) &\mapsto (g_1, \dots, g_{l-1}) , \\
+# g_1 &= W_1 X , \quad g_i = W_i \; (i > 1)
+# \end{aligned}
+# $$
+#
+# is a homeomorphism from $L^{-1}(0)$ to $\mathrm{GL}_h^{l-1}$. So the minimum has $2^{l-1}$ components, one for each choice of the signs
+# $c_i = \operatorname{sgn} \det g_i$.
 # ```
 #
 # ```{prf:proof}
-# On $L^{-1}(0)$ the product of all factors is the invertible $Y$, so every factor is invertible, and $W_l$ follows from the others: the inverse map is
+# On $L^{-1}(0)$ the product of all factors is the invertible $Y$, so every factor is invertible. The inverse map is $W_1 = g_1 X^{-1}$, $W_i = g_i$ for $1 < i < l$, and
 #
 # $$
-# (g_1, \dots, g_{l-1}) \mapsto \bigl( g_1 X^{-1},\; g_2,\; \dots,\; g_{l-1},\; Y g_1^{-1} g_2^{-1} \cdots g_{l-1}^{-1} \bigr) .
+# W_l = Y g_1^{-1} g_2^{-1} \cdots g_{l-1}^{-1} .
 # $$
 #
-# Both are continuous. (Eq. (10) of the paper leaves the order of the last product open; it matters.) $\mathrm{GL}_h$ has two components, and components of a product are
-# products of components.
+# Both are continuous. (G, (10) leaves the order of the last product open; it matters.) $\mathrm{GL}_h$ has two components, and components of a product are products of components.
 # ```
 #
 # ```{prf:proposition} A path inside a component
@@ -127,12 +197,12 @@ def random_minima(layers, h, count, purpose, signs=None):
     X, Y = DATA[h]
     last = Y
     for g_i in g:
-        last = times_inverse(last, g_i)  # W_l = Y g_1⁻¹ … g_{l−1}⁻¹, eq. (10)
+        last = times_inverse(last, g_i)  # W_l = Y g_1⁻¹ … g_{l−1}⁻¹, G, (10)
     return [times_inverse(g[0], X), *g[1:], last]
 
 
 # %% [markdown]
-# The path of {prf:ref}`prop-path` between two minima of one component, three layers of width 4:
+# The next cell writes out the path of {prf:ref}`prop-path` between two minima of one component, three layers of width 4:
 
 # %%
 h = 4
@@ -150,7 +220,7 @@ for g_a, g_b in ((a[0] @ X, b[0] @ X), (a[1], b[1])):
 inside = from_group(g, X, Y)  # W_1, W_2, W_3, each (301, h, h)
 
 # %% [markdown]
-# Such paths in every component, for every depth and width, and the straight lines between their ends:
+# The following one computes such paths in every component, for every depth and width, and for comparison the straight lines between their ends:
 
 # %%
 lambdas = torch.linspace(0, 1, steps, dtype=torch.float64)
@@ -176,8 +246,8 @@ claims.check(
 )
 
 # %% [markdown]
-# Now the count. Minima are found by descent ({py:func}`~lmc_helpers.linear_nets.descent.descend`) from random weights with all choices of signs of their determinants, and two neighbours in a row sorted by the signs $c_i$ are put into one class if the path between them stays at loss 0. (Minima with different signs lie in different components, as no determinant can change its sign on a path inside the minimum.) If the signs did not tell all
-# components apart, some paths would leave the minimum and the classes be more; if some component were empty or missed, they would be fewer.
+# Now the count. Minima are found by descent ({py:func}`~lmc_helpers.linear_nets.descent.descend`) from random weights with all choices of signs. Sorted by the signs $c_i$, two neighbours in the row are put into one class
+# if the path between them stays at loss 0. If the signs did not tell all components apart, some paths would leave the minimum and the classes be more; if some component were empty or missed, they would be fewer.
 
 # %%
 classes, arrived = {}, {}  # number of classes / 2^(l − 1), minima
@@ -207,7 +277,7 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 #
 # ## How high is the pass between two components?
 #
-# The paper says that different components are not connected. One can say exactly what separates them.
+# Different components are not connected. What separates them is known exactly.
 #
 # ```{prf:theorem} The obstruction
 # :label: thm-obstruction
@@ -217,13 +287,16 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 #
 # ```{prf:proof}
 # *Lower bound.* If $W_1, \dots, W_{l-1}$ were invertible all along the path, no $c_i$ would change. So some factor is singular at some point, and there is a unit vector $v$ with $W_l \cdots W_1 X v = 0$.
-# Both norms of $Y - W_l \cdots W_1 X$ are at least $\|(Y - W_l \cdots W_1 X) v\| = \|Y v\| \ge \sigma_{\min}(Y)$.
+# Both norms of $Y - W_l \cdots W_1 X$ are at least the length of its product with $v$, which is $\|Y v\| \ge \sigma_{\min}(Y)$.
 #
 # *A path.* Let $Y v = \sigma u$ with $\sigma = \sigma_{\min}(Y)$ and unit vectors, choose a layer $k < l$, and put $C = W_k \cdots W_1 X$, $r = C v$, $s = C^{-\top} v$, so that $s^\top r = 1$. The matrix
 # $D(\tau) = I - (1 - \tau)\, r s^\top$ has determinant $\tau$ and $D(\tau) D(\varphi) = D(\tau \varphi)$, and
 #
 # $$
-# W_l \cdots W_{k+1}\, D(\tau)\, W_k \cdots W_1 X = Y - (1 - \tau)\, \sigma\, u v^\top .
+# \begin{aligned}
+# W_l \cdots W_{k+1}\, &D(\tau)\, W_k \cdots W_1 X \\
+# &= Y - (1 - \tau)\, \sigma\, u v^\top .
+# \end{aligned}
 # $$
 #
 # Replace $W_k$ by $D(\tau) W_k$ and $W_{k+1}$ by $W_{k+1} D(\varphi)$. First let $\tau$ fall from 1 to 0: the loss is $(1 - \tau)^2 \sigma^2$. Then let $\varphi$ go from 1 to $-1$: the product does not change, because
@@ -231,7 +304,7 @@ claims.check("G1.count", list(classes.values()), n=sum(arrived.values()))
 # has changed its sign. Such steps lead from any component into any other, and {prf:ref}`prop-path` leads to the point.
 # ```
 #
-# So the height of the pass does not depend on the depth, on the layer, on the minima or on $X$, only on the least singular value of the targets. A bad fit in one direction is enough to change the component.
+# So the height of the pass does not depend on the depth, the layer, the minima or $X$. A bad fit in one direction is enough to change the component. The path of the proof with $k = 2$, for the example above:
 
 # %%
 h = 4
@@ -251,8 +324,8 @@ phi = 1 - 2 * (3 * t - 1).clamp(0, 1)  # 1, 1 to −1, −1
 over_the_pass = [a[0].expand(len(t), h, h), D(tau) @ a[1], a[2] @ D(phi)]
 
 # %% [markdown]
-# The same for all cases and layers ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and straight lines from one component to another, whose highest points may lie where a factor is singular
-# ({py:func}`~lmc_helpers.linear_nets.between.highest_on_line`):
+# The same for all cases and layers ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and straight lines from one component to another
+# ({py:func}`~lmc_helpers.linear_nets.between.highest_on_line` finds their highest point, which may lie where a factor is singular):
 
 # %%
 between, over, rivals = [], [], []  # largest loss / σ_min(Y)²
@@ -310,6 +383,21 @@ figures.numbers(
     least_between=between.min().item(),
 )
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+figure, axis = figures.card()
+for name, label in (
+    ("over the obstruction", "between components"),
+    ("inside the component", "inside a component"),
+):
+    colour, style, path = curves[name]
+    relative = loss(path, X, Y) / obstruction(Y)
+    axis.plot(t.flatten(), relative, style, color=colour, label=label)
+axis.axhline(1, color="book:black", linestyle=":", linewidth=1)
+axis.set(xlabel="place on the path", ylim=(-0.1, 1.75))
+axis.set_ylabel(r"loss / $\sigma_{\min}(Y)^2$")
+axis.legend(loc="upper right")
+figures.keep(figure)
+
 # %% [markdown]
 # ```{glue:figure} fig_linear_paths
 # :name: fig-linear-paths
@@ -321,11 +409,63 @@ figures.numbers(
 #
 # On {glue:text}`pairs_inside` paths inside components the loss is at most {glue:text}`worst_inside` $\|Y\|^2$. On {glue:text}`lines_between` straight lines between different components its maximum is at least
 # {glue:text}`least_between:.2f` $\sigma_{\min}(Y)^2$.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what the first layer does on two curves"}
+inputs, targets = DATA[2]
+start, goal = (
+    random_minima(2, 2, 1, name, torch.ones(1, 1))
+    for name in ("letter a", "letter f")
+)
+grid = torch.linspace(0, 1, 61, dtype=torch.float64)
+walks = {
+    "inside the component": path_in_minimum(start, goal, inputs, targets, 61),
+    "over the pass": path_over_obstruction(start, inputs, targets, 1, 61),
+}
+F = [[-3, -3, 3, torch.nan, -3, 1], [-5, 5, 5, torch.nan, 0, 0]]
+images = {name: (W[0] @ inputs)[0] for name, W in walks.items()}  # (61, 2, 2)
+letter = torch.linalg.inv(images["over the pass"][0]) @ torch.tensor(F).double()
+signed = {name: torch.linalg.det(W).tolist() for name, W in images.items()}
+heights = {
+    name: (loss(W, inputs, targets)[0] / obstruction(targets)).numpy()
+    for name, W in walks.items()
+}
+scene = figures.Moving(
+    "curve parameter $t$",
+    [f"{x:.2f}" for x in grid.tolist()],
+    [
+        f"$\\det W_1 X$: {here:.2f} inside, {round(there, 2) + 0.0:.2f} over the pass"
+        for here, there in zip(*signed.values(), strict=True)
+    ],
+    start=12,
+)
+reach = 1.1 * max(
+    (W @ letter).nan_to_num().abs().max().item() for W in images.values()
+)
+for (name, W), ink in zip(images.items(), ("blue", "red"), strict=True):
+    panel = scene.panel(title=name, equal=True)
+    panel.xlim = panel.ylim = (-reach, reach)
+    panel.draw(*(W[0] @ letter), "-", "grey", "at the start")
+    panel.draw(*(W @ letter).transpose(0, 1), "-", ink, name, width=2.6)
+right = scene.panel(xlabel="$t$", ylabel=r"loss / $\sigma_{\mathrm{min}}(Y)^2$")
+for height, ink in zip(heights.values(), ("blue", "red"), strict=True):
+    right.draw(grid, height, "-", ink)
+    right.draw(grid[:, None], height[:, None], "o", ink)
+scene.show("fig_letters")
+
+# %% [markdown]
+# For width 2 one can see what a component is. Move $t$: inside the component the first layer turns and stretches the letter and never mirrors it, at no loss; over the pass it flattens the letter to a segment, which costs $\sigma_{\min}(Y)^2$, and the letter comes out mirrored.
+#
+# ```{glue:figure} fig_letters
+# :name: fig-letters
+# :alt: Two panels show the image of a letter F under the first layer. Inside the component it is turned and stretched. Over the pass it is flattened to a segment and then mirrored. The third panel shows the loss of both curves: zero inside, and up to one, in units of the squared least singular value of the targets, over the pass.
+#
+# Two layers of width 2. Left and middle: the image under $W_1 X$ of a figure that is a letter at the start, along the path of {prf:ref}`prop-path` and along that of {prf:ref}`thm-obstruction`, which leads into the other component. Right: their losses.
+# ```
 #
 # ## When an orbit has fewer components than its group
 #
-# Cors 3.6 and 3.7 of the paper say that an orbit $O(w)$ of a continuous action of $G$ has at most as many components as $G$. It is the image of $G$ under $g \mapsto g \cdot w$, and the image of a connected
-# set is connected. Here the bound is attained, because the action is free. In general the stabiliser lowers it.
+# An orbit $O(w)$ of a continuous action of $G$ has at most as many components as $G$ (G, Cors 3.6 and 3.7): it is the image of $G$ under $g \mapsto g \cdot w$, and the image of a connected
+# set is connected. Here the bound is attained, because the action is free. In general the stabiliser, the set of $g$ with $g \cdot w = w$, lowers it.
 #
 # ```{prf:proposition} Stabilisers join components
 # :label: prop-stabiliser
@@ -347,7 +487,7 @@ figures.numbers(
 # summands, so $W_1' = g W_1$ and $W_2' = W_2 g^{-1}$. For $h > n$ the basis of $\ker W_2'$ may be changed by a reflection: the stabiliser meets both components of $\mathrm{GL}_h$.
 # ```
 #
-# The proof is a recipe for paths: choose the basis so that $\det g > 0$ and let $g$ go to $I$ in $\mathrm{GL}_h$.
+# The proof is a recipe for paths: choose the basis so that $\det g > 0$ and let $g$ go to $I$ in $\mathrm{GL}_h$. With $h = n + 1$:
 
 
 # %%
@@ -381,16 +521,15 @@ for n in range(1, 7):
 claims.check("G1.bound", wide_components, n=40 * len(wide_components))
 
 # %% [markdown]
-# With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of Cor. 3.7 is not attained there, and the components of
+# With one neuron more the minimum has a single component (largest loss on these paths: {glue:text}`wide_loss` $\|Y\|^2$), so the bound of G, Cor. 3.7 is not attained there, and the components of
 # {prf:ref}`thm-group` are a matter of exact width.
 #
 # ## Permutations
 #
-# Invertibility of $X$ matters twice: without it $W_1$ need not be invertible at a minimum, and the label $c_1$ is the sign of $\det (W_1 X)$. For two minima of one loss
-# $\det X$ cancels, so one may compare the signs of $\det W_1$, as the paper's example does. For singular $X$ the statements below can be empty:
-# for $X = Y = \operatorname{diag}(1, 0)$ the minimum of the two-layer network is connected, as it consists of a first column $w \ne 0$ of $W_1$, matrices $W_2$ with $W_2 w = e_1$, which form an affine space, and a free second column.
+# The next statements need $X$ to be invertible. For $X = Y = \operatorname{diag}(1, 0)$ the minimum of the two-layer network is connected (a first column $w \ne 0$ of $W_1$, an affine space of $W_2$ with $W_2 w = e_1$, a free
+# second column), and there is nothing to join. For two minima of one loss $\det X$ cancels, so one may compare the signs of $\det W_1$, as the paper's example does.
 #
-# ```{prf:lemma} Lemma 5.1 of the paper
+# ```{prf:lemma} G, Lemma 5.1
 # :label: lem-negative
 # For $l = 2$ let two minima lie in different components and let $\det g < 0$. Then $g \cdot (W_1, W_2) = (g W_1, W_2 g^{-1})$ lies in the component of the other.
 # ```
@@ -421,14 +560,17 @@ share = {sign: torch.cat(s).double().mean().item() for sign, s in joined.items()
 claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 
 # %% [markdown]
-# Prop. 5.2 of the paper says that for $h \ge 2$ and any two minima there are permutations $P_1, \dots, P_{l-1}$ such that
+# G, Prop. 5.2 says that for $h \ge 2$ and any two minima there are permutations $P_1, \dots, P_{l-1}$ such that
 #
 # $$
-# \bigl( W_1 P_1,\; P_1^{-1} W_2 P_2,\; \dots,\; P_{l-2} W_{l-1} P_{l-1},\; P_{l-1} W_l \bigr)
+# \begin{aligned}
+# \bigl( &W_1 P_1,\; P_1^{-1} W_2 P_2,\; \dots, \\
+# &P_{l-2} W_{l-1} P_{l-1},\; P_{l-1} W_l \bigr)
+# \end{aligned}
 # $$
 #
-# and $(W_1', \dots, W_l')$ are connected in $L^{-1}(0)$. The statement that permutations connect any two minima is true, with the action that section 4.1 of the paper uses. As displayed in the proposition, the action belongs to a network $W_1 W_2 \cdots W_l$ (two inverses are missing besides): with eq. (1) the product of these
-# matrices is not $W_l \cdots W_1$.
+# and $(W_1', \dots, W_l')$ are connected in $L^{-1}(0)$. That permutations connect any two minima is true, with the action of G, section 4.1. The action as displayed belongs to a network $W_1 W_2 \cdots W_l$ (two inverses are
+# missing besides): with G, (1) the product of these matrices is not $W_l \cdots W_1$.
 #
 # ```{prf:proposition} The printed action leaves the minimum
 # :label: prop-printed
@@ -437,7 +579,13 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # ```
 #
 # ```{prf:proof}
-# With the inverses supplied the product is $P_{l-1}^{-1} W_l\, P_{l-2}^{-1} W_{l-1} P_{l-1} \cdots W_1 P_1$. Where it equals $W_l \cdots W_1$ a polynomial vanishes; this happens almost nowhere or everywhere. Say
+# With the inverses supplied the product is
+#
+# $$
+# P_{l-1}^{-1} W_l\, P_{l-2}^{-1} W_{l-1} P_{l-1} \cdots W_1 P_1 .
+# $$
+#
+# Where it equals $W_l \cdots W_1$ a polynomial vanishes; this happens almost nowhere or everywhere. Say
 # everywhere. The two sides are $P_{l-1}^{-1} W_l B$ and $W_l C$, where $B$ and $C$ do not depend on $W_l$. With $W_l = I$, $C = P_{l-1}^{-1} B$, so $P_{l-1}^{-1}$ commutes with every $W_l$, is a multiple of $I$ and, as
 # a permutation, equal to $I$. What remains is the same equation for $l - 1$ factors, so all permutations are $I$. Without inverses the argument is the same.
 #
@@ -445,14 +593,18 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # $P_1^{-1} Y P_1 = P_1 Y P_1 = \operatorname{diag}(2, 1) \ne Y$, and leaves the minimum.
 # ```
 #
-# The printed order would be right for a product $W_1 W_2 \cdots W_l$. Section 4.1 of the paper has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action the proposition is true, and its proof goes through.
+# G, section 4.1 has $g_i W_i g_{i-1}^{-1}$, and so has the example after Lemma 5.1. With that action the proposition is true, and its proof goes through.
 #
-# ```{prf:theorem} Prop. 5.2, corrected
+# ```{prf:theorem} G, Prop. 5.2, corrected
 # :label: thm-hypercube
 # Let $d_k = c_1 \cdots c_k$ be the sign of $\det (W_k \cdots W_1 X)$, the orientation of the activations of layer $k$. The components of the minimum are the vertices $(d_1, \dots, d_{l-1})$ of a hypercube, and the action
 #
 # $$
-# P \cdot (W_1, \dots, W_l) = \bigl( P_1 W_1,\; P_2 W_2 P_1^{-1},\; \dots,\; P_{l-1} W_{l-1} P_{l-2}^{-1},\; W_l P_{l-1}^{-1} \bigr),
+# \begin{aligned}
+# P \cdot &(W_1, \dots, W_l) \\
+# = \bigl( &P_1 W_1,\; P_2 W_2 P_1^{-1},\; \dots, \\
+# &P_{l-1} W_{l-1} P_{l-2}^{-1},\; W_l P_{l-1}^{-1} \bigr),
+# \end{aligned}
 # $$
 #
 # which leaves $W_l \cdots W_1$ unchanged, multiplies $d_k$ by $\operatorname{sgn} P_k$. So for $h \ge 2$ any two points of the minimum are connected up to permutation: exchange two neurons in every layer whose
@@ -463,7 +615,7 @@ claims.check("G3.lemma", share[-1], rival=share[1], n=8 * 40)
 # $(c_k)$ and $(d_k)$ determine each other. The activations of layer $k$ become $P_k W_k \cdots W_1 X$. For $h \ge 2$ there are permutations of either sign, for $h = 1$ only even ones.
 # ```
 #
-# A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes.
+# A path over the obstruction at layer $k$ changes $d_k$ and nothing else, too ({prf:ref}`thm-obstruction`): the edges of the hypercube are exchanges of two neurons, and passes. First the printed action, on random minima:
 
 
 # %%
@@ -506,7 +658,7 @@ stays = torch.tensor(printed_loss) < JOINED
 claims.check("G3.action", stays.double().mean().item(), n=len(stays))
 
 # %% [markdown]
-# The corrected theorem on all ordered pairs of components:
+# And the corrected theorem, on all ordered pairs of components:
 
 
 # %%
@@ -572,24 +724,33 @@ claims.check(
 #
 # ```{prf:proposition} Straight lines
 # :label: prop-straight
-# For $l = 2$ every minimum is $(g W_1, W_2 g^{-1})$ with one $g \in \mathrm{GL}_h$, and
+# For $l = 2$ let $W = (W_1, W_2)$ be a minimum. Every minimum is $W' = (g W_1, W_2 g^{-1})$ with one $g \in \mathrm{GL}_h$, and
 #
 # $$
 # \begin{aligned}
-# &L\bigl( \lambda (g W_1, W_2 g^{-1}) + (1 - \lambda) (W_1, W_2) \bigr) \\
-# &\qquad = \lambda^2 (1 - \lambda)^2 \, \bigl\| W_2\, (g - I)^2 g^{-1}\, W_1 X \bigr\|^2 .
+# &L\bigl( \lambda W' + (1 - \lambda) W \bigr) \\
+# &\quad = \lambda^2 (1 - \lambda)^2 \, \bigl\| W_2 (g - I)^2 g^{-1} W_1 X \bigr\|^2 .
 # \end{aligned}
 # $$
 #
-# The barrier is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
+# The barrier, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
 # ```
 #
 # ```{prf:proof}
-# $[(1 - \lambda) I + \lambda g^{-1}][(1 - \lambda) I + \lambda g] = I + \lambda (1 - \lambda) (g + g^{-1} - 2 I)$, and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
+# The product of the middle factors is
+#
+# $$
+# \begin{aligned}
+# &[(1 - \lambda) I + \lambda g^{-1}]\, [(1 - \lambda) I + \lambda g] \\
+# &\quad = I + \lambda (1 - \lambda) (g + g^{-1} - 2 I) ,
+# \end{aligned}
+# $$
+#
+# and $g + g^{-1} - 2I = (g - I)^2 g^{-1}$. The outer factors are invertible.
 # ```
 #
 # A permutation of the second network's neurons replaces $g$ by $P g$, so the best of them looks for a permutation close to $g^{-1}$. If the second network is a permuted copy of the first with noise, there is one. If it is a
-# random point of the component, there is none in general, since $\mathrm{GL}_h$ is much larger than the group of permutations. Width 4, all 24 permutations:
+# random point of the component, there is none in general, since $\mathrm{GL}_h$ is much larger than the group of permutations. The barriers for width 4, and the least over all 24 permutations:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Draw random points and noisy permuted copies"}
 h = 4
@@ -637,41 +798,19 @@ claims.check(
     n=2 * lines,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the graph of components and barriers on lines"}
-figure, (left, right) = figures.panels(2, height=4.4)
-corners = all_components(4)
-nets = random_minima(4, 2, len(corners), "graph", corners)
-d = corners.cumprod(dim=-1)
-place = d[:, :2] + d[:, 2:] * torch.tensor([0.45, 0.35])  # a cube seen from aside
-for layer in range(3):
-    perms = [torch.tensor([1, 0] if k == layer else [0, 1]) for k in range(3)]
-    after = components(permute_layers(nets, perms), DATA[2][0])
-    goal = (after[:, None] == corners).all(dim=-1).long().argmax(dim=-1)
-    edges = torch.stack([place, place[goal]])  # (2, 8, 2)
-    label = [f"layer {layer + 1}", *["_"] * 7]
-    left.plot(*edges.movedim(-1, 0), color=f"C{layer}", linewidth=3, label=label)
-for c, xy in zip(corners, place, strict=True):
-    text = "".join("+" if sign > 0 else "−" for sign in c)
-    box = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
-    left.annotate(text, xy.tolist(), ha="center", va="center", bbox=box)
-left.set(xlim=(-1.9, 1.9), ylim=(-1.8, 1.8))
-left.set_title("components, $l = 4$: exchanging two neurons")
-left.set_axis_off()
-left.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, -0.12))
-for (name, (before, after)), colour in zip(
-    barriers.items(), ("red", "blue"), strict=True
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation"}
+figure, axis = figures.panels(height=4.2)
+for (name, (before, after)), ink in zip(
+    barriers.items(), ("orange", "black"), strict=True
 ):
     points = before, after.clamp(min=1e-6)
-    right.loglog(*points, ".", color=f"book:{colour}", label=name, markersize=4)
-ends = right.get_xlim()
-right.plot(ends, ends, color="book:black", linewidth=0.8)
-right.set(
-    xlabel=r"barrier on the straight line / $\sigma_{\min}(Y)^2$",
-    ylabel="the same, best permutation",
-    title="$l = 2$, $h = 4$",
-)
-right.legend()
-figures.show("fig_component_graph", figure)
+    axis.loglog(*points, ".", color=f"book:{ink}", label=name, markersize=4)
+ends = axis.get_xlim()
+axis.plot(ends, ends, color="book:grey", linewidth=0.8)
+axis.set_xlabel(r"barrier on the straight line / $\sigma_{\min}(Y)^2$")
+axis.set_ylabel("the same, best permutation")
+axis.legend()
+figures.show("fig_best_permutation", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 random_gain, copies_gain = (
@@ -688,12 +827,12 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_component_graph
-# :name: fig-component-graph
-# :alt: Left, the eight components for four layers as corners of a cube, labelled by three signs; edges in three colours are exchanges of two neurons in layers one, two and three. Right, barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, those of permuted copies with noise orders of magnitude below it.
+# ```{glue:figure} fig_best_permutation
+# :name: fig-best-permutation
+# :alt: Barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, those of permuted copies with noise orders of magnitude below it.
 #
-# Left: the components for $l = 4$, labelled by $(c_1, c_2, c_3)$; each edge is the effect of exchanging two neurons, computed on one minimum of each component with $h = 2$. Right: barrier on the straight line from
-# {glue:text}`lines` minima to a random point of the same component, and to a permuted copy with noise, before and after the best of all permutations (profile {glue:text}`profile`).
+# Barrier on the straight line from {glue:text}`lines` minima to a random point of the same component, and to a permuted copy with noise, before and after the best of all permutations; $l = 2$, $h = 4$; line: no change
+# (profile {glue:text}`profile`).
 # ```
 #
 # The median of the factor by which the best permutation lowers the barrier is {glue:text}`gain_random:.2f` for random points of one component and {glue:text}`gain_copies:.1e` for noisy permuted copies. What would remove the barrier
@@ -701,10 +840,41 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - Two components are separated by a pass of height exactly $\sigma_{\min}(Y)^2$ ({prf:ref}`thm-obstruction`), for every depth, width, $X$ and pair of minima.
-# - In the orientations $d_k$ of the hidden layers the components are the vertices of a hypercube, and an odd permutation of a layer walks along one of its edges ({prf:ref}`thm-hypercube`).
+# - The height of the pass between two components ({prf:ref}`thm-obstruction`), and the straight line's loss in closed form ({prf:ref}`prop-straight`).
+# - In the orientations $d_k$ of the hidden layers the components are the corners of a hypercube, and an odd permutation of a layer walks along an edge ({prf:ref}`thm-hypercube`).
 # - One hidden neuron more than needed joins the two components of a two-layer network ({prf:ref}`cor-wider`).
-# - The straight line between two-layer minima has a loss in closed form, and lies in the minimum only for $(g - I)^2 = 0$ ({prf:ref}`prop-straight`).
+#
+# ## What it means for merging networks
+#
+# For a *curve* between two linear networks the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron, removes it. A *straight line*, which averaging of weights
+# needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and hardly help if the two differ by a general element of $\mathrm{GL}_h$.
+#
+# **Read on.** [](32_skip_connection.ipynb): the same count when a skip connection is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 31.1
+# :class: lmc-exercise
+# Let $l = 3$, $h = 2$, $X = Y = I$ and $F = \operatorname{diag}(1, -1)$. Show that $(I, I, I)$ and $(-I, F, -F)$ are minima in different components. Which exchange of neurons takes the first into the component of the second?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $-F \cdot F \cdot (-I) = F^2 = I$, so both are minima. The signs $(c_1, c_2)$ are $(1, 1)$ and $(\det(-I), \det F) = (1, -1)$. The orientations are $(d_1, d_2) = (1, 1)$ and $(1, -1)$: only the second hidden layer differs. Exchange its two
+# neurons: $(I, P, P^{-1})$ has the signs $(1, -1)$.
+# ```
+#
+# ```{admonition} Exercise 31.2
+# :class: lmc-exercise
+# Let $l = h = 2$, $W_1 = W_2 = X = Y = I$ and let $g$ be the rotation by $\omega$. Find the barrier on the straight line from $(I, I)$ to $(g, g^{-1})$, and the one after the better of the two permutations. For which $\omega$ does a permutation help?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $g + g^{-1} - 2I = 2 (\cos\omega - 1) I$, so by {prf:ref}`prop-straight` the barrier is $\frac1{16} \cdot 2 \cdot 4 (1 - \cos\omega)^2 = \frac12 (1 - \cos\omega)^2$. With the exchange $P$, $Pg$ is a reflection, its own inverse, and $Pg - I$ has the
+# eigenvalues $0$ and $-2$: the barrier is $\frac1{16} \|2 (Pg - I)\|^2 = 1$, the height of the pass in {prf:ref}`thm-obstruction`, for $Pg$ lies in the other component. The exchange helps where $\frac12 (1 - \cos\omega)^2 > 1$, that is $\cos\omega < 1 - \sqrt2$. At
+# $\omega = \pi$ the line passes through zero weights, with loss $\|Y\|^2 = 2$.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,8 +13,22 @@
 # %% [markdown]
 # # What a skip connection joins
 #
-# A skip connection changes the number of components of the minimum. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become
-# three. This chapter counts them again without the proof, by computer but exactly, and then settles $n \times n$ weights, which the paper leaves open: for $n \ge 2$ there are two.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Does a skip connection join pieces of the minimum that were separate without it?
+#
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
+#
+# **What we find.** It is so; an exact count by computer, which does not use the proof, gives the same numbers ({claim}`G2.n1_plain`, {claim}`G2.n1_positive`, {claim}`G2.n1_negative`). For $n \times n$ weights, which the
+# paper leaves open, four become two ({claim}`G2.n2_components`).
+#
+# **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: determinants, connected components, and from [](31_components.ipynb) the pass of {prf:ref}`thm-obstruction`. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 fineness: int = 8  # cubes per unit length of the finest grid, a power of two
@@ -76,12 +90,43 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 # The network is $W_3 (W_2 W_1 X + \varepsilon X)$, with loss
 #
 # $$
-# L(W_1, W_2, W_3) = \|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2 ,
+# L = \|Y - W_3 (W_2 W_1 + \varepsilon I) X\|^2 ,
 # $$
 #
-# $X$ and $Y$ invertible. (Eq. (2) of the paper prints the norm without the square; the minimum is the same.)
+# $X$ and $Y$ invertible. (G, (2) prints the norm without the square; the minimum is the same.) Where $W_2 W_1 + \varepsilon I$ is invertible there is one $W_3$ with loss 0, elsewhere none. So the picture is the one of the
+# pairs $(W_1, W_2)$:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+ticks = np.arange(-4 * 16, 4 * 16 + 1) / 16
+G1, G2, G3 = np.ix_(ticks, ticks, ticks[::4])
+idea, sides = figures.panels(2, height=4.2, sharey=True)
+inks = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
+for side, skip, names in zip(sides, (0.0, 1.0), inks, strict=True):
+    many, parts = surface_classes(G3 * (G2 * G1 + skip) - 1)
+    seen = parts.max(axis=2)  # one above each square, −1 for none in the box
+    paint = [*(to_rgb(f"book:{name}") for name in names), to_rgb("white")]
+    side.imshow(
+        np.array(paint)[seen].transpose(1, 0, 2),
+        origin="lower",
+        extent=(-4, 4, -4, 4),
+    )
+    side.axhline(0, color="book:black", linewidth=0.6)
+    side.axvline(0, color="book:black", linewidth=0.6)
+    side.set(xlabel="$W_1$", ylabel="$W_2$")
+    side.set_title(rf"$\varepsilon = {skip:g}$: {many} components")
+    side.grid(False)
+figures.show("fig_skip_components", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_skip_components
+# :name: fig-skip-components
+# :alt: The plane of the first two weights coloured by component. Left, without the skip connection, four quadrants. Right, with it, one region around both axes between the branches of a hyperbola and two regions beyond the branches.
 #
-# ```{prf:theorem} Prop. 4.3 of the paper
+# The minimum for $n = 1$, $X = Y = 1$, seen along $W_3$, one colour a component; white: no minimum with $|W_3| \le 4$. Without the skip connection (left) the axes separate four quadrants. With it (right) the axes belong to the
+# minimum, and only the hyperbola $W_2 W_1 = -\varepsilon$ separates. The components are counted on cubes, as explained below.
+# ```
+#
+# ```{prf:theorem} G, Prop. 4.3
 # :label: thm-skip-one
 # Let $n = 1$ and $X, Y \ne 0$. The minimum has four components for $\varepsilon = 0$, and three for $\varepsilon \ne 0$.
 # ```
@@ -95,8 +140,14 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 #
 # ### Counting without the proof
 #
-# $F = W_3 (W_2 W_1 + \varepsilon) X - Y$ is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off
-# the signs at its vertices, without a tolerance. Joining cubes with a common face that meets the surface is a union–find ({py:func}`~lmc_helpers.linear_nets.grid_components.surface_classes`).
+# The function
+#
+# $$
+# F = W_3 (W_2 W_1 + \varepsilon) X - Y
+# $$
+#
+# is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off the signs at its vertices, without a
+# tolerance. Cubes with a common face that meets the surface are put into one class ({py:func}`~lmc_helpers.linear_nets.grid_components.surface_classes`).
 #
 # ```{prf:proposition} The count is exact
 # :label: prop-grid
@@ -115,7 +166,7 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 # $W_1 W_2 \le -c - \varepsilon$ gives one convex set in each of two quadrants, not empty because $b^2 > \varepsilon + c$. For $\varepsilon < 0$ reflect $W_1$, and for $\varepsilon = 0$ there is one such set in each quadrant.
 # ```
 #
-# All numbers below are multiples of a small power of two, so that the values at the vertices have no rounding errors.
+# The counts for several data, skip connections and grids. All numbers are multiples of a small power of two, so that the values at the vertices have no rounding errors.
 
 
 # %%
@@ -203,7 +254,7 @@ figures.numbers(
 # :name: fig-minimum-surfaces
 # :alt: Two surfaces in three dimensions. Without the skip connection, four separate curved sheets, one over each quadrant of the plane of the first two weights. With it, one large saddle-shaped sheet through the middle and two separate sheets in opposite corners.
 #
-# The paper's Fig. 1: the minimum for $n = 1$, $X = Y = 1$, without a skip connection and with $\varepsilon = 1$, cut off at $\pm 3$; one colour a component.
+# G, Fig. 1: the minimum for $n = 1$, $X = Y = 1$, without a skip connection and with $\varepsilon = 1$, cut off at $\pm 3$; one colour a component.
 # ```
 #
 # The same surfaces to turn, by dragging or with the arrow keys:
@@ -224,7 +275,7 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 # Let $M = W_2 W_1 + \varepsilon I$. At the minimum $W_3 M X = Y$, so $M$ is invertible and $W_3 = Y X^{-1} M^{-1}$. So the minimum is the graph of a continuous function over the open set
 #
 # $$
-# U = \{ (W_1, W_2) : \det (W_2 W_1 + \varepsilon I) \ne 0 \}
+# U = \{ (W_1, W_2) : \det M \ne 0 \}
 # $$
 #
 # and homeomorphic to it. On the part $U_0$ with $\det W_1 \ne 0$ the map $(W_1, W_2) \mapsto (W_1, M)$ is a homeomorphism onto $\mathrm{GL}_n \times \mathrm{GL}_n$, with inverse $W_2 = (M - \varepsilon I) W_1^{-1}$. So $U_0$ has four components $V_{s, \sigma}$, with
@@ -239,7 +290,8 @@ display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
 #
 # $$
 # \begin{aligned}
-# W_1 &= \operatorname{diag}(t, 1, \dots, 1), \qquad W_2 = \varepsilon \operatorname{diag}(0, \dots, 0, b), \\
+# W_1 &= \operatorname{diag}(t, 1, \dots, 1), \\
+# W_2 &= \varepsilon \operatorname{diag}(0, \dots, 0, b), \\
 # M &= \varepsilon \operatorname{diag}(1, \dots, 1, 1 + b),
 # \end{aligned}
 # $$
@@ -368,29 +420,16 @@ curves = {
     "loss": residual_loss(path, X, Y, 1.0),
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the components and the path"}
-figure, axes = figures.panels(3, height=3.9)
-# colours as above
-inks = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
-for axis, eps, names in zip(axes, (0.0, 1.0), inks, strict=False):
-    number, classes = surface_classes(F_on_grid(eps, 1.0, 1.0, REACH, fineness))
-    top = classes.max(axis=2)  # one above each square, −1 for none in the box
-    ink = np.array([*(to_rgb(f"book:{name}") for name in names), to_rgb("white")])
-    extent = (-REACH, REACH, -REACH, REACH)
-    axis.imshow(ink[top].transpose(1, 0, 2), origin="lower", extent=extent)
-    axis.axhline(0, color="book:black", linewidth=0.6)
-    axis.axvline(0, color="book:black", linewidth=0.6)
-    axis.set(xlabel="$W_1$", ylabel="$W_2$")
-    axis.set_title(rf"$n = 1$, $\varepsilon = {eps:g}$: {number} components")
-    axis.grid(False)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the path"}
+figure, axis = figures.panels(height=3.6)
 for (name, values), colour in zip(
     curves.items(), ("black", "purple", "sky"), strict=True
 ):
     t = np.linspace(0, 1, len(values))
-    axes[2].plot(t, values, color=f"book:{colour}", label=name, linewidth=2)
-axes[2].set(xlabel="curve parameter", title=r"$n = 3$, $\varepsilon = 1$: a path")
-axes[2].legend()
-figures.show("fig_skip_components", figure)
+    axis.plot(t, values, color=f"book:{colour}", label=name, linewidth=2)
+axis.set_xlabel("curve parameter")
+figures.legend(figure)
+figures.show("fig_skip_path", figure)
 figures.numbers(
     paths=len(on_path),
     worst_path=f"{on_path.max():.0e}",
@@ -398,22 +437,53 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_skip_components
-# :name: fig-skip-components
-# :alt: Left and middle, the plane of the first two weights coloured by component: four quadrants without the skip connection; with it one region around both axes between the branches of a hyperbola and two regions beyond the branches. Right, along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
+# ```{glue:figure} fig_skip_path
+# :name: fig-skip-path
+# :alt: Along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
-# Left and middle: the classes of cubes for $n = 1$, $X = Y = 1$, seen along $W_3$; white: no minimum in the box. Right: a path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for
-# $n = 3$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
+# A path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
 # ```
 #
 # On {glue:text}`paths` paths between random minima with one sign of $\det (W_2 W_1 + \varepsilon I)$ the loss is at most {glue:text}`worst_path` $\|Y\|^2$. The finest grid of the count has {glue:text}`cubes` cubes.
 #
 # ## What we found that the paper does not say
 #
-# - For $n \ge 2$ the skip connection halves the number of components, from four to two ({prf:ref}`thm-skip`). For $n = 1$ there are three because there is no second direction in which $W_2 W_1$ could
+# - For $n \ge 2$ the skip connection halves the number of components ({prf:ref}`thm-skip`). For $n = 1$ there are three because there is no second direction in which $W_2 W_1$ could
 #   supply the sign while $W_1$ is singular.
 # - What is left is as hard to pass as without the skip connection: $\sigma_{\min}(Y)^2$ ({prf:ref}`cor-skip-obstruction`).
-# - The number of components for $n = 1$ can be counted exactly on a coarse grid, because the loss is built from products ({prf:ref}`prop-grid`).
+# - For $n = 1$ the components can be counted exactly on a coarse grid ({prf:ref}`prop-grid`).
+#
+# ## What it means for merging networks
+#
+# A residual branch can be switched off on the way from one network to another, because the skip connection carries the signal meanwhile. So more pairs of networks are joined by a curve of loss 0, here all with one sign of
+# $\det (W_2 W_1 + \varepsilon I)$. About the straight line between them this says nothing.
+#
+# **Read on.** [](31_components.ipynb): deeper networks, and what permutations of neurons do. [](55_image_networks.ipynb): residual networks on images.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 32.1
+# :class: lmc-exercise
+# Let $n = 1$, $X = Y = 1$, $\varepsilon = 1$. Find $W_3$ for $(W_1, W_2) = (1, 1)$, $(-1, -1)$ and $(2, -1)$. Which of these minima can be joined without loss? Give a curve.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $W_3 = 1/(W_2 W_1 + 1)$ is $\frac12$, $\frac12$ and $-1$. The first two are joined by $(s, s, 1/(s^2 + 1))$, $1 \ge s \ge -1$, through $(0, 0, 1)$. In the third $W_2 W_1 + 1$ has the other sign, so every path to it passes a
+# point with $W_2 W_1 + 1 = 0$ and loss 1. Without the skip connection the first two would lie in different quadrants, too.
+# ```
+#
+# ```{admonition} Exercise 32.2
+# :class: lmc-exercise
+# For $n \ge 2$ minima with different signs of $\det W_1$ are joined for every $\varepsilon \ne 0$, but not for $\varepsilon = 0$. What happens to the paths as $\varepsilon \to 0$? Show that each of them holds a point with
+# $\|W_3\|_2 \ge \sigma_{\min}(Y X^{-1}) / |\varepsilon|$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# On a path there is a point with $\det W_1 = 0$, so a unit vector $v$ with $W_1 v = 0$ and $M v = \varepsilon v$. As $W_3 = Y X^{-1} M^{-1}$, $W_3 v = Y X^{-1} v / \varepsilon$, whose length is at least
+# $\sigma_{\min}(Y X^{-1}) / |\varepsilon|$. The bridge is there for every $\varepsilon \ne 0$, but it moves to infinity.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,10 +13,23 @@
 # %% [markdown]
 # # Barriers without bound
 #
-# If the activation before the last layer is homogeneous, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters and Yu
-# {cite:p}`zhao2025` move a minimum along this symmetry and find that the loss on the straight line between the two points has no bound (Prop. 5.3) unless the weights are bounded
-# (Prop. 5.6). Both are true. This chapter gives the exact barrier, mends two steps of the printed proof of Prop. 5.3 and finds the least bound in Prop. 5.6. What a permutation of the neurons can do against
-# the barrier (Prop. 5.4) is the subject of [](37_permuted_barriers.ipynb).
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** How high can the loss be on the straight line between two networks that compute the same function?
+#
+# **The paper.** If the activation before the last layer is homogeneous, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` move a minimum along this
+# symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
+#
+# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The barrier is known exactly, with its place ({claim}`G7.place`) and the least bound for bounded weights ({claim}`G7.sharp`). Two steps of the
+# printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
+#
+# **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: matrices, norms, derivatives. At a minimum of loss 0 the *barrier* of a segment is the largest loss on it. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 10  # random networks for each degree
@@ -59,12 +72,45 @@ NAME = {0.5: r"$k = \frac{1}{2}$", 1: "$k = 1$", 2: "$k = 2$"}
 # %% [markdown]
 # ## The loss on the line
 #
-# The loss is $L(W) = \lVert Y - W_l\, \sigma(W_{l-1} F) \rVert^2$ with features $F = f(W_{l-2}, \dots, W_1, X)$, and $\sigma$ acts on entries. The paper asks for
+# The smallest example has two scalar weights and the loss $(1 - W_2 W_1)^2$. Its minimum is a hyperbola, $m$ moves $(W_1, W_2)$ to $(m W_1, W_2/m)$ along it, and the straight line cuts across:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, (plane, profiles) = figures.panels(2, height=4.3)
+ticks = torch.linspace(-0.5, 5, 221, dtype=torch.float64)
+heights = (1 - ticks[:, None] * ticks).abs().clamp(max=9)
+shading = plane.contourf(ticks, ticks, heights, 18, cmap="Greys", alpha=0.75)
+idea.colorbar(shading, ax=plane, label="$|1 - W_2 W_1|$", shrink=0.9)
+arm = torch.linspace(0.2, 5, 300, dtype=torch.float64)
+plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_2 W_1 = 1$")
+share = torch.linspace(0, 1, 101, dtype=torch.float64)
+for scale, ink in ((4.0, "book:sky"), (4.5**2, "book:purple")):
+    across = (1 - share + share * scale) / 4.5, (1 - share + share / scale) * 4.5
+    ends = [side[[0, -1]] for side in across]
+    plane.plot(*ends, "o-", color=ink, label=f"$m = {scale:g}$")
+    profiles.plot(share, (1 - across[0] * across[1]).square(), color=ink)
+profiles.axhline(0, color="book:black", linewidth=2)
+plane.set(
+    xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5), aspect=1
+)
+plane.grid(False)
+profiles.set(xlabel=r"place on the line $\alpha$", ylabel="loss")
+figures.legend(idea)
+figures.show("fig_segment", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_segment
+# :name: fig-hyperbola-chords
+# :alt: Left, grey contours of the absolute error of a product of two numbers with the hyperbola of minima and two chords of it; the longer chord passes through much higher error. Right, the loss along the two chords, low on the short one and high on the long one, and zero on the hyperbola.
+#
+# Left: the idea of G, Fig. 2, with $X = Y = 1$: two minima of the hyperbola and the segment from the point at the upper left to its rescaling by $m$. Right: the loss on the segments; on the hyperbola it is 0.
+# ```
+#
+# In general the loss is $L(W) = \lVert Y - W_l\, \sigma(W_{l-1} F) \rVert^2$ with features $F = f(W_{l-2}, \dots, W_1, X)$, and $\sigma$ acts on entries. The paper asks for
 # $\sigma(cz) = c^k \sigma(z)$ for all real $c$, which for $c < 0$ excludes ReLU. Only $c > 0$ is used. The functions with this property are
 # $\sigma(z) = |z|^k \sigma(\pm 1)$, the sign that of $z$, and $\sigma(0) = 0$; they are continuous. Write $H = W_{l-1} F$, $\hat Y = W_l\, \sigma(H)$ for the output, and for $m > 0$
 #
 # $$
-# m \cdot W = (W_l\, m^{-k},\; m\, W_{l-1},\; W_{l-2}, \dots, W_1) .
+# m \cdot W = (W_l\, m^{-k},\; m\, W_{l-1},\; \dots, W_1) .
 # $$
 #
 # ```{prf:proposition} The line between a point and its rescaling
@@ -72,27 +118,30 @@ NAME = {0.5: r"$k = \frac{1}{2}$", 1: "$k = 1$", 2: "$k = 2$"}
 # For every point $W$, whatever its loss, and every $0 \le \alpha \le 1$
 #
 # $$
-# L\bigl((1 - \alpha) W + \alpha\, (m \cdot W)\bigr) = \lVert Y - \varphi(\alpha)\, \hat Y \rVert^2, \qquad
-# \varphi(\alpha) = (1 - \alpha + \alpha m^{-k})\, (1 - \alpha + \alpha m)^k .
+# \begin{aligned}
+# &L\bigl((1 - \alpha) W + \alpha\, (m \cdot W)\bigr) \\
+# &\quad = \lVert Y - \varphi(\alpha)\, \hat Y \rVert^2, \\
+# &\varphi(\alpha) = (1 - \alpha + \alpha m^{-k}) (1 - \alpha + \alpha m)^k .
+# \end{aligned}
 # $$
 #
 # $\varphi(\alpha) > 1$ for $0 < \alpha < 1$ and $m \ne 1$. The curve $(W_l\, m^{-kt}, m^t\, W_{l-1}, W_{l-2}, \dots)$, $0 \le t \le 1$, has constant loss.
 # ```
 #
 # ```{prf:proof}
-# The last layer on the line is $(1 - \alpha + \alpha m^{-k})\, W_l$, the activations are $\sigma((1 - \alpha + \alpha m) H) = (1 - \alpha + \alpha m)^k \sigma(H)$, since $1 - \alpha + \alpha m > 0$. By the weighted means
+# The last layer on the line is $(1 - \alpha + \alpha m^{-k})\, W_l$, the activations are $\sigma((1 - \alpha + \alpha m) H)$, which is $(1 - \alpha + \alpha m)^k \sigma(H)$ since $1 - \alpha + \alpha m > 0$. By the weighted means
 # $1 - \alpha + \alpha m^{-k} \ge m^{-k\alpha}$ and $1 - \alpha + \alpha m \ge m^{\alpha}$, strictly inside the segment if $m \ne 1$; the product of the right sides, the second to the power $k$, is 1. On the
 # curve the two factors are $m^{-kt}$ and $m^{kt}$.
 # ```
 #
-# At a minimum with loss 0 this is eq. (14), $(\varphi(\alpha) - 1)^2 \lVert Y \rVert^2$. The proof of Prop. 5.3 says that $W$ and $m \cdot W$ are connected in $L^{-1}(0)$ by
+# At a minimum with loss 0 this is G, (14), $(\varphi(\alpha) - 1)^2 \lVert Y \rVert^2$. The proof of G, Prop. 5.3 says that $W$ and $m \cdot W$ are connected in $L^{-1}(0)$ by
 # $\gamma(t) = ((1 - t) W_l + t W_l\, m^{-k}, \dots)$. That is this line, on which the loss is not 0. The points are connected all the same, by the curve of the proposition.
 
 # %% [markdown]
-# The network of Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to
+# The network of G, Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to
 # a minimum, a few Gauss–Newton steps of least norm down to rounding.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the network of Fig. 4"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the network of G, Fig. 4"}
 trained, descended = five_layer_minimum(seed, steps)
 figures.numbers(
     steps=steps,
@@ -140,7 +189,7 @@ worst = max(on_segment, key=lambda x: abs(x - 81 / 256)).item()
 claims.check("G4.segment", worst, n=len(on_segment))
 
 # %% [markdown]
-# On the curve, unlike on the line, the outputs stay at $Y$. For $k \ne 1$ they do not if the last layer is divided by $m^t$ instead of $m^{kt}$.
+# Next the curve, on which the outputs stay at $Y$. For $k \ne 1$ they do not if the last layer is divided by $m^t$ instead of $m^{kt}$.
 
 # %%
 inside, outside = [], []  # ‖output − Y‖/‖Y‖
@@ -162,13 +211,15 @@ claims.check("G4.curve", inside, rival=min(outside))
 #
 # ```{prf:corollary} Any critical point
 # :label: cor-critical-line
-# If the derivative of $L$ by $W_l$ vanishes at $W$, the loss on the line is $L(W) + (\varphi(\alpha) - 1)^2 \lVert \hat Y \rVert^2$. So Prop. 5.3 needs no $L^{-1}(0) \ne \emptyset$: above every critical point with
+# If the derivative of $L$ by $W_l$ vanishes at $W$, the loss on the line is $L(W) + (\varphi(\alpha) - 1)^2 \lVert \hat Y \rVert^2$. So G, Prop. 5.3 needs no $L^{-1}(0) \ne \emptyset$: above every critical point with
 # $\hat Y \ne 0$ the barrier is unbounded.
 # ```
 #
 # ```{prf:proof}
 # Along $(1 + \varepsilon) W_l$ the derivative is $-2 \langle R, \hat Y \rangle = 0$ with $R = Y - \hat Y$. In $\lVert R - (\varphi - 1) \hat Y \rVert^2$ the mixed term vanishes.
 # ```
+#
+# The same comparison at critical points with a loss that is not 0:
 
 
 # %%
@@ -203,7 +254,10 @@ claims.check("G4.nonzero", at_critical, rival=min(elsewhere))
 # Let $m \ne 1$, $A = 1 - m^{-k}$, $B = m - 1$, which have one sign. $\ln \varphi$ is strictly concave in $\alpha$, with its maximum at
 #
 # $$
-# \alpha^* = \frac{kB - A}{A B\, (1 + k)}, \qquad \varphi^* = \frac{k^k}{(1 + k)^{1 + k}} \cdot \frac{|A + B|^{1 + k}}{|B|\, |A|^k} .
+# \begin{aligned}
+# \alpha^* &= \frac{kB - A}{A B\, (1 + k)}, \\
+# \varphi^* &= \frac{k^k}{(1 + k)^{1 + k}} \cdot \frac{|A + B|^{1 + k}}{|B|\, |A|^k} .
+# \end{aligned}
 # $$
 #
 # If $k = 1$, $\alpha^* = \frac12$ for every $m$; if $k \ne 1$, $\alpha^* \ne \frac12$ for every $m$. As $m \to \infty$ $\alpha^* \to \frac{k}{1 + k}$ and $\varphi^* \sim k^k (1 + k)^{-1-k}\, m^k$, while the middle has
@@ -216,13 +270,16 @@ claims.check("G4.nonzero", at_critical, rival=min(elsewhere))
 # $[0, \infty)$, so that this is 0 for some $u \ne 0$ only if $k = 1$. Exchanging the ends of the line exchanges $m$ and $1/m$. Finally
 #
 # $$
-# \frac{\partial \ln \varphi}{\partial u} = k \alpha \left( \frac{1}{(1 - \alpha) e^{-u} + \alpha} - \frac{1}{(1 - \alpha) e^{ku} + \alpha} \right)
+# \begin{aligned}
+# \frac{\partial \ln \varphi}{\partial u} = \;&\frac{k \alpha}{(1 - \alpha) e^{-u} + \alpha} \\
+# &- \frac{k \alpha}{(1 - \alpha) e^{ku} + \alpha}
+# \end{aligned}
 # $$
 #
 # has the sign of $u$.
 # ```
 #
-# The paper reads the loss in the middle: in Prop. 5.3, where a lower bound is all that is needed, and in Fig. 4, where $k = 1$. For $k \ne 1$ the maximum of $\varphi$ is larger by a factor that tends to
+# The paper reads the loss in the middle: in G, Prop. 5.3, where a lower bound is all that is needed, and in G, Fig. 4, where $k = 1$. For $k \ne 1$ the maximum of $\varphi$ is larger by a factor that tends to
 # $2^{k+1} k^k (1 + k)^{-1-k}$. Here the place of the maximum comes from the derivative of the measured loss, by bisection:
 
 # %%
@@ -240,21 +297,8 @@ for k in DEGREES:
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.place"}
 claims.check("G7.place", gaps, rival=min(from_half))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot two chords and the loss on lines"}
-figure, (left, right) = figures.panels(2, height=4.3)
-grid = torch.linspace(-0.5, 5, 221, dtype=torch.float64)
-surface = (1 - grid[:, None] * grid[None, :]).abs().clamp(max=9)
-filled = left.contourf(grid, grid, surface, 18, cmap="Greys", alpha=0.75)
-figure.colorbar(filled, ax=left, label="$|Y - W_2 W_1 X|$", shrink=0.9)
-x = torch.linspace(0.2, 5, 300, dtype=torch.float64)
-left.plot(x, 1 / x, color="book:black", linewidth=2, label="$W_2 W_1 = 1$")
-start = 4.5
-for m, colour in ((4.0, "book:sky"), (start**2, "book:red")):
-    ends = [1 / start, m / start], [start, start / m]
-    left.plot(*ends, "o-", color=colour, label=f"$m = {m:g}$")
-left.set(xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5), aspect=1)
-left.grid(False)
-left.legend(loc="upper right", frameon=True)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on lines"}
+figure, right = figures.panels(height=4.0)
 m, few = 20.25, ALPHA[::5]
 for k, colour in COLOUR.items():
     net = random_net(seed, "figure", k, 1)
@@ -270,17 +314,15 @@ right.set(
     ylabel=r"$\sqrt{L}$, in units of its maximum",
     ylim=(0, 1.08),
 )
-right.legend(loc="lower center", frameon=True)
-figure.get_layout_engine().set(wspace=0.08)
-figures.show("fig_segment", figure)
+figures.legend(figure)
+figures.show("fig_place", figure)
 
 # %% [markdown]
-# ```{glue:figure} fig_segment
-# :name: fig-segment
-# :alt: Left, grey contours of the absolute error of a product of two numbers with the hyperbola of minima and two chords of it; the longer chord passes through much higher error. Right, root of the loss along the line for three degrees, dots on curves, stars at the maxima: left of the middle for degree one half, in the middle for degree one, right of it for degree two.
+# ```{glue:figure} fig_place
+# :name: fig-place-of-maximum
+# :alt: Root of the loss along the line for three degrees, dots on curves, stars at the maxima: left of the middle for degree one half, in the middle for degree one, right of it for degree two.
 #
-# Left: the paper's Fig. 2, one-dimensional weights with $X = Y = 1$; two minima of the hyperbola and the segment between them. Right: root of the loss on the line at $m = 20.25$, relative to its maximum, forward passes (dots),
-# closed form (lines) and $\alpha^*$ (stars) (profile {glue:text}`profile`).
+# Root of the loss on the line at $m = 20.25$, relative to its maximum, forward passes (dots), closed form (lines) and $\alpha^*$ (stars) (profile {glue:text}`profile`).
 # ```
 #
 # ## The choice of the scale
@@ -300,8 +342,8 @@ figures.show("fig_segment", figure)
 # for $k < 1$ is of a smaller order than $\sqrt b$.
 # ```
 #
-# So the equality in eq. (16) needs the exponent $-1/k$ for $k$; with the printed one it is an inequality in the right direction for $k \ge 1$. Prop. 5.3 holds. (In the text of the paper that was read, eqs. (16) and (17) have $\lVert Y \rVert^2$ where $\lVert Y \rVert_2$ closes them exactly. That may be the
-# conversion of an index; it is read as $\lVert Y \rVert_2$ here.)
+# So the equality in G, (16) needs the exponent $-1/k$ for $k$; with the printed one it is an inequality in the right direction for $k \ge 1$. G, Prop. 5.3 holds. (In the text that was read, G, (16) and (17) have $\lVert Y \rVert^2$ where
+# $\lVert Y \rVert_2$ closes them exactly. That may be the conversion of an index; it is read as $\lVert Y \rVert_2$ here.) The loss in the middle for both choices:
 
 
 # %%
@@ -318,7 +360,7 @@ for k in DEGREES:
         for b in BOUNDS:
             m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** (-1 / k)
             corrected.append(middle(net, m) / b)
-            m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** k  # (16)
+            m = (2 ** (k + 1) * (math.sqrt(b) / norm + 1) - 1) ** k  # G, (16)
             printed.append(middle(net, m) / b)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.unbounded"}
@@ -328,7 +370,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# In {glue:text}`printed_below` of {glue:text}`cases` cases the loss with the printed $m$ is below $b$. The exponent by solving the equation in eq. (16) for $m$, which is algebra:
+# In {glue:text}`printed_below` of {glue:text}`cases` cases the loss with the printed $m$ is below $b$. The exponent, by solving the equation in G, (16) for $m$:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.printed_m"}
 k, exponents = 2, []
@@ -346,19 +388,21 @@ worst = max(exponents, key=lambda e: abs(e + 0.5))
 claims.check("G4.printed_m", worst, n=len(exponents))
 
 # %% [markdown]
-# The network of Fig. 4:
+# The growth of the loss for the network of G, Fig. 4:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.network"}
 slope = math.log(middle(trained, 1e4) / middle(trained, 1e3)) / math.log(10)
 claims.check("G4.network", slope, n=1)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on lines and its growth"}
+from matplotlib import colormaps
+
 figure, (left, right) = figures.panels(2)
 dense = torch.sin(torch.linspace(0, math.pi / 2, 201).double()).square()
-shades = ("sky", "green", "orange", "red", "purple")
+shades = colormaps["viridis"](torch.linspace(0, 0.85, 5).tolist())
 for m, shade in zip((1.5, 4.0, 16.0, 64.0, 256.0), shades, strict=True):
     values = trained.line(dense, trained.rescaled(m), trained.layers)
-    left.plot(dense, values, color=f"book:{shade}", label=f"$m = {m:g}$")
+    left.plot(dense, values, color=shade, label=f"$m = {m:g}$")
 left.set(
     xlabel=r"place on the line $\alpha$",
     ylabel="loss",
@@ -370,7 +414,7 @@ span = torch.logspace(-3, 4, 141, dtype=torch.float64)
 dots = span[::10]
 for (k, colour), marker in zip(COLOUR.items(), "so^", strict=True):
     net = trained if k == 1 else random_net(seed, "figure", k, 1)
-    label = NAME[k] + (", Fig. 4" if k == 1 else "")
+    label = NAME[k] + (", G, Fig. 4" if k == 1 else "")
     highest = (largest_factor(span, k)[1] - 1).square()
     right.plot(span, highest, color=colour, label=label)
     half = (output_factor(span, k, 0.5) - 1).square()
@@ -385,7 +429,8 @@ right.set(
     yscale="log",
     ylim=(1e-6, None),
 )
-right.legend()
+right.plot([], [], "--", color="book:grey", label="in the middle")
+right.legend(loc="upper center")
 figures.show("fig_network", figure)
 
 # %% [markdown]
@@ -393,23 +438,32 @@ figures.show("fig_network", figure)
 # :name: fig-network
 # :alt: Left, loss along the line of the trained five-layer network for five scales, flat-topped and growing by orders of magnitude with the scale. Right, largest loss and loss in the middle against the scale on logarithmic axes for degrees one half, one and two; straight lines at both ends, the middle below the maximum except for degree one.
 #
-# Left: the paper's Fig. 4, loss on the line from the trained network to its rescalings. Right: loss in the middle, forward passes (symbols) and closed form (dashed), and the maximum over the line (solid); $k = 1$ is the
-# network of Fig. 4 (profile {glue:text}`profile`).
+# Left: G, Fig. 4, loss on the line from the trained network to its rescalings. Right: the maximum over the line (solid), the loss in the middle by the closed form (dashed) and by forward passes (symbols); $k = 1$ is the
+# network of G, Fig. 4 (profile {glue:text}`profile`).
 # ```
 #
 # ## Bounded weights, bounded barrier
 #
-# Prop. 5.6 says that the barrier is bounded on the part of the orbit with $\lVert W_i' \rVert < c$. (Its wording puts $b$ before $c$; one $b$ for all $c$ would contradict Prop. 5.3.) The bound itself:
+# By G, Prop. 5.6 the barrier is bounded on the part of the orbit with $\lVert W_i' \rVert < c$. (Its wording puts $b$ before $c$; one $b$ for all $c$ would contradict G, Prop. 5.3.) The bound itself:
 #
 # ```{prf:proposition} The least bound
 # :label: prop-orbit-bound
 # Let $L(W) = 0$ and $c^{k+1} > \lVert W_l \rVert\, \lVert W_{l-1} \rVert^k$. The points $m \cdot W$ with both layers of norm less than $c$ are those with
 #
 # $$
-# m_- = \bigl(\lVert W_l \rVert / c\bigr)^{1/k} < m < c / \lVert W_{l-1} \rVert = m_+ .
+# \begin{aligned}
+# m_- &< m < m_+ , \\
+# m_- &= \bigl(\lVert W_l \rVert / c\bigr)^{1/k} , \\
+# m_+ &= c / \lVert W_{l-1} \rVert .
+# \end{aligned}
 # $$
 #
-# On all lines from $W$ to them $L < b = (\varphi^* - 1)^2 \lVert Y \rVert^2$, with $\varphi^*$ at the end that is farthest from 1 in $|\ln m|$. On all lines between two of them the same holds with $\varphi^*$ at $m_+/m_- = \bigl(c^{k+1} / (\lVert W_l \rVert \lVert W_{l-1} \rVert^k)\bigr)^{1/k}$.
+# On all lines from $W$ to them $L < b = (\varphi^* - 1)^2 \lVert Y \rVert^2$, with $\varphi^*$ at the end that is farthest from 1 in $|\ln m|$. On all lines between two of them the same holds with $\varphi^*$ at
+#
+# $$
+# m_+/m_- = \bigl(c^{k+1} / (\lVert W_l \rVert \lVert W_{l-1} \rVert^k)\bigr)^{1/k} .
+# $$
+#
 # Neither bound can be improved.
 # ```
 #
@@ -521,9 +575,44 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # ## What we found that the paper does not say
 #
-# - The barrier of the rescaling is exact, $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`); its maximum is in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
-# - The printed scale works for $k \ge 1$ and fails for $k < 1$ ({prf:ref}`prop-choice-of-m`); with the power $-1/k$ it works for all $k$.
-# - The least bound in Prop. 5.6 has a closed form; between any two members it depends on $W$ only through $\lVert W_l \rVert \lVert W_{l-1} \rVert^k$ ({prf:ref}`prop-orbit-bound`).
+# - The barrier is exactly $(\varphi^* - 1)^2 \lVert Y \rVert^2$ ({prf:ref}`prop-rescaled-peak`), in the middle for $k = 1$ only. It needs a critical point, not a loss of 0 ({prf:ref}`cor-critical-line`).
+# - The printed scale works for $k \ge 1$ and fails for $k < 1$; with the power $-1/k$ it works for all $k$ ({prf:ref}`prop-choice-of-m`).
+#
+# ## What it means for merging networks
+#
+# The average of a network and its rescaling can be arbitrarily bad although both compute the same function. This part of a barrier is an artefact of the coordinates: bring the layers of both networks to agreed norms before averaging,
+# which changes no function and leaves one $m$. How high a barrier is says little as long as the scales are free.
+#
+# **Read on.** [](37_permuted_barriers.ipynb): what permutations of the neurons can do about it. [](34_orbit_distance.ipynb): the same question for distances in place of losses. [](35_symmetry_curves.ipynb): curves of constant loss in place of lines.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 33.1
+# :class: lmc-exercise
+# Let $k = 1$, as for ReLU. Write the barrier between $W$ and $m \cdot W$ with $u = \ln m$, and find the $m > 1$ at which it is as high as the loss of a network with output 0.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# In the middle $\varphi = \frac14 (1 + 1/m)(1 + m) = \frac{(1 + m)^2}{4m}$, so $\varphi - 1 = \frac{(m - 1)^2}{4m} = \sinh^2 \frac u2$ and the barrier is $\sinh^4 (\frac u2)\, \lVert Y \rVert^2$. It is $\lVert Y \rVert^2$ where $(m - 1)^2 = 4m$, at
+# $m = 3 + 2\sqrt2$.
+# ```
+#
+# ```{admonition} Exercise 33.2
+# :class: lmc-exercise
+# Show for general $k$ that $(\varphi^* - 1)^2 = \bigl( \frac{k (k + 1)}{8} \bigr)^2 u^4 + O(u^5)$ as $u = \ln m \to 0$: near a minimum the barrier of the rescaling is of fourth order. Check it with
+# {py:func}`~lmc_helpers.symmetry.rescaling.largest_factor`.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The expansion $\alpha x + \frac12 \alpha (1 - \alpha) x^2 + O(x^3)$ of $\ln(1 - \alpha + \alpha e^x)$ is needed with $x = -ku$, and $k$ times with $x = u$. The first-order terms cancel and $\ln \varphi = \frac12 k (k + 1)\, \alpha (1 - \alpha)\, u^2 + O(u^3)$. The largest
+# value of $\alpha (1 - \alpha)$ is $\frac14$, so $\varphi^* - 1 = \frac18 k (k + 1)\, u^2 + O(u^3)$.
+#
+#     for k in (0.5, 1, 2):
+#         value = largest_factor(math.exp(0.01), k)[1].item()
+#         print((value - 1) / 0.01**2, k * (k + 1) / 8)
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

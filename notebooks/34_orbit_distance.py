@@ -13,9 +13,22 @@
 # %% [markdown]
 # # How far from the orbit
 #
-# Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that
-# the middle of the line between two points of this orbit can be arbitrarily far from it (Prop. 5.5). The proposition is true. The printed proof ends with the remark that $g$ and $g^{-1}$ cannot both approach a large multiple of the
-# identity, so that the distance is unbounded. This chapter adds the estimate behind that remark, finds bounds on the squared distance that differ by at most $d_0^2/c^2$, and the exact distance for balanced factorisations.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. How far from this orbit is the average of two of its points?
+#
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
+#
+# **What we find.** It is so ({claim}`G6.unbounded`). The printed proof ends with a remark, to which this chapter adds the estimate ({claim}`G6.last_step`). The distance is known up to a vanishing term
+# ({claim}`G6.bounds`), and exactly for balanced factorisations ({claim}`G6.balanced`).
+#
+# **Why it matters.** Averaging the factors of two equal products can lead away from everything that computes the product.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: singular values, orthogonal projectors, convex functions. Norms are Frobenius norms unless marked; $\lVert \cdot \rVert_2$ is the spectral norm, $\lVert \cdot \rVert_*$ the sum of the singular values. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 factorisations: int = 8  # random factorisations of each shape
@@ -50,25 +63,67 @@ from lmc_helpers.symmetry.orbit_distance import (
 # %% [markdown]
 # ## Midpoints
 #
-# Let $A = W_1 W_2$, $S = \{(X, Z) : X Z = A\}$, and $\operatorname{dist}$ the distance from $S$ in the norm $(\lVert X \rVert^2 + \lVert Z \rVert^2)^{1/2}$ with Frobenius norms; if $A$ is invertible, $S$ is one orbit. The paper takes
-# $g = \beta I$ and $g = \beta^{-1} I$. The middle of the two points is
+# Let $A = W_1 W_2$, $S = \{(X, Z) : X Z = A\}$, and $\operatorname{dist}$ the distance from $S$ in the norm $(\lVert X \rVert^2 + \lVert Z \rVert^2)^{1/2}$; if $A$ is invertible, $S$ is one orbit. The paper takes
+# the points for $g = \beta I$ and $g = \beta^{-1} I$. Their middle is
 #
 # $$
-# (c\, W_1, c\, W_2), \qquad c = \tfrac12 (\beta + \beta^{-1}) = \cosh \ln \beta \ge 1 ,
+# \begin{aligned}
+# &(c\, W_1, c\, W_2), \\
+# &c = \tfrac12 (\beta + \beta^{-1}) = \cosh \ln \beta \ge 1 ,
+# \end{aligned}
 # $$
 #
-# and half of the line has the length $\sqrt{c^2 - 1}\, \lVert W \rVert$, $\lVert W \rVert^2 = \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2$. The proof ends: as $\beta \to \infty$, $g$ and $g^{-1}$ cannot approach $cI$ simultaneously, so the distance is not bounded. That both cannot *be* $cI$ is true for every $\beta \ne 1$,
+# and half of the line has the length $\sqrt{c^2 - 1}\, \lVert W \rVert$, $\lVert W \rVert^2 = \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2$. With numbers in place of matrices and $A = 1$ it can be drawn:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, plane = figures.panels(height=4.6)
+arm = torch.linspace(0.12, 8, 400, dtype=torch.float64)
+plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
+unit_one = torch.ones(1, 1, dtype=torch.float64)
+for stretch, ink in ((2.0, "sky"), (4.0, "green"), (7.0, "red")):
+    tips, ink = [stretch, 1 / stretch], f"book:{ink}"
+    middle = torch.full((1, 1, 1), sum(tips) / 2, dtype=torch.float64)
+    foot = orbit_distance(middle, middle, unit_one, unit_one)
+    label = rf"$\beta = {stretch:g}$"
+    plane.plot(tips[::-1], tips, "o-", color=ink, label=label)
+    plane.plot(middle.item(), middle.item(), "s", color=ink, markersize=6)
+    feet = foot.X.item(), foot.Z.item()
+    for across, up in (feet, feet[::-1]):
+        ends = [middle.item(), across], [middle.item(), up]
+        plane.plot(*ends, "--", color=ink, linewidth=1.2)
+plane.set(xlabel="$W_1$", ylabel="$W_2$", aspect="equal")
+plane.set(xlim=(0, 7.5), ylim=(0, 7.5))
+plane.legend(loc="upper right")
+figures.show("fig_midpoints", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_midpoints
+# :name: fig-midpoints
+# :alt: One branch of a hyperbola with three chords; dashed lines lead from the middle of each chord to the nearest points of the hyperbola, one for the short chord, two for the longer ones.
+#
+# Chords of the orbit between $g = \beta$ and $\beta^{-1}$, their middle (squares) and the points of the orbit nearest to it (dashed). The longer the chord, the farther its middle.
+# ```
+#
+# G's proof ends: as $\beta \to \infty$, $g$ and $g^{-1}$ cannot approach $cI$ simultaneously, so the distance is not bounded. That both cannot *be* $cI$ is true for every $\beta \ne 1$,
 # also where the distance is small; needed is a bound that grows with $c$.
 #
-# ```{prf:lemma} The last step of the proof of Prop. 5.5
+# ```{prf:lemma} The last step of the proof of G, Prop. 5.5
 # :label: lem-both
-# For every invertible $g$ and $c \ge 1$, $\max \bigl( \lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2 \bigr) \ge c - 1$, with equality for $g = I$. So if $W_1$ and $W_2$ are invertible, the distance from $S$ is at least $(c - 1) \min \bigl( \sigma_{\min}(W_1), \sigma_{\min}(W_2) \bigr)$, which is unbounded.
+# For every invertible $g$ and $c \ge 1$
+#
+# $$
+# \max \bigl( \lVert cI - g \rVert_2, \lVert cI - g^{-1} \rVert_2 \bigr) \ge c - 1 ,
+# $$
+#
+# with equality for $g = I$. So if $W_1$ and $W_2$ are invertible, the distance from $S$ is at least $(c - 1) \min \bigl( \sigma_{\min}(W_1), \sigma_{\min}(W_2) \bigr)$, which is unbounded.
 # ```
 #
 # ```{prf:proof}
-# Let $x$ be a unit vector and $s = \lVert g x \rVert$. Then $\lVert (cI - g) x \rVert \ge c - s$, and with the unit vector $y = g x / s$, $\lVert (cI - g^{-1}) y \rVert \ge c - 1/s$. One of $s$ and $1/s$ is at most 1. The points of $S$ are $(W_1 g^{-1}, g W_2)$, and
-# $\lVert W_1 (cI - g^{-1}) \rVert \ge \sigma_{\min}(W_1) \lVert cI - g^{-1} \rVert_2$, likewise for $W_2$.
+# Let $x$ be a unit vector and $s = \lVert g x \rVert$. Then $\lVert (cI - g) x \rVert \ge c - s$, and with the unit vector $y = g x / s$, $\lVert (cI - g^{-1}) y \rVert \ge c - 1/s$. One of $s$ and $1/s$ is at most 1. The points of $S$ are
+# $(W_1 g^{-1}, g W_2)$, and a product with $W_1$ is at least $\sigma_{\min}(W_1)$ times as long; likewise for $W_2$.
 # ```
+#
+# The larger of the two norms over $c - 1$, for the identity and random $g$:
 
 # %%
 C_ALL = torch.tensor([1.1, 1.5, 2.5, 5.0, 20.0, 100.0, 500.0]).double()
@@ -103,10 +158,13 @@ claims.check("G6.last_step", both)
 # The distance of $(W_1, W_2)$ to $\{X Z = 0\}$ is $d_0$ with
 #
 # $$
-# d_0^2 = \tfrac12 \bigl( \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2 - \lVert D \rVert_* \bigr) = \lVert W_1 \Pi \rVert^2 + \lVert \Pi' W_2 \rVert^2 ,
+# \begin{aligned}
+# d_0^2 &= \tfrac12 \bigl( \lVert W_1 \rVert^2 + \lVert W_2 \rVert^2 - \lVert D \rVert_* \bigr) \\
+# &= \lVert W_1 \Pi \rVert^2 + \lVert \Pi' W_2 \rVert^2 ,
+# \end{aligned}
 # $$
 #
-# where $\Pi$ is the orthogonal projector on the eigenvectors of $D$ with negative eigenvalues, $\Pi' = I - \Pi$, and $\lVert \cdot \rVert_*$ the sum of the singular values.
+# where $\Pi$ is the orthogonal projector on the eigenvectors of $D$ with negative eigenvalues and $\Pi' = I - \Pi$.
 # ```
 #
 # ```{prf:proof}
@@ -139,7 +197,11 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # Let $W_1$ be $m \times h$, $W_2$ $h \times n$, $A = W_1 W_2 \ne 0$, $c \ge 1$. Then $0 < d_0^2 \le \lVert A \rVert_*$ and
 #
 # $$
-# (c^2 - 2)\, d_0^2 \;\le\; \operatorname{dist}(c W_1, c W_2)^2 \;\le\; \bigl(c - \tfrac1c\bigr)^2 d_0^2 = \bigl(c^2 - 2 + c^{-2}\bigr)\, d_0^2 .
+# \begin{aligned}
+# (c^2 - 2)\, d_0^2 &\le \operatorname{dist}(c W_1, c W_2)^2 \\
+# &\le \bigl(c - \tfrac1c\bigr)^2 d_0^2 \\
+# &= \bigl(c^2 - 2 + c^{-2}\bigr)\, d_0^2 .
+# \end{aligned}
 # $$
 # ```
 #
@@ -158,20 +220,36 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # contraction:
 #
 # $$
-# \Gamma = \begin{pmatrix} I & \\ & K \end{pmatrix} \begin{pmatrix} a & (I - a a^\top)^{1/2} \\ (I - a^\top a)^{1/2} & -a^\top \end{pmatrix} \begin{pmatrix} I & \\ & L \end{pmatrix} .
+# \begin{aligned}
+# \Gamma &= \begin{pmatrix} I & \\ & K \end{pmatrix} U \begin{pmatrix} I & \\ & L \end{pmatrix} , \\
+# U &= \begin{pmatrix} a & (I - a a^\top)^{1/2} \\ (I - a^\top a)^{1/2} & -a^\top \end{pmatrix} .
+# \end{aligned}
 # $$
 #
-# *Below.* Let $G(X, Z) = \lVert c W_1 - X \rVert^2 + \lVert c W_2 - Z \rVert^2 + 2 \langle \Gamma, X Z \rangle$. Its quadratic part is at least $(\lVert X \rVert - \lVert Z \rVert)^2 \ge 0$, so that $G$ is convex. At $(c W_1 \Pi', c\, \Pi W_2)$ its gradient is twice
-# $(-c W_1 \Pi + c\, \Gamma W_2^\top \Pi,\; -c\, \Pi' W_2 + c\, \Pi' W_1^\top \Gamma) = 0$, and its value is $c^2 d_0^2$, because there $XZ = 0$. So $G \ge c^2 d_0^2$ everywhere. On $S$, $G$ is the squared distance plus $2 \langle \Gamma, A \rangle$, and
+# *Below.* Let
 #
 # $$
-# \langle \Gamma, A \rangle = \langle \Gamma W_2^\top \Pi, W_1 \Pi \rangle + \langle \Gamma^\top W_1 \Pi', W_2^\top \Pi' \rangle = \lVert W_1 \Pi \rVert^2 + \lVert \Pi' W_2 \rVert^2 = d_0^2 .
+# \begin{aligned}
+# G(X, Z) = \;&\lVert c W_1 - X \rVert^2 \\
+# &+ \lVert c W_2 - Z \rVert^2 + 2 \langle \Gamma, X Z \rangle .
+# \end{aligned}
+# $$
+#
+# Its quadratic part is at least $(\lVert X \rVert - \lVert Z \rVert)^2 \ge 0$, so that $G$ is convex. At $(c W_1 \Pi', c\, \Pi W_2)$ the halves of its gradient are $-c W_1 \Pi + c\, \Gamma W_2^\top \Pi = 0$ and
+# $-c\, \Pi' W_2 + c\, \Pi' W_1^\top \Gamma = 0$, and its value is $c^2 d_0^2$, because there $XZ = 0$. So $G \ge c^2 d_0^2$ everywhere. On $S$, $G$ is the squared distance plus $2 \langle \Gamma, A \rangle$, and
+#
+# $$
+# \begin{aligned}
+# \langle \Gamma, A \rangle &= \langle \Gamma W_2^\top \Pi, W_1 \Pi \rangle \\
+# &\quad + \langle \Gamma^\top W_1 \Pi', W_2^\top \Pi' \rangle \\
+# &= \lVert W_1 \Pi \rVert^2 + \lVert \Pi' W_2 \rVert^2 = d_0^2 .
+# \end{aligned}
 # $$
 #
 # This is also at most $\lVert A \rVert_*$; and $d_0 = 0$ only if $W_1 W_2 = 0$.
 # ```
 #
-# So $\operatorname{dist} > b$ as soon as $c^2 > 2 + b^2/d_0^2$: Prop. 5.5 holds, with every $W$ in $S$, and the distance is $c\, d_0$ less a term of order $1/c$. In units of half of the line it tends to $d_0 / \lVert W \rVert \le 1/\sqrt 2$.
+# So $\operatorname{dist} > b$ as soon as $c^2 > 2 + b^2/d_0^2$: G, Prop. 5.5 holds, with every $W$ in $S$, and the distance is $c\, d_0$ less a term of order $1/c$. In units of half of the line it tends to $d_0 / \lVert W \rVert \le 1/\sqrt 2$.
 # The loss $\lVert A - W_1 W_2 \rVert^2$ in the middle is $(c^2 - 1)^2 \lVert A \rVert^2$: it grows like the fourth power of the distance.
 #
 # ```{prf:theorem} Balanced factorisations
@@ -179,7 +257,7 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # Let $A$ have rank $h$, so that $S$ is one orbit. If $W_1^\top W_1 = W_2 W_2^\top$, then $d_0^2 = \lVert A \rVert_*$, the largest value, and
 #
 # $$
-# \operatorname{dist}(c W_1, c W_2)^2 = \begin{cases} 2 (c - 1)^2\, \lVert A \rVert_* & 1 \le c \le 2, \\ (c^2 - 2)\, \lVert A \rVert_* & c \ge 2 . \end{cases}
+# \frac{\operatorname{dist}(cW)^2}{\lVert A \rVert_*} = \begin{cases} 2 (c - 1)^2 & 1 \le c \le 2, \\ c^2 - 2 & c \ge 2 . \end{cases}
 # $$
 # ```
 #
@@ -187,7 +265,10 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 # Let $E = W_1^\top W_1 = W_2 W_2^\top$ and $B = g + g^{-\top}$. As $B^\top B = g^\top g + g^{-1} g^{-\top} + 2I$ and $\operatorname{tr}(E g^{-\top}) = \operatorname{tr}(E g^{-1})$,
 #
 # $$
-# \lVert W_1 (cI - g^{-1}) \rVert^2 + \lVert (cI - g) W_2 \rVert^2 = (c^2 - 2) \operatorname{tr} E + \lVert (B - cI) E^{1/2} \rVert^2 .
+# \begin{aligned}
+# &\lVert W_1 (cI - g^{-1}) \rVert^2 + \lVert (cI - g) W_2 \rVert^2 \\
+# &\quad = (c^2 - 2) \operatorname{tr} E + \lVert (B - cI) E^{1/2} \rVert^2 .
+# \end{aligned}
 # $$
 #
 # $E$ has the eigenvalues of $(A^\top A)^{1/2}$, so $\operatorname{tr} E = \lVert A \rVert_*$. If $c \ge 2$, $B = cI$ for $g = tI$ with $t + t^{-1} = c$. If $c \le 2$, the singular values of $B$ are $s + s^{-1} \ge 2$ with those $s$ of $g$, so
@@ -233,7 +314,7 @@ claims.check("G6.stationary", residuals, rival=min(a for a in at_W if a > 0))
 claims.check("G6.unbounded", slopes)
 
 # %% [markdown]
-# The bounds of {prf:ref}`thm-orbit-distance`, in units of $c^2 d_0^2$:
+# How far the distance is outside the bounds of {prf:ref}`thm-orbit-distance`, in units of $c^2 d_0^2$; inside, the numbers are negative:
 
 # %%
 violations, rivals = [], []
@@ -252,7 +333,7 @@ for W1, W2, distance in measured:
 claims.check("G6.bounds", violations, rival=max(rivals))
 
 # %% [markdown]
-# And {prf:ref}`thm-balanced-distance`:
+# And the exact distance of {prf:ref}`thm-balanced-distance`:
 
 # %%
 exact, at_home = [], []  # relative errors: of the theorem; of W as nearest point
@@ -272,22 +353,8 @@ for n, number in itertools.product(range(1, n_max + 1), range(factorisations)):
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.balanced"}
 claims.check("G6.balanced", exact, rival=min(at_home))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the nearest points and the distances"}
-figure, (left, right) = figures.panels(2, height=4.5)
-x = torch.linspace(0.12, 8, 400, dtype=torch.float64)
-left.plot(x, 1 / x, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
-one = torch.ones(1, 1, dtype=torch.float64)
-for beta, name in ((2.0, "sky"), (4.0, "orange"), (7.0, "red")):
-    ends, c, ink = [beta, 1 / beta], (beta + 1 / beta) / 2, f"book:{name}"
-    left.plot(ends[::-1], ends, "o-", color=ink, label=rf"$\beta = {beta:g}$")
-    foot = nearest(one, one, torch.tensor([c], dtype=torch.float64))
-    X, Z = foot.X.item(), foot.Z.item()
-    for a, b in ((X, Z), (Z, X)):
-        left.plot([c, a], [c, b], "--", color=ink, linewidth=1.2)
-    left.plot(c, c, "s", color=ink, markersize=6)
-left.set(xlabel="$W_1$", ylabel="$W_2$", aspect="equal")
-left.set(xlim=(0, 7.5), ylim=(0, 7.5))
-left.legend(loc="upper right")
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distances"}
+figure, right = figures.panels(height=4.5)
 u = torch.logspace(-2, math.log10(math.log(1000)), 29, dtype=torch.float64)
 c = torch.cosh(u)
 W1, W2 = random_factors("figure", 0, 3, 3, 3)
@@ -307,7 +374,7 @@ for values, style, ink, label in (
     right.loglog(u, values / unit, style, color=f"book:{ink}", label=label, ms=4)
 right.set(xlabel=r"$\ln \beta$", ylabel=r"distance$\,/\,\|A\|_*^{1/2}$")
 right.set_ylim(3e-5, None)
-right.legend(loc="upper left")
+figures.legend(figure, columns=2)
 figures.show("fig_orbit", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -320,10 +387,9 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_orbit
 # :name: fig-orbit
-# :alt: Left, one branch of a hyperbola with three chords; dashed lines lead from the middle of each chord to the nearest points of the hyperbola, one for the short chord, two for the longer ones. Right, distance of the midpoint against the logarithm of beta on logarithmic axes: quadratic at first, then as fast as the length of the line. Dots lie on the exact curve and between the bounds.
+# :alt: Distance of the midpoint against the logarithm of beta on logarithmic axes: quadratic at first, then as fast as the length of the line. Dots lie on the exact curve and between the bounds.
 #
-# Left: weights of size $1 \times 1$ with $A = 1$; chords between $g = \beta$ and $\beta^{-1}$, their middle (squares) and its nearest points on the orbit (dashed). Right: distance from the orbit for one $3 \times 3$ matrix, numerical minimum (symbols), exact distance
-# (line) and the bounds of {prf:ref}`thm-orbit-distance`, the lower one for $c^2 > 2$ (profile {glue:text}`profile`).
+# Distance of the midpoint from the orbit for one $3 \times 3$ matrix, numerical minimum (symbols), exact distance (blue line) and the bounds of {prf:ref}`thm-orbit-distance`, the lower one for $c^2 > 2$ (profile {glue:text}`profile`).
 # ```
 #
 # The first-order condition is met to {glue:text}`worst` at the worst of {glue:text}`cases` midpoints of random factorisations. How close the bounds are:
@@ -357,13 +423,85 @@ figures.show("fig_between", figure)
 #
 # Where the squared distance lies between the bounds of {prf:ref}`thm-orbit-distance`: 0 is the lower one, 1 the upper one, for random factorisations of a $3 \times 3$ matrix of rank 2 (dots) and for balanced ones (line) (profile {glue:text}`profile`).
 # ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a chord of the orbit, to lengthen"}
+stretch = torch.linspace(1.05, 7, 60, dtype=torch.float64)  # β
+central = (stretch + 1 / stretch) / 2  # c
+feet = nearest(unit_one, unit_one, central)
+X, Z = feet.X.flatten(), feet.Z.flatten()
+length = feet.distance.numpy()
+scene = figures.Moving(
+    r"$\beta$",
+    [f"{value:.2f}" for value in stretch.tolist()],
+    [
+        f"the middle ({c:.2f}, {c:.2f}) is {far:.2f} from the orbit"
+        for c, far in zip(central.tolist(), length.tolist(), strict=True)
+    ],
+    start=40,
+)
+orbit = scene.panel(xlabel="$W_1$", ylabel="$W_2$", equal=True)
+orbit.xlim = orbit.ylim = (0, 7.5)
+fine = torch.linspace(0.12, 8, 300, dtype=torch.float64)
+orbit.draw(fine, 1 / fine, "-", "black", "orbit, $W_1 W_2 = 1$")
+chord = torch.stack([stretch, 1 / stretch], dim=1)
+orbit.draw(chord, chord.flip(1), "o-", "orange", "chord")
+way = torch.stack([X, central, Z], dim=1)
+orbit.draw(way, way.flip(1), "o--", "blue", "to the nearest points")
+middle = central[:, None]
+orbit.draw(middle, middle, "s", "red", "middle of the chord")
+growth = scene.panel(xlabel=r"$\beta$", ylabel="distance from the orbit")
+growth.draw(stretch, length, "-", "blue", "distance of the middle")
+half = (central.square() - 1).sqrt() * math.sqrt(2)
+growth.draw(stretch, half, ":", "orange", "half of the chord")
+growth.draw([2 + math.sqrt(3)] * 2, [0, 4], "--", "grey", r"$\beta = 2 + √3$")
+growth.draw(stretch[:, None], length[:, None], "s", "red")
+scene.show("fig_orbit_chord")
+
+# %% [markdown]
+# Move $\beta$: up to $2 + \sqrt 3$ the nearest point to the middle of the chord stays at $(1, 1)$ and the distance is of second order in $\ln\beta$; beyond, the nearest point divides into two, and the distance grows like the chord.
+#
+# ```{glue:figure} fig_orbit_chord
+# :name: fig-orbit-chord
+# :alt: Left, one branch of a hyperbola with a chord and dashed lines from the middle of the chord to its nearest points on the hyperbola. Right, the distance of the middle against beta, flat at first and then nearly parallel to half of the chord's length.
+#
+# Weights of size $1 \times 1$ with $A = 1$. Left: the chord from $(\beta^{-1}, \beta)$ to $(\beta, \beta^{-1})$ and the numerical nearest points to its middle. Right: the distance; dashed grey, $\beta = 2 + \sqrt 3$.
+# ```
 #
 # ## What we found that the paper does not say
 #
-# - The distance of the paper's midpoints is known to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`), and exactly from balanced factorisations ({prf:ref}`thm-balanced-distance`), which are the farthest for given $A$ and $c$ up to that accuracy.
-# - The last step of the proof of Prop. 5.5, which the paper states without an estimate, takes three lines ({prf:ref}`lem-both`).
-# - For near-identity $g$ the distance is of second order: up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move.
-# - No point of $S$ needs special care: the distance is unbounded from every $W$.
+# - The distance of the midpoints to within $d_0^2/c^2$ in its square ({prf:ref}`thm-orbit-distance`); balanced factorisations are the farthest for given $A$ and $c$ up to that accuracy ({prf:ref}`thm-balanced-distance`).
+# - Up to $\beta = 2 + \sqrt 3$ the nearest point of a balanced orbit does not move, and the distance is of second order in $\ln \beta$.
+#
+# ## What it means for merging networks
+#
+# Two attention heads with the same product of queries and keys may have factors far apart, and their average can be far from every pair of factors with that product. If the two differ by little, $\ln \beta$ small, averaging is harmless: the
+# middle is off by a second-order amount only. So align $g$, not only the order of the neurons, before averaging such layers.
+#
+# **Read on.** [](33_unbounded_barriers.ipynb): the loss in place of the distance. [](36_curvature.ipynb): what curvature says about chords. [](31_components.ipynb): the components of such orbits.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 34.1
+# :class: lmc-exercise
+# Let $W_1 = W_2 = 1$ be numbers. Compute the distance of $(c, c)$ from the hyperbola $xy = 1$ by hand, and compare with {prf:ref}`thm-balanced-distance`.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# On the near branch put $s = x + y \ge 2$. With $xy = 1$ the squared distance $(c - x)^2 + (c - y)^2$ is $2c^2 - 2cs + s^2 - 2$, which is $(s - c)^2 + c^2 - 2$. If $c \ge 2$ the least value is $c^2 - 2$, at $s = c$, which two points of the branch have (one for $c = 2$). If $c \le 2$ it is
+# at $s = 2$, the point $(1, 1)$: $(2 - c)^2 + c^2 - 2 = 2 (c - 1)^2$. Here $\lVert A \rVert_* = 1$.
+# ```
+#
+# ```{admonition} Exercise 34.2
+# :class: lmc-exercise
+# Now let $W_1 = q \ge 1$ and $W_2 = 1/q$. Find $d_0$, and the limit for $\beta \to \infty$ of the distance in units of half of the line. Which factorisations are relatively closest to their orbit?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $D = q^2 - q^{-2} \ge 0$, so $d_0^2 = \frac12 (q^2 + q^{-2} - q^2 + q^{-2}) = q^{-2}$. The distance is $c\, d_0$ up to a term of order $1/c$, half of the line $\sqrt{c^2 - 1}\, (q^2 + q^{-2})^{1/2}$, and the limit is $(1 + q^4)^{-1/2}$. It is $1/\sqrt2$ for
+# the balanced factorisation and tends to 0 for the most unbalanced ones.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

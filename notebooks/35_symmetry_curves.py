@@ -13,9 +13,24 @@
 # %% [markdown]
 # # Curves that symmetries draw
 #
-# If a group acts on the weights and keeps the loss, then $\exp(tM) \cdot w$ is a curve of constant loss. Section 6.1 of Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` joins two points
-# $w$ and $g \cdot w$ in this way, and widens the idea to a map that is neither a group action nor a symmetry. This chapter settles when a group element lies on such a curve, derives the curvature that the
-# next chapter needs, and shows what the map does: as the paper says, the loss on the curve stays below that of the straight line. At the sizes of its Fig. 3b, c it is even exactly constant, and the curve starts at another minimum than $w$.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
+#
+# **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
+# changes the outputs by at most their norm; in G, Fig. 3b, c the loss on its curves stays below that of the straight line.
+#
+# **What we find.** The loss is constant on the curves of a symmetry ({claim}`G8.constant`), but only some $g$ have a real logarithm; for $\det g > 0$ two exponentials do what one cannot
+# ({claim}`G8.logarithm`, {claim}`G8.two_factors`). For the map, bound and comparison hold ({claim}`G9.bound`, {claim}`G10.straight`); at the sizes of G, Fig. 3b, c the loss is even exactly constant
+# ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$ ({claim}`G10.identity`).
+#
+# **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a barrier.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: matrix exponentials, eigenvalues, the pseudo-inverse $A^+$. [](31_components.ipynb) has the group $GL_h$ that acts on two layers. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 matrices: int = 20000  # sampled group elements for each size
@@ -84,14 +99,59 @@ from lmc_helpers.symmetry.trained_maps import (
 # %% [markdown]
 # ## Constant loss
 #
-# Let $G$ act on the weights, $L(g \cdot w) = L(w)$. For $M$ in the Lie algebra, equations (4) and (5) of the paper are
+# Two hidden neurons without activation have their input weights $W_1$ in a plane. An invertible matrix $g$ may move them, if $g^{-1}$ corrects the output weights:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, (plane, profiles) = figures.panels(2, height=4.2)
+moments = torch.linspace(0, 1, 101, dtype=torch.float64)
+start = [torch.tensor(W).double() for W in ([[1.0], [0.4]], [[1.0, 0.5]])]
+turning = torch.tensor([[0.3, -2.0], [2.0, 0.3]], dtype=torch.float64)
+two_negative = torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
+joining = {
+    r"$\exp(tM)$": (
+        "book:purple",
+        curve(GeneralLinear(), turning, start, moments),
+    ),
+    r"$\exp(tA)\,\exp(tB)$": (
+        "book:green",
+        two_factor_curve(start, two_negative, moments),
+    ),
+}
+for name, (ink, bent) in joining.items():
+    for weights_on, dash, of in (
+        (bent, "-", name),
+        (chord(bent, moments), "--", None),
+    ):
+        plane.plot(*weights_on[0][..., 0].T, dash, color=ink, label=of)
+        off = (weights_on[1] @ weights_on[0] - start[1] @ start[0]).flatten()
+        profiles.plot(moments, off.square(), dash, color=ink)
+plane.plot(*start[0], "o", color="book:black")
+plane.set(xlabel="weight of neuron 1", ylabel="weight of neuron 2", aspect=1)
+profiles.set(xlabel="$t$", ylabel="loss")
+figures.legend(idea)
+figures.show("fig_two_curves", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_two_curves
+# :name: fig-two-curves
+# :alt: Left, the plane of the input weights of two neurons with two curves from one point, a spiral and a half turn, and their chords dashed. Right, the loss is zero on both curves and high on both chords.
+#
+# Left: input weights of two neurons on two curves from one network, and the chords (dashed). The end of the green curve is $g = \operatorname{diag}(-1, -2)$ times its start; this $g$ has no real logarithm, and two
+# exponentials replace one. Right: the loss on the curves is 0, on the chords it is not.
+# ```
+#
+# Let $G$ act on the weights, $L(g \cdot w) = L(w)$. For $M$ in the Lie algebra, G, (4) and (5) are
 #
 # $$
-# \gamma_M(t) = \exp(tM) \cdot w, \qquad \gamma(t) = \exp(t \log g) \cdot w, \quad \gamma(0) = w, \quad \gamma(1) = g \cdot w,
+# \begin{aligned}
+# \gamma_M(t) &= \exp(tM) \cdot w, \\
+# \gamma(t) &= \exp(t \log g) \cdot w ,
+# \end{aligned}
 # $$
 #
-# and the loss is constant on them, as $\exp(tM) \in G$. Two groups for $w = (W_1, W_2)$ and $L = \|W_2 \sigma(W_1 X) - Y\|$: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and positive factors
-# of the $h$ neurons for a homogeneous $\sigma$, such as leaky ReLU. Random $g$ with $\det g > 0$ are taken whose eigenvalues are at least $0.04$ away from angle $\pi$: on the negative axis $\log g$ is not real, and close to it rounding spoils it.
+# where $\gamma(0) = w$ and $\gamma(1) = g \cdot w$. The loss is constant on them, as $\exp(tM) \in G$. Two groups for $w = (W_1, W_2)$ and $L = \|W_2 \sigma(W_1 X) - Y\|$: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and
+# positive factors of the $h$ neurons for a homogeneous $\sigma$, such as leaky ReLU. The next cell computes the loss along such curves and their chords, for random $g$ with $\det g > 0$ whose eigenvalues are at least $0.04$ away from angle
+# $\pi$: on the negative axis $\log g$ is not real, and close to it rounding spoils it.
 
 # %%
 normal = normal_stream(seed, "constant loss")
@@ -115,7 +175,7 @@ def change(weights, sigma):
 
 on_curve, on_line = [], []
 for action, M, sigma in cases.values():
-    path = curve(action, M, w, t)  # exp(tM)·w, (4)
+    path = curve(action, M, w, t)  # exp(tM)·w, G, (4)
     on_curve += change(path, sigma).tolist()
     on_line += change(chord(path, t), sigma).tolist()
 
@@ -125,7 +185,7 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 # %% [markdown]
 # ## Which group elements lie on a curve
 #
-# The logarithm in (5) has to be real.
+# The logarithm in G, (5) has to be real.
 #
 # ```{prf:theorem} Real logarithms
 # :label: thm-logarithm
@@ -148,8 +208,8 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 # probability $1/\sqrt2 - \frac12$, half of it for each as $g$ and $-g$ have the same law. Divide by $P(\det g > 0) = \frac12$.
 # ```
 #
-# Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve (5), while $-I_2$ does. In any Lie group, the elements
-# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices.
+# Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5), while $-I_2$ does. In any Lie group, the elements
+# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices. A sample of 3.:
 
 
 # %%
@@ -173,7 +233,7 @@ claims.check(
 )
 
 # %% [markdown]
-# The ends of the curves $\exp(tA) \exp(tB) \cdot w$:
+# The ends of the curves $\exp(tA) \exp(tB) \cdot w$ of 2., against $g \cdot w$:
 
 
 # %%
@@ -204,7 +264,7 @@ claims.check("G8.two_factors", with_two, rival=torch.cat(with_one).min().item())
 
 # %% [markdown]
 # For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
-# ({py:func}`~lmc_helpers.symmetry.matrix_logarithm.probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of Fig. 3b, c it is {glue:text}`none_32:.3f`.
+# ({py:func}`~lmc_helpers.symmetry.matrix_logarithm.probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`none_32:.3f`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the probability of no real logarithm"}
 figure, axis = figures.panels(height=3.8)
@@ -248,7 +308,7 @@ figures.numbers(
 # :name: fig-logarithm
 # :alt: Probability that a normal matrix of positive determinant has no real logarithm, against its size. The exact curve rises from 0 at size 1 over a fifth at size 2 towards 1, and the sampled points lie on it.
 #
-# How many group elements of positive determinant lie on no curve (5): normal entries, exact for every $h$ and sampled with {glue:text}`matrices` matrices each, about half of which count; bars: intervals at two-sided $10^{-3}$
+# How many group elements of positive determinant lie on no curve G, (5): normal entries, exact for every $h$ and sampled with {glue:text}`matrices` matrices each, about half of which count; bars: intervals at two-sided $10^{-3}$
 # (profile {glue:text}`profile`).
 # ```
 #
@@ -262,13 +322,32 @@ figures.numbers(
 # \kappa = \frac{\sqrt{\|\gamma'\|^2 \|\gamma''\|^2 - \langle \gamma', \gamma'' \rangle^2}}{\|\gamma'\|^3} .
 # $$
 #
-# For $GL_h$: $\gamma' = (M W_1, -W_2 M)$ and $\gamma'' = (M^2 W_1, W_2 M^2)$. For factors $\exp(t\mu)$ of the neurons and a $\sigma$ of degree $q$, with $D = \operatorname{diag}(\mu)$: $\gamma' = (D W_1, -q W_2 D)$ and $\gamma'' = (D^2 W_1, q^2 W_2 D^2)$. The
-# weights are those at $\gamma(t)$.
+# For $GL_h$
+#
+# $$
+# \begin{aligned}
+# \gamma' &= (M W_1, -W_2 M), \\
+# \gamma'' &= (M^2 W_1, W_2 M^2) ;
+# \end{aligned}
+# $$
+#
+# for factors $\exp(t\mu)$ of the neurons and a $\sigma$ of degree $q$, with $D = \operatorname{diag}(\mu)$,
+#
+# $$
+# \begin{aligned}
+# \gamma' &= (D W_1, -q W_2 D), \\
+# \gamma'' &= (D^2 W_1, q^2 W_2 D^2) .
+# \end{aligned}
+# $$
+#
+# The weights are those at $\gamma(t)$.
 # ```
 #
 # ```{prf:proof}
 # $\exp((t + s) M) \cdot w = \exp(sM) \cdot \gamma(t)$; differentiate in $s$, twice, using that $\rho(M)$ is linear. The derivative of $\gamma'/\|\gamma'\|$ is the part of $\gamma''$ normal to $\gamma'$, divided by $\|\gamma'\|$.
 # ```
+#
+# Both closed forms on random weights (the check differentiates the curve twice instead):
 
 # %%
 normal = normal_stream(seed, "curvature")
@@ -315,19 +394,22 @@ claims.check(
 # %% [markdown]
 # ## A map that is no action
 #
-# For a two-layer network with any activation the paper considers, in the letters used here,
+# For a two-layer network with any activation the paper considers, in the letters used here, the map G, (6)
 #
 # $$
-# g \cdot (W_1, W_2) = \bigl( g W_1,\; W_2\, \sigma(W_1 X)\, \sigma(g W_1 X)^+ \bigr)
+# \begin{aligned}
+# g \cdot (W_1, W_2) = \bigl( &g W_1, \\
+# &W_2\, \sigma(W_1 X)\, \sigma(g W_1 X)^+ \bigr)
+# \end{aligned}
 # $$
 #
-# with the pseudo-inverse, equation (6). It proves that the outputs change by at most their own norm (Prop. 6.1). There are $k$ samples and $h$ hidden neurons.
+# with the pseudo-inverse. It proves that the outputs change by at most their own norm (G, Prop. 6.1 with G, (7)). There are $k$ samples, $n$ inputs and $h$ hidden neurons.
 #
-# ```{prf:proposition} What the map (6) does
+# ```{prf:proposition} What the map G, (6) does
 # :label: prp-map
 # Write $s = \sigma(W_1 X)$, $s_g = \sigma(g W_1 X)$, both $h \times k$, and $P_g = s_g^+ s_g$, the orthogonal projection of $\mathbb R^k$ onto the row space of $s_g$.
 #
-# 1. The outputs of $g \cdot w$ are $W_2 s P_g$, and $\|W_2 s\|^2 = \|W_2 s P_g\|^2 + \|W_2 s (I - P_g)\|^2$. So (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
+# 1. The outputs of $g \cdot w$ are $W_2 s P_g$. The rows of $W_2 s$ split orthogonally into those of $W_2 s P_g$ and of $W_2 s (I - P_g)$, and so do their squared norms. So G, (7) holds, with equality only if all outputs of $g \cdot w$ are 0.
 # 2. If $s_g$ has rank $k$, the outputs do not change. This needs $k \le h$. It is then true for almost every $W_1$ if $\sigma$ is sigmoid and no two columns of $X$ are equal up to sign nor one of them 0, or if $\sigma$ is leaky ReLU, $k \le n$ and $X$ has rank $k$. For leaky ReLU and
 #    $n < k \le h$ it is not: on the open set where all rows of $g W_1 X$ have the same signs, $s_g$ has at most rank $n$. (It is not empty if no column of $X$ is 0: let the rows of $g W_1$ be near each other.)
 # 3. $\mathrm{id} \cdot w = (W_1, W_2 s s^+)$ has the outputs of $w$. It is $w$ for every $W_2$ if and only if $s$ has rank $h$, which needs $k \ge h$ and, as in 2, is not implied by it.
@@ -339,7 +421,7 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and the rows of $W_2 s$ split orthogonally.
+# 1\. $W_2 s s_g^+ s_g = W_2 s P_g$, and $P_g$ is an orthogonal projection.
 #
 # 2\. Rank $k$ means $P_g = I$. *Sigmoid.* Along almost every line through 0 the preactivations of a neuron are $a_1 t, \dots, a_k t$ with different $|a_j| > 0$. The functions $\sigma(a_j t)$ have their first poles at $t = \pm i \pi / |a_j|$, so they are linearly independent, and so are the $k$ analytic functions $W \mapsto \sigma(W x_j)$ of a row. The
 # determinant of $k$ rows is then an analytic function that is not 0, and vanishes on a null set only. *Leaky ReLU.* If $X$ has rank $k \le n$, then $Z = g W_1 X$ takes any value in $\mathbb R^{h \times k}$, with a null set of $W_1$ over each null set of $Z$ (a surjective linear map). The matrices of rank less than $k \le h$ are a null set, and so is
@@ -349,7 +431,16 @@ claims.check(
 #
 # 4\. The second weights are $W_2 s P_{g_1} s_{g_2 g_1}^+$ and $W_2 s\, s_{g_2 g_1}^+$.
 #
-# 5\. $Y - W_2 s P_g = Y (I - P_g) + (Y - W_2 s) P_g$, and the rows are orthogonal.
+# 5\. The difference of targets and outputs is
+#
+# $$
+# \begin{aligned}
+# Y - W_2 s P_g = \;&Y (I - P_g) \\
+# &+ (Y - W_2 s) P_g ,
+# \end{aligned}
+# $$
+#
+# and the rows of the two parts are orthogonal.
 #
 # 6\. $s_g^+$ is continuous on matrices of one rank, and the least non-zero singular value of $s_g$ tends to 0 where the rank falls. With its right singular vector $u$, $\|W_2 s\, s_g^+\| \ge \|W_2 s u\|$ over that value, which is unbounded unless $W_2 s u \to 0$; and $s u \ne 0$ for all $u \ne 0$ if $s$ has rank $k$. A rank below $k$
 # means that the rows of $s_g$ lie in one hyperplane of $\mathbb R^k$: $k - 1$ parameters for it and, by the independence in 2, one equation for each of the $h$ rows.
@@ -359,11 +450,23 @@ claims.check(
 # 8\. The mean of $P_g$ commutes with all rotations and has the trace $h$: it is $(h/k) I$.
 # ```
 #
-# The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first, the pseudo-inverse is not continuous; under the hypotheses of 2 a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of Fig. 3b, c,
-# and may meet them if $k = h$. And $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss in general for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$. With $k > h$ neither is so in
-# general. The bound (7) is the change that $W_2 = 0$ would make.
+# The paper says that $\gamma$ is defined when the map is continuous and $\mathrm{id} \cdot w = w$ for all $w$, and that the map does not keep the loss in general if $k > h$. The second is so. As to the first:
 #
-# A break of leaky ReLU with slope $\frac14$, $X = W_1 = W_2 = I_2$: for the invertible $g_\varepsilon = \begin{pmatrix} 1 & -1 \\ -4 & \frac14 + \varepsilon \end{pmatrix}$ the hidden neurons $s_g = \begin{pmatrix} 1 & -\frac14 \\ -1 & \frac14 + \varepsilon \end{pmatrix}$ have determinant $\varepsilon$.
+# - The pseudo-inverse is not continuous. Under the hypotheses of 2 a curve $\exp(tM) \cdot w$ in general position avoids the breaks if $k < h$, as at the sizes of G, Fig. 3b, c, and may meet them if $k = h$.
+# - $\mathrm{id} \cdot w = w$ for all $w$ calls for $k \ge h$, constant loss in general for $k \le h$. With $k < h$ the map is an action on the weights with $W_2 = W_2 s s^+$, and the outputs are constant, where $s_g$ has rank $k$.
+#
+# The bound G, (7) is the change that $W_2 = 0$ would make.
+#
+# A break of leaky ReLU with slope $\frac14$, $X = W_1 = W_2 = I_2$: for an invertible $g_\varepsilon$ the hidden neurons are $s_g$,
+#
+# $$
+# \begin{aligned}
+# g_\varepsilon &= \begin{pmatrix} 1 & -1 \\ -4 & \frac14 + \varepsilon \end{pmatrix} , \\
+# s_g &= \begin{pmatrix} 1 & -\frac14 \\ -1 & \frac14 + \varepsilon \end{pmatrix} ,
+# \end{aligned}
+# $$
+#
+# and $s_g$ has determinant $\varepsilon$. The change of $W_2$ when a tiny $\varepsilon$ becomes 0:
 
 
 # %%
@@ -383,7 +486,8 @@ for eps in (2.0**-10, 2.0**-20, 2.0**-30):
 claims.check("G10.continuous", min(jumps), n=len(jumps))
 
 # %% [markdown]
-# The paper's Fig. 3a: sigmoid networks with $m, h, n, k$ uniform in 2, …, 100 and normal data, here trained by {glue:text}`steps` steps of full-batch gradient descent where the paper uses SGD; $g$ has normal entries.
+# G, Fig. 3a has sigmoid networks with $m$ outputs, $h$ neurons, $n$ inputs and $k$ samples, all uniform in 2, …, 100, and normal data, here trained by {glue:text}`steps` steps of full-batch gradient descent where the paper uses SGD; $g$ has normal entries.
+# The outputs before and after the map:
 
 
 # %%
@@ -402,7 +506,7 @@ for m, h, n, k in sizes:
     net, w = sigmoid_network((m, h, n, k), steps, normal)
     g = normal(h, h)
     Z = net.output(w)  # W_2 s, (m, k)
-    Z_g = net.output(net.act(g, w))  # W_2 s P_g, by the map (6)
+    Z_g = net.output(net.act(g, w))  # W_2 s P_g, by the map G, (6)
     before.append(matrix_norm(Z).item())
     after.append(matrix_norm(Z - Z_g).item())
     excess.append(surplus(Z, Z_g))
@@ -431,7 +535,7 @@ claims.check("G9.zero", ratio[~changed], rival=ratio[changed].min())
 
 # %%
 def leaky_changes(seed):
-    """Relative changes of the outputs by the map (6), one for each network."""
+    """Relative changes of the outputs by the map G, (6), one for each network."""
     normal, found = normal_stream(seed, "leaky ReLU, n < k"), []
     for _ in range(pairs):
         net = PseudoInverse(leaky_relu(slope), normal(2, 5).abs())
@@ -503,15 +607,16 @@ figures.numbers(
 # :name: fig-bound-6-1
 # :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays well below the square root of 1 minus h over k.
 #
-# Left: the paper's Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square for a random row space (profile {glue:text}`profile`).
+# Left: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square for a random row space (profile {glue:text}`profile`).
 # ```
 #
-# About half of the points of such a figure show nothing: with $k \le h$ the change is 0 for sigmoid networks. (For leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to {glue:text}`leaky_most:.2f` of their norm.) For the others the largest ratio is {glue:text}`largest:.2f`, and the change is at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: the squared length of the
-# unit constant vector's projection to it, which would be $h/k$ on average, is {glue:text}`constant:.2f`, where the mean of $h/k$ is {glue:text}`mean_hk:.2f`.
+# About half of the points of such a figure show nothing: with $k \le h$ the change is 0 for sigmoid networks. (For leaky ReLU it is not: in the example with $n < k \le h$ a share of {glue:text}`leaky:.2f` of the random $g$ changes the outputs, by up to
+# {glue:text}`leaky_most:.2f` of their norm.) For the others the largest ratio is {glue:text}`largest:.2f`, at most {glue:text}`to_random:.2f` times what a random row space gives. The row space of $\sigma(g W_1 X)$ is not random: it holds
+# {glue:text}`constant:.2f` of the squared length of a constant vector on average, where a random one would hold the mean of $h/k$, {glue:text}`mean_hk:.2f`.
 #
-# ## The paper's Fig. 3b, c
+# ## Curves of the map: G, Fig. 3b, c
 #
-# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$; leaky ReLU. The paper states neither its slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
+# $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$; leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
 # $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. Minima by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
 # their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
 
@@ -522,7 +627,7 @@ def random_curves(start, magnitude, number, t, normal):
     net, w, Y = start
     M = magnitude * normal(number, 32, 32) / math.sqrt(32)
     w = tuple(W.expand(number, -1, -1) for W in w)
-    path = curve(net, M, w, t)  # exp(tM)·w by the map (6)
+    path = curve(net, M, w, t)  # exp(tM)·w by the map G, (6)
     on_curve, on_chord = (
         matrix_norm(net.output(v) - Y) / matrix_norm(Y)
         for v in (path, chord(path, t))
@@ -718,7 +823,7 @@ figures.numbers(
 # :name: fig-curves
 # :alt: Two panels with the loss on the curve and on the straight line for 8 and 64 samples at two magnitudes; with 8 samples the curve is flat at 0 under a hump of the line, with 64 samples the curve rises and the line has a higher hump.
 #
-# The paper's Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
+# G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
 # ```
 #
 # With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies. For the same reason $\gamma$ does not start at the minimum that was found but at
@@ -822,15 +927,54 @@ figures.numbers(
 # ```
 #
 # With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord. For single curves this is no law: with 256 samples and small $g$ a curve may be above it somewhere. The smallest share of
-# curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map (6) differs from that of the product by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
+# curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) differs from that of the product by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
 #
 # ## What we found that the paper does not say
 #
-# - A positive determinant does not make $\log g$ real; among normal $32 \times 32$ matrices of positive determinant a share of {glue:text}`none_32:.2f` has no real logarithm. Two exponentials always do.
-# - The map (6) keeps the outputs where $\sigma(g W_1 X)$ has rank $k$, and fixes $w$ under the identity for every $W_2$ where $\sigma(W_1 X)$ has rank $h$. For sigmoid networks this means $k \le h$ and $k \ge h$, for almost all weights; for leaky ReLU with more samples than inputs the ranks may be smaller.
+# - A positive determinant does not make $\log g$ real; among normal $32 \times 32$ matrices of positive determinant a share of {glue:text}`none_32:.2f` has no real logarithm.
+# - The map G, (6) keeps the outputs where $\sigma(g W_1 X)$ has rank $k$, and fixes $w$ under the identity for every $W_2$ where $\sigma(W_1 X)$ has rank $h$ ({prf:ref}`prp-map`). For sigmoid networks this means $k \le h$ and $k \ge h$, for almost all weights.
 # - At $k = h$, where both are possible, the pseudo-inverse has poles: $\det \sigma(\exp(tM) W_1 X)$ changes its sign on a share of {glue:text}`broken:.2f` of the curves with 32 samples and the
 #   smaller magnitude, and there $\gamma$ runs to infinity.
-# - The loss at $g \cdot w$ has an exact form, and the bound (7) is the change made by a second layer of zeros.
+#
+# ## What it means for merging networks
+#
+# A group of symmetries gives curves of constant loss in closed form, at the price of a matrix exponential. They serve networks that differ by a symmetry; networks from different trainings have to be matched with such a $g$ first. The
+# pseudo-inverse map reaches more of the minimum, but its curves keep the outputs only on a batch that is no larger than the layer.
+#
+# **Read on.** [](36_curvature.ipynb): how far the straight line is from such a curve. [](33_unbounded_barriers.ipynb): how high it gets.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 35.1
+# :class: lmc-exercise
+# Find a real logarithm of $-I_2$. Show that $\operatorname{diag}(-1, -2)$ has none, and write it as a product of two exponentials.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With $J = \begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$, $\exp(\pi J) = -I_2$. The eigenvalues $-1$ and $-2$ are simple and negative, so {prf:ref}`thm-logarithm` excludes a real logarithm. With
+# $B = \operatorname{diag}(0, \ln 2)$, $\exp(\pi J) \exp(B) = -\operatorname{diag}(1, 2)$: a stretch, then a half turn.
+# ```
+#
+# ```{admonition} Exercise 35.2
+# :class: lmc-exercise
+# Let $h = 1$ and $w = (x, y)$ with $xy = 1$. Compute the curvature of $(e^t x, e^{-t} y)$ at $t = 0$ by {prf:ref}`prp-curvature`. Where on the hyperbola is it largest?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\gamma' = (x, -y)$, $\gamma'' = (x, y)$. With $s = x^2 + y^2$ both have the squared norm $s$, and $s^2 - (x^2 - y^2)^2 = 4 x^2 y^2 = 4$, so $\kappa = 2 s^{-3/2}$. As $s \ge 2xy = 2$, it is largest at $(1, 1)$, where $\kappa = 1/\sqrt2$, and tends to 0 along the arms.
+# ```
+#
+# ```{admonition} Exercise 35.3
+# :class: lmc-exercise
+# Let $k = 1$ and $s = \sigma(W_1 X) \ne 0$. What are $\mathrm{id} \cdot w$ and its outputs? Which $W_2$ stay?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $s^+ = s^\top / \|s\|^2$, so $\mathrm{id} \cdot w = (W_1, W_2 s s^\top / \|s\|^2)$. Its output is $W_2 s$, as before. The rows of $W_2$ are projected onto the line of $s$; those that are multiples of $s^\top$ stay.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,15 +13,22 @@
 # %% [markdown]
 # # Is a chord close to its curve?
 #
-# Two minima that a curve of low curvature joins should be almost linearly connected. Theorem 6.2 of Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` says so: let $\gamma$ be a smooth curve in the level set $L^{-1}(c)$ from $w_1$ to $w_2$ with curvature at most $\kappa_{\max}$, and
-# $D = \|w_2 - w_1\|$. Then every point $w$ of the straight segment satisfies
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Two minima are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
-# $$
-# \operatorname{dist}(w, L^{-1}(c)) \le d_{\max} = \frac{1}{\kappa_{\max}} \Bigl( 1 - \sqrt{1 - (\kappa_{\max} D/2)^2} \Bigr), \qquad |L(w) - c| \le C_L\, d_{\max}
-# $$
+# **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
-# for a loss with Lipschitz constant $C_L$. On every orbit of $GL_h$ that is drawn at random in this chapter the bound holds, wherever $d_{\max}$ is real. As a theorem for all curves it is false: a curve that turns by more than half a circle may come back from another side, even a curve
-# $\exp(tM) \cdot w$ that a symmetry draws. With two hypotheses more, on the length of the curve and on $D$, the theorem is true and sharp.
+# **What we find.** On every orbit of $GL_h$ that is drawn at random in this chapter the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
+# circle may come back from another side, even one that a symmetry draws. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
+#
+# **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: curves and their curvature (1 over the radius of the best fitting circle), Lipschitz constants, and from [](35_symmetry_curves.ipynb) the curves $\exp(tM) \cdot w$. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 orbits: int = 300  # random curves under GL_h, for each magnitude of log g
@@ -67,6 +74,51 @@ from lmc_helpers.symmetry.orbit_chords import orbit_chords
 from lmc_helpers.symmetry.orbit_turns import loop, midpoint_distance, turn
 
 # %% [markdown]
+# ## The theorem
+#
+# Let $\gamma$ be a smooth curve in the level set $L^{-1}(c)$ from $w_1$ to $w_2$ with curvature at most $\kappa_{\max}$, and $D = \|w_2 - w_1\|$. G, Theorem 6.2 says that every point $w$ of the straight segment, the chord, satisfies G, (8) and (9),
+#
+# $$
+# \begin{aligned}
+# \operatorname{dist}(w, L^{-1}(c)) &\le d_{\max} , \\
+# |L(w) - c| &\le C_L\, d_{\max} , \\
+# d_{\max} = \frac{1}{\kappa_{\max}} \Bigl( 1 - &\sqrt{1 - (\kappa_{\max} D/2)^2} \Bigr)
+# \end{aligned}
+# $$
+#
+# for a loss with Lipschitz constant $C_L$. The height of a circular arc of radius $1/\kappa_{\max}$ over its chord is $d_{\max}$.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, (bow, dumbbell) = figures.panels(2, height=4.2)
+opened = np.linspace(-0.8, 0.8, 100)
+bow.plot(np.sin(opened), np.cos(opened) - np.cos(0.8), color="book:blue")
+ends = [-np.sin(0.8), 0, np.sin(0.8)]
+bow.plot(ends, [0, 0, 0], "o-", color="book:red", markersize=4)
+bow.plot([0, 0], [0, 1 - np.cos(0.8)], "--", color="book:black")
+bow.annotate(r"$d_{\max}$", (0.04, 0.1))
+bow.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.5, 0.7), title="as it should be")
+width, around = 0.1, torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
+whole = planar_neck(around, width)[0]
+dumbbell.plot(*whole.T, color="book:grey", linewidth=1, label="level set")
+dumbbell.plot(*whole[:501].T, color="book:blue", label=r"curve $\gamma$")
+across = [0, 0, 0], [width, 0, -width]
+dumbbell.plot(*across, "o-", color="book:red", markersize=4, label="chord")
+circle = width * around.cos(), width * around.sin()
+dumbbell.plot(*circle, ":", color="book:black", label="distance $D/2$")
+dumbbell.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.6, 0.6))
+dumbbell.set_title("a narrow neck")
+figures.legend(idea, columns=4)
+figures.show("fig_idea_neck", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_idea_neck
+# :name: fig-idea-neck
+# :alt: Left, a circular arc over its chord; a dashed line from the middle of the chord to the arc is marked d max. Right, a closed curve like a dumbbell with a chord across its narrow neck; half of the curve joins the ends of the chord, far away from its middle.
+#
+# Left: a short curve stays close to its chord. Right: the ends of the chord face each other across a narrow neck of the level set; the curve between them goes around, with bounded curvature, and the middle of the chord is as far from the
+# level set as from its ends, however narrow the neck.
+# ```
+#
 # ## A full turn inside an orbit
 #
 # The minimum of a linear network is an orbit of $GL_h$. Let a group element turn two neurons by a full turn and rescale the third: the turn makes the curve long and keeps its curvature small, and leaves no trace in the ends.
@@ -76,14 +128,21 @@ from lmc_helpers.symmetry.orbit_turns import loop, midpoint_distance, turn
 # Let $L = \|W_2 W_1 - Y\|$ with $Y = \operatorname{diag}(r^2, r^2, 1)$, a network with three hidden neurons and $X = I$. Let $0 < a < 1$, $r \ge e^a$, $J = \begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$,
 #
 # $$
-# W_1 = \operatorname{diag}(r, r, e^{-a}), \qquad W_2 = \operatorname{diag}(r, r, e^{a}), \qquad M = 2\pi J \oplus (2a) .
+# \begin{aligned}
+# W_1 &= \operatorname{diag}(r, r, e^{-a}), \\
+# W_2 &= \operatorname{diag}(r, r, e^{a}), \\
+# M &= 2\pi J \oplus (2a) .
+# \end{aligned}
 # $$
 #
-# The curve $\exp(tM) \cdot w = (e^{tM} W_1, W_2 e^{-tM})$, equation (4), lies in the minimum. Its curvature is at most $\bar\kappa = \frac{1}{2r} \sqrt{1 + a^4 \cosh(2a) / (2\pi^4 r^2)}$ and $D = 2\sqrt2 \sinh a$. The midpoint of the chord has the distance
+# The curve $\exp(tM) \cdot w = (e^{tM} W_1, W_2 e^{-tM})$, G, (4), lies in the minimum. Its curvature is at most $\bar\kappa = \frac{1}{2r} \sqrt{1 + a^4 \cosh(2a) / (2\pi^4 r^2)}$ and $D = 2\sqrt2 \sinh a$. The midpoint of the chord has the distance
 # $\sqrt2\, (\cosh a - 1)$ from the whole minimum. For $r \to \infty$
 #
 # $$
-# \frac{\operatorname{dist}}{d_{\max}} \sim \frac{2\sqrt2\, r}{\cosh a + 1} \to \infty, \qquad \frac{L}{C_L\, d_{\max}} \to \sqrt2
+# \begin{aligned}
+# \frac{\operatorname{dist}}{d_{\max}} &\sim \frac{2\sqrt2\, r}{\cosh a + 1} \to \infty, \\[1ex]
+# \frac{L}{C_L\, d_{\max}} &\to \sqrt2
+# \end{aligned}
 # $$
 #
 # at the midpoint, with the Lipschitz constant $C_L = \sqrt2\, r$ of $L$ on the convex set $K$ of all weights with $\|W_1\|_2, \|W_2\|_2 \le r$, which holds the curve and the chord.
@@ -95,7 +154,10 @@ from lmc_helpers.symmetry.orbit_turns import loop, midpoint_distance, turn
 # *Distance.* The midpoint is $(P, P)$ with $P = \operatorname{diag}(r, r, c)$, $c = \cosh a$. The function
 #
 # $$
-# G(X, Z) = \|P - X\|^2 + \|P - Z\|^2 + 2 (c - 1) \bigl( (Z X)_{33} - 1 \bigr)
+# \begin{aligned}
+# G(X, Z) = \;&\|P - X\|^2 + \|P - Z\|^2 \\
+# &+ 2 (c - 1) \bigl( (Z X)_{33} - 1 \bigr)
+# \end{aligned}
 # $$
 #
 # is the squared distance on the minimum $Z X = Y$. It is convex, as $|2 (ZX)_{33}| \le \|X\|^2 + \|Z\|^2$ and $c - 1 < 1$, and stationary at $X = Z = \operatorname{diag}(r, r, 1)$, which is a minimum of the network. So the squared distance is the value there, $2 (c - 1)^2$. With $d_{\max} \sim \bar\kappa D^2/8 \sim
@@ -104,20 +166,30 @@ from lmc_helpers.symmetry.orbit_turns import loop, midpoint_distance, turn
 # *Loss.* At the midpoint $L = c^2 - 1 = \sinh^2 a$. In $K$ a change $(\Delta_1, \Delta_2)$ of the weights changes $W_2 W_1$ by at most $r \|\Delta_1\| + r \|\Delta_2\| \le \sqrt2\, r \|\Delta\|$. (Composed with the nearest-point projection onto $K$, $L$ is Lipschitz everywhere and the same on the curve and the chord.)
 # ```
 #
-# The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. Its distance bound needs no particular loss: for $L = \operatorname{dist}(\cdot, S)$, $S$ the minimum, (9) with $C_L = 1$ is (8).
+# The paper's proof compares $\gamma$ with the circular arc over the same chord; here $\gamma$ is a full circle of radius $1/\kappa$, nearly, which does not stay close to its ends. The bound on the distance needs no particular loss: for
+# $L = \operatorname{dist}(\cdot, S)$, $S$ the minimum, G, (9) with $C_L = 1$ is G, (8).
 #
-# Both ends are also joined by equation (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is no remedy in general. Replace the turn by a loop $p(t) = r\, (s,\; s (1 - 2t),\; \varepsilon,\; \varepsilon t^3)$,
-# $s = t - t^2$, $\varepsilon = 0.01/r$, in the first column of $W_1$, with output weights 0. Being a polynomial, $p(t) = \sum_j t^j c_j = e^{tN} c_0$ with the nilpotent $N c_j = (j + 1)\, c_{j + 1}$, $c_4 = 0$, and $N \oplus (2a)$ is the principal logarithm of its exponential. As before, $G$ gives the same distance.
+# Both ends are also joined by G, (5) with the principal logarithm, which drops the rotation: $\log \operatorname{diag}(1, 1, e^{2a}) = \operatorname{diag}(0, 0, 2a)$. That curve is short, and the bound holds. But the principal logarithm is no remedy in general. Replace the turn by a loop
+#
+# $$
+# \begin{aligned}
+# p(t) &= r\, (s,\; s (1 - 2t),\; \varepsilon,\; \varepsilon t^3), \\
+# s &= t - t^2 , \quad \varepsilon = 0.01/r ,
+# \end{aligned}
+# $$
+#
+# in the first column of $W_1$, with output weights 0. Being a polynomial, $p(t) = \sum_j t^j c_j = e^{tN} c_0$ with the nilpotent $N c_j = (j + 1)\, c_{j + 1}$, $c_4 = 0$, and $N \oplus (2a)$ is the principal logarithm of its exponential. As before,
+# $G$ gives the same distance. Both curves, with the curvature from a grid:
 
 
 # %%
 def at_midpoint(w, M):
-    """Theorem 6.2 for the midpoints of chords of exp(tM)·w with X = I, (B,) each."""
+    """G, Theorem 6.2 for the midpoints of chords of exp(tM)·w with X = I, (B,) each."""
     X = torch.eye(w[0].shape[-1], dtype=torch.float64).expand(len(M), -1, -1)
     grid = torch.linspace(0, 1, 1001, dtype=torch.float64)  # t
     one = orbit_chords(w, M, X, grid, torch.tensor([0.5]).double())
     V_1, V_2 = (V[:, 0] for V in one.chord)
-    d_max = arc_height(one.kappa, one.D)  # (8), with the largest κ on the grid
+    d_max = arc_height(one.kappa, one.D)  # G, (8), with the largest κ on the grid
     loss = matrix_norm(V_2 @ V_1 - w[1] @ w[0])
     turns = one.kappa * one.length / math.pi
     return d_max, loss / (one.lipschitz * d_max), turns
@@ -155,7 +227,10 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 # Let $e = \sqrt{2\delta} < \frac14$, $w = (\sqrt\delta, 0, \sqrt\delta, 0)$, and for $0 \le \varphi \le \pi$
 #
 # $$
-# u = \bigl( \sqrt\delta \cos\varphi,\; \sqrt\delta \sin\varphi - \sin\varphi \cos\varphi \bigr), \qquad v = \bigl( \sqrt\delta \cos\varphi + \sin^2\varphi,\; \sqrt\delta \sin\varphi \bigr).
+# \begin{aligned}
+# u &= \sqrt\delta\, (\cos\varphi, \sin\varphi) - (0, \sin\varphi \cos\varphi) , \\
+# v &= \sqrt\delta\, (\cos\varphi, \sin\varphi) + (\sin^2\varphi, 0) .
+# \end{aligned}
 # $$
 #
 # This smooth curve lies in the minimum and joins $w$ to $-w$, so that $D = 2e$. Its curvature is at most $\bar\kappa = (2 + e)/(1 - e)^2$, and $\bar\kappa D/2 < 1$. The midpoint 0 of the chord has the distance $e = D/2$ from the minimum, and
@@ -180,10 +255,13 @@ claims.check("G11.principal", by_loop[-1].item(), n=1)
 #
 # The minimum is a nearly flat cone at the scale of the curve; for $\delta \to 0$ the curve becomes a full circle through the tip. This curve is no $\exp(tM) \cdot w$.
 #
-# The same happens in a plane, where it can be drawn: $y^2 = (e + x^2)^2 (1 - x^2)$ is a smooth closed curve, $x = \sin\theta$, $y = (e + \sin^2\theta) \cos\theta$, regular also at $e = 0$, so that its curvature is bounded for all $e \le 1$. No point of it is closer to 0 than $e$, since with $\xi = x^2$
+# The same happens in a plane: the closed curve of {numref}`fig-idea-neck` is $y^2 = (e + x^2)^2 (1 - x^2)$, $x = \sin\theta$, $y = (e + \sin^2\theta) \cos\theta$, regular also at $e = 0$, so that its curvature is bounded for all $e \le 1$. No point of it is closer to 0 than $e$, since with $\xi = x^2$
 #
 # $$
-# x^2 + y^2 - e^2 = \xi \bigl( 1 - e^2 + (2e + \xi)(1 - \xi) \bigr) \ge 0 .
+# \begin{aligned}
+# x^2 &+ y^2 - e^2 \\
+# &= \xi \bigl( 1 - e^2 + (2e + \xi)(1 - \xi) \bigr) \ge 0 .
+# \end{aligned}
 # $$
 
 # %%
@@ -213,7 +291,7 @@ for e in (0.01, 0.001, 0.0001):
 claims.check("G11.neck", in_d_max)
 
 # %% [markdown]
-# Here $d_{\max}$ comes from the largest curvature on a grid of 4001 points. At $e = 0.01$ the midpoint is {glue:text}`neck_ratio:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`neck_loss:.0f` times $C_L d_{\max}$. Over the width of the neck, and over the size of the turn:
+# At $e = 0.01$ the midpoint is {glue:text}`neck_ratio:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`neck_loss:.0f` times $C_L d_{\max}$. Over the width of the neck, and over the size of the turn:
 
 # %%
 e_grid = np.geomspace(0.002, 0.2, 25)
@@ -223,13 +301,16 @@ families = {  # κ_max at each e
 }
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck"}
-figure, (orbit, drawn, necks) = figures.panels(
-    3, height=4.3, width_ratios=(1, 1.25, 1)
-)
+figure, (orbit, necks) = figures.panels(2, height=4)
 sizes, limit = radii[1:], 2 * math.sqrt(2) / (math.cosh(a) + 1) * radii[1:]
-orbit.plot(sizes, by_turn[1:], "o", markersize=4, label="turn, (4)")
-orbit.plot(sizes, by_loop[1:], "s", markersize=4, label="loop, (5)")
-orbit.plot(sizes, limit, color="book:black", linewidth=1, label="limit")
+for ratios, mark, ink, name in (
+    (by_turn, "o", "book:purple", "turn, G, (4)"),
+    (by_loop, "s", "book:orange", "loop, G, (5)"),
+):
+    orbit.plot(sizes, ratios[1:], mark, color=ink, markersize=4, label=name)
+orbit.plot(
+    sizes, limit, color="book:black", linewidth=1, label="limit of the turn"
+)
 orbit.axhline(1, color="book:black", linewidth=1, linestyle=":")
 orbit.set(
     xscale="log",
@@ -238,36 +319,41 @@ orbit.set(
     ylabel=r"distance $/\, d_{\max}$",
     title="inside an orbit",
 )
-orbit.legend(fontsize=9)
-e = 0.1
-theta = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
-whole, half = planar_neck(theta, e)[0], planar_neck(phi, e)[0]
-drawn.plot(*whole.T, color="book:grey", linewidth=1, label="level set")
-drawn.plot(*half.T, color="book:blue", label=r"$\gamma$")
-across = [0, 0, 0], [e, 0, -e]
-drawn.plot(*across, "o-", color="book:red", markersize=3, label="chord")
-circle = e * theta.cos(), e * theta.sin()
-drawn.plot(*circle, ":", color="book:black", label="distance $D/2$")
-drawn.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-1.0, 0.55), title="narrow neck")
-drawn.legend(loc="lower center", ncols=2, fontsize=9, columnspacing=1)
-for name, kappa in families.items():
+orbit.legend()
+for (name, kappa), ink in zip(
+    families.items(), ("book:green", "book:blue"), strict=True
+):
     real = np.array(kappa) * e_grid <= 1
     x = torch.tensor(e_grid[real])
-    necks.plot(x, x / arc_height(torch.tensor(kappa)[real], 2 * x), label=name)
+    ratio = x / arc_height(torch.tensor(kappa)[real], 2 * x)
+    necks.plot(x, ratio, color=ink, label=name)
 necks.axhline(1, color="book:black", linewidth=1)
 necks.set(
     xscale="log",
     yscale="log",
     xlabel="half width $e$ of the neck",
+    ylabel=r"distance $/\, d_{\max}$",
     title="across a neck",
 )
-necks.legend(fontsize=9)
+necks.legend()
 figures.show("fig_neck", figure)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+figure, axis = figures.card()
+full_turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
+whole_neck = planar_neck(full_turn, 0.1)[0]
+axis.plot(*whole_neck.T, color="book:grey", linewidth=1.2, label="minimum")
+axis.plot(*planar_neck(phi, 0.1)[0].T, color="book:blue", label="curve")
+style = dict(color="book:red", markersize=4, label="chord")
+axis.plot([0, 0], [0.1, -0.1], "o-", **style)
+axis.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.85, 0.5))
+axis.set_axis_off()
+axis.legend(loc="lower center", ncols=3, columnspacing=1, handlelength=1.4)
+figures.keep(figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 kappa_01 = largest_curvature(*network_neck(phi, 0.1**2 / 2))
 figures.numbers(
-    e_drawn=e,
     kappa_01=kappa_01,
     kappa_bound_01=curvature_bound(0.1**2 / 2),
     kappa_001=largest_curvature(*network_neck(phi, 0.01**2 / 2)),
@@ -287,18 +373,65 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_neck
 # :name: fig-neck
-# :alt: Three panels. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. A closed curve like a dumbbell with a chord across its narrow neck. The ratio grows like 1 over the width of the neck.
+# :alt: Two panels. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
 #
-# Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the curves of {prf:ref}`thm-turn` with $a = 0.1$ (left; the line is the limit for the turn) and across necks (right). Middle: the plane curve at $e =$ {glue:text}`e_drawn`, with the chord across its neck
+# Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the curves of {prf:ref}`thm-turn` with $a = 0.1$ (left) and across necks (right)
 # (profile {glue:text}`profile`).
 # ```
 #
 # The largest curvature stays bounded while the neck closes: for the network it is {glue:text}`kappa_01:.3f` at $e = 0.1$ (the theorem says at most {glue:text}`kappa_bound_01:.3f`) and {glue:text}`kappa_001:.3f` at $e = 0.01$, for the plane curve {glue:text}`kappa_plane_01:.2f` and {glue:text}`kappa_plane_001:.2f`.
 # The midpoint is {glue:text}`ratio_01:.1f` times as far from the minimum as $d_{\max}$ says for the network at $e = 0.1$.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the neck, to narrow"}
+narrow = np.geomspace(0.5, 0.005, 41)  # half widths e
+round_trip = torch.linspace(0, 2 * math.pi, 145, dtype=torch.float64)
+outlines = torch.stack([planar_neck(round_trip, value)[0] for value in narrow])
+bends = torch.tensor([largest_curvature(*planar_neck(phi, v)) for v in narrow])
+width = torch.tensor(narrow)
+allowed, real = torch.full_like(width, math.nan), bends * width <= 1
+allowed[real] = arc_height(bends[real], 2 * width[real])  # d_max
+scene = figures.Moving(
+    "half width $e$ of the neck",
+    [f"{value:.3f}" for value in narrow],
+    [
+        f"middle {value:.3f} from the level set, bound {height:.4f}"
+        if math.isfinite(height)
+        else f"middle {value:.3f} from the level set, no bound"
+        for value, height in zip(narrow, allowed.tolist(), strict=True)
+    ],
+    start=14,
+)
+neck = scene.panel(equal=True, xlim=(-1.15, 1.15), ylim=(-1.15, 1.15))
+neck.draw(*outlines.permute(2, 0, 1), "-", "grey", "level set")
+half_way = outlines[:, :73]
+neck.draw(*half_way.permute(2, 0, 1), "-", "blue", r"curve $\gamma$", width=2.2)
+circle = torch.stack([round_trip.cos(), round_trip.sin()])
+around = width[:, None, None] * circle  # the nearest points touch it
+neck.draw(around[:, 0], around[:, 1], ":", "black", "circle of radius $D/2$")
+chord = width[:, None] * torch.tensor([1.0, -1.0]).double()
+neck.draw([0, 0], chord, "o-", "red", "chord")
+bound_plot = scene.panel(
+    xlabel="half width $e$", xscale="log", xlim=(0.6, 0.004), yscale="log"
+)
+bound_plot.draw(narrow, narrow, "-", "red", "distance of the middle, $D/2$")
+bound_plot.draw(narrow, allowed, "-", "green", "bound of the theorem")
+for height, ink in ((width, "red"), (allowed, "green")):
+    bound_plot.draw(narrow[:, None], height[:, None], "o", ink)
+scene.show("fig_narrowing")
+
+# %% [markdown]
+# Move $e$: the neck closes, the curvature hardly changes, and the bound $d_{\max}$ becomes ever smaller beside the distance $e = D/2$ at which the level set stays from the middle of the chord.
+#
+# ```{glue:figure} fig_narrowing
+# :name: fig-narrowing
+# :alt: Left, a closed curve shaped like a dumbbell with a short chord across its neck and a circle around the chord's middle that the curve does not enter. Right, on logarithmic axes, the distance of the middle falls in proportion to the neck's width, the bound of the theorem with its square.
+#
+# The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. Left: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Right: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
+# ```
 #
 # ## The corrected theorem
 #
-# ```{prf:theorem} Theorem 6.2 with its two hypotheses
+# ```{prf:theorem} G, Theorem 6.2 with two hypotheses
 # :label: thm-spindle
 # Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, twice continuously differentiable and regular, with curvature at most $\kappa$, from $w_1$ to $w_2$ at distance $D$.
 #
@@ -317,11 +450,12 @@ figures.numbers(
 # $T \cdot n \ge -\sin(\sigma/R)$ because $n$ is orthogonal to $T(s_0)$. Integrate:
 #
 # $$
-# (\gamma - o) \cdot T(s_0) \ge R \sin\tfrac\sigma R \ge 0, \qquad (\gamma - o) \cdot n \ge r_0 - R + R \cos\tfrac\sigma R \ge 0,
-# $$
-#
-# $$
-# |\gamma - o|^2 \ge R^2 + (r_0 - R)^2 + 2 (r_0 - R) R \cos\tfrac\sigma R > R^2 .
+# \begin{aligned}
+# &(\gamma - o) \cdot T(s_0) \ge R \sin\tfrac\sigma R \ge 0, \\
+# &(\gamma - o) \cdot n \ge r_0 - R + R \cos\tfrac\sigma R \ge 0, \\
+# &|\gamma - o|^2 \ge R^2 + (r_0 - R)^2 \\
+# &\qquad + 2 (r_0 - R) R \cos\tfrac\sigma R > R^2 .
+# \end{aligned}
 # $$
 #
 # This holds at the end too, which lies in the ball: a contradiction.
@@ -337,10 +471,16 @@ figures.numbers(
 # The last statement is the definition of $C_L$.
 # ```
 #
-# For small $\kappa D$ the paper approximates $d_{\max} \approx \kappa D^2/8$, which is right: $d_{\max} = \frac{\kappa D^2}{8} \cdot \frac{2}{1 + \sqrt{1 - x^2}}$ with $x = \kappa D/2$, so that the relative error is about $x^2/4$. At $D = 2/\kappa$ it is half of $d_{\max}$.
+# For small $\kappa D$ the paper approximates $d_{\max} \approx \kappa D^2/8$, which is right: with $x = \kappa D/2$
+#
+# $$
+# d_{\max} = \frac{\kappa D^2}{8} \cdot \frac{2}{1 + \sqrt{1 - x^2}} ,
+# $$
+#
+# so that the relative error is about $x^2/4$. At $D = 2/\kappa$ it is half of $d_{\max}$.
 #
 # So a point of the chord can leave the curve by more than $d_{\max}$ only if the curve is longer than half a circle of radius $1/\kappa$. The other hypothesis, $D \le 2/\kappa$, is needed for $d_{\max}$ to be real, and no level set has to satisfy it: on the hyperbola $uv = 1$, the minimum of a network with one
-# hidden neuron, $\kappa \le 1/\sqrt 2$, and the ends $(a, 1/a)$ and $(1/a, a)$ are further apart than $2\sqrt 2$ for $a > 1 + \sqrt 2$.
+# hidden neuron, $\kappa \le 1/\sqrt 2$, and the ends $(a, 1/a)$ and $(1/a, a)$ are further apart than $2\sqrt 2$ for $a > 1 + \sqrt 2$. Circular arcs of radius 1, shorter and longer than half a circle:
 
 
 # %%
@@ -459,21 +599,41 @@ figures.numbers(
 # Let $Y = W_2 W_1 X$. On the chord from $w = (W_1, W_2)$ to $g \cdot w = (g W_1, W_2 g^{-1})$
 #
 # $$
-# \|W_2(\lambda) W_1(\lambda) X - Y\| = \lambda (1 - \lambda)\, \bigl\| W_2 (g + g^{-1} - 2I) W_1 X \bigr\| .
+# \begin{aligned}
+# &\|W_2(\lambda) W_1(\lambda) X - Y\| = \lambda (1 - \lambda)\, \| B \| , \\
+# &B = W_2 (g + g^{-1} - 2I) W_1 X .
+# \end{aligned}
 # $$
 #
-# It does not change if $w$ is replaced by $(q W_1, W_2/q)$, $q > 0$, another minimum of the orbit, whereas $\kappa_{\max} \to 0$ as $q \to \infty$ if $M W_1 \ne 0$ and $g = \exp M$.
+# The loss does not change if $w$ is replaced by $(q W_1, W_2/q)$, $q > 0$, another minimum of the orbit, whereas $\kappa_{\max} \to 0$ as $q \to \infty$ if $M W_1 \ne 0$ and $g = \exp M$.
 # ```
 #
 # ```{prf:proof}
-# $W_2 \bigl( (1 - \lambda) I + \lambda g^{-1} \bigr) \bigl( (1 - \lambda) I + \lambda g \bigr) W_1 = W_2 \bigl( I + \lambda (1 - \lambda) (g + g^{-1} - 2I) \bigr) W_1$, as $(1 - \lambda)^2 + \lambda^2 = 1 - 2\lambda (1 - \lambda)$. The factors $q$ and $1/q$ cancel. On the new curve $\|\gamma'\| \ge q\, \|M e^{tM} W_1\|$, and
+# The product of the middle factors is
+#
+# $$
+# \begin{aligned}
+# &\bigl( (1 - \lambda) I + \lambda g^{-1} \bigr) \bigl( (1 - \lambda) I + \lambda g \bigr) \\
+# &\quad = I + \lambda (1 - \lambda) (g + g^{-1} - 2I) ,
+# \end{aligned}
+# $$
+#
+# as $(1 - \lambda)^2 + \lambda^2 = 1 - 2\lambda (1 - \lambda)$. The factors $q$ and $1/q$ cancel. On the new curve $\|\gamma'\| \ge q\, \|M e^{tM} W_1\|$, and
 # $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le \|M\|_2/\|\gamma'\|$ because $\gamma''$ arises from $\gamma'$ by multiplication with $\pm M$. $\|M e^{tM} W_1\|$ is continuous in $t$ and nowhere 0.
 # ```
 #
 # So a small curvature alone says nothing about the barrier: along the orbit the same barrier comes with arbitrarily small curvature. (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.) What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
 #
-# Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. $C_L = \bigl( \max_{\text{ends}} \|W_1 X\|_2^2 + \max_\gamma \|W_2\|_2^2\, \|X\|_2^2 \bigr)^{1/2}$ bounds the difference quotients of the loss between points of the chord and of
-# $\gamma$.
+# Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. The constant $C_L$ with
+#
+# $$
+# \begin{aligned}
+# C_L^2 = \;&\max_{\text{ends}} \|W_1 X\|_2^2 \\
+# &+ \max_\gamma \|W_2\|_2^2\, \|X\|_2^2
+# \end{aligned}
+# $$
+#
+# bounds the difference quotients of the loss between points of the chord and of $\gamma$.
 
 # %%
 times = torch.linspace(0, 1, steps, dtype=torch.float64)  # t
@@ -531,7 +691,7 @@ together = {
     key: torch.cat([f[key] for f in found.values()]) for key in found[0.1]
 }
 valid = together["valid"]
-d_max = arc_height(together["kappa"][valid], together["D"][valid])  # (8)
+d_max = arc_height(together["kappa"][valid], together["D"][valid])  # G, (8)
 in_bound = together["loss"][valid] / (together["lipschitz"][valid] * d_max)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.orbit_loss"}
@@ -667,10 +827,40 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - Bounded curvature alone does not bound the distance by $d_{\max}$: on curves $\exp(tM) \cdot w$ of equation (4) the distance exceeds it by any factor ({prf:ref}`thm-turn`), and in the minimum of a network with two hidden neurons the midpoint of a chord can be as far from the minimum as from its ends.
-# - On random orbits the printed bound holds wherever it is real, because their curves are short enough.
-# - With $\ell \le \pi/\kappa_{\max}$ and $D \le 2/\kappa_{\max}$ the theorem holds in any dimension, and neither constant can be improved.
-# - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do.
+# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). On random orbits the bound holds because their curves are short.
+# - The two hypotheses that mend it cannot be weakened ({prf:ref}`thm-spindle`).
+# - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`).
+#
+# ## What it means for merging networks
+#
+# A known path of low loss says something about the average of its ends if it is short: no longer than half a circle of its own curvature. Then the average is off the minimum by a second-order amount, about $\kappa D^2/8$. A long path, even a gentle
+# one, says nothing.
+#
+# **Read on.** [](35_symmetry_curves.ipynb): the curves. [](34_orbit_distance.ipynb): exact distances of midpoints from an orbit. [](46_chord_deviation.ipynb): chords and curves in another setting.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 36.1
+# :class: lmc-exercise
+# A circular arc of radius 1 has the opening angle $2\theta$, $0 < \theta < \pi$. Express $D$, $d_{\max}$ and the distance of the chord's midpoint from the arc by $\theta$. When does the bound hold?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $D = 2 \sin\theta$, so $d_{\max} = 1 - |\cos\theta|$. The midpoint is $|\cos\theta|$ away from the centre. For $\theta \le \frac\pi2$ the nearest point is the middle of the arc, at $1 - \cos\theta = d_{\max}$: equality. For $\theta > \frac\pi2$ the nearest points are
+# the ends, at $\sin\theta$. As $\sin^2\theta = (1 - |\cos\theta|)(1 + |\cos\theta|) > d_{\max}^2$, the bound fails.
+# ```
+#
+# ```{admonition} Exercise 36.2
+# :class: lmc-exercise
+# Let $h = 1$, $w = (q, 1/q)$ and $g > 1$ a number, $X = 1$. Compute the highest loss on the chord from $w$ to $g \cdot w$, and $\kappa_{\max}$ on the orbit between them for $q > 1$. What happens to $\kappa_{\max}$, $D$, $C_L$ and $C_L d_{\max}$ as $q \to \infty$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# By {prf:ref}`prp-orbit-chord` the highest loss is $\frac14 (g + g^{-1} - 2) = \frac{(g - 1)^2}{4g}$ for every $q$. The curvature of the hyperbola is $2 (x^2 + y^2)^{-3/2}$, largest at the start: $\kappa_{\max} = 2 (q^2 + q^{-2})^{-3/2} \sim 2 q^{-3}$. $D \sim q (g - 1)$ and
+# $C_L \sim q g$, the largest norm of a point. So $\kappa_{\max} D \to 0$, $d_{\max} \sim \frac18 \kappa_{\max} D^2 \sim \frac{(g - 1)^2}{4q}$, and $C_L d_{\max} \to \frac14 g (g - 1)^2$: the bound stays, $g^2$ times too large, while the curvature vanishes.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

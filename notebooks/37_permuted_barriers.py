@@ -13,10 +13,23 @@
 # %% [markdown]
 # # Barriers after the best permutation
 #
-# A high barrier between two networks may only mean that their neurons stand in different orders. Zhao, Dehmamy, Walters and Yu {cite:p}`zhao2025` show that this does not explain the barriers of
-# [](33_unbounded_barriers.ipynb): under an additional assumption, the loss on the straight line from a minimum to its rescalings has no bound even if the neurons of the second network are first put in
-# the best order (Prop. 5.4). The proposition is true. For a $\sigma$ that acts on entries, this chapter proves it without its additional assumption, by rescaling a single neuron, and says how fast the loss grows; it shows why the paper's
-# own construction needs the assumption, and corrects the constants of eqs. (19) to (21), which the conclusion does not use.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** A high barrier between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
+#
+# **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best permutation of the second
+# network's neurons (G, Prop. 5.4).
+#
+# **What we find.** It is so ({claim}`G5.unbounded`). For a $\sigma$ that acts on entries it holds without the assumption, by rescaling a single neuron ({claim}`G5.without`); the paper's own construction needs it
+# ({claim}`G5.counterexample`). The constants of G, (19) to (21), which the conclusion does not use, are corrected ({claim}`G5.factor`, {claim}`G5.constant`).
+#
+# **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: matrices, norms, and from [](33_unbounded_barriers.ipynb) the rescaling $m \cdot W$ and the barrier. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 networks: int = 10  # random networks for each degree and width
@@ -47,26 +60,80 @@ from lmc_helpers.symmetry.rescaling import permuted_losses, rescale
 figures.numbers(profile=profile)
 
 # %% [markdown]
+# ## What an order can do, and what it cannot
+#
+# A network with four neurons, and two others that compute the same function: one has its neurons in another order, the other one neuron rescaled besides.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, shown = figures.panels(2, height=3.8, sharey=True)
+share = torch.linspace(0, 1, 61, dtype=torch.float64)
+base = random_net(seed, "figure", 1, 1, h=4)
+shuffled = torch.tensor([2, 0, 3, 1])
+for side, scale, title in zip(
+    shown,
+    (1.0, 5.0),
+    ("another order", "... and one neuron rescaled"),
+    strict=True,
+):
+    scales_of = torch.ones(4, dtype=torch.float64)
+    scales_of[base.sigma(base.hidden).norm(dim=1).argmax()] = scale
+    last = base.last / scales_of  # m^(−k) w_i with k = 1
+    before = scales_of[:, None] * base.before  # m times the incoming rows
+    lines = {
+        tuple(p): base.line(share, (last[:, p], before[p]), base.layers)
+        for p in all_permutations(4).tolist()
+    }
+    least_line = min(lines.values(), key=max)
+    for name, values, ink in (
+        ("as it is", lines[tuple(shuffled.tolist())], "book:purple"),
+        ("best order", least_line, "book:green"),
+    ):
+        side.plot(share, values / base.Y.square().sum(), color=ink, label=name)
+    side.set(xlabel="place on the line", title=title)
+shown[0].set_ylabel(r"loss$\,/\,\|Y\|^2$")
+figures.legend(idea)
+figures.show("fig_best_order", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_best_order
+# :name: fig-best-order
+# :alt: Loss along straight lines. Left, between a network and its permuted copy there is a barrier, which the best order removes. Right, if one neuron is rescaled as well, a barrier remains after the best order.
+#
+# Loss on the line from a network to a copy of it, with the copy's neurons as they are and in the best of all orders. Left: the copy is permuted. Right: it is permuted and its strongest neuron is scaled up by 5.
+# ```
+#
 # ## One neuron is enough
 #
 # The loss is $L(W) = \lVert Y - W_l\, \sigma(H) \rVert^2$ with $H = W_{l-1} F$ and features $F = f(W_{l-2}, \dots, W_1, X)$. A minimum $W$ is compared with
-# $P \cdot W' = (W_l' P,\; P^{-1} W_{l-1}',\; W_{l-2}, \dots, W_1)$: $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after Prop. 5.4 says the first two layers).
-# Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
+#
+# $$
+# P \cdot W' = (W_l' P,\; P^{-1} W_{l-1}',\; \dots, W_1) :
+# $$
+#
+# $W'$ differs from $W$ in the last two layers, and $P$ permutes the neurons between them (the text after G, Prop. 5.4 says the first two layers). G, Prop. 5.4 assumes in addition that $W_l P\, \sigma(H) \ne 0$ for all $P$. The following theorem does not.
 #
 # ```{prf:theorem} The barrier after the best permutation
 # :label: thm-permuted-barrier
 # Let $\sigma$ act on entries with $\sigma(cz) = c^k \sigma(z)$ for $c > 0$ and some $k > 0$, $Y \ne 0$ and $L^{-1}(0) \ne \emptyset$. For every $b$ there are $W, W'$ in one component of $L^{-1}(0)$ that differ in the last two layers only, with
 #
 # $$
-# \min_P L\bigl(\tfrac12 W + \tfrac12 P \cdot W'\bigr) > b .
+# \begin{aligned}
+# &\min_P L_P > b , \\
+# &L_P = L\bigl(\tfrac12 W + \tfrac12 P \cdot W'\bigr) .
+# \end{aligned}
 # $$
 #
 # More precisely, let $L(W) = 0$, let no column $w_i$ of $W_l$ be 0, and let neuron $j$ have activations $\zeta_j = \sigma(h_j) \ne 0$, with $h_j$ row $j$ of $H$. If $W'$ is $W$ with neuron $j$ alone rescaled, $w_j' = m^{-k} w_j$ and
 # $h_j' = m\, h_j$, then
 #
 # $$
-# m^{-2k} \min_P L\bigl(\tfrac12 W + \tfrac12 P \cdot W'\bigr) \;\to\; 4^{-(k+1)}\, \min_i \lVert w_i \rVert^2\, \lVert \zeta_j \rVert^2 > 0 \qquad (m \to \infty).
+# \begin{aligned}
+# &m^{-2k} \min_P L_P \\
+# &\quad \to 4^{-(k+1)}\, \min_i \lVert w_i \rVert^2\, \lVert \zeta_j \rVert^2 > 0
+# \end{aligned}
 # $$
+#
+# as $m \to \infty$.
 # ```
 #
 # ```{prf:proof}
@@ -76,14 +143,26 @@ figures.numbers(profile=profile)
 # *The limit.* Let $P$ put $W'$'s neuron $j$ on neuron $i$ of $W$ and $p(r)$ on each other $r$. The output in the middle is
 #
 # $$
-# 2^{-(k+1)} \Bigl[ (w_i + m^{-k} w_j)\, \sigma(h_i + m h_j)^\top + \sum_{r \ne i} (w_r + w_{p(r)})\, \sigma(h_r + h_{p(r)})^\top \Bigr] .
+# \begin{aligned}
+# 2^{-(k+1)} \Bigl[ &(w_i + m^{-k} w_j)\, \sigma(h_i + m h_j)^\top \\
+# + \sum_{r \ne i} \, &(w_r + w_{p(r)})\, \sigma(h_r + h_{p(r)})^\top \Bigr] .
+# \end{aligned}
 # $$
 #
-# The sum does not depend on $m$, and $\sigma(h_i + m h_j) = m^k \sigma(h_j + h_i/m) = m^k (\zeta_j + o(1))$, as $\sigma$ is continuous. So the output is $2^{-(k+1)} m^k (w_i \zeta_j^\top + o(1))$, and $L$ divided by $m^{2k}$ tends to
-# $4^{-(k+1)} \lVert w_i \rVert^2 \lVert \zeta_j \rVert^2$. There are finitely many $P$, and each $i$ occurs. $W$ and $W'$ are joined in $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
+# The sum does not depend on $m$. By homogeneity and continuity of $\sigma$
+#
+# $$
+# \begin{aligned}
+# \sigma(h_i + m h_j) &= m^k \sigma(h_j + h_i/m) \\
+# &= m^k (\zeta_j + o(1)) .
+# \end{aligned}
+# $$
+#
+# So the output is $2^{-(k+1)} m^k (w_i \zeta_j^\top + o(1))$, and $L_P$ divided by $m^{2k}$ tends to $4^{-(k+1)} \lVert w_i \rVert^2 \lVert \zeta_j \rVert^2$. There are finitely many $P$, and each $i$ occurs. $W$ and $W'$ are joined in
+# $L^{-1}(0)$ by the factors $m^t$, $0 \le t \le 1$.
 # ```
 #
-# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. For all $h!$ permutations:
+# One neuron that is scaled up is enough, and only a neuron without outgoing weights can hide it. The least loss over all $h!$ permutations, and its leading term by the theorem:
 
 
 # %%
@@ -114,7 +193,7 @@ def leading_term(net, m, of_columns=torch.min):
 
 
 # %% [markdown]
-# Zero-loss points without the assumption of Prop. 5.4: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the
+# Zero-loss points without the assumption of G, Prop. 5.4: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the
 # paper's construction, one scale for all neurons, has a bounded barrier; after the idle neurons have been filled ({py:func}`~lmc_helpers.symmetry.rescaling.fill_outputs`), rescaling one neuron has not.
 
 # %%
@@ -177,7 +256,7 @@ for k in (1, 0.5, 2):
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
 figure, (left, right) = figures.panels(2)
 for (label, values), size, colour in zip(
-    curves.items(), of_Y, ("blue", "orange", "red"), strict=True
+    curves.items(), of_Y, ("green", "purple", "sky"), strict=True
 ):
     values = torch.tensor(values) / size
     left.plot(span, values, color=f"book:{colour}", label=label)
@@ -190,7 +269,7 @@ left.set(
     yscale="log",
     ylim=(1e-4, None),
 )
-left.legend()
+left.legend(loc="upper left")
 for k, name, colour in (
     (0.5, r"$k = \frac{1}{2}$", "book:orange"),
     (1, "$k = 1$", "book:blue"),
@@ -218,7 +297,7 @@ figures.show("fig_permuted", figure)
 #
 # ## The paper's construction
 #
-# The proof of Prop. 5.4 takes $W' = m \cdot W = (W_l\, m^{-k},\; m\, W_{l-1},\; W_{l-2}, \dots, W_1)$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$:
+# The proof of G, Prop. 5.4 takes $W' = m \cdot W$, one scale for all neurons, and assumes that $W_l P\, \sigma(H) \ne 0$ for all $P$. Then the loss grows like $m^{2k}$ for every $P$ and each degree $k$. The exponent of its growth, divided by $k$:
 
 # %%
 growths = []
@@ -233,7 +312,7 @@ claims.check("G5.unbounded", growths)
 
 # %% [markdown]
 # The construction needs the assumption. Let $h = 2$, $W_l = (1, 0)$, $H = (1, 0)^\top$, $Y = 1$, for ReLU or a linear activation, and let $P$ exchange the neurons. In the middle $\bar W_l = \frac12 (1, m^{-1})$, $\sigma(\bar H) = \frac12 (1, m)^\top$, and the
-# output is $\frac12$ for every $m$: the large activation meets the zero weight.
+# output is $\frac12$ for every $m$: the large activation meets the zero weight. The least loss for this example, and with a second outgoing weight of 0.01 in place of 0:
 
 
 # %%
@@ -259,30 +338,52 @@ claims.check("G5.counterexample", highest, rival=max(open_barrier), n=n)
 # With $W' = m \cdot W$ the middle of the line is
 #
 # $$
-# \bar W_l = \tfrac12 W_l (I + m^{-k} P), \qquad \bar H = \tfrac12 (I + m P^{-1}) H, \qquad \text{output} = 2^{-(k+1)}\, W_l (I + m^{-k} P)\, \sigma\bigl((I + m P^{-1}) H\bigr) .
+# \begin{aligned}
+# \bar W_l &= \tfrac12 W_l (I + m^{-k} P), \\
+# \bar H &= \tfrac12 (I + m P^{-1}) H, \\
+# \text{output} &= 2^{-(k+1)}\, W_l (I + m^{-k} P) \\
+# &\qquad \sigma\bigl((I + m P^{-1}) H\bigr) .
+# \end{aligned}
 # $$
 #
-# The factor is $\frac14$, as eq. (19) has it, for $k = 1$ only.
+# The factor is $\frac14$, as G, (19) has it, for $k = 1$ only.
 #
 # ```{prf:proposition} The middle of the line after a permutation
 # :label: prop-permuted-expansion
 # Let $L(W) = 0$, $k = 1$, and $m |(P^{-1} H)_{ij}| > |H_{ij}|$ wherever $(P^{-1} H)_{ij} \ne 0$. Put $S = \sigma'(P^{-1} H) \circ H$, with the entry $\sigma(H_{ij})$ where $(P^{-1} H)_{ij} = 0$. Then
 #
 # $$
-# Y - \text{output} = -\tfrac m4\, W_l P^{-1} \sigma(H) + \tfrac34 Y - \tfrac14 W_l S - \tfrac1{4m} W_l P S .
+# \begin{aligned}
+# &Y - \text{output} = -\tfrac m4\, W_l P^{-1} \sigma(H) \\
+# &\quad + \tfrac34 Y - \tfrac14 W_l S - \tfrac1{4m} W_l P S .
+# \end{aligned}
 # $$
 #
 # For $P = I$ the constant is $\frac12 Y$. For $k > 1$ the term after $m^k$ is in general of the order $m^{k-1}$.
 # ```
 #
 # ```{prf:proof}
-# Let $x = (P^{-1} H)_{ij}$, $y = H_{ij}$. If $x \ne 0$, $mx + y$ has the sign of $x$, and $\sigma(mx + y) = \sigma'(x) (mx + y) = m\, \sigma(x) + \sigma'(x)\, y$. If $x = 0$ it is $\sigma(y)$. So
-# $\sigma((I + m P^{-1}) H) = m P^{-1} \sigma(H) + S$, which is multiplied by $\frac14 W_l (I + P/m)$; $W_l \sigma(H) = Y$. For $P = I$, $S = \sigma(H)$. For other $k$ and $x \ne 0$,
-# $m^k \sigma(x + y/m) = m^k \sigma(x) + m^{k-1} \sigma'(x)\, y + O(m^{k-2})$.
+# Let $x = (P^{-1} H)_{ij}$, $y = H_{ij}$. If $x \ne 0$, $mx + y$ has the sign of $x$, and
+#
+# $$
+# \begin{aligned}
+# \sigma(mx + y) &= \sigma'(x) (mx + y) \\
+# &= m\, \sigma(x) + \sigma'(x)\, y .
+# \end{aligned}
+# $$
+#
+# If $x = 0$ it is $\sigma(y)$. So $\sigma((I + m P^{-1}) H) = m P^{-1} \sigma(H) + S$, which is multiplied by $\frac14 W_l (I + P/m)$; $W_l \sigma(H) = Y$. For $P = I$, $S = \sigma(H)$. For other $k$ and $x \ne 0$
+#
+# $$
+# \begin{aligned}
+# &m^k \sigma(x + y/m) \\
+# &\quad = m^k \sigma(x) + m^{k-1} \sigma'(x)\, y + O(m^{k-2}) .
+# \end{aligned}
+# $$
 # ```
 #
-# Eq. (21) has the constant $\frac34 Y$: in eq. (20) the limit is taken before the multiplication by $m^k$. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
-# is right.
+# G, (21) has the constant $\frac34 Y$: in G, (20) the limit is taken before the multiplication by $m^k$. With $1 - 2^{-(k+1)}$ for $\frac34$ it is right for $k < 1$ if no entry of $H$ is 0. The leading term, which carries the conclusion,
+# is right. The factor of the output, measured at $k = 2$:
 
 
 # %%
@@ -300,7 +401,7 @@ for n in range(networks):
     H = net.hidden
     for p in P4:
         out = middle_output(net, m, p)
-        # W_l (I + m^(−k) P) σ((I + m P⁻¹) H), (19)
+        # W_l (I + m^(−k) P) σ((I + m P⁻¹) H), G, (19)
         bare = (net.last + m**-2 * net.last[:, p]) @ net.sigma(H + m * H[p])
         factors.append(((out * bare).sum() / bare.square().sum()).item())
 
@@ -345,9 +446,38 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 # %% [markdown]
 # ## What we found that the paper does not say
 #
-# - If $\sigma$ acts on entries, Prop. 5.4 holds without its additional assumption, by rescaling a single neuron ({prf:ref}`thm-permuted-barrier`), and the least loss over permutations has an exact leading term.
-# - The paper's construction, one scale for all neurons, does need the assumption: a large activation can meet a zero weight.
-# - The constants $\frac14$ of eq. (19) and $\frac34 Y$ of eq. (21) belong to special cases ({prf:ref}`prop-permuted-expansion`); the conclusion needs the leading term only, which is right.
+# - One rescaled neuron is enough, and the least loss over permutations has an exact leading term ({prf:ref}`thm-permuted-barrier`).
+# - The constants $\frac14$ of G, (19) and $\frac34 Y$ of G, (21) belong to special cases ({prf:ref}`prop-permuted-expansion`).
+#
+# ## What it means for merging networks
+#
+# Matching the neurons of two networks removes what their order has caused, and nothing of what their scales have. For homogeneous activations bring every neuron to one norm of its incoming weights first; then match.
+#
+# **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 37.1
+# :class: lmc-exercise
+# In the example with $W_l = (1, 0)$ and $H = (1, 0)^\top$, what is the loss in the middle for $P = I$ and for the exchange, if $m \cdot W$ scales both neurons? Which order is best for large $m$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# For $P = I$ the output is $\frac14 (1 + m^{-1})(1 + m) = \frac{(1 + m)^2}{4m}$, which grows like $m/4$, and the loss is $\bigl( \frac{(m - 1)^2}{4m} \bigr)^2$. For the exchange the output is $\frac12$ and the loss $\frac14$. For large $m$ the exchange is best: it
+# hides the barrier behind the idle neuron.
+# ```
+#
+# ```{admonition} Exercise 37.2
+# :class: lmc-exercise
+# In {prf:ref}`thm-permuted-barrier` let every neuron have $\lVert w_i \rVert = \lVert \zeta_i \rVert = 1$ and $k = 1$. For which $m$, roughly, does the loss after the best permutation exceed $\lVert Y \rVert^2$? What if one neuron has $\lVert w_i \rVert = \varepsilon$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The leading term is $m^2/16$, so $m$ has to be about $4 \lVert Y \rVert$. With a neuron of outgoing norm $\varepsilon$ the best permutation puts the scaled neuron on it, the leading term is $\varepsilon^2 m^2/16$, and $m$ has to be about
+# $4 \lVert Y \rVert / \varepsilon$: a weak neuron hides the barrier for longer, but not for ever.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,9 +13,23 @@
 # %% [markdown]
 # # What a function costs a neuron
 #
-# Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` ask when a neuron's place in a layer tells it apart from the others. Their layers have fixed parts, so that one neuron may need a
-# much larger weight than another for the same function on the same inputs. This chapter confirms the frame: one layer type for all schemes, the functions that a neuron can compute, and the least
-# weight that they cost. What remains of that when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb). One assumption cannot be met behind a ReLU; we prove what takes its place there.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What can one neuron compute if parts of its weights are fixed, and how large must its other weights be for it?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bring several ways to break a layer's symmetry into one form (I, (2) and Table 1), show that the functions of a neuron form an affine space (I, Prop. 4.2), and give the least weight of each function in closed form (I, (10)).
+#
+# **What we find.** All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`. An assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
+#
+# **Why it matters.** Two networks can be averaged without alignment only if every function has the same place in both. The cost says how strongly a layer ties a function to a neuron.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: orthonormal bases, the pseudo-inverse of a matrix, and what a layer of neurons is. No other chapter. {{ times }}
+# ```
+#
+# What becomes of the costs when the inputs lie in a subspace only nearly is the subject of [](47_relaxed_costs.ipynb).
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 16  # random layers of each shape
@@ -72,6 +86,42 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 
 
 # %% [markdown]
+# ## The idea
+#
+# Two neurons look at four inputs $(s, \varepsilon s, t, \varepsilon t)$, which hold two numbers $s$ and $t$, each once large and once small. Neuron 1 sees the first and the last input only, neuron 2 the other two. So either can compute every $\operatorname{ReLU}(a_1 s + a_2 t)$, but for $a_2$
+# neuron 1 has to enlarge the small copy of $t$. The functions that it computes with weights of length at most 1 fill an ellipse, which is flat if $\varepsilon$ is small (I, Example 4.3).
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, frames = figures.panels(2, height=3.4)
+ring = np.linspace(0, 2 * math.pi, 181)
+for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
+    long, short = 1 / math.hypot(1, tilt), tilt / math.hypot(1, tilt)
+    for number_of, (wide, tall), ink in (
+        (1, (long, short), "book:blue"),
+        (2, (short, long), "book:orange"),
+    ):
+        x_ring, y_ring = wide * np.cos(ring), tall * np.sin(ring)
+        frame.fill(x_ring, y_ring, color=ink, alpha=0.25, linewidth=0)
+        frame.plot(x_ring, y_ring, color=ink, label=f"neuron {number_of}")
+    frame.plot(0, 0.5, "o", color="book:black", markersize=6)
+    words = (
+        f"on neuron 1 it costs {0.5 / short:.1f},\non neuron 2 {0.5 / long:.1f}"
+    )
+    frame.annotate(words, (0, 0.5), (0.12, 0.98), fontsize=10)
+    frame.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal")
+    frame.set(xlim=(-1.3, 1.3), ylim=(-1.1, 1.4), xticks=[-1, 0, 1])
+    frame.set(yticks=[-1, 0, 1], title=rf"$\varepsilon = {tilt}$")
+figures.legend(idea, columns=2)
+figures.show("fig_two_ellipses", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_two_ellipses
+# :name: fig-two-ellipses
+# :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are almost equal discs, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2 and, for 0.2, far outside the lying one of neuron 1.
+#
+# Functions of cost at most 1 for both neurons of I, Example 4.3, and the costs of one function, $a = (0, \tfrac12)$.
+# ```
+#
 # ## One layer type
 #
 # Every weight $W$ of a network becomes
@@ -80,18 +130,19 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 # W_{\text{eff}} = F + D \odot W
 # $$ (eq-effective)
 #
-# with fixed $F$ and $D$. The schemes of the paper's Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`). By the chain rule
+# with fixed $F$ and $D$, entry by entry. The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *W-asymmetric* layers fix some entries of each row at random numbers ($D$ is the *mask* of the others), *sparse* ones fix them at 0, *syre* adds random numbers to all and scales them a little, and a *linear residual* adds the identity. By the chain rule
 #
 # $$
 # \frac{\partial L}{\partial W} = D \odot \frac{\partial L}{\partial W_{\text{eff}}} ,
 # $$
 #
 # so entries with $D = 0$ never learn. Weight decay acts on $W$: it costs $\lVert W \rVert^2 = \sum_{D \ne 0} (W_{\text{eff}} - F)^2 / D^2$ and pulls $W_{\text{eff}}$ towards $F$, not towards 0. This is
-# why the norm of $W$, and not that of $W_{\text{eff}}$, is the cost below. One parametrisation ({py:func}`~lmc_helpers.identifiability.asymmetric.asymmetrise`) serves linear, convolutional and attention maps; it is compared
-# with plain maps that get $F + D \odot W$ as their weight.
+# why the norm of $W$, and not that of $W_{\text{eff}}$, is the cost below.
+#
+# The five schemes of the table:
 
 # %%
-SCHEMES = {  # Table 1
+SCHEMES = {  # I, Table 1
     "W-asymmetric": WAsymmetric(fixed=2, sigma=1.0),
     "W-asymmetric, Bernoulli": WBernoulli(p=0.3, sigma=1.0),
     "syre": Syre(sigma=0.5, epsilon=0.4),
@@ -128,6 +179,9 @@ def plain(kind: str, weights: dict, module: nn.Module, x: torch.Tensor):
     return out + module.out_proj.bias
 
 
+# %% [markdown]
+# One parametrisation ({py:func}`~lmc_helpers.identifiability.asymmetric.asymmetrise`) serves linear, convolutional and attention maps. For each scheme and map the next cell compares its output and its gradient with those of a plain map that has the weight $F + D \odot W$.
+
 # %%
 values, slopes, raw_values, raw_slopes = [], [], [], []
 for scheme, kind in product(SCHEMES.values(), BUILD):
@@ -136,7 +190,7 @@ for scheme, kind in product(SCHEMES.values(), BUILD):
         module = asymmetrise(BUILD[kind]().double(), scheme, seed)
     parts = layer_parts(module)  # name of each weight: F, D, W
     W_eff = {
-        name: (F + D * W).detach().requires_grad_()  # eq. (2)
+        name: (F + D * W).detach().requires_grad_()  # I, (2)
         for name, (F, D, W) in parts.items()
     }
     x = normal(SHAPE[kind], seed, f"input {kind}")
@@ -157,12 +211,12 @@ claims.check("I1.function", values, rival=min(raw_values))
 claims.check("I1.gradient", slopes, rival=min(raw_slopes))
 
 # %% [markdown]
-# Table 1 itself: where entries are fixed, what $F$ holds there, and how large $D$ is elsewhere.
+# I, Table 1 itself: where entries are fixed, what $F$ holds there, and how large $D$ is elsewhere.
 
 
 # %%
 def broken(scheme, F: torch.Tensor, D: torch.Tensor) -> int:
-    """Entries and rows of F and D that break a scheme's line of Table 1."""
+    """Entries and rows of F and D that break a scheme's line of I, Table 1."""
     fixed = (D == 0).sum(dim=1)  # in each row
     match scheme:
         case Syre(epsilon=e):
@@ -195,20 +249,25 @@ claims.check("I1.table", violations, rival=uneven, n=drawn)
 # %% [markdown]
 # ## The functions of a neuron
 #
-# Let the inputs span a subspace with orthonormal basis $U$ ($d \times k$), and $x = Uc$. Neuron $i$ computes $\eta(a^\top c)$ with
+# Let the inputs span a subspace of $k$ of $d$ dimensions with orthonormal basis $U$ ($d \times k$), and $x = Uc$. A neuron with the rows $f_i$, $d_i$, $w$ of $F$, $D$, $W$ and the activation $\eta$ computes $\eta(a^\top c)$ with
 #
 # $$
-# a = v_i + M_i w, \qquad v_i = U^\top f_i, \qquad M_i = U^\top \operatorname{diag}(d_i) ,
+# \begin{aligned}
+# a &= v_i + M_i w, \\
+# v_i &= U^\top f_i, \quad M_i = U^\top \operatorname{diag}(d_i) .
+# \end{aligned}
 # $$
 #
-# where $f_i$, $d_i$, $w$ are its rows of $F$, $D$, $W$. Proposition 4.2 says that $a$ and the function determine each other, so that the neuron's class of functions is the affine space
-# $v_i + \operatorname{im} M_i$ of dimension $\operatorname{rank} M_i$. The proof needs Assumption 4.1: the inputs span the subspace if $\eta$ is injective; for ReLU and GELU they contain a set $T = -T$ that spans it. For these two
+# So $a \in \mathbb R^k$ are the neuron's *coefficients*, and $v_i$, the coefficients without trained weights, is its *centre*. I, Prop. 4.2 says that $a$ and the function determine each other: the neuron's class of functions is the affine space
+# $v_i + \operatorname{im} M_i$ of dimension $\operatorname{rank} M_i$.
+#
+# The proof needs I, Assumption 4.1: if $\eta$ is injective, the inputs span the subspace; for ReLU and GELU they contain a set $T$ that spans it and holds $-c$ with every $c$, in short $T = -T$. For these two
 #
 # $$
 # \eta(s) - \eta(-s) = s ,
 # $$ (eq-odd)
 #
-# which recovers $a^\top c$ from the values at $\pm c$, and then $a$ by linear algebra. Two classes are equal if and only if $\operatorname{im} M_i = \operatorname{im} M_j$ contains $v_i - v_j$; if both maps have full rank, they are all of $\mathbb R^k$ (eq. 7). The layers below have masks with one, half or all but two of the entries fixed, and random or coherent subspaces.
+# so the values at $c$ and $-c$ give $a^\top c$, and these numbers give $a$. The next cell does it for random layers with one, half or all but two of the entries fixed, on random subspaces and on some that repeat each number.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Random layers"}
 SHAPES = [(3, 5, 2), (4, 9, 3), (5, 12, 4), (4, 6, 6), (3, 8, 1)]  # m, d, k
@@ -248,7 +307,7 @@ def odd(eta, weights: torch.Tensor, X: torch.Tensor) -> torch.Tensor:
 
 
 recovered, as_linear = [], []
-for _, layer, C, eta in CASES:  # Prop. 4.2: from the function back to a
+for _, layer, C, eta in CASES:  # I, Prop. 4.2: from the function back to a
     F, D, W, U = layer  # (m, d), (m, d), (m, d), (d, k)
     A = (F + D * W) @ U  # a_i = v_i + M_i w_i, (m, k)
     values = odd(eta, F + D * W, C @ U.T)  # a·c
@@ -256,6 +315,9 @@ for _, layer, C, eta in CASES:  # Prop. 4.2: from the function back to a
     taken = torch.linalg.lstsq(C, eta(A @ C.T).T).solution.T
     recovered += ((found - A).norm(dim=1) / A.norm(dim=1)).tolist()
     as_linear += ((taken - A).norm(dim=1) / A.norm(dim=1)).tolist()
+
+# %% [markdown]
+# The dimension of a class is that of the span of many functions of the neuron. It is compared with $\operatorname{rank} M_i$:
 
 # %%
 wrong_dimension, wrong_count = 0, 0
@@ -267,6 +329,9 @@ for number, (F, D, _, U), C, eta in CASES:
         span = torch.linalg.matrix_rank(functions[1:] - functions[0], rtol=1e-9)
         wrong_dimension += int(span != ranks[i])
         wrong_count += int(span != min(U.shape[1], int((d != 0).sum())))
+
+# %% [markdown]
+# Two classes are equal if and only if $\operatorname{im} M_i = \operatorname{im} M_j$ contains $v_i - v_j$. If both maps have full rank $k$, both are all of $\mathbb R^k$ (I, (7)): neuron $i$ can then compute every function of neuron $j$, although it sees other inputs.
 
 # %%
 same = {True: [], False: []}  # by full rank of both neurons
@@ -288,8 +353,8 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # %% [markdown]
 # ## A ReLU in front
 #
-# The paper calls Assumption 4.1 intentionally strong for activations like ReLU and expects its results to extend to weaker ones. A set $T = -T$ of non-negative inputs is $\{0\}$ or empty. So the assumption is never met by a ReLU layer that follows a ReLU, nor by one that reads pixels in $[0, 1]$ (behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube), and without it both statements fail: with one positive input coordinate,
-# $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas eq. (10) below gives $|a|$.
+# The paper calls its Assumption 4.1 intentionally strong for activations like ReLU and expects the results to extend to weaker ones. They do, and they have to: a set $T = -T$ of non-negative inputs is empty or $\{0\}$, so no ReLU layer that follows a ReLU meets the assumption, nor does one that reads pixels in $[0, 1]$. (Behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube.) Without it both statements may fail: with one positive input coordinate,
+# $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas I, (10) below gives $|a|$.
 #
 # ```{prf:theorem} Which ReLU neurons are determined
 # :label: thm-determined
@@ -307,8 +372,8 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # $\eta(a'^\top c)$ are analytic and agree on an open set, hence on $\mathbb R^k$, which is symmetric.
 # ```
 #
-# Where a neuron is determined, the rest of the paper's argument applies to it without Assumption 4.1: its function costs what eq. (10) says. Every set $T = -T$ that spans has spanning active halves, so
-# 2 contains the paper's assumption as long as no input lies on the boundary. The second half of 2 is tested against linear programs that look for another weight with the same function.
+# Where a neuron is determined, the rest of the paper's argument applies to it without I, Assumption 4.1: its function costs what I, (10) says. Every set $T = -T$ that spans has spanning active halves, so
+# part 2 contains the paper's assumption as long as no input lies on the boundary. The next cell tests part 2: linear programs look for another weight with the same function.
 
 
 # %%
@@ -376,11 +441,13 @@ figures.numbers(profile=profile, shares_last=f"{100 * shares[-1]:.0f}")
 # The *realization cost* of a function for neuron $i$ is the least $\lVert w \rVert$ with which the neuron computes it. With the Gram matrix $S_i = M_i M_i^\top$ it is
 #
 # $$
-# \lVert h_a \rVert_{\mathcal H_i} = \sqrt{(a - v_i)^\top S_i^{+} (a - v_i)} \quad \text{if } a - v_i \in \operatorname{im} M_i , \qquad +\infty \text{ otherwise},
-# $$ (eq-cost)
+# \lVert h_a \rVert_{\mathcal H_i} = \sqrt{(a - v_i)^\top S_i^{+} (a - v_i)}
+# $$
 #
-# where $S_i^+$ is the pseudo-inverse; the least weight is $M_i^+ (a - v_i)$. The paper states eq. (10) inside the class and the value $+\infty$ outside (Lemma C.2). Evaluated outside, the formula without this case is finite: it is the cost of the projection of $a - v_i$, and 0 where $a - v_i$ is orthogonal to the image,
-# so that the function that a neuron cannot compute at all would be the cheapest. So a program needs the check of the image besides eqs. (6), (9), (10), which App. F.7 names; {py:func}`~lmc_helpers.identifiability.costs.realization_cost` makes it with a relative tolerance of $10^{-10}$.
+# if $a - v_i \in \operatorname{im} M_i$, and $+\infty$ otherwise. Here $S_i^+$ is the pseudo-inverse, and the least weight is $M_i^+ (a - v_i)$. The paper states I, (10) inside the class and the value $+\infty$ outside (I, Lemma C.2).
+#
+# The case matters to programs. Evaluated outside the class the formula is finite: it is the cost of the projection of $a - v_i$ to the image, and 0 where $a - v_i$ is orthogonal to it,
+# so that a function that the neuron cannot compute at all would be the cheapest. {py:func}`~lmc_helpers.identifiability.costs.realization_cost` checks the image with a relative tolerance of $10^{-10}$. Below its values are compared with an iterative solver for the least weight, inside and outside the class.
 
 # %%
 gaps, other_metric, infinite, bare_infinite = [], [], [], []
@@ -394,7 +461,7 @@ for number, (F, D, W, U) in enumerate(everything):
             cost = realization_cost(a, f, d, U).item()  # with the check
             gap = a - v
             inverse = torch.linalg.pinv(S[i], rtol=1e-12)
-            bare = (gap @ inverse @ gap).sqrt()  # eq. (10), without it
+            bare = (gap @ inverse @ gap).sqrt()  # I, (10), without it
             if math.isfinite(cost):
                 M = (U.T * d).numpy()
                 w = lsqr(M, gap, atol=0, btol=0, iter_lim=50 * len(d))[0]
@@ -411,17 +478,19 @@ share, bare_share = (float(np.mean(x)) for x in (infinite, bare_infinite))
 claims.check("I3.outside", share, rival=bare_share, n=len(infinite))
 
 # %% [markdown]
-# The paper's Example 4.3: inputs on the plane of $(1, \varepsilon, 0, 0)$ and $(0, 0, 1, \varepsilon)$; neuron 1 sees coordinates 1 and 4, neuron 2 the other two. With normalised basis vectors
+# In I, Example 4.3, the picture at the top, the inputs lie on the plane of $(1, \varepsilon, 0, 0)$ and $(0, 0, 1, \varepsilon)$; neuron 1 sees coordinates 1 and 4, neuron 2 the other two. With normalised basis vectors
 #
 # $$
-# S_1 = \frac{1}{1 + \varepsilon^2} \begin{pmatrix} 1 & \\ & \varepsilon^2 \end{pmatrix}, \qquad
-# \lVert h_a \rVert_{\mathcal H_1} = \sqrt{1 + \varepsilon^2}\, \sqrt{a_1^2 + a_2^2 / \varepsilon^2} .
+# \begin{aligned}
+# S_1 &= \frac{1}{1 + \varepsilon^2} \begin{pmatrix} 1 & 0 \\ 0 & \varepsilon^2 \end{pmatrix}, \\
+# \lVert h_a \rVert_{\mathcal H_1} &= \sqrt{1 + \varepsilon^2}\, \sqrt{a_1^2 + a_2^2 / \varepsilon^2} .
+# \end{aligned}
 # $$
 
 
 # %%
 def example(eps: torch.Tensor) -> torch.Tensor:
-    """The basis of Example 4.3, (..., 4, 2)."""
+    """The basis of I, Example 4.3, (..., 4, 2)."""
     zero, one = torch.zeros_like(eps), torch.ones_like(eps)
     first = torch.stack([one, eps, zero, zero], dim=-1)
     second = torch.stack([zero, zero, one, eps], dim=-1)
@@ -441,38 +510,66 @@ wrong = float((on_1 / unscaled - 1).abs().max())
 claims.check("I3.example", (on_1 / form - 1).abs(), rival=wrong)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Example 4.3"}
-figure, (left, right) = figures.panels(2)
-angle = torch.linspace(0, 2 * math.pi, 241, dtype=torch.float64)
-circle = torch.stack([angle.cos(), angle.sin()])
-for eps, style in ((0.7, "-"), (0.2, "--")):
-    S = grams(SEES, example(torch.tensor(eps, dtype=torch.float64)))
-    for i in (0, 1):
-        x, y = torch.linalg.cholesky(S[i]) @ circle
-        label = rf"neuron {i + 1}, $\varepsilon = {eps}$"
-        left.plot(x, y, style, color=f"C{i}", label=label)
-left.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal", xlim=(-1.15, 2.8))
-left.set_xticks([-1, -0.5, 0, 0.5, 1])
-left.legend(loc="center right", fontsize=9)
-right.plot(EPS, on_1, label="neuron 1")
-right.plot(EPS, on_2, label="neuron 2")
-label = r"neuron 1, $\varepsilon = 0$, bare pseudo-inverse"
-right.axhline(0.6, color="book:red", linestyle=":", label=label)
-right.set(
+figure, axis = figures.panels(height=3.6)
+axis.plot(EPS, on_1, label="neuron 1")
+axis.plot(EPS, on_2, label="neuron 2")
+label = r"neuron 1, $\varepsilon = 0$, without the case $+\infty$"
+axis.axhline(0.6, color="book:red", linestyle=":", label=label)
+axis.set(
     xlabel=r"$\varepsilon$", xscale="log", xlim=(1e-4, 1),
     ylabel="realization cost", yscale="log", ylim=(0.3, 3e4),
 )  # fmt: skip
-right.legend(loc="upper right", fontsize=9)
+axis.legend(loc="upper right")
 figures.show("fig_example", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_example
 # :name: fig-example
-# :alt: Left, the functions of cost one for each neuron are ellipses in the plane of a; the smaller epsilon, the flatter, and the two neurons' ellipses stand at right angles. Right, the cost of one function on each neuron rises like one over epsilon as epsilon falls; the value of the bare pseudo-inverse at epsilon zero is below one.
+# :alt: The cost of one function on each neuron rises like one over epsilon as epsilon falls; the value of the formula without the case of infinite cost at epsilon zero is below one.
 #
-# Example 4.3. Left: functions of cost 1. Right: cost of $a = (0.6, 0.8)$ for both neurons; at $\varepsilon = 0$ neither can compute it, and the bare pseudo-inverse returns $|a_1|$ for neuron 1 (profile {glue:text}`profile`).
+# I, Example 4.3: cost of $a = (0.6, 0.8)$ on both neurons. At $\varepsilon = 0$ neither can compute it, and the formula without the case $+\infty$ gives $|a_1|$ for neuron 1 (profile {glue:text}`profile`).
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Example 4.3, to move"}
+thin = torch.logspace(0, -2, 41, dtype=torch.float64)  # ε
+price = [realization_cost(a, torch.zeros(4), d, example(thin)) for d in SEES]
+masked = SEES[:, None, :, None] * example(thin)  # (neurons, ε, 4, 2)
+shapes = torch.linalg.cholesky(masked.mT @ masked)  # of S_i
+turn = torch.linspace(0, 2 * math.pi, 73, dtype=torch.float64)
+ring = torch.stack([turn.cos(), turn.sin()])
+ellipses = shapes @ ring  # of cost 1, (neurons, ε, 2, points)
+scene = figures.Moving(
+    r"$\varepsilon$",
+    [f"{eps:.2g}" for eps in thin.tolist()],
+    [
+        f"$a$ costs {one:.2f} on neuron 1 and {two:.2f} on neuron 2"
+        for one, two in zip(*(p.tolist() for p in price), strict=True)
+    ],
+    start=14,
+)
+plane = scene.panel(xlabel="$a_1$", ylabel="$a_2$", equal=True)
+plane.xlim = plane.ylim = (-1.1, 1.1)
+axis = scene.panel(xlabel=r"$\varepsilon$", ylabel="cost of $a$", xscale="log")
+axis.xlim, axis.ylim, axis.yscale = (1.2, 0.008), (1, 100), "log"
+for i, ink in enumerate(("blue", "orange")):
+    x, y = ellipses[i].transpose(0, 1)
+    plane.draw(x, y, "-", ink, f"neuron {i + 1}", width=2.2)
+    axis.draw(thin, price[i], "-", ink)
+    axis.draw(thin[:, None], price[i][:, None], "o", ink)
+plane.draw([0, a[0]], [0, a[1]], "o-", "red", "$a$")
+scene.show("fig_ellipses")
+
+# %% [markdown]
+# Move $\varepsilon$: at $\varepsilon = 1$ both neurons have the same functions of cost 1; as $\varepsilon$ falls, their ellipses become flat in different directions, and the price of one function on each of them grows like $1/\varepsilon$.
+#
+# ```{glue:figure} fig_ellipses
+# :name: fig-ellipses
+# :alt: Left, two ellipses in the plane of a, equal circles at epsilon one, which become flat at right angles to each other as epsilon falls, and the vector a. Right, the cost of a on each neuron against epsilon on logarithmic axes, which rises as epsilon falls.
+#
+# Example 4.3. Left: the functions of cost 1 of each neuron, and $a = (0.6, 0.8)$. Right: what $a$ costs; $\varepsilon$ falls to the right.
 # ```
 #
-# The coherence of a subspace is $\nu = \max_l (U U^\top)_{ll}$. Since $U U^\top$ is a projection of trace $k$, it lies in $[k/d, 1]$; subspaces with rows of equal length attain the lower end, coordinate subspaces the upper one.
+# How much of the inputs' variation a single coordinate can hold is the *coherence* of the subspace, $\nu = \max_l (U U^\top)_{ll}$ (I, (11)). In the example it is $1/(1 + \varepsilon^2)$. Since $U U^\top$ is a projection of trace $k$, it lies in $[k/d, 1]$. Subspaces with rows of equal length attain the lower end, coordinate subspaces the upper one.
 
 # %%
 violation, other = [], []
@@ -493,9 +590,58 @@ claims.check("I3.coherence", violation, rival=max(other))
 # %% [markdown]
 # ## What we found that the paper does not say
 #
-# - Assumption 4.1 cannot hold for a ReLU layer on non-negative inputs. What decides instead is, for each neuron, whether its active inputs span the subspace ({prf:ref}`thm-determined`); of random neurons behind a ReLU layer {glue:text}`shares_last` % pass at
-#   the largest sample of {numref}`fig-determined`. With it, Prop. 4.2 and eq. (10) hold neuron by neuron.
-# - Outside the class the formula of eq. (10) without the convention of Lemma C.2 would rank impossible functions as cheap.
+# - I, Assumption 4.1 cannot hold for a ReLU layer on non-negative inputs. What decides instead is, for each neuron, whether its active inputs span the subspace ({prf:ref}`thm-determined`); of random neurons behind a ReLU layer {glue:text}`shares_last` % pass at
+#   the largest sample of {numref}`fig-determined`. For these I, Prop. 4.2 and (10) hold as they stand.
+# - Outside the class the formula of I, (10) without the case of I, Lemma C.2 would rank impossible functions as cheap.
+#
+# ## What it means for merging networks
+#
+# If a function is much cheaper on one neuron than on all others, weight decay draws it to that neuron in every run; that is the paper's premise. Two networks then hold it in the same place, and their average keeps it without alignment. That neurons *can* compute the same functions does not speak against it:
+# what counts is what it costs them.
+#
+# **Read on.** [](42_swap_cost.ipynb): what it costs two neurons to exchange their functions. [](45_coherence.ipynb): what masks alone do to trained networks. [](47_relaxed_costs.ipynb): functions that are computed only nearly.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 41.1
+# :class: lmc-exercise
+# In I, Example 4.3 let $\varepsilon = \frac12$. What does $a = (0, 1)$ cost on neuron 1, and what on neuron 2? What is the quotient for any $\varepsilon$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# On neuron 1 $\sqrt{1 + \varepsilon^2}/\varepsilon = \sqrt 5 \approx 2.24$, on neuron 2 $\sqrt{1 + \varepsilon^2} = \sqrt 5/2 \approx 1.12$. The quotient is $1/\varepsilon$. To check it after the cells of this chapter:
+#
+#     basis = example(torch.tensor(0.5).double())
+#     a = torch.tensor([0.0, 1.0]).double()
+#     print([realization_cost(a, torch.zeros(4), d, basis) for d in SEES])
+# ```
+#
+# ```{admonition} Exercise 41.2
+# :class: lmc-exercise
+# Let the inputs of a ReLU neuron with $F = 0$ and $D = 1$ be $c = (1, 0)$, $(0, 1)$ and $(1, 1)$, and $a = (1, -2)$. Which coefficients have the same function? What does the function cost by its definition, and what does I, (10) give for $a$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Only $(1, 0)$ is active: $a^\top c$ is $1$, $-2$ and $-1$. By part 1 of {prf:ref}`thm-determined` $a'$ has the same function if and only if $a'_1 = 1$, $a'_2 \le 0$ and $a'_1 + a'_2 \le 0$, that is $a' = (1, s)$ with $s \le -1$. The least norm is that of $(1, -1)$, so the function costs $\sqrt 2$;
+# I, (10) gives $|a| = \sqrt 5$. The active input does not span the plane, and the assumption of I, Prop. 4.2 is not met.
+# ```
+#
+# ```{admonition} Exercise 41.3
+# :class: lmc-exercise
+# A mask fixes $r$ entries of a row, and $r \nu < 1$. Show that the neuron can still compute every function, and that
+#
+# $$
+# \lVert a - v_i \rVert \le \lVert h_a \rVert_{\mathcal H_i} \le \frac{\lVert a - v_i \rVert}{\sqrt{1 - r \nu}} .
+# $$
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Let $u_l$ be the rows of $U$. As $\sum_l u_l u_l^\top = U^\top U = I$, $S_i = I - \sum_{l \text{ fixed}} u_l u_l^\top$. So $S_i \preceq I$, and as each $u_l u_l^\top$ has the norm $\lVert u_l \rVert^2 \le \nu$, $S_i \succeq (1 - r \nu) I$, which is positive. Then $M_i$ has full rank, $S_i^+ = S_i^{-1}$ lies between $I$ and $(1 - r \nu)^{-1} I$, and
+# the cost is $\sqrt{(a - v_i)^\top S_i^{-1} (a - v_i)}$. In the example $r = 2$ and $\nu \ge \frac12$: the condition is never met.
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -13,9 +13,21 @@
 # %% [markdown]
 # # What a swap costs
 #
-# When two neurons of an asymmetric layer exchange their functions, the least weights with which they compute them change. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` measure the asymmetry of a layer by this
-# change and show that it is governed by the fixed centres if these are large. This chapter computes the costs of all swaps at once, confirms Theorems 4.4 and 4.5 with explicit constants,
-# finds the condition that the corollary on the cheapest permutation needs, and what the ratio in Theorem 4.5 tends to when the centres grow.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What does it cost, in size of weights, when neurons of a layer exchange their functions?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` split the cost of a swap into three terms (I, (16)), show that neurons measure costs alike on incoherent inputs (I, Theorem 4.4), and that large fixed parts then decide the cost of every permutation (I, Theorem 4.5) and of the cheapest one (I, (20) and Corollary C.5).
+#
+# **What we find.** The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`. The statement on the cheapest permutation is false as printed {claim}`I5.corollary`; it is true where the trained parts are at most about half as large as the printed condition allows {claim}`I5.corollary_small`.
+#
+# **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](41_realization_cost.ipynb), eigenvalues of symmetric matrices, and for one section the notion of a tail bound. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 layers: int = 24  # random layers of each kind
@@ -75,9 +87,42 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 
 
 # %% [markdown]
+# ## The idea
+#
+# A neuron pays for the way from its centre to its function. If centres are far apart and functions stay near them, an exchange makes both ways longer. If training has carried each function past the middle to the other centre, an exchange makes them shorter:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, frames = figures.panels(2, height=3.2)
+hubs = np.array([[-1.0, 0.0], [1.0, 0.0]])  # centres; all S_i = I
+for frame, ways, name in (
+    (frames[0], [[0.3, 0.5], [-0.2, -0.5]], "small trained parts"),
+    (frames[1], [[1.5, 0.5], [-1.4, -0.5]], "large trained parts"),
+):
+    goals = hubs + np.array(ways)  # functions
+    price = ((goals[::-1] - hubs) ** 2).sum() - ((goals - hubs) ** 2).sum()
+    for order, dash in ((goals, "-"), (goals[::-1], ":")):
+        for hub, goal, ink in zip(hubs, order, ("blue", "orange"), strict=True):
+            frame.plot(*zip(hub, goal, strict=True), dash, color=f"book:{ink}")
+    for hub, goal, ink in zip(hubs, goals, ("blue", "orange"), strict=True):
+        frame.plot(*hub, "s", color=f"book:{ink}", markersize=9)
+        frame.plot(*goal, "o", color=f"book:{ink}", markersize=7)
+    sign = "−" if price < 0 else ""
+    frame.set(title=f"{name}: swap cost {sign}{abs(price):.1f}", aspect="equal")
+    frame.set(xlim=(-1.4, 1.4), ylim=(-0.8, 0.8), xlabel="$a_1$", ylabel="$a_2$")
+    frame.set(xticks=[-1, 0, 1], yticks=[-0.5, 0, 0.5])
+figures.show("fig_exchange", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_exchange
+# :name: fig-exchange
+# :alt: Two squares, the centres, and two dots, the functions, twice. On the left each dot is near its own square, and the dotted ways to the other square are longer. On the right each dot lies beyond the middle, and the dotted ways are shorter.
+#
+# Two neurons with $S_i = I$: centres (squares), functions (dots), the ways from a centre to its own function (solid) and to the other one (dotted). The swap cost is the sum of the squared dotted ways less that of the solid ones.
+# ```
+#
 # ## One table for all permutations
 #
-# As in [the previous chapter](41_realization_cost.ipynb), neuron $i$ has the centre $v_i = U^\top f_i$, the Gram matrix $S_i = U^\top \operatorname{diag}(d_i)^2 U$ and the trained part $r_i = U^\top (d_i \odot w_i)$, so that it computes the function $a_i = v_i + r_i$. Let
+# As in [the previous chapter](41_realization_cost.ipynb), the inputs span a subspace with orthonormal basis $U$, and neuron $i$ has the centre $v_i = U^\top f_i$, the Gram matrix $S_i = U^\top \operatorname{diag}(d_i)^2 U$ and the trained part $r_i = U^\top (d_i \odot w_i)$, so that it computes the function $a_i = v_i + r_i$. Let
 #
 # $$
 # T_{ij} = (a_j - v_i)^\top S_i^{+} (a_j - v_i)
@@ -90,13 +135,17 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # $$ (eq-table)
 #
 # which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.identifiability.swaps.cheapest`), and whether the identity is optimal can be decided exactly,
-# beyond the transpositions that the paper looks at. For a swap, eq. (16) splits the change into three terms,
+# beyond the transpositions that the paper looks at. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #
 # $$
-# \Delta_{(ij)} = \underbrace{\lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}}}_{\text{centre}}
-# + \underbrace{2 \langle v_j - v_i,\, S_i^{-1} r_j - S_j^{-1} r_i \rangle}_{\text{cross}}
-# + \underbrace{\lVert r_j \rVert^2_{S_i^{-1} - S_j^{-1}} + \lVert r_i \rVert^2_{S_j^{-1} - S_i^{-1}}}_{\text{metric mismatch}} .
+# \begin{aligned}
+# \Delta_{(ij)} = {} & \underbrace{\lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}}}_{\text{centre}} \\
+# & + \underbrace{2 \langle v_j - v_i,\, S_i^{-1} r_j - S_j^{-1} r_i \rangle}_{\text{cross}} \\
+# & + \underbrace{\lVert r_j \rVert^2_{S_i^{-1} - S_j^{-1}} + \lVert r_i \rVert^2_{S_j^{-1} - S_i^{-1}}}_{\text{metric mismatch}} ,
+# \end{aligned}
 # $$
+#
+# where $\lVert x \rVert_A^2 = x^\top A x$. In the next cell the sum of the three is compared with costs by least squares.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Random layers"}
@@ -127,7 +176,7 @@ exact, without_mismatch = [], []
 for number, size in product(range(layers), ((2, 3, 1), (4, 9, 3), (5, 5, 5))):
     F, D, W, U = random_layer(number, *size, spread=1.0)
     A = (F + D * W) @ U  # a_i, (m, k)
-    terms = torch.stack(swap_terms(F, D, W, U))  # eq. (16), (3, m, m)
+    terms = torch.stack(swap_terms(F, D, W, U))  # I, (16), (3, m, m)
     for i, j in combinations(range(len(F)), 2):
         change = sum(
             squared_cost(A[q], F[p], D[p], U) - squared_cost(A[p], F[p], D[p], U)
@@ -155,8 +204,10 @@ claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 # $\mathbb E\, (S - \mu I)^2 = \sigma^2 \sum_l \lVert u_l \rVert^2 u_l u_l^\top$. Its norm is $\sigma^2 v(U)$ with $\nu^2 \le v(U) \le \nu$, and
 #
 # $$
-# \mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \sum_l \lVert u_l \rVert^4, \qquad
-# \sigma^2\, v(U) \le \mathbb E\, \lVert S - \mu I \rVert^2 .
+# \begin{aligned}
+# \mathbb E\, \lVert S - \mu I \rVert_F^2 &= \sigma^2 \sum_l \lVert u_l \rVert^4, \\
+# \mathbb E\, \lVert S - \mu I \rVert^2 &\ge \sigma^2\, v(U) .
+# \end{aligned}
 # $$
 #
 # For masks with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
@@ -167,14 +218,16 @@ claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 # With a fixed number of zeros the covariance of two entries is $-\sigma^2/(d - 1)$, and $\sum_{l,\,l'} (u_l^\top u_{l'})^2 = \lVert U U^\top \rVert_F^2 = k$; and $\sum_l \lVert u_l \rVert^4 \le \sum_l \lVert u_l \rVert^2 = k$.
 # ```
 #
-# Theorem 4.4 bounds the deviation with probability $1 - \delta$. Its proof by the matrix Bernstein inequality gives the constants, with $\Lambda = \ln(2k/\delta)$:
+# I, Theorem 4.4 bounds the deviation with probability $1 - \delta$. Its proof by the matrix Bernstein inequality gives the constants, with $\Lambda = \ln(2k/\delta)$:
 #
 # $$
 # \lVert S - \mu I \rVert \le \sqrt{2 \sigma^2 \nu \Lambda} + \tfrac23\, b\, \nu \Lambda ,
 # $$ (eq-bernstein)
 #
 # so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$ and $S$ is diagonal with independent means of $t$ entries, so that
-# $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$, with equality for $k = 1$: the order $\sqrt \nu$ cannot be improved. For $d = 12$ all $2^{12}$ masks can be enumerated.
+# $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$, with equality for $k = 1$: the order $\sqrt \nu$ cannot be improved.
+#
+# For $d = 12$ all $2^{12}$ masks can be enumerated. The cells below find the exact probability that the deviation exceeds the bound, in units of the allowed $\delta$, on random, coherent and flat subspaces; and the second moments.
 
 # %%
 MASKS = all_masks(12)  # (4096, 12)
@@ -182,7 +235,7 @@ RATES, DELTAS = (0.1, 0.3, 0.5), (0.5, 0.1, 0.01)
 
 
 def bounds(U: torch.Tensor, p: float, delta: float) -> list[torch.Tensor]:
-    """The bound for masks with P(0) = p; v(U) for ν, with the root of (63)."""
+    """The bound for masks with P(0) = p; v(U) for ν, with the root of I, (63)."""
     x, nu, v = mask_moments(p), coherence(U), variance_parameter(U)
     log = math.log(2 * U.shape[1] / delta)  # Λ
     third = x.distance * nu * log / 3  # b ν Λ/3
@@ -335,7 +388,7 @@ figures.show("fig_gram", figure)
 # :name: fig-gram
 # :alt: Deviation of the Gram matrix from its mean against the coherence on logarithmic axes. Exact quantiles and root mean squares fall like the root of the coherence; the bound lies above the quantiles by a factor that shrinks as the coherence falls. The bound falls below mu at a coherence a little below one tenth.
 #
-# Masks with 30 % zeros, inputs with exact copies: Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
+# Masks with 30 % zeros, inputs with exact copies: I, Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
 # ```
 #
 # Below $\mu$ all $M_i$ have full rank. The bound guarantees that from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
@@ -356,26 +409,31 @@ figures.show("fig_gram", figure)
 # ```
 #
 # ```{prf:proof}
-# 1 is eq. (87) of the paper: $\Delta_\pi = \sum_i \lVert \delta_i + r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$ over the moved neurons, and $\lVert S_i^{-1} - \mu^{-1} I \rVert \le \varepsilon / (\mu (\mu - \varepsilon))$. With $S_i = \mu I$ the sum is
+# *Part 1* is I, (87): $\Delta_\pi = \sum_i \lVert \delta_i + r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$ over the moved neurons, and $\lVert S_i^{-1} - \mu^{-1} I \rVert \le \varepsilon / (\mu (\mu - \varepsilon))$. With $S_i = \mu I$ the sum is
 # $\mu^{-1} \bigl( \lVert \delta_\pi \rVert^2 + 2 \langle \delta_\pi, P_\pi R_\pi \rangle \bigr)$, whose second term is at most $2 \rho_\pi \lVert \delta_\pi \rVert^2$; the error is at most $\varepsilon/(\mu(\mu - \varepsilon))$ times $\lVert \delta_\pi + P_\pi R_\pi \rVert^2 + \lVert R_\pi \rVert^2$. Equality: two neurons,
 # $r_j = \rho\, (v_j - v_i) = -r_i$ and $S_i = \mu I$; or $r_i = r_j = 0$ and $S_i = S_j = (\mu - \varepsilon) I$.
 #
-# 2. A permutation other than the identity has a cycle of length $\ell \ge 2$, whose rows contribute at least $\ell \min \lVert v_j - v_i \rVert^2 \ge 2 \min \lVert v_j - v_i \rVert^2$, which a swap attains.
+# *Part 2.* A permutation other than the identity has a cycle of length $\ell \ge 2$, whose rows contribute at least $\ell \min \lVert v_j - v_i \rVert^2 \ge 2 \min \lVert v_j - v_i \rVert^2$, which a swap attains.
 #
-# 3. $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$. The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$. As $S_i^{-1}$ lies between $(\mu \pm \varepsilon)^{-1} I$ and $\lVert \delta_\pi + P_\pi R_\pi \rVert \ge (1 - \rho_\pi) \lVert \delta_\pi \rVert$,
+# *Part 3.* $\lVert r_i \rVert^2 + \lVert r_j \rVert^2 \le 2 \rho^2 \lVert v_j - v_i \rVert^2$ for all pairs; summed along the cycles of $\pi$ it gives $\rho_\pi \le \rho$. The closest pair gives $\mu \min \Delta_\pi \le (1 + e)\, \gamma^2$. As $S_i^{-1}$ lies between $(\mu \pm \varepsilon)^{-1} I$ and $\lVert \delta_\pi + P_\pi R_\pi \rVert \ge (1 - \rho_\pi) \lVert \delta_\pi \rVert$,
 #
 # $$
-# \mu \Delta_\pi \ge \ell(\rho)\, \lVert \delta_\pi \rVert^2 , \qquad \ell(\rho) = \frac{\mu (1 - \rho)^2}{\mu + \varepsilon} - \frac{\mu \rho^2}{\mu - \varepsilon} \ge 1 - e(\rho) ,
+# \begin{aligned}
+# \mu \Delta_\pi &\ge \ell(\rho)\, \lVert \delta_\pi \rVert^2 , \\
+# \ell(\rho) &= \frac{\mu (1 - \rho)^2}{\mu + \varepsilon} - \frac{\mu \rho^2}{\mu - \varepsilon} \\
+# &\ge 1 - e(\rho) ,
+# \end{aligned}
 # $$
 #
 # where the last step is $\frac{\mu}{\mu \pm \varepsilon} = 1 \mp \frac{\varepsilon}{\mu \pm \varepsilon}$. Because $\ell(\rho) \ge 0$ is $\rho \le \rho^*$, and $\lVert \delta_\pi \rVert \ge \gamma$, this is at least $\ell(\rho)\, \gamma^2$.
 #
-# 4. One input coordinate, $D = \sqrt \mu$: pairs of centres at distance $g$, the pairs far from each other, and in each pair $r_j = -\rho\, (v_j - v_i) = -r_i$. Then $\rho_{(ij)} = \rho$ in a pair and less between pairs, $\gamma^2 = 2 g^2$, and exchanging all pairs costs
+# *Part 4.* One input coordinate, $D = \sqrt \mu$: pairs of centres at distance $g$, the pairs far from each other, and in each pair $r_j = -\rho\, (v_j - v_i) = -r_i$. Then $\rho_{(ij)} = \rho$ in a pair and less between pairs, $\gamma^2 = 2 g^2$, and exchanging all pairs costs
 # $\mu^{-1} \frac m2 \bigl( 2 g^2 - 4 \rho g^2 \bigr) = \mu^{-1} \frac m2 (1 - 2\rho)\, \gamma^2$.
 # ```
 #
-# Theorem 4.5 is part 1 and holds as printed. Corollary C.5 (eq. 20 in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$. Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds. By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.
-# Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, so that it has become cheaper on the other neuron;
+# I, Theorem 4.5 is part 1 and holds as printed. I, Corollary C.5 (I, (20) in the text) is part 3 with a weaker hypothesis: it asks for $\rho \le 1$ only, and concludes that the minimum is $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma^2/\mu$. Deep in the centre-dominated regime, $\rho \le \rho^*$, it holds. By part 4 it is wrong for $\rho > \frac12$, with whatever constant the $O$ stands for, as this may not depend on $m$.
+#
+# Its proof takes the minimum of $(1 - e)\, \lVert \delta_\pi \rVert^2$ as if $1 - e$ were positive. In the layers of part 4 the trained parts have moved each function beyond the middle between the two centres, as in {numref}`fig-exchange`, so that it has become cheaper on the other neuron;
 # with $\rho = 1$ the exchanged layer needs no trained weights at all. The condition $\rho \le \rho^*$ is sufficient; for $\varepsilon = 0$ no larger $\rho$ will do.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Layers in the centre-dominated regime"}
@@ -390,7 +448,7 @@ for number, spread, (d, k) in product(
         REGIME.append((layer, (low + high) / 2, (high - low) / 2))
 
 # %% [markdown]
-# Part 1, for all permutations of four neurons and for the layers with equality.
+# Part 1, for all permutations of four neurons and for the layers with equality: how large is $\lvert \mu \Delta_\pi/\lVert \delta_\pi \rVert^2 - 1 \rvert$ in units of $e(\rho_\pi)$?
 
 
 # %%
@@ -425,7 +483,7 @@ halved += [off / error(rho, 0.0, 0.7, 1.0) for (rho, _), off in extremal.items()
 claims.check("I5.theorem", ratios, rival=max(halved))
 
 # %% [markdown]
-# Part 2, the gap $\gamma$, over all permutations.
+# Part 2: $\gamma$ by its formula, and as the least $\lVert \delta_\pi \rVert$ over all permutations.
 
 
 # %%
@@ -448,7 +506,7 @@ for number, (m, k) in product(range(layers), ((3, 1), (4, 2), (6, 3))):
 claims.check("I5.gap", differences, rival=min(more_than_two))
 
 # %% [markdown]
-# Parts 3 and 4, on the cheapest of all permutations but the identity, for layers with $\rho \le \rho^*$ and for the layers of part 4.
+# Parts 3 and 4: the cheapest of all permutations but the identity, for layers with $\rho \le \rho^*$ and, by width, for the layers of part 4.
 
 # %%
 corollary = []
@@ -489,35 +547,41 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 # %% [markdown]
 # ## What the ratio tends to
 #
-# In Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when the fixed weights grow, but $O(\varepsilon/\mu)$ stays. So the ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ need not tend to 1.
+# In I, Theorem 4.5 $\rho_\pi$ falls like $1/\sigma_F$ when the fixed weights grow, but $O(\varepsilon/\mu)$ stays. So the ratio $\mu \Delta_\pi / \lVert \delta_\pi \rVert^2$ need not tend to 1.
 #
 # ```{prf:theorem} Large fixed weights
 # :label: thm-large-sigma
 # Let $F = \sigma_F F_0$ with $D$, $W$ and $\pi$ fixed, $\delta_\pi \ne 0$. As $\sigma_F \to \infty$
 #
 # $$
-# \frac{\mu\, \Delta_\pi}{\lVert \delta_\pi \rVert^2} \longrightarrow \lambda_\pi = \mu\, \frac{\sum_i \delta_i^\top S_i^{-1} \delta_i}{\sum_i \lVert \delta_i \rVert^2} \in \Bigl[ \frac{\mu}{\mu + \varepsilon}, \frac{\mu}{\mu - \varepsilon} \Bigr] ,
-# $$
-#
-# with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained. Given $D$, the mean of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are
-#
-# $$
 # \begin{aligned}
-# \text{syre:} \quad & \sigma_F^2\, 2 \operatorname{tr}(S_i^{-1} + S_j^{-1}), & & 4 \sigma_F^2\, k , \\
-# \text{W-asymmetric:} \quad & \sigma_F^2 \operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr), & & 2 \sigma_F^2 \operatorname{tr}(2I - S_i - S_j) .
+# \frac{\mu\, \Delta_\pi}{\lVert \delta_\pi \rVert^2} &\longrightarrow \lambda_\pi = \mu\, \frac{\sum_i \delta_i^\top S_i^{-1} \delta_i}{\sum_i \lVert \delta_i \rVert^2} , \\
+# \lambda_\pi &\in \Bigl[ \frac{\mu}{\mu + \varepsilon}, \frac{\mu}{\mu - \varepsilon} \Bigr] ,
 # \end{aligned}
 # $$
 #
+# with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained.
+#
+# Given $D$, let $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are $2 \sigma_F^2 \operatorname{tr} B$ and $4 \sigma_F^2 k$ for syre, and $\sigma_F^2 \operatorname{tr}(B A)$ and $2 \sigma_F^2 \operatorname{tr} A$ for W-asymmetric weights.
 # For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely. Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean W-asymmetric centre term is larger than with fixed weights of the same variance that do not depend on the mask, by $2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0$.
 # ```
 #
 # ```{prf:proof}
-# $\Delta_\pi = \sum_i \lVert \delta_i \rVert^2_{S_i^{-1}} + 2 \langle \delta_i, S_i^{-1} r_{\pi(i)} \rangle + \lVert r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}}$. The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
+# Written out,
+#
+# $$
+# \begin{aligned}
+# \Delta_\pi = \sum_i {}& \lVert \delta_i \rVert^2_{S_i^{-1}} + 2 \langle \delta_i, S_i^{-1} r_{\pi(i)} \rangle \\
+# & + \lVert r_{\pi(i)} \rVert^2_{S_i^{-1}} - \lVert r_i \rVert^2_{S_i^{-1}} .
+# \end{aligned}
+# $$
+#
+# The second terms add up to at most $2 \rho_\pi \lVert \delta_\pi \rVert^2/(\mu - \varepsilon)$. The others lie between $\lVert R_\pi \rVert^2/(\mu \pm \varepsilon)$ in each of two sums,
 # so they differ by at most $\rho_\pi^2 \lVert \delta_\pi \rVert^2 \bigl( \frac{1}{\mu - \varepsilon} - \frac{1}{\mu + \varepsilon} \bigr)$. The ends of the interval belong to $S_i = (\mu \pm \varepsilon) I$. For syre $v_j - v_i$ is normal with covariance $2 \sigma_F^2 I$; in a W-asymmetric row the fixed entries are those with $d = 0$, so that
 # $v_i$ has the covariance $\sigma_F^2\, U^\top \operatorname{diag}(1 - d_i)\, U = \sigma_F^2 (I - S_i)$. An isotropic $\delta$ gives $\mathbb E\, \delta^\top S^{-1} \delta / \lVert \delta \rVert^2 = \operatorname{tr} S^{-1}/k$, and $\mathbb E \operatorname{tr} S^{-1} > \operatorname{tr}\, (\mathbb E S)^{-1}$ by strict convexity. For independent $S_i$, $S_j$ with the law of $S$ the mean of $\operatorname{tr}\bigl( (S_i^{-1} + S_j^{-1})(2I - S_i - S_j) \bigr)$ is $2 (\mathbb E \operatorname{tr} S^{-1} - k) + 2 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$, and with the covariance $(1 - \mu) I$ in the place of $I - S_i$ it is $4 (1 - \mu)\, \mathbb E \operatorname{tr} S^{-1}$.
 # ```
 #
-# In W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive. That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
+# So in W-asymmetric layers centres are large where a neuron sees little; there $S_i$ is small and the swap expensive. That makes swaps more expensive in the mean over the masks, though not for every pair: if each of two latent numbers is copied 20 times, one neuron sees 10 copies of the first and 1 of the second, and the other 10 and 20, then
 # the mean centre term over the mean of $\lVert \delta_{(ij)} \rVert^2$ is {glue:text}`pair_masked:.2f` for W-asymmetric weights and {glue:text}`pair_free:.2f` for fixed weights that do not depend on the mask.
 
 
@@ -646,11 +710,57 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - The cheapest reassignment is a linear assignment problem in one table of costs. In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
-#   costs alone do not certify it.
-# - Corollary C.5 holds for $\rho \le \rho^*$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
-# - The ratio of Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it is not 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
-# - In Theorem 4.4 $C = \sqrt 2$; the coherence may be replaced by the smaller $v(U)$ in its main term.
+#   costs alone do not certify it (Exercise 42.3).
+# - I, Corollary C.5 holds for $\rho \le \rho^*$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
+# - The ratio of I, Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it is not 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
+# - In I, Theorem 4.4 $C = \sqrt 2$; the coherence may be replaced by the smaller $v(U)$ in its main term.
 #
+# ## What it means for merging networks
+#
+# Fixed parts identify neurons as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so.
+#
+# **Read on.** [](43_center_gap.ipynb): how close the closest two centres are. [](44_gaussian_mixture.ipynb): swap costs of trained networks. [](54_swaps_on_images.ipynb): the same on images.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 42.1
+# :class: lmc-exercise
+# One input coordinate, $D = 1$, two neurons with centres $0$ and $1$ and trained parts $\rho$ and $-\rho$. Compute the swap cost from the table $T$. When is it negative?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The functions are $\rho$ and $1 - \rho$. So $T_{11} = T_{22} = \rho^2$, $T_{12} = T_{21} = (1 - \rho)^2$, and $\Delta = 2 (1 - \rho)^2 - 2 \rho^2 = 2 (1 - 2 \rho)$, negative for $\rho > \frac12$. These are the layers with equality in part 1 of {prf:ref}`thm-center-dominated`.
+# ```
+#
+# ```{admonition} Exercise 42.2
+# :class: lmc-exercise
+# All $S_i = I$. Show that $\Delta_{(ij)} = 2 \langle v_i - v_j, a_i - a_j \rangle$, and that for $k = 1$ non-negative swap costs do certify the identity.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2$ holds every square once with each sign; the products that are left are $2 \langle v_i, a_i - a_j \rangle - 2 \langle v_j, a_i - a_j \rangle$.
+#
+# In general $\Delta_\pi = 2 \sum_i \langle v_i, a_i - a_{\pi(i)} \rangle$. For $k = 1$ non-negative swap costs say that two neurons with different centres have their functions in the same order as their centres. By the rearrangement inequality $\sum_i v_i a_{\pi(i)}$ is then largest for the identity.
+# ```
+#
+# ```{admonition} Exercise 42.3
+# :class: lmc-exercise
+# Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$. For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# By Exercise 42.2 a swap costs $2 \lVert v_i - v_j \rVert^2 \cos \theta = 6 \cos \theta$, which is positive for $\theta < 90°$. The cycle turns every function by $-120°$ relative to its neuron and costs $3 \cdot 2\, (\cos \theta - \cos(\theta - 120°))$, which is negative for $\theta > 60°$. So the answer is $60° < \theta < 90°$. At $75°$:
+#
+#     t = 2 * math.pi * torch.arange(3).double() / 3
+#     F = torch.stack([t.cos(), t.sin()], dim=1)
+#     t = t + math.radians(75)
+#     W = torch.stack([t.cos(), t.sin()], dim=1) - F
+#     layer = AsymmetricLayer(F, 0 * F + 1, W, torch.eye(2).double())
+#     print(swap_costs(*layer), cheapest(cost_table(*layer)))
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More layers:

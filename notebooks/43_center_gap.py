@@ -13,9 +13,23 @@
 # %% [markdown]
 # # The gap between centres
 #
-# In a layer with weights $F + D \odot W$ the fixed part $F$ gives each neuron a place. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` measure how well it is told apart from others by $\gamma_{\mathrm{out}}$, the smallest gap between projected
-# centres; their Thm 4.6 bounds it from below by a multiple of $m^{-2/k}$, and that is so. This chapter gives the law of $\gamma_{\mathrm{out}}$ itself, which says at what widths the rate can be seen, and asks where the theorem's hypothesis is met. [The chapter on inputs that change places](48_input_shifts.ipynb) treats $\gamma_{\mathrm{in}}$, the same for a second position of a neuron's inputs
-# (Thms 4.7, 4.8), and [the one on hardness near random features](49_feature_hardness.ipynb) section C.4.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** How close do the closest two of $m$ random centres come, and how does that depend on the width $m$ and on the dimension $k$ of the inputs?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
+#
+# **What we find.** The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is there for $k = 2$ {claim}`I6.exponent_2`. The gap has an explicit law {claim}`I6.limit`. By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`. For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a mask it is not needed.
+#
+# **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](42_swap_cost.ipynb) for the role of the gap, densities and the union bound. {{ times }}
+# ```
+#
+# The same question for the inputs of a layer, $\gamma_{\mathrm{in}}$, is that of [](48_input_shifts.ipynb); what an identified neuron can still learn is that of [](49_feature_hardness.ipynb).
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 draws: int = 800  # random layers of one width
@@ -72,36 +86,75 @@ from lmc_helpers.identifiability.masked_centres import (
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
-# ## What Thm 4.6 needs
+# ## The idea
 #
-# The inputs lie in the span of the orthonormal columns of $U$ ($d \times k$); the centres are $v_i = U^\top f_i$, $i \le m$, and $\gamma_{\mathrm{out}} = \sqrt 2 \min_{i \ne j} \lVert v_i - v_j \rVert$. The entries of $F$ are $B \sigma Y_0$ with $B \sim \mathrm{Bernoulli}(p)$ and a
-# density of $Y_0$ below $M_0$; $q = 2p - p^2$. Thm 4.6 says that with probability $1 - \delta$
+# In a plane some two of many random points are always close. In many dimensions all distances are nearly equal, and the least of them is not much smaller than the others.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, (plane, spread_of) = figures.panels(2, height=3.4)
+cloud = normal((64, 2), seed, "the idea")
+reach = torch.cdist(cloud, cloud).fill_diagonal_(math.inf)
+nearest = divmod(int(reach.argmin()), 64)
+plane.plot(*cloud.T, "o", color="book:grey", markersize=4)
+plane.plot(*cloud[list(nearest)].T, "o", color="book:red", markersize=7)
+plane.set(title="64 centres, $k = 2$", aspect="equal", xticks=[-2, 0, 2])
+plane.set(yticks=[-2, 0, 2], xlabel="$v_1$", ylabel="$v_2$")
+for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
+    apart = torch.pdist(normal((64, dims), seed, f"the idea {dims}")).numpy()
+    apart = apart / np.median(apart)
+    look = {"histtype": "step", "color": ink, "linewidth": 1.5}
+    spread_of.hist(apart, 40, (0, 2.6), label=f"$k = {dims}$", **look)
+    spread_of.plot(apart.min(), 0, "^", color=ink, markersize=9, clip_on=False)
+spread_of.set(xlabel="distance / median distance", ylabel="pairs of 64 centres")
+spread_of.set(ylim=(0, None))
+spread_of.legend(loc="upper right")
+figures.show("fig_closest", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_closest
+# :name: fig-closest
+# :alt: Left, 64 random points in the plane; the closest two, in red, almost touch. Right, histograms of the distances of 64 random points in 2, 8 and 32 dimensions, the narrower the higher the dimension; the least distance is near 0 for 2 dimensions and above half the median for 32.
+#
+# Left: normal centres in the plane, the closest two in red. Right: all distances of 64 normal centres in 2, 8 and 32 dimensions, and the least of each (triangles).
+# ```
+#
+# ## What the bound needs
+#
+# In a layer with weights $F + D \odot W$ the fixed part $F$ gives each of the $m$ neurons a place. The inputs lie in the span of the orthonormal columns of $U$ ($d \times k$); the centres are $v_i = U^\top f_i$ with the rows $f_i$ of $F$, and
 #
 # $$
-# \gamma_{\mathrm{out}} \ge c\, \frac{\sqrt q}{M_0}\, \sigma V_k^{-1/k} \Bigl( \frac{\delta}{m^2} \Bigr)^{1/k} = \Theta(\sigma \sqrt k\, m^{-2/k})
+# \gamma_{\mathrm{out}} = \sqrt 2 \min_{i \ne j} \lVert v_i - v_j \rVert .
+# $$
+#
+# Entries of $F$ are $B \sigma Y_0$: the scale $\sigma$ times a random number $Y_0$ with a density of at most $M_0$, times a mask $B$ that is 1 with probability $p$ and 0 otherwise. Let $q = 2p - p^2$, $V_k$ the volume of the unit ball in $k$ dimensions, and $c$, $C$ absolute constants. I, Theorem 4.6 says that with probability $1 - \delta$
+#
+# $$
+# \begin{aligned}
+# \gamma_{\mathrm{out}} &\ge c\, \frac{\sqrt q}{M_0}\, \sigma V_k^{-1/k} \Bigl( \frac{\delta}{m^2} \Bigr)^{1/k} \\
+# &= \Theta(\sigma \sqrt k\, m^{-2/k})
+# \end{aligned}
 # $$ (eq-separation)
 #
-# provided that $q \ge C \bigl( \sqrt{q \nu \Lambda} + \nu \Lambda \bigr)$ with $\Lambda = \ln(4 k m^2/\delta)$, its eq. (21), where the coherence $\nu$ is at least $k/d$.
-#
+# provided that $q \ge C \bigl( \sqrt{q \nu \Lambda} + \nu \Lambda \bigr)$ with $\Lambda = \ln(4 k m^2/\delta)$, which is I, (21); the coherence $\nu$ is at least $k/d$.
 # ```{prf:theorem} Separation without a mask
 # :label: thm-separation
-# If $p = 1$, {eq}`eq-separation` holds for every $U$, $m \ge 2$ and $\delta \in (0, 1)$ with $c = 1/\sqrt 8$; (21) is not needed.
+# If $p = 1$, {eq}`eq-separation` holds for every $U$, $m \ge 2$ and $\delta \in (0, 1)$ with $c = 1/\sqrt 8$; I, (21) is not needed.
 # ```
 #
 # ```{prf:proof}
-# (21) serves to bound the determinant of $U^\top \mathrm{Diag}(\xi)\, U$ from below, where $\xi_\ell = 1$ unless both rows are masked at $\ell$; for $p = 1$ it is $I$. The entries of $f_i - f_j$ are independent with densities below $M = M_0/\sigma$, so $v_i - v_j$ has a density below
+# I, (21) serves to bound the determinant of $U^\top \mathrm{Diag}(\xi)\, U$ from below, where $\xi_\ell = 1$ unless both rows are masked at $\ell$; for $p = 1$ it is $I$. The entries of $f_i - f_j$ are independent with densities below $M = M_0/\sigma$, so $v_i - v_j$ has a density below
 # $(C_1 M)^k$ {cite:p}`rudelson2015`, and $C_1 = \sqrt 2$ will do {cite:p}`livshyts2016`. Hence $P(\lVert v_i - v_j \rVert \le t) \le V_k (\sqrt 2 M t)^k$, which for $\sqrt 2\, t = M^{-1} V_k^{-1/k} (\delta/m^2)^{1/k}/\sqrt 8$ is $8^{-k/2}\, \delta/m^2$. There are fewer than $m^2/2$ pairs.
 # ```
 #
-# The constant $C$ of (21) is not printed. The paper's Lemma C.3 gives $C = 2 \sqrt 2$. No proof can go below a half:
+# The constant $C$ of I, (21) is not printed. I, Lemma C.3 gives $C = 2 \sqrt 2$. No proof can go below a half:
 #
 # ```{prf:proposition} The least constant
 # :label: prop-least-constant
-# For $C < \frac12$ Thm 4.6 is false: with $k = 1$ there are $d$, $p$, $m$ and $\delta$ that meet (21) while $\gamma_{\mathrm{out}} = 0$ with probability above $\delta$. For $d = 128$, $k = 32$ no $m \ge 2$, $\delta < 1$, $p$ and $U$ meet (21) with $C \ge \frac12$.
+# For $C < \frac12$ I, Theorem 4.6 is false: with $k = 1$ there are $d$, $p$, $m$ and $\delta$ that meet I, (21) while $\gamma_{\mathrm{out}} = 0$ with probability above $\delta$. For $d = 128$, $k = 32$ no $m \ge 2$, $\delta < 1$, $p$ and $U$ meet I, (21) with $C \ge \frac12$.
 # ```
 #
 # ```{prf:proof}
-# Choose $x < 1$ with $x^2 \ge C x + C$, which is possible as $1 > 2C$, and $\delta = \frac12$, $U = d^{-1/2} (1, \dots, 1)^\top$, $\nu = 1/d$, $q = x^2 \Lambda/d$. This meets (21). A row of $F$ vanishes with probability $(1 - p)^d = (1 - q)^{d/2}$, which for large $d$ is near $e^{-x^2 \Lambda/2} = (8 m^2)^{-x^2/2}$. The
+# Choose $x < 1$ with $x^2 \ge C x + C$, which is possible as $1 > 2C$, and $\delta = \frac12$, $U = d^{-1/2} (1, \dots, 1)^\top$, $\nu = 1/d$, $q = x^2 \Lambda/d$. This meets I, (21). A row of $F$ vanishes with probability $(1 - p)^d = (1 - q)^{d/2}$, which for large $d$ is near $e^{-x^2 \Lambda/2} = (8 m^2)^{-x^2/2}$. The
 # expected number of such rows grows like $m^{1 - x^2}$, so for large $m$ two of them vanish with probability near 1.
 # For the second part $\Lambda \ge \ln 512$ and $\nu \ge \frac14$; the largest $C$, $q/(\sqrt{q \nu \Lambda} + \nu \Lambda)$, increases with $q \le 1$, and $\nu \Lambda \ge 1.55$ leaves $C < 0.36$.
 # ```
@@ -109,7 +162,7 @@ from lmc_helpers.seeds import normal, torch_generator
 
 # %%
 def met(d: int, k: int) -> list[float]:
-    """The largest C with which layers with d inputs and k dimensions meet (21)."""
+    """The largest C with which layers with d inputs and k dimensions meet I, (21)."""
     found = []
     random = torch.linalg.qr(normal((d, k), seed, f"frame {d} {k}"))[0]
     for U in (random, exact_copies(d, k, d // k), torch.eye(d)[:, :k]):
@@ -129,7 +182,7 @@ for k, found in largest_C.items():
 claims.check("I6.hypothesis", largest_C[32], rival=max(largest_C[2]))
 
 # %% [markdown]
-# Where (21) is met the theorem holds, with $c = 1/\sqrt 8$. With a mask, $k = 1$ and a flat $U$ the difference of two centres is normal given the number of entries that are not masked, so that the union bound over pairs is exact: below for layers that meet (21) with the proof's $C = 2 \sqrt 2$, and for layers that meet it with $C = \frac14$ only.
+# Where I, (21) is met the theorem holds, with $c = 1/\sqrt 8$. With a mask, $k = 1$ and a flat $U$ the difference of two centres is normal given the number of entries that are not masked, so that the union bound over pairs is exact: below for layers that meet I, (21) with the proof's $C = 2 \sqrt 2$, and for layers that meet it with $C = \frac14$ only.
 
 # %%
 inside, outside = [], []  # union bound on P(γ_out <= bound), and P(γ_out = 0); /δ
@@ -139,7 +192,7 @@ for d, p, m, delta in product(
     (4, 64, 1024),
     (0.05, 0.5),
 ):
-    C = largest_constant(m, 1, delta, 2 * p - p * p, 1 / d)  # of (21)
+    C = largest_constant(m, 1, delta, 2 * p - p * p, 1 / d)  # of I, (21)
     if 2 * math.sqrt(2) <= C:
         inside.append(line_failure(m, d, p, delta))
 for m in (64, 1024, 2**14):
@@ -151,7 +204,7 @@ for m in (64, 1024, 2**14):
 # %%
 def failure(k: int, m: int, delta: float, slower: float = 1.0) -> float:
     """Union bound on P(γ_out < bound), relative to δ."""
-    bound = separation_bound(m, k, delta) * slower  # (22) with c = 1/√8
+    bound = separation_bound(m, k, delta) * slower  # I, (22) with c = 1/√8
     pairs = m * (m - 1) / 2
     return pairs * close_probability(bound / math.sqrt(2), k) / delta
 
@@ -187,7 +240,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, (21) without a mask holds up to $C =$ {glue:text}`C_two:.2f` for $k = 2$, {glue:text}`C_eight:.2f` for $k = 8$ and {glue:text}`C_all:.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
+# With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`C_two:.2f` for $k = 2$, {glue:text}`C_eight:.2f` for $k = 8$ and {glue:text}`C_all:.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
 # for any of them. For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$. For Gaussian $F$ the theorem survives by {prf:ref}`thm-separation`. In the example of the
 # proposition ($C =$ {glue:text}`C_met:.2f`, $m = 10^4$, $d = 10^5$, $\delta = 0.5$) $\gamma_{\mathrm{out}} = 0$ with probability {glue:text}`vanish:.2f`.
 #
@@ -202,7 +255,7 @@ figures.numbers(
 # Given the masks, $v_i - v_j = \sum_{\ell \in S} u_\ell X_\ell$, where $S$ is the union of their supports and the $X_\ell$ have densities. If $S$ is not empty, this vanishes with probability 0, as $u_\ell \ne 0$. With a fixed number of entries $S$ is never empty.
 # ```
 #
-# For $p = \frac18$ the probability reaches one half at a width of {glue:text}`width_128` $\cdot 10^7$ for $d = 128$ and of {glue:text}`width_512` $\cdot 10^{29}$ for $d = 512$, so it matters in no network; and the paper's own networks fix the same number of entries in every row (App. F.1).
+# For $p = \frac18$ the probability reaches one half at a width of {glue:text}`width_128` $\cdot 10^7$ for $d = 128$ and of {glue:text}`width_512` $\cdot 10^{29}$ for $d = 512$, so it matters in no network; and the paper's own networks fix the same number of entries in every row (I, App. F.1).
 
 
 # %%
@@ -243,22 +296,31 @@ claims.check(
 # For all $m$, $k$ and $r$, with $\lambda = n p_1$,
 #
 # $$
-# \Bigl| P(\gamma_{\mathrm{out}} > \sqrt 2\, r) - e^{-\lambda} \Bigr| \le \min\bigl(1, \tfrac1\lambda\bigr)\, n\, \bigl[ (2m - 3)\, p_1^2 + 2 (m - 2)\, p_2 \bigr] .
+# \begin{aligned}
+# & \Bigl| P(\gamma_{\mathrm{out}} > \sqrt 2\, r) - e^{-\lambda} \Bigr| \\
+# & \quad \le \min\bigl(1, \tfrac1\lambda\bigr)\, n\, \bigl[ (2m - 3)\, p_1^2 \\
+# & \qquad\quad + 2 (m - 2)\, p_2 \bigr] .
+# \end{aligned}
 # $$
 #
 # For fixed $k$ and $m \to \infty$ the right-hand side is $O(1/m)$ where $\lambda$ is bounded, and
 #
 # $$
-# P\bigl( \gamma_{\mathrm{out}} > s\, y \bigr) \to e^{-y^k}, \qquad s = \sqrt{8 \pi}\, \sigma \Bigl( \frac{2}{m^2 V_k} \Bigr)^{1/k} .
+# P\bigl( \gamma_{\mathrm{out}} > s\, y \bigr) \to e^{-y^k}
 # $$
+#
+# with $s = \sqrt{8 \pi}\, \sigma\, (2/(m^2 V_k))^{1/k}$.
 #
 # The median $\gamma$ of the law $e^{-\lambda}$ has the local exponent
 #
 # $$
-# \frac{d \ln \gamma}{d \ln m} = - \frac{2m - 1}{m - 1} \cdot \frac12 \int_0^1 s^{k/2 - 1} e^{z (1 - s)}\, ds < - \frac2k , \qquad z = \frac{\gamma^2}{8 \sigma^2} ,
+# \begin{aligned}
+# \frac{d \ln \gamma}{d \ln m} &= - \frac{2m - 1}{2 (m - 1)}\, I(z) < - \frac2k , \\
+# I(z) &= \int_0^1 s^{k/2 - 1} e^{z (1 - s)}\, ds ,
+# \end{aligned}
 # $$
 #
-# which tends to $-2/k$ as $m \to \infty$; for large $m$ it is $-\frac2k \bigl( 1 + \frac{z}{k/2 + 1} + \dots \bigr)$.
+# $z = \gamma^2/(8 \sigma^2)$, which tends to $-2/k$ as $m \to \infty$; for large $m$ it is $-\frac2k \bigl( 1 + \frac{z}{k/2 + 1} + \dots \bigr)$.
 # ```
 #
 # ```{prf:proof}
@@ -267,7 +329,7 @@ claims.check(
 # Differentiate $n P(\frac k2, z) = \ln 2$: $d \ln n/d \ln m = (2m-1)/(m-1)$ and $d \ln z/ d\ln P = P/(z P')$, where $P(\frac k2, z)\, \Gamma(\frac k2) = z^{k/2} \int_0^1 s^{k/2-1} e^{-zs}\, ds$ and $z P'\, \Gamma(\frac k2) = z^{k/2} e^{-z}$. As $e^{z(1-s)} > 1$ the integral exceeds $2/k$.
 # ```
 #
-# So the $\Theta$ of Thm 4.6, which in the theorem is a statement on the bound, is true for $\gamma_{\mathrm{out}}$ itself for fixed $k$ (the limit law is known for short distances in general {cite:p}`silverman1978`). The printed bound is smaller than the $\delta$-quantile by a factor
+# So the $\Theta$ of I, Theorem 4.6, which in the theorem is a statement on the bound, is true for $\gamma_{\mathrm{out}}$ itself for fixed $k$ (the limit law is known for short distances in general {cite:p}`silverman1978`). The printed bound is smaller than the $\delta$-quantile by a factor
 # near $4 \sqrt 2 \cdot 2^{1/k}$. But the exponent is reached only where $\gamma^2 \ll 8 \sigma^2 (k/2 + 1)$, where the closest pair is much closer than typical pairs are. For $k = 32$ distances concentrate, and that takes very wide layers.
 
 # %%
@@ -318,7 +380,10 @@ for k in sample:
 # Let $3 \le m_0 < m_1$, $n_i = m_i (m_i - 1)/2$, and let $r_0$, $r_1$ solve
 #
 # $$
-# n_0\, p_1(r_0) - (n_0 - 1)\, p_2(r_0) = \tfrac12 , \qquad e^{-n_1 p_1(r_1)} + \text{error}(r_1) = \tfrac12 ,
+# \begin{aligned}
+# n_0\, p_1(r_0) - (n_0 - 1)\, p_2(r_0) &= \tfrac12 , \\
+# e^{-n_1 p_1(r_1)} + \text{error}(r_1) &= \tfrac12 ,
+# \end{aligned}
 # $$
 #
 # with the error of {prf:ref}`thm-gap-law` at $m_1$. Then the median of $\gamma_{\mathrm{out}}$ at $m_1$ is at most $r_1/r_0$ times that at $m_0$. For $m_0 = 16$, $m_1 = 1024$ and $k = 8$ and 32 its exponent $\ln(r_1/r_0)/\ln(m_1/m_0)$ is below $-2/k$.
@@ -493,12 +558,14 @@ figures.numbers(
 # :name: fig-gap
 # :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion.
 #
-# Left: the quantity of the paper's Fig. 11, with Gaussian $F$. Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound {eq}`eq-separation` with $\delta = 0.1$. Right: exponent of the median, and the measured
+# Left: the quantity of I, Fig. 11, with Gaussian $F$. Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound {eq}`eq-separation` with $\delta = 0.1$. Right: exponent of the median, and the measured
 # exponent between $m = 16$ and 1024 with ±3.29 standard errors; open symbols: masked, 16 random entries in each row of 128 are fixed (profile {glue:text}`profile`).
 # ```
 #
-# The paper says of Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on. For $k = 8$ and 32 these widths are too small for the limit: the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$. This does not contradict Thm 4.6, which bounds the gap from below up to a constant. The law of {prf:ref}`thm-gap-law` is an approximation at these widths; it gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
-# and the measured exponents differ from it by {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`, because pairs with a common centre matter at $m = 16$. At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`.
+# The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
+#
+# For $k = 8$ and 32 these widths are too small for the limit: the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$. This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
+# and the measured exponents differ from it by {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`, because at $m = 16$ pairs with a common centre matter. At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`.
 #
 # At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$. It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$. If only 16 random entries in each row of 128 are fixed, the measured exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times $-2/k$.
 # The paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers. For large $k$ the gaps shrink somewhat faster than the rate says.
@@ -506,9 +573,49 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - $\gamma_{\mathrm{out}}$ has an explicit law with a proven error. The exponent $-2/k$ is its limit, approached from below; at widths up to 1024 it is visibly different for $k = 32$ and slightly for $k = 8$.
-# - At $d = 128$ and $k = 32$ hypothesis (21) of Thm 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
+# - At $d = 128$ and $k = 32$ hypothesis (21) of I, Theorem 4.6 is met with no constant with which the theorem can hold. Without a mask it is not needed, and the theorem's bound holds.
 # - If every entry is masked independently, the gap is 0 in layers that are wide enough; the width is beyond all networks.
 #
+# ## What it means for merging networks
+#
+# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the closest two centres stay nearly as far apart as any others at every width in use. Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
+#
+# **Read on.** [](44_gaussian_mixture.ipynb): swap costs of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 43.1
+# :class: lmc-exercise
+# Let $\sigma = 1$ and $m = 64$. At which distance $r$ is one pair of centres closer than $r$ to be expected, for $k = 1$ and for $k = 2$? Use that $v_i - v_j \sim \mathcal N(0, 2 I_k)$ and small $r$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# There are $n = 2016$ pairs. For $k = 1$ the density at 0 is $(4 \pi)^{-1/2}$, so $p_1 \approx r/\sqrt \pi$ and $r = \sqrt \pi/n \approx 0.0009$. For $k = 2$ $p_1 = 1 - e^{-r^2/4} \approx r^2/4$ and $r = 2/\sqrt n \approx 0.045$, fifty times as far.
+# ```
+#
+# ```{admonition} Exercise 43.2
+# :class: lmc-exercise
+# What is the median of $\gamma_{\mathrm{out}}$ for $k = 2$ by the limit of {prf:ref}`thm-gap-law`? Compare with the law at $m = 1024$ and with `sample[2][1]`.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $V_2 = \pi$, so $s = \sqrt{8 \pi}\, \sigma \sqrt{2/(\pi m^2)} = 4 \sigma/m$, and $e^{-y^2} = \frac12$ at $y = \sqrt{\ln 2}$: the median is $4 \sqrt{\ln 2}\; \sigma/m \approx 3.33\, \sigma/m$. After the cells of this chapter:
+#
+#     print(4 * math.sqrt(math.log(2)) / 1024, gap_quantile(0.5, 1024, 2))
+#     print(sample[2][1].median())
+# ```
+#
+# ```{admonition} Exercise 43.3
+# :class: lmc-exercise
+# The paper explains with its theorem why fixed biases do not break symmetries effectively. Let all rows of $F$ be multiples of one vector, $f_i = g_i u$ with $g_i \sim \mathcal N(0, \sigma^2)$ and $U^\top u \ne 0$. What are the law of $\gamma_{\mathrm{out}}$ and its exponent, for any $k$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is. A bias is such a case: it is the weight of an input that is constant.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More draws and wider layers:

@@ -13,11 +13,23 @@
 # %% [markdown]
 # # Swap costs on Gaussian mixtures
 #
-# Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` train networks of width 64 with $W_{\mathrm{eff}} = F + D \odot W$ on mixtures of five Gaussian classes in $k$ of 128 dimensions and show what it costs to
-# exchange two neurons (Fig. 5): for $\sigma_F = 0$ near zero and negative costs dominate; for $\sigma_F = 1$ many exchanges are cheap if $k = 2$, and only the diagonal is cheap if $k = 32$. This is measured here, before, during and after training, together with what orders the costs: the fixed weights,
-# or what training adds to them. [A chapter of its own](50_accuracy_drops.ipynb) is about the accuracy between two networks.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Which neurons of a trained network could exchange their functions at little cost, and what decides it: the fixed weights, the dimension of the data, or training?
 #
-# The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**. The paper has 50 000 samples, and 100 epochs where it says how many (App. F.1, on MNIST); in batches of 128 these are {glue:text}`paper_steps` steps. What the length of training decides stays open below that, and the box of a claim shows what
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions. Without fixed weights near zero and negative swap costs dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
+#
+# **What we find.** We measure what I, Fig. 5 shows, in a setting put together from the published code: {claim}`I12.near_zero` {claim}`I12.negative` {claim}`I12.partners` {claim}`I12.diagonal`. At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it. How long the trained parts stay small enough for the theorem behind it depends on the length of training {claim}`I12.regime`.
+#
+# **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](42_swap_cost.ipynb) for swap costs and $\rho$, and [](43_center_gap.ipynb) for the role of $k$. {{ times }}
+# ```
+#
+# The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**. The paper has 50 000 samples, and 100 epochs where it says how many (I, App. F.1, on MNIST); in batches of 128 these are {glue:text}`paper_steps` steps. What the length of training decides stays open below that, and the box of a claim shows what
 # a run of that length gave, where there is one.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -101,16 +113,51 @@ def train_pairs(settings, number, seed, run, **budget):
 
 
 # %% [markdown]
+# ## The idea
+#
+# With large fixed weights a swap costs about the squared distance of two centres, which for random centres in $k$ dimensions has the law $\chi^2_k$. In two dimensions small distances are common; in 32 nearly all are about equal.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, (by_cost, by_dimension) = figures.panels(2, height=3.4)
+q_axis = np.linspace(0, 2.5, 201)
+for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
+    half_way = chi2.ppf(0.5, dims)
+    heights_at = half_way * chi2.pdf(q_axis * half_way, dims)
+    by_cost.plot(q_axis, heights_at, color=ink, label=f"$k = {dims}$")
+by_cost.axvspan(0, 0.1, color="book:grey", alpha=0.3, linewidth=0)
+by_cost.set(xlabel="swap cost / median swap cost", ylabel="density")
+by_cost.legend(loc="upper right")
+k_axis = np.arange(1, 21)
+below = 63 * chi2.cdf(0.1 * chi2.ppf(0.5, k_axis), k_axis)
+by_dimension.plot(k_axis, below, "o-", color="book:black", markersize=4)
+by_dimension.set(yscale="log", xlabel="dimension $k$", xticks=[1, 5, 10, 15, 20])
+by_dimension.set_ylabel("cheap partners among 64 neurons")
+figures.show("fig_cheap_partners", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_cheap_partners
+# :name: fig-cheap-partners
+# :alt: Left, densities of the swap cost in units of its median. For k = 2 the density is highest at 0, for 8 and 32 it is a hump around 1 that leaves out the shaded costs below a tenth. Right, the expected number of cheap partners of a neuron falls steeply with k, from over ten at k = 1 to below a millionth at 20.
+#
+# Left: swap costs of random centres by the law $\chi^2_k$; shaded: below a tenth of the median, *low* in this chapter. Right: how many of 63 other neurons a neuron can be swapped with cheaply, on average ({prf:ref}`prop-partners`).
+# ```
+#
 # ## The data set and what is not said of it
 #
-# A sample of class $c$ is, eq. (278) of the paper,
+# A sample of class $c$ is (I, (278))
 #
 # $$
-# x = P\, Q_c (\mu_c + \varepsilon), \qquad \mu_c \sim \mathcal N(0, \sigma_{\mathrm{sep}}^2 I_k), \quad \varepsilon \sim \mathcal N\bigl(0, \operatorname{diag}(s_1^2, \dots, s_k^2)\bigr),
+# \begin{aligned}
+# x &= P\, Q_c (\mu_c + \varepsilon), \\
+# \mu_c &\sim \mathcal N(0, \sigma_{\mathrm{sep}}^2 I_k), \\
+# \varepsilon &\sim \mathcal N\bigl(0, \operatorname{diag}(s_1^2, \dots, s_k^2)\bigr),
+# \end{aligned}
 # $$
 #
-# with orthogonal $Q_c$ and a $128 \times k$ matrix $P$; 50 000 samples. Not stated are $\sigma_{\mathrm{sep}}$, $s$, the law of $P$, the number of fixed entries of $F$ in a row (the counts of App. F.1, 64 and in the last layer 256, are those of width 512: rows of width 64 have no
-# 256 entries), the number of epochs, the batch size and the law of the initial weights; which layer Fig. 5 shows; and whether its networks have layer norm (App. F.1) or batch norm (App. F.7). The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) has no settings of this experiment, but
+# with orthogonal $Q_c$ and a $128 \times k$ matrix $P$. There are five classes and 50 000 samples, and the networks have three hidden layers of 64 neurons.
+#
+# Not stated are $\sigma_{\mathrm{sep}}$, $s$, the law of $P$, the number of fixed entries of $F$ in a row (the counts of I, App. F.1, 64 and in the last layer 256, are those of width 512: rows of width 64 have no
+# 256 entries), the number of epochs, the batch size and the law of the initial weights; which layer I, Fig. 5 shows; and whether its networks have layer norm (I, App. F.1) or batch norm (I, App. F.7). The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) has no settings of this experiment, but
 # it has defaults: $\sigma_{\mathrm{sep}} = 0.3$, $s_l \sim \mathcal N(0, 1)$, $P$ with orthonormal columns, batches of 128, 100 epochs, $W \sim \mathcal N(0, 1/\text{inputs})$, layer norm, centred principal components; its matrices are those of the first layer.
 #
 # ```{prf:proposition} The rotation turns the noise only
@@ -124,7 +171,7 @@ def train_pairs(settings, number, seed, run, **budget):
 #
 # For $\sigma_{\mathrm{sep}} = 0$ the classes have one mean and differ in the orientation of their noise, if the $s_l$ differ; with equal $s_l$ they are then equal.
 #
-# The *reference setting* here: these defaults, with the shares of App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers. One structure (centres, rotations, scales, $P$, masks and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
+# The *reference setting* here: these defaults, with the shares of I, App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers. One structure (centres, rotations, scales, $P$, masks and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
 # all $k$, and all $k$ and $\sigma_F$ use the same masks. Error bars are over clusters, with Student's quantile. Networks are trained in {glue:text}`precision`.
 
 # %%
@@ -136,14 +183,20 @@ runs = {(p.setting.k, p.setting.sigma): p for p in trained}
 # %% [markdown]
 # ## Swap costs before training
 #
-# With $U$ an orthonormal basis of the inputs, $v_i = U^\top f_i$, $r_i = U^\top (d_i \odot w_i)$ and $S_i = U^\top \operatorname{diag}(d_i)^2 U$, the cost of exchanging neurons $i$ and $j$ is, eq. (16),
+# With $U$ an orthonormal basis of the inputs, $v_i = U^\top f_i$, $r_i = U^\top (d_i \odot w_i)$ and $S_i = U^\top \operatorname{diag}(d_i)^2 U$, the cost of exchanging neurons $i$ and $j$ is (I, (16))
 #
 # $$
-# \Delta_{(ij)} = \lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} + 2 \langle v_j - v_i, S_i^{-1} r_j - S_j^{-1} r_i \rangle + \lVert r_j \rVert^2_{S_i^{-1} - S_j^{-1}} + \lVert r_i \rVert^2_{S_j^{-1} - S_i^{-1}} .
+# \begin{aligned}
+# \Delta_{(ij)} = {} & \lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} \\
+# & + 2 \langle v_j - v_i, S_i^{-1} r_j - S_j^{-1} r_i \rangle \\
+# & + \lVert r_j \rVert^2_{S_i^{-1} - S_j^{-1}} + \lVert r_i \rVert^2_{S_j^{-1} - S_i^{-1}} .
+# \end{aligned}
 # $$
+#
+# Written out for one pair of neurons of a trained network:
 
 # %%
-# eq. (16) for neurons 0 and 1, k = 8, σ_F = 1, after training
+# I, (16) for neurons 0 and 1, k = 8, σ_F = 1, after training
 pairs = runs[8, 1.0]
 F, D, W = (part.double() for part in pairs.layer(0))  # (m, d)
 U = first_layer_basis(pairs, 0)  # (d, k), 90 % of the variance
@@ -163,7 +216,10 @@ print(f"swap_costs: {swap_costs(F, D, W, U)[0, 1]:.4f}")
 # Let the $S_i$ be invertible and the entries of $W$ independent of each other, of $F$, $D$ and $U$, with mean 0 and variance $\tau^2$. Then
 #
 # $$
-# \mathbb E\, \Delta_{(ij)} = \lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} + \tau^2 \sum_{l=1}^{k} \bigl( \lambda_l + \lambda_l^{-1} - 2 \bigr) ,
+# \begin{aligned}
+# \mathbb E\, \Delta_{(ij)} = {} & \lVert v_j - v_i \rVert^2_{S_i^{-1} + S_j^{-1}} \\
+# & + \tau^2 \sum_l \bigl( \lambda_l + \lambda_l^{-1} - 2 \bigr) ,
+# \end{aligned}
 # $$
 #
 # where $\lambda_1, \dots, \lambda_k$ are the eigenvalues of $S_i^{-1} S_j$. Both terms are at least 0, and the second is 0 only if $S_i = S_j$.
@@ -173,6 +229,8 @@ print(f"swap_costs: {swap_costs(F, D, W, U)[0, 1]:.4f}")
 # $r_i = M_i w_i$ with $M_i = U^\top \operatorname{diag}(d_i)$, so $\mathbb E r_i = 0$ and $\mathbb E r_i r_i^\top = \tau^2 S_i$. The cross term is linear in $r_i$ and $r_j$ and has mean 0. The last two terms have the mean
 # $\tau^2 (\operatorname{tr} S_i^{-1} S_j - k) + \tau^2 (\operatorname{tr} S_j^{-1} S_i - k)$. The $\lambda_l$ are positive, and $\lambda + \lambda^{-1} \ge 2$ with equality at 1; $S_i^{-1} S_j$ is similar to a symmetric matrix, so all $\lambda_l = 1$ only if it is $I$.
 # ```
+#
+# The next cell compares this mean with an exact one, for the layer above.
 
 # %%
 # the mean of Δ over W with variance τ² = 1/128, neighbours (i, i + 1)
@@ -192,7 +250,7 @@ mean_error = (exact / mean - 1).abs().max().item()
 print(f"largest relative difference of the two means: {mean_error:.0e}")
 
 # %% [markdown]
-# For $\sigma_F = 0$ the first term vanishes and the second is of second order in $S_i - S_j$, which Thm 4.4 makes small, times $\tau^2 = 1/128$: near zero costs. Negative ones are fluctuations around this mean. If $k = 1$ and $W$ is Gaussian,
+# For $\sigma_F = 0$ the first term vanishes and the second is of second order in $S_i - S_j$, which I, Theorem 4.4 makes small, times $\tau^2 = 1/128$: near zero costs. Negative ones are fluctuations around this mean. If $k = 1$ and $W$ is Gaussian,
 # $\Delta = (r_j^2 - r_i^2)(S_i^{-1} - S_j^{-1})$ with $r_i^2 / S_i$ and $r_j^2 / S_j$ independent and of one law, so that with $\rho = \max(S_i / S_j, S_j / S_i)$
 #
 # $$
@@ -233,10 +291,10 @@ law = {k: (m - 1) * chi2.cdf(0.1 * chi2.ppf(0.5, k), k) for k in DIMENSIONS}
 print({k: f"{partners:.2g}" for k, partners in law.items()})
 
 # %% [markdown]
-# With $q = \frac1{10}$ a neuron among 64 has on average {glue:text}`law_2:.1f` such partners for $k = 2$, {glue:text}`law_8:.2f` for $k = 8$ and {glue:text}`law_32:.0e` for $k = 32$. The rows of $F$ here have few entries that are not 0, at different places,
+# With $q = \frac1{10}$ a neuron among 64 has on average {glue:text}`law_2:.1f` such partners for $k = 2$, {glue:text}`law_8:.2f` for $k = 8$ and {glue:text}`law_32_tiny` $\cdot\, 10^{-10}$ for $k = 32$. The rows of $F$ here have few entries that are not 0, at different places,
 # so that the law is an approximation; the networks decide.
 #
-# ## Fig. 5, measured
+# ## I, Fig. 5, measured
 #
 # "Low cost" and "near zero" need a scale. On this page a cost is *low* if it is below a tenth of the median cost at $\sigma_F = 1$ of the same layer, masks and data, in every statement; negative costs are low.
 
@@ -339,6 +397,7 @@ figures.numbers(
     precision=precision,
     fixed=", ".join(map(str, SCALED)),
     **{f"law_{k}": law[k] for k in DIMENSIONS},
+    law_32_tiny=f"{law[32] * 1e10:.0f}",
 )
 
 # %% [markdown]
@@ -354,7 +413,7 @@ figures.numbers(
 # %% [markdown]
 # ## What orders the costs, as training goes on
 #
-# Thm 4.5 gives $\Delta_{(ij)} \approx \mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and section 4.3 calls a layer *centre-dominated* if the centre term dominates eq. (16). Before training both are so at $\sigma_F = 1$, as $W$ has entries of variance $1/128$ and $F$ of variance 1.
+# I, Theorem 4.5 gives $\Delta_{(ij)} \approx \mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and I, section 4.3 calls a layer *centre-dominated* if the centre term dominates I, (16). Before training both are so at $\sigma_F = 1$, as $W$ has entries of variance $1/128$ and $F$ of variance 1.
 # Then $F$ stays and $W$ moves. Nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps. What moves them on is the gradient, which goes to 0 where the classes can be separated and keeps its noise where they overlap, as at $k = 2$.
 
 # %%
@@ -413,7 +472,7 @@ figures.show("fig_mixture_order", figure)
 # :name: fig-mixture-order
 # :alt: Three panels over the number of training steps, for intrinsic dimensions 2, 8 and 32. The share of pairs with ratio at most 1 and the rank correlation with the costs before training fall, and the number of low-cost partners grows, most for dimension 2.
 #
-# $\sigma_F = 1$, first layer: share of the pairs that Thm 4.5 is about, rank correlation of the costs with those before training, and partners at low cost, by training steps; means and ranges of {glue:text}`count` clusters (profile {glue:text}`profile`).
+# $\sigma_F = 1$, first layer: share of the pairs that I, Theorem 4.5 is about, rank correlation of the costs with those before training, and partners at low cost, by training steps; means and ranges of {glue:text}`count` clusters (profile {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -436,36 +495,31 @@ for k in DIMENSIONS:
     found["dims"] = " to ".join(map(str, ends))
     figures.numbers(**{f"{name}_{k}": value for name, value in found.items()})
 figures.numbers(
-    mean_error=f"{mean_error:.0e}",
-    formula=formula,
-    signs=signs,
     shift=moved,
     count=clusters,
 )
 
 # %% [markdown]
+# Means over {glue:text}`count` clusters, before training → after {glue:text}`steps` steps. First what I, Fig. 5 shows:
+#
 # | | $k = 2$ | $k = 8$ | $k = 32$ |
 # |---|---|---|---|
-# | near zero or negative, $\sigma_F = 0$: before training | {glue:text}`old_near_2:.2f` | {glue:text}`old_near_8:.2f` | {glue:text}`old_near_32:.2f` |
-# | after training | {glue:text}`near_2:.2f` | {glue:text}`near_8:.2f` | {glue:text}`near_32:.2f` |
-# | negative, $\sigma_F = 0$: before training | {glue:text}`old_negative_2:.2f` | {glue:text}`old_negative_8:.2f` | {glue:text}`old_negative_32:.2f` |
-# | after training | {glue:text}`negative_2:.2f` | {glue:text}`negative_8:.2f` | {glue:text}`negative_32:.2f` |
-# | low-cost partners, $\sigma_F = 1$: {prf:ref}`prop-partners` | {glue:text}`law_2:.1f` | {glue:text}`law_8:.2f` | {glue:text}`law_32:.0e` |
-# | before training | {glue:text}`old_partners_2:.1f` | {glue:text}`old_partners_8:.2f` | {glue:text}`old_partners_32:.2f` |
-# | after training | {glue:text}`partners_2:.1f` | {glue:text}`partners_8:.2f` | {glue:text}`partners_32:.2f` |
-# | least cost / median: before training | {glue:text}`old_least_2:.2f` | {glue:text}`old_least_8:.2f` | {glue:text}`old_least_32:.2f` |
-# | after training | {glue:text}`least_2:.2f` | {glue:text}`least_8:.2f` | {glue:text}`least_32:.2f` |
-# | rank correlation with the centres: before training | {glue:text}`old_centres_2:.2f` | {glue:text}`old_centres_8:.2f` | {glue:text}`old_centres_32:.2f` |
-# | after training | {glue:text}`centres_2:.2f` | {glue:text}`centres_8:.2f` | {glue:text}`centres_32:.2f` |
-# | with the costs before training | {glue:text}`before_2:.2f` | {glue:text}`before_8:.2f` | {glue:text}`before_32:.2f` |
-# | pairs with $\rho^{\mathrm{out}}_{(ij)} \le 1$ (Thm 4.5): before training | {glue:text}`old_ratio_2:.2f` | {glue:text}`old_ratio_8:.2f` | {glue:text}`old_ratio_32:.2f` |
-# | after training | {glue:text}`ratio_2:.2f` | {glue:text}`ratio_8:.2f` | {glue:text}`ratio_32:.2f` |
-# | pairs whose centre term exceeds the others: after training | {glue:text}`dominated_2:.2f` | {glue:text}`dominated_8:.2f` | {glue:text}`dominated_32:.2f` |
+# | $\sigma_F = 0$: share of low costs | {glue:text}`old_near_2:.2f` → {glue:text}`near_2:.2f` | {glue:text}`old_near_8:.2f` → {glue:text}`near_8:.2f` | {glue:text}`old_near_32:.2f` → {glue:text}`near_32:.2f` |
+# | $\sigma_F = 0$: share of negative costs | {glue:text}`old_negative_2:.2f` → {glue:text}`negative_2:.2f` | {glue:text}`old_negative_8:.2f` → {glue:text}`negative_8:.2f` | {glue:text}`old_negative_32:.2f` → {glue:text}`negative_32:.2f` |
+# | $\sigma_F = 1$: low-cost partners | {glue:text}`old_partners_2:.1f` → {glue:text}`partners_2:.1f` | {glue:text}`old_partners_8:.2f` → {glue:text}`partners_8:.2f` | {glue:text}`old_partners_32:.2f` → {glue:text}`partners_32:.2f` |
+# | by {prf:ref}`prop-partners` | {glue:text}`law_2:.1f` | {glue:text}`law_8:.2f` | {glue:text}`law_32_tiny` $\cdot\, 10^{-10}$ |
+# | $\sigma_F = 1$: least cost over the median | {glue:text}`old_least_2:.2f` → {glue:text}`least_2:.2f` | {glue:text}`old_least_8:.2f` → {glue:text}`least_8:.2f` | {glue:text}`old_least_32:.2f` → {glue:text}`least_32:.2f` |
 #
-# (Means over {glue:text}`count` clusters after {glue:text}`steps` steps, $\sigma_F = 1$ unless said otherwise.) The principal subspace of 90 % has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$: the estimated
-# dimension need not be $k$. Whether the components are centred changes none of the means of low and negative costs by more than {glue:text}`shift:.2f`. The mean swap cost of {prf:ref}`prop-mean-swap`
-# agrees with an exact mean, from the values at unit vectors, to {glue:text}`mean_error` (relative, 63 pairs). With one principal direction, $k = 1$, and $F = 0$ the share of negative costs is {glue:text}`signs:.3f` over 400 draws, {glue:text}`formula:.3f` by the formula.
+# Then, for $\sigma_F = 1$, what orders the costs: rank correlations of the costs, and shares of pairs.
 #
+# | | $k = 2$ | $k = 8$ | $k = 32$ |
+# |---|---|---|---|
+# | correlation with the centres' distances | {glue:text}`old_centres_2:.2f` → {glue:text}`centres_2:.2f` | {glue:text}`old_centres_8:.2f` → {glue:text}`centres_8:.2f` | {glue:text}`old_centres_32:.2f` → {glue:text}`centres_32:.2f` |
+# | correlation with the costs before training | {glue:text}`before_2:.2f` | {glue:text}`before_8:.2f` | {glue:text}`before_32:.2f` |
+# | pairs with $\rho_{(ij)} \le 1$ | {glue:text}`old_ratio_2:.2f` → {glue:text}`ratio_2:.2f` | {glue:text}`old_ratio_8:.2f` → {glue:text}`ratio_8:.2f` | {glue:text}`old_ratio_32:.2f` → {glue:text}`ratio_32:.2f` |
+# | pairs with the centre term above the others | {glue:text}`dominated_2:.2f` | {glue:text}`dominated_8:.2f` | {glue:text}`dominated_32:.2f` |
+#
+# The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$. Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:.2f`.
 # ## What an alignment gains
 #
 # Where exchanges are cheap, networks that are trained apart may hold their neurons in different orders, and an alignment helps their average; where they are costly, the fixed weights have aligned them already. The *drop* is the mean training accuracy of the two ends less that of the middle.
@@ -509,15 +563,19 @@ for (k, sigma), pairs in runs.items():
 # | alignment lowers the drop by, $\sigma_F = 1$ | {glue:text}`gain1_2` | {glue:text}`gain1_8` | {glue:text}`gain1_32` |
 # | $\sigma_F = 0$ | {glue:text}`gain0_2` | {glue:text}`gain0_8` | {glue:text}`gain0_32` |
 #
-# Alignment permutes effective weights (footnote 7), with the permutations that maximise the sum of the Pearson correlations of activations, layer by layer. Its benefit is shown with ± 3.29 standard errors over clusters.
+# Alignment permutes effective weights (I, footnote 7), with the permutations that maximise the sum of the Pearson correlations of activations, layer by layer. Its benefit is shown with ± 3.29 standard errors over clusters.
 # [The chapter on the drops](50_accuracy_drops.ipynb) compares them with the printed ones.
 #
 # ## Ridge regression instead of a subspace
 #
-# App. G.3 estimates realization costs a second time, as relaxed costs, eq. (254),
+# I, App. G.3 estimates realization costs a second time, as relaxed costs, I, (254),
 #
 # $$
-# T_{ij} = \inf_w \bigl\{ \beta^{-1}\, \mathbb E \bigl( h_j(x) - h_i(w; x) \bigr)^2 + \lVert w \rVert^2 \bigr\} , \qquad \Delta_{(ij)} = T_{ij} + T_{ji} - T_{ii} - T_{jj},
+# \begin{aligned}
+# T_{ij} &= \inf_w \Bigl\{ \tfrac1\beta\, \mathbb E \bigl( h_j(x) - h_i(w; x) \bigr)^2 \\
+# & \qquad\quad + \lVert w \rVert^2 \Bigr\} , \\
+# \Delta_{(ij)} &= T_{ij} + T_{ji} - T_{ii} - T_{jj},
+# \end{aligned}
 # $$
 #
 # with $\beta = 0.01$, for networks with batch norm, whose parameters belong to the neuron and stay fixed: $h_i(w; x) = \eta(\alpha_i (f_i + d_i \odot w)^\top x + \gamma_i)$. The paper runs 15 000 steps of AdamW. Here the problem is reduced exactly.
@@ -527,8 +585,13 @@ for (k, sigma), pairs in runs.items():
 # Let $x = Uz$, and $S_i = U^\top \operatorname{diag}(d_i)^2 U = E \Lambda E^\top$ with invertible diagonal $\Lambda$. Then
 #
 # $$
-# T_{ij} = \inf_c \bigl\{ \beta^{-1}\, \mathbb E \bigl( h_j - \eta( \alpha_i (v_i + E \Lambda^{1/2} c)^\top z + \gamma_i) \bigr)^2 + \lVert c \rVert^2 \bigr\} .
+# \begin{aligned}
+# T_{ij} = \inf_c \Bigl\{ & \tfrac1\beta\, \mathbb E \bigl( h_j - h(c) \bigr)^2 \\
+# & + \lVert c \rVert^2 \Bigr\}
+# \end{aligned}
 # $$
+#
+# with $h(c) = \eta\bigl( \alpha_i (v_i + E \Lambda^{1/2} c)^\top z + \gamma_i \bigr)$.
 # ```
 #
 # ```{prf:proof}
@@ -536,16 +599,16 @@ for (k, sigma), pairs in runs.items():
 # $M_i^\top q = 0$ for $q \perp \operatorname{range} E$, $q = E \Lambda^{-1/2} c$. Then $M_i w = S_i q = E \Lambda^{1/2} c$ and $\lVert w \rVert^2 = q^\top S_i q = \lVert c \rVert^2$.
 # ```
 #
-# This is solved by the Levenberg–Marquardt method from two starts ({py:func}`~lmc_helpers.identifiability.relaxed_swaps.ridge_costs`). Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of eq. (10) on the whole span, as the weight that realises $h_j$
+# This is solved by the Levenberg–Marquardt method from two starts ({py:func}`~lmc_helpers.identifiability.relaxed_swaps.ridge_costs`). Without norms, $\alpha = 1$ and $\gamma = 0$, $T_{ij}$ is at most the squared realization cost of I, (10) on the whole span, as the weight that realises $h_j$
 # is one candidate. With fixed norms this fails: neuron $i$ need not be able to compute $h_j$ at all.
 #
 # ```{prf:example} Neurons that are interchangeable, and are not
 # :label: ex-fixed-norms
-# Let $F = 0$, $D = 1$, so that the layer is symmetric and all swap costs of eq. (16) are 0, and let $x$ be $\pm 1$ with probability ½, $\eta = \mathrm{id}$, $\alpha = 1$, $\gamma_1 = 0$, $\gamma_2 = \gamma$. Then $T_{ij} - T_{jj} = \gamma^2 / \beta$ for $i \ne j$, and
+# Let $F = 0$, $D = 1$, so that the layer is symmetric and all swap costs of I, (16) are 0, and let $x$ be $\pm 1$ with probability ½, $\eta = \mathrm{id}$, $\alpha = 1$, $\gamma_1 = 0$, $\gamma_2 = \gamma$. Then $T_{ij} - T_{jj} = \gamma^2 / \beta$ for $i \ne j$, and
 # the swap cost of the two neurons is $2 \gamma^2 / \beta > 0$ for every $w_1$, $w_2$: the mean of the error is $\gamma_i - \gamma_j$ whatever $w$ is, and its product with $x$ has the same minimum for both neurons.
 # ```
 #
-# So relaxed costs with fixed norms add the mismatch of the norms, over $\beta$, to what eq. (16) measures.
+# So relaxed costs with fixed norms add the mismatch of the norms, over $\beta$, to what I, (16) measures. With numbers:
 
 # %%
 # the example with β = 0.01, γ = 0.7 and weights 0.3 and −2
@@ -707,14 +770,14 @@ figures.numbers(
 # :name: fig-mixture-ridge-swaps
 # :alt: Six matrices of swap costs by ridge regression for intrinsic dimensions 2, 8 and 32, without and with fixed weights, in units of the median with fixed weights.
 #
-# As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_steps` steps (profile {glue:text}`profile`).
+# As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (I, Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_steps` steps (profile {glue:text}`profile`).
 # ```
 #
 # ```{glue:figure} fig_mixture_ridge
 # :name: fig-mixture-ridge
 # :alt: Box plots of swap costs in three layers for four estimates. Without fixed weights the subspace estimate and ridge regression without norms are near zero and of both signs, ridge regression with fixed norms is large and positive. With fixed weights all four are positive.
 #
-# Swap costs (signed square roots) of disjoint pairs of neighbours by layer (Fig. 13), networks with batch norm, $k = 8$: eq. (16) with the principal subspace, relaxed costs without norms, with the norms fixed, and the latter's part $\lVert w \rVert^2$ (profile {glue:text}`profile`).
+# Swap costs (signed square roots) of disjoint pairs of neighbours by layer (I, Fig. 13), networks with batch norm, $k = 8$: I, (16) with the principal subspace, relaxed costs without norms, with the norms fixed, and the latter's part $\lVert w \rVert^2$ (profile {glue:text}`profile`).
 # ```
 #
 # | $k = 8$ | subspace | ridge | ridge, norms fixed | its part $\lVert w \rVert^2$ |
@@ -734,16 +797,55 @@ figures.numbers(
 # | layer 3 | {glue:text}`scale_8_2_0` | {glue:text}`scale_8_2_1` | {glue:text}`scale_8_2_2` |
 # | $k = 32$, layer 1 | {glue:text}`scale_32_0_0` | {glue:text}`scale_32_0_1` | {glue:text}`scale_32_0_2` |
 #
-# (Geometric means over clusters. In the authors' published code the batch norm of this step is a new one, with mean 0 and variance 1; that is the column without norms, up to a bias that it also trains.) With $\beta = 0.001$, 0.1 and 1, the other values of App. F.7, the ratio with fixed norms at $k = 8$ in the first layer is {glue:text}`beta_0:.1f`, {glue:text}`beta_1:.1f` and {glue:text}`beta_2:.1f`.
+# (Geometric means over clusters. In the authors' published code the batch norm of this step is a new one, with mean 0 and variance 1; that is the column without norms, up to a bias that it also trains.) With $\beta = 0.001$, 0.1 and 1, the other values of I, App. F.7, the ratio with fixed norms at $k = 8$ in the first layer is {glue:text}`beta_0:.1f`, {glue:text}`beta_1:.1f` and {glue:text}`beta_2:.1f`.
 #
 # ## What we found that the paper does not say
 #
-# - The picture of Fig. 5 at $\sigma_F = 1$ is there before the first step, as it is about $F$, $D$ and the subspace; training changes it the more the longer it lasts, and the more the smaller $k$ is ({numref}`fig-mixture-order`).
+# - The picture of I, Fig. 5 at $\sigma_F = 1$ is there before the first step, as it is about $F$, $D$ and the subspace; training changes it the more the longer it lasts, and the more the smaller $k$ is ({numref}`fig-mixture-order`).
 # - For $\sigma_F = 0$ the costs of random weights are small and their mean is never negative ({prf:ref}`prop-mean-swap`).
 # - For independent isotropic centres the number of cheap partners follows from $k$ and the number of neurons alone ({prf:ref}`prop-partners`); sparse rows of $F$ and training make it larger.
-# - Whether $\sigma_F = 1$ is the centre-dominated regime is a question of the length of training, too: trained parts grow, and the share of pairs that meet the assumption of Thm 4.5 falls.
+# - Whether $\sigma_F = 1$ is the centre-dominated regime is a question of the length of training, too: trained parts grow, and the share of pairs that meet the assumption of I, Theorem 4.5 falls.
 # - With fixed norms the ridge estimate measures how different the norms are, too ({prf:ref}`ex-fixed-norms`).
 #
+# ## What it means for merging networks
+#
+# One can tell before training whether fixed weights will hold neurons in their places: the centres and the inputs of the layer suffice. If the inputs vary in few dimensions, many neurons are nearly interchangeable whatever the fixed weights are, and an alignment has something to gain. If they vary in many, it has not, as long as training is not so long that the trained parts outgrow the fixed ones.
+#
+# **Read on.** [](50_accuracy_drops.ipynb): what the same networks lose halfway between two of them. [](54_swaps_on_images.ipynb): swap costs on MNIST. [](47_relaxed_costs.ipynb): relaxed costs.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 44.1
+# :class: lmc-exercise
+# By the law of {prf:ref}`prop-partners` with 64 neurons: below which share $q$ of the median cost does a neuron have one partner on average, for $k = 2$ and for $k = 32$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $63\, \Phi_k(q\, \Phi_k^{-1}(\frac12)) = 1$. For $k = 2$ $1 - 2^{-q} = 1/63$, so $q = -\log_2(62/63) \approx 0.023$: the cheapest swap of a neuron costs about a fortieth of a typical one. For $k = 32$ it costs half of it:
+#
+#     print([chi2.ppf(1 / 63, k) / chi2.ppf(0.5, k) for k in (2, 32)])
+# ```
+#
+# ```{admonition} Exercise 44.2
+# :class: lmc-exercise
+# Let $k = 1$, $F = 0$, $W$ Gaussian with variance $\tau^2$ and $S_i = 1.21\, S_j$. What is the mean swap cost, and with which probability is it negative? Why does the one not exclude the other?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The mean is $\tau^2 (1.21 + 1/1.21 - 2) \approx 0.036\, \tau^2$ by {prf:ref}`prop-mean-swap`, and the probability $1 - \frac2\pi \arctan 1.1 \approx 0.47$. The cost is $(r_j^2 - r_i^2)(S_i^{-1} - S_j^{-1})$. As $S_i^{-1} < S_j^{-1}$, it is positive if $r_i^2 > r_j^2$; $r_i$ has the larger variance, but only a little. So both signs are almost equally likely, and the mean is small against the typical size.
+# ```
+#
+# ```{admonition} Exercise 44.3
+# :class: lmc-exercise
+# Show that for a layer without masks ($D = 1$) and with $F = 0$ every swap cost is 0, whatever the weights are, and that this is so for the relaxed costs without norms, too.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# All $S_i = I$ and $v_i = 0$, so all three terms of I, (16) vanish. Without norms $h_i(w; x) = \eta(w^\top x)$ does not depend on $i$. So $T_{ij} = T_{jj}$ for all $i$ and $j$, and $T_{ij} + T_{ji} - T_{ii} - T_{jj} = 0$.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More pairs, trained for longer:

@@ -13,10 +13,21 @@
 # %% [markdown]
 # # Coherence, or how many neurons see both latents
 #
-# A masked layer with $F = 0$ treats its neurons differently only through what each mask lets through. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` say that this matters on
-# *coherent* data, and show students that can be averaged at high coherence and not at low coherence (Fig. 6, App. F.5). This chapter repeats the experiment in full, and all that is printed of it holds. It then asks by which way the
-# coherence acts: it sets how many neurons can see both latents; each run uses some of these and switches the others off, which ones is decided by the initial weights; and every neuron that one run uses and the other has switched off
-# takes something away in the middle.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** A layer's neurons see different inputs, as each has a mask, and nothing else tells them apart. When can two networks with the same masks be averaged?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *coherent* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
+#
+# **What we find.** All that is printed of the experiment holds: {claim}`I13.lmc_copy` {claim}`I13.rise_copy` {claim}`I13.rise_frame`. Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the barrier comes from neurons that one run uses and the other has switched off {claim}`I13.zeroed`.
+#
+# **Why it matters.** Few neurons that can do the work are averaged well because nearly all are in use in every run, not because each has found its place; setting unused neurons to 0 lets the others be averaged, too.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](41_realization_cost.ipynb) for $S_i$, the realization cost and the coherence. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 outer: int = 5  # masks a point in the paper's experiment
@@ -104,10 +115,43 @@ from lmc_helpers.identifiability.input_subspace import leverages
 from lmc_helpers.networks.lines import barriers
 
 # %% [markdown]
+# ## The idea
+#
+# Two numbers $a$ and $b$, the *latents*, are copied to $k$ of 20 inputs each, and a neuron's mask lets through each input with probability 0.15. With one copy ($k = 1$, coherence 1) hardly any neuron sees both numbers; with ten copies (coherence 1/10) most do.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+sketch, frames = figures.panels(2, height=3.4)
+shown = bernoulli_masks(1, 16, 20, 0.15, seed)[0]  # of 16 neurons
+for frame, copies in zip(frames, (1, 10), strict=True):
+    basis = exact_copy(copies, 20)
+    holds = (basis != 0).double()  # which latent an input holds, (20, 2)
+    sees = ((shown[:, :, None] * holds).sum(dim=1) > 0).all(dim=1)
+    for latent, ink in ((0, "book:blue"), (1, "book:orange")):
+        for through, look in ((1, {"alpha": 1}), (0, {"alpha": 0.15})):
+            cells_at = ((shown == through) & (holds[:, latent] > 0)).nonzero().T
+            rows_at, places_at = cells_at.tolist()
+            frame.scatter(
+                places_at, rows_at, 30, ink, marker="s", linewidth=0, **look
+            )
+    here = sees.nonzero().flatten().tolist()
+    frame.plot([21] * len(here), here, "k*", markersize=8)
+    frame.set(xlabel="input", ylabel="neuron", xticks=[0, 9, 19], yticks=[])
+    frame.set(xlim=(-1, 22), ylim=(15.7, -0.7), title=f"{copies} of 10 copies")
+    frame.grid(False)
+figures.show("fig_masks", sketch)
+
+# %% [markdown]
+# ```{glue:figure} fig_masks
+# :name: fig-masks
+# :alt: Two grids of 16 neurons by 20 inputs. With one copy only two columns are coloured, and few of their squares are dark. With ten copies all columns are coloured, blue and orange, and most rows hold a dark square of either colour and a star.
+#
+# Sixteen neurons and their inputs: blue squares hold $a$, orange ones $b$; dark ones pass the neuron's mask. Stars: neurons that see both numbers.
+# ```
+#
 # ## The experiment
 #
-# Latents $(a, b)$ are normal, the target is $\operatorname{ReLU}(a + b)$, with mean square 1, and the inputs are $x = U_k (a, b)^\top \in \mathbb R^{20}$. *Exact copy* (276) puts $a/\sqrt k$ and $b/\sqrt k$ on $k$
-# coordinates each. *Random frame* (277) puts on $k$ random pairs of coordinates a rotation of $(a, b)/\sqrt k$ by random angles.
+# The latents $(a, b)$ are normal, the target is $\operatorname{ReLU}(a + b)$, with mean square 1, and the inputs are $x = U_k (a, b)^\top \in \mathbb R^{20}$. *Exact copy* (I, (276)) puts $a/\sqrt k$ and $b/\sqrt k$ on $k$
+# coordinates each. *Random frame* (I, (277)) puts on $k$ random pairs of coordinates a rotation of $(a, b)/\sqrt k$ by random angles.
 #
 # ```{prf:proposition} Coherence of the embeddings
 # :label: prop-embedding-coherence
@@ -124,14 +168,14 @@ m, d, p0 = 128, 20, 0.15
 KS = list(range(1, 11))
 frame = sample_frame(seed, d)
 EMBEDDINGS = {
-    "exact copy": [exact_copy(k, d) for k in KS],  # (276)
-    "random frame": [random_frame(k, frame) for k in KS],  # (277)
+    "exact copy": [exact_copy(k, d) for k in KS],  # I, (276)
+    "random frame": [random_frame(k, frame) for k in KS],  # I, (277)
 }
 gaps = []
 for embeddings in EMBEDDINGS.values():
     for k, U in zip(KS, embeddings, strict=True):  # U (d, 2)
         check_orthonormal(U)  # UᵀU = I
-        nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², eq. (11)
+        nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², I, (11)
         gaps.append(abs(k * nu - 1))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.nu"}
@@ -141,7 +185,7 @@ claims.check("I13.nu", gaps)
 # The student is $f(x) = \sum_{i \le 128} \operatorname{ReLU}((D \odot W)_i\, x + b_i)$ with a Bernoulli(0.15) mask $D$, $W \sim \mathcal N(0, 0.05^2)$, $b = 0$, trained for 100 epochs on the mean squared error of 1024 examples in batches of
 # 512 by AdamW with rate and decay $10^{-2}$, which here decays $W$ and $b$. Each student shuffles its examples in every epoch with a seed of its own. A point has {glue:text}`outer` masks and {glue:text}`pairs` pairs of students a mask.
 #
-# App. F.5 leaves open what its *midpoint barrier* is. Here, unless said otherwise, it is
+# I, App. F.5 leaves open what its *midpoint barrier* is. Here, unless said otherwise, it is
 #
 # $$
 # L\bigl(\tfrac12 (\theta_A + \theta_B)\bigr) - \max\bigl(L(\theta_A), L(\theta_B)\bigr)
@@ -265,7 +309,7 @@ figures.numbers(
 # :name: fig-coherence
 # :alt: Left, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise steadily; the random frame rises earlier and bends. Right, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
 #
-# The paper's Fig. 6 from {glue:text}`trainings` trainings. Left: mean midpoint barrier; bands: ± one standard deviation over pairs, as in the paper; bars: intervals at two-sided $10^{-3}$ from the means of {glue:text}`outer` masks.
+# I, Fig. 6 from {glue:text}`trainings` trainings. Left: mean midpoint barrier; bands: ± one standard deviation over pairs, as in the paper; bars: intervals at two-sided $10^{-3}$ from the means of {glue:text}`outer` masks.
 # Right: mean test loss along the line, exact copy (profile {glue:text}`profile`).
 # ```
 #
@@ -280,6 +324,52 @@ figures.numbers(
 #
 # With undecayed $b$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. Is it as the paper says? At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`many_masks` masks, one pair each.
 # With probability {glue:text}`nobody:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot what a mask lets through, and the barrier"}
+frames = torch.stack(EMBEDDINGS["exact copy"])  # (k, d, 2)
+carried = frames.square().mT  # of a and of b, on each coordinate
+seen = (masks[0] @ frames.square()).numpy()  # (S_i)_aa and (S_i)_bb, (k, m, 2)
+kinds = (seen > 0).sum(axis=-1)  # how many latents each neuron sees, (k, m)
+order = np.arange(m)
+apart = np.stack([order * 0.618034 % 1, order * 0.754878 % 1], axis=1) - 0.5
+dots = seen + 0.045 * apart  # equal places set apart
+barrier = np.array([midpoint_barrier(point).mean() for point in copy])
+scene = figures.Moving(
+    r"copies $1/\nu$",
+    [str(k) for k in KS],
+    [
+        f"{(kind == 2).sum()} of {m} neurons see both, barrier {height:.3f}"
+        for kind, height in zip(kinds, barrier, strict=True)
+    ],
+)
+bars = scene.panel(title="embedding", xlabel="coordinate", ylabel="leverage")
+bars.ylim, places = (0, 1.05), np.arange(1, d + 1)
+for latent, ink, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
+    bars.draw(places, carried[:, latent], "bars", ink, name, width=0.8)
+cloud = scene.panel(title="neurons of one mask", equal=True)
+cloud.xlabel, cloud.ylabel = "share of $a$ seen", "share of $b$ seen"
+cloud.xlim = cloud.ylim = (-0.06, 1.06)
+for kind, ink, name in (
+    (0, "grey", "sees nothing"),
+    (1, "sky", "sees one latent"),
+    (2, "red", "sees both"),
+):
+    x, y = np.where((kinds == kind)[..., None], dots, np.nan).transpose(2, 0, 1)
+    cloud.draw(x, y, "o", ink, name)
+rising = scene.panel(title="midpoint barrier", xlabel=r"copies $1/\nu$")
+rising.draw(KS, barrier, "o-", "black", width=1.2)
+rising.draw(np.array(KS)[:, None], barrier[:, None], "o", "red")
+scene.show("fig_through_masks")
+
+# %% [markdown]
+# Move the coherence $\nu$: with one copy of each latent nearly every neuron of the mask sees one latent or none; with more copies more neurons see both, and the barrier rises with their number.
+#
+# ```{glue:figure} fig_through_masks
+# :name: fig-through-masks
+# :alt: Left, bars of the leverage of the twenty coordinates: one coordinate for each latent at coherence one, ten low ones at coherence one tenth. Middle, the 128 neurons of a mask by how much of each latent they see: most in a corner or on the axes at first, then more and more inside. Right, the mean midpoint barrier rises with the number of copies.
+#
+# Exact copy. Left: on which coordinates the embedding puts $a$ and $b$. Middle: $(S_i)_{aa}$ and $(S_i)_{bb}$ of the neurons of the first mask, equal places set apart. Right: mean midpoint barrier of the experiment (profile {glue:text}`profile`).
+# ```
 
 # %%
 at = {k: midpoint_barrier(copy[k - 1]) for k in (1, 2, 5, 10)}  # (masks, pairs)
@@ -333,13 +423,13 @@ claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 # %% [markdown]
 # ## What the coherence sets
 #
-# App. F.5 says that the experiment isolates the dependence on the coherence, and so it does: $k$ is set, everything else is fixed. What a neuron sees follows from $k$. Let $n_a$ and $n_b$ count the copies of $a$ and of $b$ that a neuron's mask lets through.
+# I, App. F.5 says that the experiment isolates the dependence on the coherence, and so it does: $k$ is set, everything else is fixed. What a neuron sees follows from $k$. Let $n_a$ and $n_b$ count the copies of $a$ and of $b$ that a neuron's mask lets through.
 #
 # ```{prf:proposition} What neurons see
 # :label: prop-visibility
 # Let the mask be Bernoulli($p$) and $v = 1 - (1 - p)^k$.
 #
-# 1. *Exact copy.* $S_i = \operatorname{Diag}(n_a, n_b)/k$ with independent binomial counts. A neuron sees both latents with probability $v^2$, exactly one with $2v(1 - v)$, none with $(1 - v)^2$. Given that it sees both, the squared realization cost (10) of
+# 1. *Exact copy.* $S_i = \operatorname{Diag}(n_a, n_b)/k$ with independent binomial counts. A neuron sees both latents with probability $v^2$, exactly one with $2v(1 - v)$, none with $(1 - v)^2$. Given that it sees both, the squared realization cost I, (10) of
 #    the target's direction $(1, 1)$ has the mean $2k\, \mathbb E[n^{-1} \mid n \ge 1]$; otherwise the direction cannot be realized.
 # 2. *Random frame.* For almost all angles the rank of $S_i$ is the number of seen coordinates or 2, whichever is less: 0 with probability $(1 - p)^{2k}$, 1 with $2kp(1 - p)^{2k - 1}$.
 # 3. A neuron that sees nothing is 0 on all inputs, during and after training.
@@ -364,7 +454,7 @@ for k in (1, 4, 10):
     cost = 2 * k * (weight / n).sum() / weight.sum()  # 2k E[1/n | n ≥ 1]
 
     DU = hundred[..., None] * exact_copy(k, d)  # (100, m, d, 2)
-    S = DU.mT @ DU  # S_i = Uᵀ Diag(d_i)² U, eq. (9); (100, m, 2, 2)
+    S = DU.mT @ DU  # S_i = Uᵀ Diag(d_i)² U, I, (9); (100, m, 2, 2)
     rank = (torch.linalg.eigvalsh(S) > 1e-12).sum(dim=-1)  # (100, m)
     shares = [(rank == r).double().mean().item() for r in range(3)]
     costs = torch.linalg.inv(S[rank == 2]).sum(dim=(-2, -1))  # (1, 1) S⁻¹ (1, 1)ᵀ
@@ -381,7 +471,10 @@ for k in (1, 4, 10):
 # Exact copy. Let $A_i = \sum_\ell D_{i\ell} W_{i\ell} u_\ell$ be what neuron $i$ applies to $(a, b)$. Under AdamW with rate $\eta$ and decay $\lambda$
 #
 # $$
-# A_{ia}(t + 1) = (1 - \eta\lambda)\, A_{ia}(t) - \eta\, \frac{n_a}{\sqrt k}\, r_t
+# \begin{aligned}
+# A_{ia}(t + 1) = {} & (1 - \eta\lambda)\, A_{ia}(t) \\
+# & - \eta\, \frac{n_a}{\sqrt k}\, r_t
+# \end{aligned}
 # $$
 #
 # from $A_{ia}(0) \sim \mathcal N(0,\, 0.05^2\, n_a/k)$, with Adam's direction $r_t$ for the gradients $k^{-1/2}\, \partial L/\partial A_{ia}$. Hence the law of the trained functions depends on the mask through the counts $(n_a, n_b)$ only, and neurons with equal counts are exchangeable: to permute their
@@ -519,8 +612,8 @@ figures.numbers(
 # At fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (errors as in the claims), and at fixed coherence it follows the number of neurons that see both latents. So in the exact-copy family the coherence acts
 # almost wholly through what the masks let neurons see. In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, and more neurons can serve the target than see both: over the new frames above, the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
 #
-# This does not contradict Thm. 4.4. Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility` and nearly fixed by $v$. At fixed $p$, as in the paper,
-# it falls with $\nu$. In Fig. 6 and in these controls anisotropy and visibility cannot be told apart; with the same masks, below, they can.
+# This does not contradict I, Theorem 4.4. Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility` and nearly fixed by $v$. At fixed $p$, as in the paper,
+# it falls with $\nu$. In I, Fig. 6 and in these controls anisotropy and visibility cannot be told apart; with the same masks, below, they can.
 #
 # ## Why more neurons raise the barrier
 #
@@ -552,7 +645,7 @@ seeds = student_seeds(controls, 2, seed)  # four students a mask
 
 
 def run(U, D, start=None, seeds=seeds) -> Students:
-    """Students of App. F.5 on each mask of D (G, m, d), from given starts."""
+    """Students of I, App. F.5 on each mask of D (G, m, d), from given starts."""
     U = U.expand(len(D), -1, -1)
     return train_students(U, D, seen, seeds, F5, dtype, start)
 
@@ -620,6 +713,18 @@ value, error = left_over["same signs"]
 claims.check("I13.signs", value, stderr=error, n=controls)
 value, error = left_over["matched"]
 claims.check("I13.aligned", value, stderr=error, n=controls)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
+figure, axis = figures.card()
+style = dict(color="book:blue", fmt="o-", linewidth=1.2, label="as trained")
+figures.band(axis, KS, *clustered(copy), **style)
+bare = over_clusters(heights["unused at 0"])
+style = dict(color="book:red", fmt="D", markersize=5, label="unused at 0")
+figures.band(axis, KS[-1:], *np.array(bare)[:, None], **style)
+axis.set(xlabel=r"copies of each input, $1 / \nu$", ylabel="barrier half-way")
+axis.set_xticks(KS[::3])
+axis.legend(loc="upper left")
+figures.keep(figure)
 
 # %% [markdown]
 # Is it the number of neurons, then, or that of their partners? At $\nu = 1/10$ we prescribe the counts $(n_a, n_b)$ of the neurons: 9 or 81 neurons, all with the same counts, or in classes of nine, or each with counts of its own. And at $\nu = 1$ and $p = 0.15$, with the coherence and the visibility of the paper's
@@ -806,7 +911,7 @@ figures.numbers(
 # \frac{1 - p}{p} \Bigl( \nu^2 + \frac{(1 - \nu)^2}{9} \Bigr)
 # $$
 #
-# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$. So both the coherence and the anisotropy that Thm. 4.4 bounds change here, and the set of neurons that see both latents stays.
+# rises from {glue:text}`variance_low:.2f` at $\nu = 1/10$ to {glue:text}`variance_high:.2f` at $\nu = 0.9$, near the {glue:text}`variance_one:.2f` of $\nu = 1$, where the nine copies have vanished and the experiment is that of $k = 1$. So both the coherence and the anisotropy that I, Theorem 4.4 bounds change here, and the set of neurons that see both latents stays.
 
 # %%
 NUS = (0.1, 0.3, 0.6, 0.9, 0.99, 0.999, 1.0)
@@ -827,8 +932,8 @@ claims.check("I13.unequal", value, stderr=error, n=controls, rival=rival)
 # %% [markdown]
 # ## Two masks
 #
-# Finally, high coherence alone does not make neurons identifiable. In Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
-# other. Let one half of 128 neurons have the first mask and the other half the second, and train as before.
+# Finally, high coherence alone does not make neurons identifiable. In I, Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
+# other ([](41_realization_cost.ipynb) draws them). Let one half of 128 neurons have the first mask and the other half the second, and train as before.
 
 # %%
 EPSILONS = (0.0, 0.005, 0.02, 0.05, 0.2, 1.0)
@@ -897,7 +1002,7 @@ figures.numbers(
 # :name: fig-two-masks
 # :alt: Left, midpoint barrier and loss of the ends against coherence for unequal copies; the barrier falls slowly up to coherence 0.99 and to near zero beyond. Right, midpoint barrier and loss of the ends against epsilon on a logarithmic axis. The loss of the ends falls to zero as epsilon grows to one twentieth; the barrier is large everywhere and largest in between.
 #
-# Left: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Right: the masks of Example 4.3, {glue:text}`controls` pairs a point. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# Left: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Right: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
 # On the left, with the same masks, the barrier is {glue:text}`equal_copies:.2f` at $\nu = 1/10$ and {glue:text}`large_copies:.2f` at $\nu = 0.9$. Most of it is lost only closer to $\nu = 1$, where the small copies cost too much for the steps that training makes.
@@ -907,12 +1012,55 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target wherever a neuron of the mask sees both latents, so that it is LMC between solutions.
+# - I, Fig. 6 reproduces in both families. The students at $\nu = 1$ fit the target wherever a neuron of the mask sees both latents, so that it is LMC between solutions.
 # - The coherence acts through what the masks let neurons see: at a fixed probability of seeing a latent little of its effect remains, and at coherence 1 that probability alone brings about nearly all of it. With the very masks of $\nu = 1/10$ a coherence of 0.9 leaves most of the barrier, though $S_i$ is nearly as
 #   anisotropic as at $\nu = 1$. What counts is how many neurons see both latents at a cost that training can pay.
 # - The barrier is that of neurons which one run uses and the other has switched off. The initial weights decide which. Of few neurons a run uses nearly all; the more there are, the smaller is the share in use, and the less each carries against the bias of one that is off. Setting unused neurons to 0 removes the barrier and changes no student.
 # - Exactly exchangeable partners are not needed for a barrier, and few neurons that are all exchangeable have none to speak of. At $\nu = 1$ the mask leaves few neurons that can serve the target, as the paper's argument has it; it does not tell these few apart, and LMC comes from their small number.
 #
+# ## What it means for merging networks
+#
+# A small barrier does not show that neurons have been identified: at high coherence so few neurons can serve the target that both runs use nearly all of them. And a barrier need not be one of permutation: here much of it is due to neurons that are off in one run and whose bias is averaged into a neuron that is on. It pays to clear unused neurons before averaging; that changes neither network.
+#
+# **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 45.1
+# :class: lmc-exercise
+# How many of 128 neurons see both latents on average, for $p = 0.15$ and $k = 1$, 4 and 10 exact copies? For which $p$ would as many see both at $k = 1$ as do at $p = 0.15$ and $k = 10$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $128\, v^2$ with $v = 1 - 0.85^k$: $2.9$, $29.2$ and $82.6$. At $k = 1$ $v = p$, so $p = 1 - 0.85^{10} \approx 0.80$.
+# ```
+#
+# ```{admonition} Exercise 45.2
+# :class: lmc-exercise
+# Compute $\mathbb E \min(s_+, \tau)^2$ for $s \sim \mathcal N(0, 2)$ and with it the barrier of two states, {prf:ref}`prop-middle` (3). What is it for $\pi = \frac12$ and many neurons?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With $u = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(u) - \frac12 - u \varphi(u) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(u))$. The barrier is $(1 - \pi)^2$ times the sum, with $\tau = \pi N \beta$. For $N \to \infty$ the sum tends to 1, and for $\pi = \frac12$ a quarter of the target's mean square is lost. To compare:
+#
+#     from scipy.stats import norm
+#     tau = 0.5 * 40 * 0.1
+#     u = tau / math.sqrt(2)
+#     mean = 2 * (norm.cdf(u) - 0.5 - u * norm.pdf(u)) + tau**2 * norm.sf(u)
+#     print(0.25 * mean, two_state_barrier(40, 0.5, 0.1))
+# ```
+#
+# ```{admonition} Exercise 45.3
+# :class: lmc-exercise
+# In the model of two states each run has $\pi N$ neurons on. Which permutations of the second student's neurons remove the barrier? How small is the barrier of the best permutation if the runs have $N_A > N_B$ neurons on, with preactivations $s/N_A$ and $s/N_B$, and no bias is in the way ($\beta = 0$)?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# All that map neurons that are on to neurons that are on: then $u_i$ and $v_i$ have one sign at every neuron, and all $g_i$ are 0. With $\beta = 0$ every $g_i = \frac12 \min(\lvert u_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all. What is lost in the middle is lost to the biases, not to the numbers.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # Fewer pairs for each of more masks:

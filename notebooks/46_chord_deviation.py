@@ -13,9 +13,23 @@
 # %% [markdown]
 # # How far a layer strays from its chord
 #
-# On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends. Thm 5.1 of Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` bounds the deviation $\xi$ for ReLU by $O(\beta^{3/2})$, where $\beta$ is the size of the trained part relative to the
-# fixed part. For Gaussian inputs the deviation has a closed form, and its supremum can be found exactly: the exponent is right and sharp, the constant of the proof may be divided by about eight or more, and the condition $\beta < 1$ is not needed. For smooth activations Thm D.1 is right as printed, and its constant is sharp. The bound on
-# the barrier (Prop. 5.2) holds on trained networks, but says little there.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** How far does a layer's output stray from the straight way when its weights move on the straight line between two networks?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *chord deviation* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the loss barrier by the deviation of the output (I, Prop. 5.2).
+#
+# **What we find.** All three hold: {claim}`I9.exponent` {claim}`I9.smooth_bound` {claim}`I9.barrier`. The exponent $\frac32$ is sharp, the best constant is known, and $\beta < 1$ is not needed {claim}`I9.sharp_bound`. On trained networks the bound on the barrier is true and says little.
+#
+# **Why it matters.** Layers that stay near their chord can be averaged: the output of the mean network is then nearly the mean of the outputs.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: Gaussian integrals and convexity; from [](41_realization_cost.ipynb) the layer with weights $F + D \odot W$. {{ times }}
+# ```
+#
+# On the line between two networks, a layer's output would ideally move along the chord between its outputs at the ends. For Gaussian inputs the deviation from it has a closed form, and its supremum can be found exactly: the constant of the proof may be divided by about eight or more. For smooth activations the constant of I, Theorem D.1 is sharp.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 pairs: int = 60  # random pairs of weights per setting
@@ -61,12 +75,52 @@ from lmc_helpers.identifiability.chord_deviation import (
 from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
+# ## The idea
+#
+# A ReLU neuron is bent at 0. Along the line between its weights $u$ and $v$ the output at an input is straight, and equal to the chord, unless the sign of the preactivation changes on the way. The inputs for which it does lie in a wedge, which is as narrow as the angle between $u$ and $v$: the share of affected inputs is of the order of $\beta$, and so is the deviation at each of them.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, (bend, wedge) = figures.panels(2, height=3.4)
+way = np.linspace(0, 1, 201)
+kinked, chord = np.maximum(1.2 * way - 0.5, 0), 0.7 * way
+bend.plot(way, chord, "--", color="book:black", label="chord")
+bend.plot(way, kinked, color="book:blue", label="output of the neuron")
+bend.fill_between(way, kinked, chord, color="book:blue", alpha=0.15, linewidth=0)
+bend.set(xlabel=r"$\lambda$", ylabel="output at one input", ylim=(-0.05, 0.8))
+bend.legend(loc="upper left")
+for low_end, high_end in ((0.42, 0.92), (0.42 + math.pi, 0.92 + math.pi)):
+    fan = np.linspace(low_end + math.pi / 2, high_end + math.pi / 2, 31)
+    corner = (
+        np.concatenate([[0], np.cos(fan)]),
+        np.concatenate([[0], np.sin(fan)]),
+    )
+    wedge.fill(*corner, color="book:orange", alpha=0.35, linewidth=0)
+for turn, name in ((0.92, "$u$"), (0.42, "$v$")):
+    tip = math.cos(turn), math.sin(turn)
+    look = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
+    wedge.annotate("", tip, (0, 0), arrowprops=look)
+    wedge.text(1.08 * tip[0], 1.08 * tip[1], name, fontsize=13)
+wedge.set(xlim=(-1.2, 1.3), ylim=(-1.1, 1.1), aspect="equal")
+wedge.set(xlabel="$x_1$", ylabel="$x_2$", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
+figures.show("fig_wedge", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_wedge
+# :name: fig-wedge
+# :alt: Left, the output of a neuron along the line is 0 first and then rises to the chord's end; the area between it and the straight chord is shaded. Right, two arrows u and v and, at right angles to them, two opposite shaded wedges of the same angle.
+#
+# Left: output of a ReLU neuron at an input for which the preactivation changes its sign, and the chord; shaded: the deviation. Right: weights $u$, $v$ at the ends, and the inputs at which that happens (shaded).
+# ```
+#
 # ## A closed form
 #
-# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = \lambda u + (1 - \lambda) v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. As everywhere in this book $\lambda = 1$ is the first end; the paper's $\lambda$, eq. (30), is $1 - \lambda$ here. The deviation is
+# Let $u = f + r^A$ and $v = f + r^B$ be the effective weights of a neuron at both ends, $w_\lambda = \lambda u + (1 - \lambda) v$, and $x \sim N(0, I)$; for $x \sim N(0, \Sigma)$ multiply all vectors by $\Sigma^{1/2}$. As everywhere in this book $\lambda = 1$ is the first end; the paper's $\lambda$, I, (30), is $1 - \lambda$ here. The deviation is
 #
 # $$
-# \xi(\lambda; x) = \mathrm{ReLU}(w_\lambda^\top x) - \lambda\, \mathrm{ReLU}(u^\top x) - (1 - \lambda)\, \mathrm{ReLU}(v^\top x) .
+# \begin{aligned}
+# \xi(\lambda; x) = {} & \mathrm{ReLU}(w_\lambda^\top x) - \lambda\, \mathrm{ReLU}(u^\top x) \\
+# & - (1 - \lambda)\, \mathrm{ReLU}(v^\top x) .
+# \end{aligned}
 # $$
 #
 # ```{prf:proposition} Deviation of one neuron
@@ -74,13 +128,16 @@ from lmc_helpers.seeds import torch_generator
 # With the angles $\theta_1$ between $u$ and $w_\lambda$ and $\theta_2$ between $w_\lambda$ and $v$, and $g(\theta) = \theta - \sin \theta \cos \theta$,
 #
 # $$
-# \mathbb E\, \xi^2 = \tfrac1\pi \bigl( \lambda^2 \lVert u \rVert^2 g(\theta_1) + (1 - \lambda)^2 \lVert v \rVert^2 g(\theta_2) \bigr) .
+# \begin{aligned}
+# \mathbb E\, \xi^2 = \tfrac1\pi \bigl( & \lambda^2 \lVert u \rVert^2 g(\theta_1) \\
+# & + (1 - \lambda)^2 \lVert v \rVert^2 g(\theta_2) \bigr) .
+# \end{aligned}
 # $$
 #
 # Let $\Delta = u - v$, $D$ the distance of the line through $u$ and $v$ from 0, and $k(\lambda, s) = \min(\lambda, s)\, (1 - \max(\lambda, s))$. If $D > 0$, also
 #
 # $$
-# \mathbb E\, \xi^2 = \frac2\pi \lVert \Delta \rVert^3 D^3 \int_0^1 \frac{k(\lambda, s)^2}{\lVert w_s \rVert^4}\, ds .
+# \mathbb E\, \xi^2 = \tfrac2\pi \lVert \Delta \rVert^3 D^3 \! \int_0^1 \frac{k(\lambda, s)^2}{\lVert w_s \rVert^4}\, ds .
 # $$
 # ```
 #
@@ -91,7 +148,9 @@ from lmc_helpers.seeds import torch_generator
 # standard deviation $\lVert \Delta \rVert D/\lVert w_s \rVert$, and a standard Gaussian variable has the third absolute moment $2 \sqrt{2/\pi}$.
 # ```
 #
-# The paper bounds the minimum by the sum, eq. (197). At $\lambda = \frac12$, $\lVert u \rVert = \lVert v \rVert$ and small angles this alone costs a factor 8 in the square: $g(\theta) \approx \frac23 \theta^3$, and $\theta_1 = \theta_2 = \theta/2$.
+# The paper bounds the minimum by the sum, I, (197). At $\lambda = \frac12$, $\lVert u \rVert = \lVert v \rVert$ and small angles this alone costs a factor 8 in the square: $g(\theta) \approx \frac23 \theta^3$, and $\theta_1 = \theta_2 = \theta/2$.
+#
+# Both forms for one pair of weights, beside an integral over directions:
 
 
 # %%
@@ -120,7 +179,7 @@ print(f"closed form {closed:.6f}, integral over s {second_form(u, v, lam):.6f}")
 print(f"integral over directions {direct:.6f}")
 
 # %% [markdown]
-# The program takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. It is compared with an integral over directions, and the bound of eq. (211) with it too.
+# The helper {py:func}`~lmc_helpers.identifiability.chord_deviation.chord_deviation` takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. The next cell compares it, and the bound of I, (211), with the integral for many pairs.
 
 # %%
 generator = torch_generator(seed, "pairs")
@@ -132,12 +191,12 @@ for _, apart in product(range(pairs), (0.03, 0.3, 3.0)):
     exact = deviation_by_quadrature(u, v, lam)
     off.append(abs(chord_deviation(u, v, lam).item() / exact - 1))
     sizes = lam**2 * u.square().sum() + (1 - lam) ** 2 * v.square().sum()
-    bound = sizes * g(angle(u, v)) / math.pi  # eq. (211)
+    bound = sizes * g(angle(u, v)) / math.pi  # I, (211)
     slack.append(bound.item() / exact - 1)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I9.formula and I9.wedge_bound"}
 claims.check("I9.formula", off, rival=min(slack))
-over = [1 / (1 + x) for x in slack]  # E ξ² over the bound (211)
+over = [1 / (1 + x) for x in slack]  # E ξ² over the bound I, (211)
 claims.check("I9.wedge_bound", over, rival=8 * max(over))
 
 # %% [markdown]
@@ -154,19 +213,21 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # For one neuron and $\Sigma$ of rank at least 2, the supremum over $\lambda$ and all admissible pairs is taken at $\lambda = \frac12$ by $u, v = D f \pm a e$, $\lVert f \rVert = \lVert e \rVert = 1$, $e \perp f$, and its square is
 #
 # $$
-# S(\beta)^2 = \max_{\substack{a, D \ge 0 \\ a^2 + (1 - D)^2 = \beta^2}} \frac{(a^2 + D^2) \arctan (a/D) - a D}{2 \pi} = \frac{\beta^3}{3 \pi} \bigl( 1 - O(\beta^2) \bigr) .
+# \begin{aligned}
+# S(\beta)^2 &= \max J(a, D) \\
+# &= \frac{\beta^3}{3 \pi} \bigl( 1 - O(\beta^2) \bigr) , \\
+# 2 \pi J(a, D) &= (a^2 + D^2) \arctan \tfrac aD - a D
+# \end{aligned}
 # $$
+#
+# over $a, D \ge 0$ with $a^2 + (1 - D)^2 = \beta^2$.
 #
 # For rank 1 and $\beta < 1$ there is no deviation.
 # ```
 #
 # ```{prf:proof}
 # *Symmetric pairs.* Let $\lVert \Delta \rVert = 2a$ and $D > 0$. In the second form of {prf:ref}`prop-deviation`, $\lVert w_s \rVert^{-4}$ depends on the distance of $s$ from the foot of the perpendicular only, and decreases with it. The symmetric decreasing rearrangement of $k(\lambda, \cdot)$, a triangle with base 1 and
-# height $\lambda (1 - \lambda)$, is $4 \lambda (1 - \lambda)$ times that of $k(\frac12, \cdot)$. So by the Hardy–Littlewood inequality the integral is largest for $\lambda = \frac12$ and the foot in the middle, where both angles are $\varphi = \arctan(a/D)$ and
-#
-# $$
-# \mathbb E\, \xi^2 = J(a, D) = \frac{(a^2 + D^2)\, \varphi - a D}{2 \pi} .
-# $$
+# height $\lambda (1 - \lambda)$, is $4 \lambda (1 - \lambda)$ times that of $k(\frac12, \cdot)$. So by the Hardy–Littlewood inequality the integral is largest for $\lambda = \frac12$ and the foot in the middle. There both angles are $\varphi = \arctan(a/D)$ and $\mathbb E\, \xi^2 = J(a, D)$.
 #
 # Such a pair is admissible if one with these $a$ and $D$ is: with $\lVert f \rVert = 1$ and the middle $c$ of $u$ and $v$, $\lVert c - f \rVert^2 \le \beta^2 - a^2$, and $\lvert D - 1 \rvert \le \lVert c - f \rVert$, since the line's distance $D$ is at most $\lVert c \rVert$ and at least 1 less the line's distance from $f$. As
 # $\lvert \xi \rvert$ increases with $\lVert u \rVert$ and $\lVert v \rVert$ for fixed directions, the constraint is active. If $D = 0$, approximate.
@@ -174,22 +235,29 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 # *The bound.* By homogeneity let $a^2 + D^2 = 1$ and $\lVert f \rVert = F > 0$. What is to be shown is $J \le (a^2 + (F - D)^2)^{3/2}/(3 \pi F)$, that is
 #
 # $$
-# L(\varphi) = \tfrac32 (\varphi - \sin \varphi \cos \varphi) \le \frac{(1 - 2 F \cos \varphi + F^2)^{3/2}}{F} .
+# \begin{aligned}
+# L(\varphi) &= \tfrac32 (\varphi - \sin \varphi \cos \varphi) \\
+# &\le \frac{(1 - 2 F \cos \varphi + F^2)^{3/2}}{F} .
+# \end{aligned}
 # $$
 #
 # The right-hand side is least at $2 F^2 - F \cos \varphi = 1$. There $\cos \varphi = 2F - 1/F$, $F \le 1$, and it equals $R = 3 \sqrt 3\, (1 - F^2)^{3/2}/F$. Along this curve $\sin^2 \varphi = (1 - F^2)(4 F^2 - 1)/F^2$ and
 #
 # $$
-# \frac{d(R - L)}{dF} = - \frac{3 (1 - F^2)^{1/2} (1 + 2 F^2)}{F^2} \Bigl( \sqrt 3 - \sqrt{4 - 1/F^2} \Bigr) \le 0 ,
+# \begin{aligned}
+# \frac{d(R - L)}{dF} &= - p(F)\, q(F) \le 0 , \\
+# p(F) &= 3 F^{-2} \sqrt{1 - F^2}\, (1 + 2 F^2) , \\
+# q(F) &= \sqrt 3 - \sqrt{4 - 1/F^2} ,
+# \end{aligned}
 # $$
 #
 # and $R = L = 0$ at $F = 1$. So $R \ge L$. Sum over neurons.
 #
-# *Sharpness.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr) = \frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
+# *Sharpness.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr)$, which is $\frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
 # ```
 #
-# The exponent $3/2$ of Thm 5.1 is right and cannot be improved. Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in eq. (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$. The remaining remarks of the paper are right, with one qualification: the view is of order $\frac32$, between first and second,
-# because the gates that open or close have a probability $\theta/\pi \le \frac2\pi \arcsin \beta$ of first order, and each contributes a square of second order. The bound is uniform in $\lambda$, and the middle of the line is the worst place.
+# The exponent $3/2$ of I, Theorem 5.1 is right and cannot be improved. Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$. The remaining remarks of the paper are right, with one qualification: what the paper calls a second-order view is of order $\frac32$, between first and second,
+# because the gates that open or close have a probability $\theta/\pi \le \frac2\pi \arcsin \beta$ of first order, and each contributes a square of second order. The bound is uniform in $\lambda$, and the middle of the line is the worst place. In numbers:
 
 
 # %%
@@ -237,10 +305,10 @@ claims.check("I9.maximum", gaps, rival=min(upright))
 # %% [markdown]
 # ## Smooth activations
 #
-# Thm D.1 has $\sup \lVert \xi_H \rVert \le \frac{\sqrt 3}{2} L \beta^2 \bigl( \sum_i \lVert f_i \rVert^4 \bigr)^{1/2}$ with $L = \sup \lvert \eta'' \rvert$, and replaces the last factor by the larger $\lVert F \Sigma^{1/2} \rVert_F^2$, which for $m$ equal neurons loses a factor $\sqrt m$. The proof is right. It does not use $\beta < 1$, and from the
+# For activations with a bounded second derivative I, Theorem D.1 has $\sup \lVert \xi_H \rVert \le \frac{\sqrt 3}{2} L \beta^2 \bigl( \sum_i \lVert f_i \rVert^4 \bigr)^{1/2}$ with $L = \sup \lvert \eta'' \rvert$, and replaces the last factor by the larger $\lVert F \Sigma^{1/2} \rVert_F^2$, which for $m$ equal neurons loses a factor $\sqrt m$. The proof is right. It does not use $\beta < 1$, and from the
 # Gaussian law only $\mathbb E\, Z^4 = 3 (\mathbb E\, Z^2)^2$.
 #
-# ```{prf:proposition} Sharpness of Thm D.1
+# ```{prf:proposition} Sharpness of I, Theorem D.1
 # :label: prop-smooth
 # If $\lvert \eta''(0) \rvert = L$, as for softplus and GELU, the constant $\frac{\sqrt 3}{2}$ is sharp: for one neuron, $r^B = -r^A$ of norm $\beta \lVert f \rVert$, and $\lVert f \rVert \to 0$ the ratio of both sides tends to 1.
 # ```
@@ -274,8 +342,8 @@ for name, (_, L) in SMOOTH_ACTIVATIONS.items():  # L = sup |η''|
         (0.01, 0.3, 1.0), (0.05, 0.4, 0.9), range(max(1, pairs // 30))
     ):
         for u, v, f in admissible_pairs(size, beta, number):  # f = ‖f_i‖, (3,)
-            bound = math.sqrt(3) / 2 * L * beta**2  # Thm D.1
-            bound = bound * f.pow(4).sum().sqrt().item()  # eq. (244)
+            bound = math.sqrt(3) / 2 * L * beta**2  # I, Theorem D.1
+            bound = bound * f.pow(4).sum().sqrt().item()  # I, (244)
             square = smooth_deviation(u, v, lams, name, nodes=40).sum(-1)
             ratios.append(square.max().sqrt().item() / bound)
     f, r = torch.tensor([[1.0, 0.0], [0.6, 0.8]], dtype=torch.float64)
@@ -367,24 +435,31 @@ figures.numbers(
 # :name: fig-chord
 # :alt: Left, deviation divided by beta to the power three halves. The printed bound lies eight to twenty times above the sharp constant; the exact supremum coincides with the sharp constant up to a few percent; medians of random pairs lie somewhat below. Right, deviation divided by the smooth bound against the size of f: near 1 for softplus and GELU at small sizes, falling beyond size 1; small for tanh and sigmoid at small sizes.
 #
-# Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$. Right: ratio of the deviation to the bound of Thm D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
+# Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$. Right: ratio of the deviation to the bound of I, Theorem D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
 # ```
 #
-# For $\beta \le 1$ the supremum is at least {glue:text}`least` times its bound. The largest ratio in the checks of Thm D.1 is {glue:text}`tightest`.
+# For $\beta \le 1$ the supremum is at least {glue:text}`least` times its bound. The largest ratio in the checks of I, Theorem D.1 is {glue:text}`tightest`.
 #
 # ## The barrier
 #
-# Prop. 5.2: if the loss $\ell(z, y)$ is convex and $L$-Lipschitz in $z$, then
+# I, Prop. 5.2: if the loss $\ell(z, y)$ is convex and $L$-Lipschitz in $z$, then
 #
 # $$
-# \mathcal L(\theta(\lambda)) - \lambda \mathcal L(\theta_A) - (1 - \lambda) \mathcal L(\theta_B) \le L\, \mathbb E \lVert \xi_f(\lambda; x) \rVert \le L\, \lVert \xi_f(\lambda; \cdot) \rVert ,
+# \begin{aligned}
+# & \mathcal L(\theta(\lambda)) - \lambda \mathcal L(\theta_A) - (1 - \lambda) \mathcal L(\theta_B) \\
+# & \quad \le L\, \mathbb E \lVert \xi_f(\lambda; x) \rVert \le L\, \lVert \xi_f(\lambda; \cdot) \rVert ,
+# \end{aligned}
 # $$
 #
+# where $\xi_f$ is the deviation of the network's output,
 # by convexity at the chord's point, Lipschitz continuity and Jensen's inequality, as the paper says. The barrier here is measured *against the chord of the losses*. For the cross-entropy $L = \sqrt 2$, since the gradient $p - e_y$ has the squared norm $(1 - p_y)^2 + \sum_{j \ne y} p_j^2 \le 2 (1 - p_y)^2$. The squared
 # loss is not Lipschitz, so the proposition does not cover it; there, with $\bar z = \lambda f_A + (1 - \lambda) f_B$, exactly
 #
 # $$
-# \text{barrier} = \mathbb E \bigl[ \lVert \xi_f \rVert^2 + 2 \langle \xi_f, \bar z - y \rangle \bigr] - \lambda (1 - \lambda)\, \mathbb E \lVert f_A - f_B \rVert^2 .
+# \begin{aligned}
+# \text{barrier} = {} & \mathbb E \bigl[ \lVert \xi_f \rVert^2 + 2 \langle \xi_f, \bar z - y \rangle \bigr] \\
+# & - \lambda (1 - \lambda)\, \mathbb E \lVert f_A - f_B \rVert^2 .
+# \end{aligned}
 # $$
 #
 # The bound is compared with two-layer ReLU networks on small digits: 64 centred pixels, 64 neurons with 16 fixed weights each, drawn with scale $\sigma_F$, the others trained with AdamW together with the outer layer, in pairs that share $F$ and the mask.
@@ -423,7 +498,7 @@ barrier, better, deviation, mean = (
     torch.stack(x).view(len(trained.checkpoints), len(INNER), -1)
     for x in (barrier, better, deviation, mean)
 )
-bound = math.sqrt(2) * deviation  # Prop. 5.2, L = √2
+bound = math.sqrt(2) * deviation  # I, Prop. 5.2, L = √2
 ratio = barrier / bound
 claims.check("I9.barrier", ratio, rival=(better / bound).max().item())
 
@@ -513,22 +588,62 @@ figures.numbers(
 # :name: fig-barrier-bound
 # :alt: Left, barrier and bound against training steps for five scales of the fixed part. Barriers are negative at the start, rise and, except for the largest scale, fall again; they are smaller for larger scales. The bounds rise throughout and end above the level ln 10 except for the largest scales. Right, deviation of the hidden layer against the largest beta; all points lie below the line of the theorem, on both sides of beta equal to 1.
 #
-# Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess. Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
+# Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of I, Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess. Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
 # ```
 #
 # The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound; at the end of training the median over pairs at $\lambda = \frac12$ is {glue:text}`median_ratio:.3f`. After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there. In the figure it grows with
 # training at every scale. The barriers, negative before training, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0. Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square. On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
 # {glue:text}`data_gauss_high:.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer
-# at the end is {glue:text}`beta_one:.2f` on average for $\sigma_F = 1$ and {glue:text}`beta_four:.2f` for $\sigma_F = 4$; Thm 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
+# at the end is {glue:text}`beta_one:.2f` on average for $\sigma_F = 1$ and {glue:text}`beta_four:.2f` for $\sigma_F = 4$; I, Theorem 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
 #
 # ## What we found that the paper does not say
 #
 # - $\mathbb E\, \xi^2$ has a closed form for ReLU and Gaussian inputs, and its supremum is known for every $\beta$.
-# - Thm 5.1 holds for every $\beta \ge 0$ with the constant $1/\sqrt{3 \pi}$, which is sharp as $\beta \to 0$ and nearly so up to $\beta = 1$.
-# - For large preactivations softplus and GELU deviate like ReLU, and Thm D.1's quadratic bound is far off.
-# - During training the bound of Prop. 5.2 grows at every scale of $F$. The barrier does not follow it: it rises in the first steps, and for $\sigma_F$ = {glue:text}`falling` it then falls to less than two thirds of its largest value; for $\sigma_F = 4$ it is never above {glue:text}`never:.3f`.
+# - I, Theorem 5.1 holds for every $\beta \ge 0$ with the constant $1/\sqrt{3 \pi}$, which is sharp as $\beta \to 0$ and nearly so up to $\beta = 1$.
+# - For large preactivations softplus and GELU deviate like ReLU, and I, Theorem D.1's quadratic bound is far off.
+# - During training the bound of I, Prop. 5.2 grows at every scale of $F$. The barrier does not follow it: it rises in the first steps, and for $\sigma_F$ = {glue:text}`falling` it then falls to less than two thirds of its largest value; for $\sigma_F = 4$ it is never above {glue:text}`never:.3f`.
 #
+# ## What it means for merging networks
+#
+# If the trained parts are small against the fixed ones, the mean of two networks computes nearly the mean of their hidden layers, and the paper's theorem says how nearly. It is a statement on one layer. Through a trained network the deviations of the layers and the size of the outer weights add up, so that the bound on the barrier becomes vacuous while the barrier itself is small.
+#
+# **Read on.** [](45_coherence.ipynb): the same deviation without fixed weights. [](53_asymmetric_mlps.ipynb): barriers of networks with fixed weights on MNIST. [](11_exact_loss.ipynb): barriers against which end?
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 46.1
+# :class: lmc-exercise
+# Let $u$ and $v$ be orthogonal unit vectors and $\lambda = \frac12$. What is $\mathbb E\, \xi^2$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $w$ halves the right angle, so $\theta_1 = \theta_2 = \pi/4$, $g(\pi/4) = \pi/4 - \frac12$, and $\mathbb E\, \xi^2 = \frac1\pi \bigl( \frac14 + \frac14 \bigr) \bigl( \frac\pi4 - \frac12 \bigr) = \frac18 - \frac1{4\pi} \approx 0.045$:
+#
+#     u, v = torch.eye(2, dtype=torch.float64)
+#     print(chord_deviation(u, v, 0.5), deviation_by_quadrature(u, v, 0.5))
+# ```
+#
+# ```{admonition} Exercise 46.2
+# :class: lmc-exercise
+# {prf:ref}`thm-chord` says that nothing deviates for inputs of rank 1 and $\beta < 1$. Find the deviation of $u = (1 + \beta) f$, $v = (1 - \beta) f$ at $\lambda = \frac12$ for $\beta > 1$ and $\lVert f \rVert = 1$, and compare it with the bound.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Let $z = f^\top x$. $w = f$. For $z > 0$ $\xi = z - \frac12 (1 + \beta) z = - \frac12 (\beta - 1) z$; for $z < 0$ only $v$ is active, and $\xi = - \frac12 (1 - \beta) z = -\frac12 (\beta - 1) |z|$. So $\mathbb E\, \xi^2 = \frac14 (\beta - 1)^2$, for $\beta = 2$ 0.25 against $\beta^3/(3 \pi) \approx 0.85$.
+# ```
+#
+# ```{admonition} Exercise 46.3
+# :class: lmc-exercise
+# Average $2^p$ networks that share $F$, with all trained parts below $\beta\, \lVert f_i \rVert_\Sigma$. Show that the layer of the mean weights differs from the mean of the layers by at most $p\, \beta^{3/2}\, \lVert F \Sigma^{1/2} \rVert_F/\sqrt{3 \pi}$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Average in pairs, $p$ times. Means of trained parts stay below $\beta\, \lVert f_i \rVert_\Sigma$, as balls are convex. So at each level the layer of each new mean differs from the mean of the two layers it was made of by at most the bound of {prf:ref}`thm-chord`, in $L^2$. The deviation of the whole is the deviation of the last mean plus the mean of the deviations of its two halves, and so on: by the triangle inequality one bound a level.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More networks and a longer training:

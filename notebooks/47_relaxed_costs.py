@@ -13,8 +13,21 @@
 # %% [markdown]
 # # What a function nearly costs
 #
-# The realization cost of [](41_realization_cost.ipynb) is infinite for a function that a neuron misses by ever so little, and it needs inputs in a subspace. Appendix E of Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` allows an error: the inputs lie only nearly in a subspace, and a *relaxed* cost
-# weighs the error of the function against the size of the weight. This chapter confirms by direct minimisation what the appendix proves about it, finds the best constant in one of its bounds, and proves that on symmetric inputs the relaxed cost of a ReLU function is known to within a factor 2.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What does a function cost that a neuron can compute only nearly, on inputs that lie only nearly in a subspace?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` weigh the error of the function against the size of the weight, with a price $1/\beta$, and bound this *relaxed cost* by the minimum of a quadratic function (I, Theorem E.4); as $\beta \to 0$ it tends to the realization cost (I, Theorem E.5).
+#
+# **What we find.** Both hold: {claim}`I19.closed_form` {claim}`I19.surrogate` {claim}`I19.ridgeless` {claim}`I19.ridgeless_any`. On symmetric inputs we add a lower bound, which leaves a factor 2 for ReLU {claim}`I19.between`.
+#
+# **Why it matters.** Data are never exactly in a subspace. Costs that can be estimated on real networks have to allow an error, and the bounds say how far they can be trusted.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 distributions: int = 16  # random distributions of the inputs in each dimension
@@ -54,17 +67,51 @@ from lmc_helpers.identifiability.relaxed_costs import (
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
+# ## The idea
+#
+# A linear neuron sees an input of variance 1 only through a small weight $d$, and is to compute that input. Exactly, this costs $1/d^2$, which is infinite for $d = 0$. With an error at the price $1/\beta$ it costs $1/(d^2 + \beta)$, at most $1/\beta$: the price of not computing it at all.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, price_axis = figures.panels(height=3.2)
+seen = torch.logspace(-2.5, 0, 61, dtype=torch.float64)
+one_input = torch.ones(1, 1).double()
+for price_now, ink in ((1e-9, "black"), (0.001, "blue"), (0.01, "orange")):
+    unit = torch.ones(1).double()
+    costs_at = [
+        quadratic_surrogate(unit, 0 * unit, x[None], one_input, price_now).value
+        for x in seen
+    ]
+    name = rf"$\beta = {price_now}$" if price_now > 1e-6 else "no error allowed"
+    price_axis.plot(seen, costs_at, color=f"book:{ink}", label=name)
+price_axis.set(
+    xscale="log", yscale="log", xlabel="how well the input is seen, $d$"
+)
+price_axis.set(ylabel="squared cost", ylim=(0.5, 2e4))
+price_axis.legend(loc="upper right")
+figures.show("fig_price", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_price
+# :name: fig-price
+# :alt: Cost of one function against d on logarithmic axes. Without an error it rises like one over d squared as d falls; with a price it levels off, at a thousand for beta 0.001 and at a hundred for beta 0.01.
+#
+# What it costs a neuron to compute an input that it sees with weight $d$, with and without an error.
+# ```
+#
 # ## Inputs that are only nearly in a subspace
 #
-# With $\Sigma = \mathbb E\, x x^\top$, eigenvalues $\lambda_1 \ge \lambda_2 \ge \dots$, and $P_k$ the projector on the first $k$ eigenvectors, the residual is $\mathbb E \lVert x - P_k x \rVert^2 = \tau_k = \sum_{j > k} \lambda_j$ (Lemma E.1), and
+# With $\Sigma = \mathbb E\, x x^\top$, eigenvalues $\lambda_1 \ge \lambda_2 \ge \dots$, and $P_k$ the projector on the first $k$ eigenvectors, the residual is $\mathbb E \lVert x - P_k x \rVert^2 = \tau_k = \sum_{j > k} \lambda_j$ (I, Lemma E.1), and
 # functions with Lipschitz constants $L_1$, $L_2$ that coincide on the projected inputs satisfy
 #
 # $$
-# \mathbb E\, (h_1 - h_2)^2 \le (L_1 + L_2)^2\, \tau_k \le 2 (L_1^2 + L_2^2)\, \tau_k .
+# \begin{aligned}
+# \mathbb E\, (h_1 - h_2)^2 &\le (L_1 + L_2)^2\, \tau_k \\
+# &\le 2 (L_1^2 + L_2^2)\, \tau_k .
+# \end{aligned}
 # $$ (eq-coincide)
 #
-# The paper prints the second bound (Prop. E.2). The first holds because $|h_1(x) - h_2(x)| \le (L_1 + L_2) \lVert x - P_k x \rVert$, and it is attained: take $h_1 = L_1 n^\top x$ and $h_2 = -L_2 n^\top x$ with $n$ the only direction of the tail. For neurons
-# $\eta(u_i^\top x)$ that coincide because $P_k(u_1 - u_2) = 0$, $L^2 \lambda_{k+1} \lVert u_1 - u_2 \rVert^2$ is a bound that is never larger than eq. (253), $2 L^2 (\lVert u_1 \rVert^2 + \lVert u_2 \rVert^2)\, \tau_k$: it has the next eigenvalue instead of the tail and the difference instead of the sizes. Both are equal if the tail has one direction and $u_2 = -u_1$.
+# The paper prints the second bound (I, Prop. E.2). The first holds because $|h_1(x) - h_2(x)| \le (L_1 + L_2) \lVert x - P_k x \rVert$, and it is attained: take $h_1 = L_1 n^\top x$ and $h_2 = -L_2 n^\top x$ with $n$ the only direction of the tail. For neurons
+# $\eta(u_i^\top x)$ that coincide because $P_k(u_1 - u_2) = 0$, $L^2 \lambda_{k+1} \lVert u_1 - u_2 \rVert^2$ is a bound that is never larger than I, (253), $2 L^2 (\lVert u_1 \rVert^2 + \lVert u_2 \rVert^2)\, \tau_k$: it has the next eigenvalue instead of the tail and the difference instead of the sizes. Both are equal if the tail has one direction and $u_2 = -u_1$. First the tail energy $\tau_k$, then the bounds, on random distributions:
 
 
 # %%
@@ -84,12 +131,12 @@ for number, (d, k) in product(range(distributions), SIZES):
     Sigma = X.T @ X / len(X)
     top = torch.linalg.eigh(Sigma).eigenvectors[:, -k:]  # P_k = top topᵀ
     residual = (X - X @ top @ top.T).square().sum(dim=1).mean()
-    tails.append(abs(float(tail_energy(Sigma)[k] / residual) - 1))  # Lemma E.1
+    tails.append(abs(float(tail_energy(Sigma)[k] / residual) - 1))  # I, Lemma E.1
     covariance = torch.cov(X.T, correction=0)
     centred.append(abs(float(tail_energy(covariance)[k] / residual) - 1))
 
 # %%
-coincide, best = [], []  # ratios to the bound of Prop. E.2, and to the first
+coincide, best = [], []  # ratios to the bound of I, Prop. E.2, and to the first
 for number, (d, k) in product(range(distributions), SIZES):
     X = distribution(number, d, symmetric=False)
     Sigma = X.T @ X / len(X)
@@ -119,36 +166,45 @@ claims.check("I19.best_constant", max(best), n=len(best))
 # The *relaxed* cost of $h$ for a neuron with rows $f$, $d$ and $D = \operatorname{diag}(d)$ is
 #
 # $$
-# \lVert h \rVert_\beta^2 = \inf_w \Bigl\{ \tfrac1\beta\, \mathbb E\, \bigl(h(x) - \eta((f + Dw)^\top x)\bigr)^2 + \lVert w \rVert^2 \Bigr\} .
+# \begin{aligned}
+# \lVert h \rVert_\beta^2 = \inf_w \Bigl\{ & \tfrac1\beta\, \mathbb E\, (h - h_w)^2 \\
+# & + \lVert w \rVert^2 \Bigr\}
+# \end{aligned}
 # $$ (eq-relaxed)
 #
-# For $h(x) = \eta(u^\top x)$ and $L$-Lipschitz $\eta$ it is at most the minimum of a quadratic function (Thm E.4). With $\rho = \Sigma^{1/2} (u - f)$ and $B = \Sigma^{1/2} D$ that minimum is
+# with $h_w(x) = \eta((f + Dw)^\top x)$.
+#
+# For $h(x) = \eta(u^\top x)$ and $L$-Lipschitz $\eta$ it is at most the minimum of a quadratic function (I, Theorem E.4). With $\rho = \Sigma^{1/2} (u - f)$ and $B = \Sigma^{1/2} D$ that minimum is
 #
 # $$
 # Q_L(\beta) = \rho^\top \Bigl( B B^\top + \frac{\beta}{L^2} I \Bigr)^{-1} \rho ,
 # $$ (eq-surrogate)
 #
-# which equals the paper's eq. (257), a difference of two terms of order $1/\beta$, without its loss of digits. It increases as $\beta \to 0$, to the least $\lVert w \rVert^2$ with which the neuron computes the *linear* function $u^\top x$, or to infinity. Where $\eta(u^\top x)$ determines $u^\top x$, as under Assumption 4.1, this is the squared realization cost. Else it may be larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
+# which equals I, (257), a difference of two terms of order $1/\beta$, without its loss of digits. It increases as $\beta \to 0$, to the least $\lVert w \rVert^2$ with which the neuron computes the *linear* function $u^\top x$, or to infinity. Where $\eta(u^\top x)$ determines $u^\top x$, as under I, Assumption 4.1, this is the squared realization cost. Else it may be larger: for one positive input, $f = 0$, $d = 1$, $u = -1$ and ReLU it tends to 1, while the function is 0 and costs nothing.
 #
-# The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under a symmetry like that of Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
+# The surrogate has no matching lower bound in the paper, which notes that one exists for bi-Lipschitz $\eta$; ReLU and GELU are not. Under a symmetry like that of I, Assumption 4.1, which demands a spanning set of inputs that holds $-x$ with every $x$ ([](41_realization_cost.ipynb)), there is one.
 #
 # ```{prf:theorem} Relaxed costs on symmetric inputs
 # :label: thm-relaxed-symmetric
 # Let $\eta(s) - \eta(-s) = s$ for all $s$, let the even part $g(s) = \frac12 (\eta(s) + \eta(-s))$ be $G$-Lipschitz, and let $x$ and $-x$ have the same law with a finite second moment. Then for all $p, q \in \mathbb R^d$
 #
 # $$
-# \tfrac14 \lVert p - q \rVert_\Sigma^2 \;\le\; \mathbb E\, \bigl(\eta(p^\top x) - \eta(q^\top x)\bigr)^2 \;\le\; \bigl(\tfrac14 + G^2\bigr) \lVert p - q \rVert_\Sigma^2 ,
+# \begin{aligned}
+# & \tfrac14 \lVert p - q \rVert_\Sigma^2 \\
+# & \quad \le \mathbb E\, \bigl(\eta(p^\top x) - \eta(q^\top x)\bigr)^2 \\
+# & \quad \le \bigl(\tfrac14 + G^2\bigr) \lVert p - q \rVert_\Sigma^2 ,
+# \end{aligned}
 # $$
 #
 # and the relaxed cost of $\eta(u^\top x)$ lies between the surrogates with $L^2 = \frac14$ and $L^2 = \frac14 + G^2$. For ReLU $G = \frac12$: $L^2 = \frac14$ and $\frac12$.
 # ```
 #
 # ```{prf:proof}
-# $\eta(s) = s/2 + g(s)$. With $s = p^\top x$, $t = q^\top x$ the square is $\frac14 (s - t)^2 + (g(s) - g(t))^2 + (s - t)(g(s) - g(t))$. The last term changes its sign with $x$, so its mean is 0, and $0 \le (g(s) - g(t))^2 \le G^2 (s - t)^2$.
+# $\eta(s) = s/2 + g(s)$. With $s = p^\top x$, $t = q^\top x$ the square is the sum of $\frac14 (s - t)^2$, $(g(s) - g(t))^2$ and $(s - t)(g(s) - g(t))$. The last term changes its sign with $x$, so its mean is 0, and $0 \le (g(s) - g(t))^2 \le G^2 (s - t)^2$.
 # Put $p = u$, $q = f + Dw$, divide by $\beta$, add $\lVert w \rVert^2$ and take the infimum. For ReLU $g = |\cdot|/2$.
 # ```
 #
-# So on symmetric inputs the surrogate with $L = 1$ is too large for ReLU by a factor between 1 and 4, and for small $\beta$ the limit of Theorem E.5 comes with a rate: both bounds are explicit.
+# So on symmetric inputs the surrogate with $L = 1$ is too large for ReLU by a factor between 1 and 4, and for small $\beta$ the limit of I, Theorem E.5 comes with a rate: both bounds are explicit.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Random neurons, targets and prices"}
@@ -168,7 +224,7 @@ def problem(number: int) -> tuple:
 PROBLEMS = [problem(number) for number in range(costs)]
 
 # %% [markdown]
-# First the closed form of Theorem E.4, as printed in eqs. (256) and (257) and as computed here, against ridge regression.
+# First the closed form of I, Theorem E.4, as printed in I, (256) and I, (257) and as computed here, against ridge regression.
 
 # %%
 form, printed_power, L = [], [], 1.5
@@ -182,7 +238,7 @@ for X, f, d, _, u, beta in PROBLEMS:
     w = torch.linalg.lstsq(stacked, goal[:, None]).solution[:, 0]
     least = (stacked @ w - goal).square().sum()
     for power, store in ((alpha**2, form), (alpha**2 / L**2, printed_power)):
-        value = alpha * r @ Sigma @ r - power * second  # eq. (257)
+        value = alpha * r @ Sigma @ r - power * second  # I, (257)
         store.append(abs(float(value / least) - 1))
     off = quadratic_surrogate(u, f, d, Sigma, beta, L).w - w
     form[-1] = max(form[-1], float(off.norm() / w.norm()))
@@ -221,8 +277,8 @@ claims.check("I19.surrogate", upper, rival=max(to_low))
 claims.check("I19.between", between, rival=max(to_low), n=len(to_low))
 
 # %% [markdown]
-# Last the limit $\beta \to 0$ for functions of the class (Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition ({py:func}`~lmc_helpers.identifiability.relaxed_costs.relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (Corollary E.6): their relaxed cost is at most
-# $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realizes the projected function, eq. (273).
+# Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition ({py:func}`~lmc_helpers.identifiability.relaxed_costs.relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most
+# $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realizes the projected function, I, (273).
 
 # %%
 limits, coarse = [], []
@@ -243,7 +299,7 @@ for number, (_, f, d, _, _, _) in enumerate(PROBLEMS):
     X = normal((len(d) + 1, len(d)), seed, f"positive {number}").abs()
     X = X + 2 * torch.eye(len(d) + 1, len(d))  # positive, well conditioned
     u = f + d * normal((len(d),), seed, f"in the class {number}")
-    hard = relu_function_cost(u, f, d, X)  # eq. (8), from its definition
+    hard = relu_function_cost(u, f, d, X)  # I, (8), from its definition
     tight = (X @ u > 0) | ((X @ (f + d * hard.w)).abs() < 1e-9)  # constraints
     s = torch.linalg.svdvals(X[tight] * d) if tight.any() else torch.ones(1)
     price = 1e-6 * s[s > 1e-8].min().item() ** 2 / len(X)
@@ -317,12 +373,12 @@ figures.numbers(profile=profile)
 # Relaxed cost of two ReLU functions that differ by 0.15 in one weight, the neuron's fixed one: direct minimisation (dots), the band between the surrogates with $L^2 = \frac14$ and $\frac12$, and the paper's surrogate, $L = 1$ (dashed) (profile {glue:text}`profile`).
 # ```
 #
-# The paper sweeps $\beta$ over 0.001, 0.01, 0.1 and 1 and reports results for 0.01 (App. F.7). What the choice does to the order of costs can be seen without training: below, for a random layer with its inputs in 8 of 32 dimensions and a tail, the rank correlation of the surrogate costs of all neuron pairs with those of the subspace model, and the share of its median cost that is left.
+# The paper sweeps $\beta$ over 0.001, 0.01, 0.1 and 1 and reports results for 0.01 (I, App. F.7). What the choice does to the order of costs can be seen without training: below, for a random layer with its inputs in 8 of 32 dimensions and a tail, the rank correlation of the surrogate costs of all neuron pairs with those of the subspace model, and the share of its median cost that is left.
 
 
 # %%
 def swept(beta: float, tail: float) -> tuple[float, float]:
-    """Rank correlation of Q(β) with the costs of eq. (10), and their ratio."""
+    """Rank correlation of Q(β) with the costs of I, (10), and their ratio."""
     m, d, k = 24, 32, 8
     basis = torch.linalg.qr(normal((d, d), seed, "sweep"))[0]
     spread = torch.cat([torch.ones(k), tail * torch.ones(d - k)]).double()
@@ -346,9 +402,51 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 #
 # ## What we found that the paper does not say
 #
-# - The constant of Prop. E.2 is the best possible for $L_1 = L_2$, and $(L_1 + L_2)^2$ is best in general.
-# - On symmetric inputs the relaxed cost is known to within a factor 2 for ReLU ({prf:ref}`thm-relaxed-symmetric`). Without symmetry the surrogate may stay away from the relaxed cost even as $\beta \to 0$; Theorem E.5 holds all the same.
+# - The constant of I, Prop. E.2 is the best possible for $L_1 = L_2$, and $(L_1 + L_2)^2$ is best in general.
+# - On symmetric inputs the relaxed cost is known to within a factor 2 for ReLU ({prf:ref}`thm-relaxed-symmetric`). Without symmetry the surrogate may stay away from the relaxed cost even as $\beta \to 0$; I, Theorem E.5 holds all the same.
 #
+# ## What it means for merging networks
+#
+# Whether two networks need an alignment is asked of real layers, whose inputs have a tail. Relaxed costs give finite answers there, and on symmetric inputs ones that are right to within a factor 2. But small $\beta$ lets directions decide in which the inputs hardly vary: the order of neurons by cost then says little about the functions that matter.
+#
+# **Read on.** [](44_gaussian_mixture.ipynb): relaxed costs of trained networks beside exact ones. [](54_swaps_on_images.ipynb): the same on MNIST. [](41_realization_cost.ipynb): the exact cost.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 47.1
+# :class: lmc-exercise
+# Derive the cost $\rho^2/(d^2 + \beta/L^2)$ of one input of variance 1 from the quadratic function, {eq}`eq-surrogate`, by hand. What error and what weight does the minimum have at $\beta = d^2$, $L = 1$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Minimise $\frac{L^2}{\beta} (\rho - d w)^2 + w^2$. The derivative vanishes at $w = \frac{L^2 d \rho}{L^2 d^2 + \beta}$; there $\rho - dw = \frac{\beta \rho}{L^2 d^2 + \beta}$, and the value is $\frac{L^2 \rho^2}{L^2 d^2 + \beta}$. At $\beta = d^2$ and $L = 1$ $w = \rho/(2d)$: half of the function, for a quarter of the squared weight; error and weight contribute equally.
+# ```
+#
+# ```{admonition} Exercise 47.2
+# :class: lmc-exercise
+# How wide is the band of {prf:ref}`thm-relaxed-symmetric` for GELU, $\eta(s) = s\, \Phi(s)$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\eta(s) - \eta(-s) = s$, and the even part is $g(s) = s\, (\Phi(s) - \frac12)$ with the derivative $\Phi(s) - \frac12 + s \varphi(s)$, where $\varphi$ is the normal density. This is largest where $(2 - s^2)\, \varphi(s) = 0$, at $s = \sqrt 2$: $G \approx 0.4214 + 0.2076 = 0.629$. So $L^2$ lies between $\frac14$ and $\frac14 + G^2 \approx 0.646$, and the surrogates differ by a factor of at most 2.6.
+# ```
+#
+# ```{admonition} Exercise 47.3
+# :class: lmc-exercise
+# Run the sweep of the last table with a tail of 10 %, `swept(beta, 0.1)`. Which of the four $\beta$ keeps the order of the subspace model best, and how large must $\beta$ be for that?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The largest:
+#
+#     for beta in (0.001, 0.01, 0.1, 1.0):
+#         print(beta, swept(beta, 0.1))
+#
+# A direction of variance $s$, seen with weight $d$, adds $(u - f)^2/(d^2 + \beta/(L^2 s))$ to $Q_L(\beta)$. So it is left out only if $\beta$ is well above $L^2 s\, d^2$, here with $s = 0.1$, $L^2 = \frac14$ and $d = 1$ above $0.025$. Below that the tail is paid for, and the median cost is far above that of the subspace model, as the second number shows.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More distributions, and more direct minimisations:

@@ -13,9 +13,21 @@
 # %% [markdown]
 # # Inputs that change places
 #
-# If the neurons of the layer before change places, a layer's inputs are reindexed, and with fixed weights its neurons have to pay to compute what they computed. Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` express this cost by $\gamma_{\mathrm{in}}$, the least shift of
-# the centres under a transposition of inputs (Thms 4.7, 4.8). This chapter confirms the cost exactly, gives the constants of both theorems, closes a gap in the proof of their corollary on the cheapest transposition, and answers the caution of their footnote 6. [The chapter on the gap between centres](43_center_gap.ipynb) treats $\gamma_{\mathrm{out}}$, the
-# same for a layer's own neurons.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** If the neurons of the layer before change places, what does it cost a layer to compute what it computed?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show that with large fixed parts the cost is about the squared shift of the centres (I, Theorem 4.7), that this holds for the cheapest exchange of two inputs (I, (26) and Corollary C.6), and that the least shift $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ with the width (I, Theorem 4.8).
+#
+# **What we find.** All three hold: {claim}`I7.bound` {claim}`I7.minimum` {claim}`I7.root_m`, with sharp constants. One step in the proof of the corollary breaks {claim}`I7.minimum_step`; we give another proof.
+#
+# **Why it matters.** A permutation of one layer is felt by the next, too. Both costs together decide whether two networks have a reason to agree on an order.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons. {{ times }}
+# ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 draws: int = 800  # random layers in all; a part of them for each size
@@ -65,6 +77,39 @@ from lmc_helpers.identifiability.input_sensitivity import (
 from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
+# ## The idea
+#
+# Two inputs of a layer are the coordinates $x_a$ and $x_b$ of its data, in an orthonormal basis rows $U_a$ and $U_b$. If they nearly agree, their exchange changes nearly nothing. If they differ, every neuron whose fixed weights differ at $a$ and $b$ has to make up for it.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, frames = figures.panels(2, height=3.4)
+latent = torch.randn(2, 60, generator=torch_generator(seed, "the idea"))
+for frame, degrees in zip(frames, (20, 90), strict=True):
+    tilt = math.radians(degrees)
+    first, second = (
+        latent[0],
+        math.cos(tilt) * latent[0] + math.sin(tilt) * latent[1],
+    )
+    frame.plot(
+        first, second, "o", color="book:blue", markersize=4, label="inputs"
+    )
+    look = {"color": "book:orange", "markersize": 4, "label": "exchanged"}
+    frame.plot(second, first, "o", fillstyle="none", **look)
+    rows_apart = 2 * math.sin(tilt / 2)
+    frame.set(title=rf"$\|U_b - U_a\| = {rows_apart:.2f}$ (largest: 1.41)")
+    frame.set(xlabel="$x_a$", ylabel="$x_b$", aspect="equal")
+    frame.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+figures.legend(idea, columns=2)
+figures.show("fig_exchanged", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_exchanged
+# :name: fig-exchanged
+# :alt: Two scatter plots of two inputs and of the same with the inputs exchanged. On the left the points lie near the diagonal, and the exchanged ones are near them; on the right both clouds are round, and points and exchanged points are far apart.
+#
+# Two inputs of unit length that nearly agree (left) and that are independent (right), before and after an exchange.
+# ```
+#
 # ## What a second position costs
 #
 # As in [the chapters on costs](41_realization_cost.ipynb), a layer has the weights $F + D \odot W$ with fixed $F$ and $D$, its inputs lie in the span of the orthonormal columns of $U$ ($d \times k$), and costs of neuron $i$ are measured by the metric $S_i = U^\top \operatorname{diag}(d_i)^2 U$.
@@ -77,10 +122,15 @@ from lmc_helpers.seeds import torch_generator
 # and if all $S_i$ and $S_i^\tau$ are within $\varepsilon$ of $\mu I$, then with $\rho = \lVert R \rVert/\lVert \delta_\tau \rVert$
 #
 # $$
-# \Bigl| \frac{\mu\, \Delta_\tau^{\mathrm{in}}}{\lVert \delta_\tau \rVert^2} - 1 \Bigr| \le 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} \bigl( 1 + 2 \rho + 2 \rho^2 \bigr) ,
+# \begin{aligned}
+# & \Bigl| \frac{\mu\, \Delta_\tau^{\mathrm{in}}}{\lVert \delta_\tau \rVert^2} - 1 \Bigr| \le e(\rho) , \\
+# & e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} \bigl( 1 + 2 \rho + 2 \rho^2 \bigr) ,
+# \end{aligned}
 # $$
 #
-# which is the explicit form of Thm 4.7. The first term is sharp: for $D = 1$ and $R = \rho\, \delta_\tau$ the cost is $(1 - 2\rho) \lVert \delta_\tau \rVert^2$. So under the hypothesis $\rho \le 1$ of the theorem a reindexing may still have a negative cost; for $D = 1$ it is positive if $\rho < \frac12$.
+# which is the explicit form of I, Theorem 4.7. The first term is sharp: for $D = 1$ and $R = \rho\, \delta_\tau$ the cost is $(1 - 2\rho) \lVert \delta_\tau \rVert^2$. So under the hypothesis $\rho \le 1$ of the theorem a reindexing may still have a negative cost; for $D = 1$ it is positive if $\rho < \frac12$.
+#
+# The cost of one reindexing, by the formula and by least-norm weights on random inputs:
 
 # %%
 GRID = list(product(range(layers), (0.0, 0.02, 0.1, 0.4)))  # layer, width of D
@@ -98,11 +148,11 @@ def squared(v: torch.Tensor, S: torch.Tensor) -> float:
 
 
 F, D, W, U, p = layer(0, 0.1)
-delta = F @ (U[p] - U)  # eq. (24), (m, k)
+delta = F @ (U[p] - U)  # I, (24), (m, k)
 R = (D * W) @ U  # (m, k)
-S = torch.einsum("dk,id,dl->ikl", U, D**2, U)  # eq. (9)
-S_moved = torch.einsum("dk,id,dl->ikl", U[p], D**2, U[p])  # eq. (23)
-cost = squared(R - delta, S_moved) - squared(R, S)  # eq. (137)
+S = torch.einsum("dk,id,dl->ikl", U, D**2, U)  # I, (9)
+S_moved = torch.einsum("dk,id,dl->ikl", U[p], D**2, U[p])  # I, (23)
+cost = squared(R - delta, S_moved) - squared(R, S)  # I, (137)
 
 generator = torch_generator(seed, "inputs 0")
 z = torch.randn(40, 4, dtype=torch.float64, generator=generator)
@@ -119,7 +169,7 @@ for number, width in GRID:
     generator = torch_generator(seed, f"inputs {number}")
     z = torch.randn(40, 4, dtype=torch.float64, generator=generator)
     after, before = least_norm_costs(F, D, W, p, z @ U.mT)
-    cost = input_cost(F, D, W, U, p).item()  # eq. (137)
+    cost = input_cost(F, D, W, U, p).item()  # I, (137)
     R, delta = (D * W) @ U, input_shift(F, U, p)
     moved = torch.linalg.solve(reindexed_metric(D, U, p), delta[..., None])
     other_sign = cost + 4 * (R * moved[..., 0]).sum()  # R + δ for R − δ
@@ -143,7 +193,7 @@ for number, width in GRID:
         if rho <= 1 and eps < mu / 2:
             cost = input_cost(F, D, weights, U, p).item()
             off = abs(mu * cost / delta.square().sum().item() - 1)
-            allowed = relative_error_bound(rho, eps / mu)  # eq. (147)
+            allowed = relative_error_bound(rho, eps / mu)  # I, (147)
             ratios.append(off / allowed)
             half.append(off / (allowed - rho))  # ρ for 2ρ
 
@@ -151,7 +201,7 @@ for number, width in GRID:
 claims.check("I7.bound", ratios, rival=max(half))
 
 # %% [markdown]
-# If inputs and neurons are permuted together, the cost is the sum of both, eq. (15): $\Delta_{\pi, \tau}(H; \mathcal X) = \Delta^{\mathrm{out}}_\pi\bigl( (\mathrm{id}, \tau) \cdot H; P_\tau \mathcal X \bigr) + \Delta^{\mathrm{in}}_\tau(H; \mathcal X)$. The first term belongs to the new positions of the inputs; with the old ones the sum is another number.
+# If inputs and neurons are permuted together, the cost is the sum of both, I, (15): $\Delta_{\pi, \tau}(H; \mathcal X) = \Delta^{\mathrm{out}}_\pi\bigl( (\mathrm{id}, \tau) \cdot H; P_\tau \mathcal X \bigr) + \Delta^{\mathrm{in}}_\tau(H; \mathcal X)$. The first term belongs to the new positions of the inputs; with the old ones the sum is another number.
 
 # %%
 joint_error, old_support = [], []
@@ -180,7 +230,7 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 # %% [markdown]
 # ## Transpositions
 #
-# For transpositions $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
+# For transpositions $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity I, (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
 #
 # $$
 # \mathbb E\, \lVert F_{:,b} - F_{:,a} \rVert = 2 \sigma\, \frac{\Gamma(\frac{m+1}{2})}{\Gamma(\frac m2)} \approx \sigma \sqrt{2m} ,
@@ -188,16 +238,16 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 #
 # and $\lVert F_{:,b} - F_{:,a} \rVert^2/2\sigma^2$ is $\chi^2_m$ exactly.
 #
-# ```{prf:proposition} The constant of Thm 4.8
+# ```{prf:proposition} The constant of I, Theorem 4.8
 # :label: prop-root-two
 # For Gaussian $F$ and every $U$ with distinct rows $\gamma_{\mathrm{in}}/(\sigma \sqrt m\, \min_{a \ne b} \lVert U_b - U_a \rVert) \to \sqrt 2$ in probability as $\ln d/m \to 0$ and $m \to \infty$.
 # ```
 #
 # ```{prf:proof}
-# By (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$. The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is. For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
+# By I, (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$. The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is. For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
 # ```
 #
-# So the upper bound in (28) needs no condition on $d$. With a mask $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry.
+# So the upper bound in I, (28) needs no condition on $d$. With a mask $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry. The identity, then the growth with $m$:
 
 # %%
 identity, wrong_identity = [], []
@@ -259,22 +309,33 @@ claims.check(
 )
 
 # %% [markdown]
-# Corollary C.6 (eq. 26 in the text) says that the cheapest transposition costs $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma_{\mathrm{in}}^2/\mu$ if $\rho_{(ab)} \le \rho \le 1$ for all pairs. It is true. Its proof takes the minimum of the lower bounds $(1 - e)\, \lVert \delta_{(ab)} \rVert^2$ of Thm 4.7, $e$ being the right-hand side above; where $e > 1$ these *fall* with $\lVert \delta_{(ab)} \rVert$, so that they do not give the result. (For permutations of the neurons the same step leads to a
+# I, Corollary C.6 (I, (26) in the text) says that the cheapest transposition costs $(1 \pm O(\rho + \varepsilon/\mu))\, \gamma_{\mathrm{in}}^2/\mu$ if $\rho_{(ab)} \le \rho \le 1$ for all pairs. It is true. Its proof takes the minimum of the lower bounds $(1 - e)\, \lVert \delta_{(ab)} \rVert^2$ of I, Theorem 4.7; where $e > 1$ these *fall* with $\lVert \delta_{(ab)} \rVert$, so that they do not give the result. (For permutations of the neurons the same step leads to a
 # [statement that is false](42_swap_cost.ipynb).) Here all transpositions move the same $R$, and that saves the corollary:
 #
 # ```{prf:theorem} The cheapest exchange of two inputs
 # :label: thm-input-minimum
-# Let all $S_i$ and $S_i^{(ab)}$ be within $\varepsilon < \mu$ of $\mu I$ and $\lVert R \rVert = \rho\, \gamma_{\mathrm{in}}$ with $\rho \le 1$, $\gamma_{\mathrm{in}} > 0$. Then $\bigl| \mu \min_{a \ne b} \Delta^{\mathrm{in}}_{(ab)}/\gamma_{\mathrm{in}}^2 - 1 \bigr| \le e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} (1 + 2 \rho + 2 \rho^2)$.
+# Let all $S_i$ and $S_i^{(ab)}$ be within $\varepsilon < \mu$ of $\mu I$ and $\lVert R \rVert = \rho\, \gamma_{\mathrm{in}}$ with $\rho \le 1$, $\gamma_{\mathrm{in}} > 0$. Then $\bigl| \mu \min_{a \ne b} \Delta^{\mathrm{in}}_{(ab)}/\gamma_{\mathrm{in}}^2 - 1 \bigr| \le e(\rho)$ with $e(\rho) = 2 \rho + \frac{\varepsilon}{\mu - \varepsilon} (1 + 2 \rho + 2 \rho^2)$.
 # ```
 #
 # ```{prf:proof}
-# The closest pair gives the upper bound by Thm 4.7. For every pair, with $x = \lVert \delta_{(ab)} \rVert \ge \gamma_{\mathrm{in}} \ge \lVert R \rVert$,
+# The closest pair gives the upper bound by I, Theorem 4.7. For every pair, with $x = \lVert \delta_{(ab)} \rVert \ge \gamma_{\mathrm{in}} \ge \lVert R \rVert$,
 #
 # $$
-# \mu\, \Delta^{\mathrm{in}}_{(ab)} \ge \frac{\mu}{\mu + \varepsilon} \bigl( x - \lVert R \rVert \bigr)^2 - \frac{\mu}{\mu - \varepsilon} \lVert R \rVert^2 ,
+# \begin{aligned}
+# \mu\, \Delta^{\mathrm{in}}_{(ab)} \ge {} & \frac{\mu}{\mu + \varepsilon} \bigl( x - \lVert R \rVert \bigr)^2 \\
+# & - \frac{\mu}{\mu - \varepsilon} \lVert R \rVert^2 ,
+# \end{aligned}
 # $$
 #
-# which increases with $x$, so that it is least at $x = \gamma_{\mathrm{in}}$. There it is $\gamma_{\mathrm{in}}^2$ times $\frac{\mu}{\mu + \varepsilon} (1 - \rho)^2 - \frac{\mu}{\mu - \varepsilon} \rho^2 = 1 - 2 \rho - \frac{\varepsilon}{\mu + \varepsilon} (1 - \rho)^2 - \frac{\varepsilon}{\mu - \varepsilon} \rho^2 \ge 1 - e(\rho)$.
+# which increases with $x$, so that it is least at $x = \gamma_{\mathrm{in}}$. There it is $\gamma_{\mathrm{in}}^2$ times
+#
+# $$
+# \begin{aligned}
+# & \tfrac{\mu}{\mu + \varepsilon} (1 - \rho)^2 - \tfrac{\mu}{\mu - \varepsilon} \rho^2 \\
+# & \quad = 1 - 2 \rho - \tfrac{\varepsilon}{\mu + \varepsilon} (1 - \rho)^2 - \tfrac{\varepsilon}{\mu - \varepsilon} \rho^2 \\
+# & \quad \ge 1 - e(\rho) .
+# \end{aligned}
+# $$
 # ```
 #
 # Below, for $R$ parallel to the shift of the closest pair, which is the worst case, and for random $R$.
@@ -309,7 +370,7 @@ claims.check("I7.minimum_step", step)
 # %% [markdown]
 # ## Other permutations
 #
-# Footnote 6 says that the minimum over all permutations need not coincide with that over transpositions. It is so, and it may even be 0:
+# I, footnote 6 says that the minimum over all permutations need not coincide with that over transpositions. It is so, and it may even be 0:
 #
 # ```{prf:proposition} Permutations that cost nothing
 # :label: prop-footnote
@@ -320,7 +381,11 @@ claims.check("I7.minimum_step", step)
 # Take $m = k = 1$, $F = (0, 1, 3, 5)$ and $U \propto (0, 2, 4, 3)^\top$. For $\tau = (1\,2)(3\,4)$
 #
 # $$
-# \delta_\tau \propto (F_1 - F_2)(U_2 - U_1) + (F_3 - F_4)(U_4 - U_3) = (-1) \cdot 2 + (-2) \cdot (-1) = 0 .
+# \begin{aligned}
+# \delta_\tau \propto {} & (F_1 - F_2)(U_2 - U_1) \\
+# & + (F_3 - F_4)(U_4 - U_3) \\
+# = {} & (-1) \cdot 2 + (-2) \cdot (-1) = 0 .
+# \end{aligned}
 # $$
 #
 # If $F^\top F \propto I$, $\lVert \delta_\tau \rVert^2$ is proportional to $\sum_a \lVert U_{\tau(a)} - U_a \rVert^2$, and every $\tau \ne \mathrm{id}$ moves at least two rows, each by at least the least distance of two rows.
@@ -373,11 +438,48 @@ figures.numbers(profile=profile)
 #
 # ## What we found that the paper does not say
 #
-# - Thm 4.7 gives a positive cost where its error is below 1, which takes $\rho < \frac12$; for larger $\rho$ the cost may be negative.
-# - Corollary C.6 holds for all $\rho \le 1$, by another proof than the printed one ({prf:ref}`thm-input-minimum`).
-# - The constant of Thm 4.8 is $\sqrt 2$ for wide layers, and its upper bound needs no condition on the number of inputs ({prf:ref}`prop-root-two`).
+# - I, Theorem 4.7 gives a positive cost where its error is below 1, which takes $\rho < \frac12$; for larger $\rho$ the cost may be negative.
+# - I, Corollary C.6 holds for all $\rho \le 1$, by another proof than the printed one ({prf:ref}`thm-input-minimum`).
+# - The constant of I, Theorem 4.8 is $\sqrt 2$ for wide layers, and its upper bound needs no condition on the number of inputs ({prf:ref}`prop-root-two`).
 # - A permutation of the inputs that is no transposition may cost nothing where every transposition costs something; for wide layers transpositions are the cheapest ({prf:ref}`prop-footnote`).
 #
+# ## What it means for merging networks
+#
+# A permutation of a hidden layer costs twice: its own neurons leave their centres, and the next layer gets its inputs in another order. The second cost grows with the width, like $\gamma_{\mathrm{in}}^2 \sim m$, so in wide layers with fixed weights it weighs heavily on the side of a fixed order; only inputs that are nearly copies of each other can be exchanged for little.
+#
+# **Read on.** [](42_swap_cost.ipynb): the first of the two costs. [](43_center_gap.ipynb): the gap $\gamma_{\mathrm{out}}$. [](53_asymmetric_mlps.ipynb): networks with fixed weights, trained.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 48.1
+# :class: lmc-exercise
+# One neuron, two inputs, $F = (1, 3)$ and $U = (2, 1)^\top/\sqrt 5$. Find $\delta_{(12)}$ and check identity (27) of the paper. Which $R$ makes the exchange of the inputs free if $D = 1$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $FU = 5/\sqrt 5$, with the inputs exchanged $7/\sqrt 5$, so $\delta = 2/\sqrt 5$; and $|F_2 - F_1|\, |U_2 - U_1| = 2 \cdot 1/\sqrt 5$. The cost $(R - \delta)^2 - R^2$ vanishes at $R = \delta/2 = 1/\sqrt 5$.
+# ```
+#
+# ```{admonition} Exercise 48.2
+# :class: lmc-exercise
+# The paper notes $\lVert U_b - U_a \rVert \le 2 \sqrt \nu$. Show that also $\lVert U_b - U_a \rVert \le \sqrt 2$, with equality if and only if $e_b - e_a$ lies in the span of the inputs. When is this the better bound?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $U_b - U_a = U^\top (e_b - e_a)$, and $U^\top$ is an orthogonal projection followed by an isometry, so it does not lengthen $e_b - e_a$, whose length is $\sqrt 2$, and keeps its length only on the span. It is the better bound for $\nu > \frac12$.
+# ```
+#
+# ```{admonition} Exercise 48.3
+# :class: lmc-exercise
+# Let $D = 1$ and $R = 0$. Show that no permutation of the inputs has a negative cost, and that the cost of $\tau$ and that of $\tau^{-1}$ may differ. Which have the same?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\Delta_\tau^{\mathrm{in}} = \lVert F (P_\tau - I) U \rVert^2 \ge 0$. With $P_{\tau^{-1}} = P_\tau^\top$ the other cost is $\lVert F (P_\tau^\top - I) U \rVert^2$. They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More random layers:

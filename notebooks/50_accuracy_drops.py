@@ -13,8 +13,21 @@
 # %% [markdown]
 # # Drops of the accuracy on Gaussian mixtures
 #
-# Halfway between two networks that Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` train on Gaussian mixtures, with the same fixed weights, the training accuracy is lower by 46.4, 15.7 and 6.1 percentage points for $k = 2$, 8 and 32 intrinsic dimensions (section 6, Q3; two pairs each, $\sigma_F = 1$): the drop falls with $k$. The
-# drops depend on numbers that the paper does not state. This chapter measures them in the setting that the authors' published code suggests, and how far each of these numbers moves them. Data, networks and their swap costs are those of [the chapter on Gaussian mixtures](44_gaussian_mixture.ipynb).
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** How much accuracy is lost halfway between two networks with the same fixed weights, and does it depend on the dimension $k$ of the data?
+#
+# **The paper.** In networks that Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train on Gaussian mixtures the training accuracy drops by 46.4, 15.7 and 6.1 percentage points for $k = 2$, 8 and 32 (I, section 6, Q3; two pairs each, $\sigma_F = 1$).
+#
+# **What we find.** The settings behind these numbers are not stated. In the setting that the published code suggests we measure the order {claim}`I12.order_low` {claim}`I12.order_high` and the numbers {claim}`I12.drop_2` {claim}`I12.drop_8` {claim}`I12.drop_32`, and how far each unstated number moves them. The drops depend on several of them as much as on $k$.
+#
+# **Why it matters.** The drop of the accuracy is what merging costs in practice; a number for it means little without the data and the training behind it.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](44_gaussian_mixture.ipynb), which has the data, the networks and their swap costs. {{ times }}
+# ```
 #
 # The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**; 50 000 samples and 100 epochs in batches of 128 are {glue:text}`paper_steps`. Below that the printed numbers stay open, and the box of a claim shows what a run of that length gave, where there is one.
 
@@ -76,13 +89,44 @@ def train_pairs(settings, number, run, **budget):
 
 
 # %% [markdown]
+# ## The idea
+#
+# There are five classes, with centres $\mu_c$ of scale $\sigma_{\mathrm{sep}}$ and noise of scales $s_1, \dots, s_k$ that is rotated for each class. For $k = 2$ two numbers $s_1$, $s_2$ decide how much the classes overlap. What cannot be told apart at the ends cannot be lost in the middle.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+idea, frames = figures.panels(2, height=3.4)
+made = torch.Generator().manual_seed(seed)
+for frame, widths in zip(frames, ((1.0, 1.0), (1.0, 0.03)), strict=True):
+    for ink in ("blue", "orange", "green", "red", "purple"):
+        mean = 0.3 * torch.randn(2, 1, generator=made)
+        turned = torch.linalg.qr(torch.randn(2, 2, generator=made))[0]
+        noise = torch.tensor(widths)[:, None] * torch.randn(2, 80, generator=made)
+        points = mean + turned @ noise
+        frame.plot(*points.numpy(), "o", color=f"book:{ink}", markersize=3)
+    frame.set(
+        title=rf"$s_1 = {widths[0]:g}$, $s_2 = {widths[1]:g}$", aspect="equal"
+    )
+    frame.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+    frame.set(xlabel="$x_1$", ylabel="$x_2$")
+figures.show("fig_overlap", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_overlap
+# :name: fig-classes-overlap
+# :alt: Two scatter plots of five classes in five colours. With equal scales they form one round cloud in which no class can be told from another. With one small scale each class lies on a line of its own direction.
+#
+# Two structures with $k = 2$ and $\sigma_{\mathrm{sep}} = 0.3$: five classes of 80 points each.
+# ```
+#
 # ## The published setting
 #
-# The drop is the mean training accuracy of the two ends less that of the middle, without alignment. The ends cannot do better, on new data, than the most likely class given $x$. If the middle is no worse than chance, a drop of 46.4 points needs ends above 66.4 %.
+# The *drop* is the mean training accuracy of the two ends less that of the middle, without alignment. The ends cannot do better, on new data, than the most likely class given $x$. If the middle is no worse than chance, a drop of 46.4 points needs ends above 66.4 %.
 #
 # The [code that the authors have published](https://github.com/vuenc/neuron-identifiability) does not contain the settings of this experiment. Its defaults, taken together, are the *published setting* here: one structure (centres, rotations, scales, $P$) drawn with the default seed of the code for each $k$, $\sigma_{\mathrm{sep}} = 0.3$, layer norm,
-# batches of 128; and the numbers of fixed entries of App. F.1 times the ratio 1/8 of the widths, as the code scales them, {glue:text}`fixed` in the rows of the four layers. So one law and one seed give the noise for every $k$; at $k = 2$ its scales are {glue:text}`scales`. A cluster is a draw of masks, $F$ and samples, with one pair
+# batches of 128; and the numbers of fixed entries of I, App. F.1 times the ratio 1/8 of the widths, as the code scales them, {glue:text}`fixed` in the rows of the four layers. So one law and one seed give the noise for every $k$; at $k = 2$ its scales are {glue:text}`scales`. A cluster is a draw of masks, $F$ and samples, with one pair
 # of networks; what is said here is about this one structure.
+#
+# The next cells train the pairs, and take the drop from the accuracies at both ends and in the middle.
 
 # %%
 FIXED = (8, 8, 8, 32)  # (64, 64, 64, 256) / 8
@@ -201,34 +245,16 @@ for place, (name, change) in enumerate(OTHERS.items()):
 SETTING = f"published setting, {steps} steps"
 table |= {(SETTING, k): lost[k] for k in DIMENSIONS}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the drops"}
-figure, axes = figures.panels(3, height=5.6, sharey=True)
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the table and the text"}
 names = [*FACTORS, *OTHERS, SETTING]
-for axis, k, colour in zip(axes, DIMENSIONS, ("C0", "C1", "C2"), strict=True):
-    for place, name in enumerate(names):
-        if (name, k) in table:
-            drops = table[name, k]
-            grey = {"color": "book:grey", "markersize": 4}
-            axis.plot(drops, [place] * len(drops), ".", **grey)
-            axis.plot(drops.mean(), place, "o", color=colour, markersize=7)
-    axis.axvline(PRINTED[k], linestyle="--", color="book:black")
-    axis.set(title=f"$k = {k}$", xlabel="drop (points)")
-axes[0].set_yticks(range(len(names)), names)
-axes[0].invert_yaxis()
-figures.show("fig_mixture_drops", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+for place, name in enumerate(names):
+    for k in DIMENSIONS:
+        drops = table[name, k]
+        ends = f"{drops.min():.0f} to {drops.max():.0f}"
+        figures.numbers(**{f"row{place}_{k}": f"{drops.mean():.1f} ({ends})"})
 for k in DIMENSIONS:
-    drops = {name: x for (name, where), x in table.items() if where == k}
-    means = {name: x.mean().item() for name, x in drops.items()}
-    found = {
-        "most": max(means.values()),
-        "pair": max(x.max().item() for x in drops.values()),
-        "two": means["2 fixed entries a row"],
-        "half": means["half of the entries fixed"],
-        "far": means[r"$\sigma_{\mathrm{sep}} = 3$"],
-    }
-    figures.numbers(**{f"{name}_{k}": value for name, value in found.items()})
+    means = [table[name, k].mean().item() for name in names]
+    figures.numbers(**{f"most_{k}": max(means), f"few_{k}": min(means)})
 order = sum(table[name, 2].mean() > table[name, 8].mean() for name in names)
 figures.numbers(
     profile=profile,
@@ -244,23 +270,58 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_mixture_drops
-# :name: fig-mixture-drops
-# :alt: Drops of the accuracy for three intrinsic dimensions and several settings, single pairs and means. The number of fixed entries, the separation and the structure of the classes move them most; the printed values are dashed lines.
+# Drops in percentage points when one factor (in the last row but one two) differs from the reference setting: means, and least and largest of single pairs.
 #
-# Drops of single pairs (dots) and their means (circles) when one factor, in the last row but one two, differs from the reference setting; last row: the setting of the claims above. Dashed: the printed values, means of two pairs (profile {glue:text}`profile`).
-# ```
-#
-# The largest mean drops over these settings are {glue:text}`most_2:.1f`, {glue:text}`most_8:.1f` and {glue:text}`most_32:.1f` points for $k = 2$, 8 and 32, the largest of single pairs {glue:text}`pair_2:.1f`, {glue:text}`pair_8:.1f` and {glue:text}`pair_32:.1f`. With two
-# fixed entries a row the means are {glue:text}`two_2:.1f`, {glue:text}`two_8:.1f` and {glue:text}`two_32:.1f`, with half of them fixed {glue:text}`half_2:.1f`, {glue:text}`half_8:.1f` and {glue:text}`half_32:.1f`; with $\sigma_{\mathrm{sep}} = 3$ they are
-# {glue:text}`far_2:.1f`, {glue:text}`far_8:.1f` and {glue:text}`far_32:.1f`. The mean drop is larger for $k = 2$ than for $k = 8$ in {glue:text}`order` of {glue:text}`settings` settings: where the classes of $k = 2$ overlap much there is little accuracy to lose. At $k = 2$ two numbers $s_1$, $s_2$ decide how much they overlap, so that
-# a value for one structure says little about $k$.
-#
+# | | $k = 2$ | $k = 8$ | $k = 32$ |
+# |---|---|---|---|
+# | **printed** (two pairs) | 46.4 | 15.7 | 6.1 |
+# | reference | {glue:text}`row0_2` | {glue:text}`row0_8` | {glue:text}`row0_32` |
+# | $\sigma_{\mathrm{sep}} = 0$ | {glue:text}`row1_2` | {glue:text}`row1_8` | {glue:text}`row1_32` |
+# | $\sigma_{\mathrm{sep}} = 1$ | {glue:text}`row2_2` | {glue:text}`row2_8` | {glue:text}`row2_32` |
+# | $\sigma_{\mathrm{sep}} = 3$ | {glue:text}`row3_2` | {glue:text}`row3_8` | {glue:text}`row3_32` |
+# | equal scales $s_l = 1$ | {glue:text}`row4_2` | {glue:text}`row4_8` | {glue:text}`row4_32` |
+# | published structure | {glue:text}`row5_2` | {glue:text}`row5_8` | {glue:text}`row5_32` |
+# | 2 fixed entries a row | {glue:text}`row6_2` | {glue:text}`row6_8` | {glue:text}`row6_32` |
+# | half of the entries fixed | {glue:text}`row7_2` | {glue:text}`row7_8` | {glue:text}`row7_32` |
+# | uniform initial weights | {glue:text}`row8_2` | {glue:text}`row8_8` | {glue:text}`row8_32` |
+# | no norm | {glue:text}`row9_2` | {glue:text}`row9_8` | {glue:text}`row9_32` |
+# | batch norm | {glue:text}`row10_2` | {glue:text}`row10_8` | {glue:text}`row10_32` |
+# | five times the epochs | {glue:text}`row11_2` | {glue:text}`row11_8` | {glue:text}`row11_32` |
+# | 4 fixed, batch norm | {glue:text}`row12_2` | {glue:text}`row12_8` | {glue:text}`row12_32` |
+# | published setting, {glue:text}`steps` steps | {glue:text}`row13_2` | {glue:text}`row13_8` | {glue:text}`row13_32` |
+# The mean drops range from {glue:text}`few_2:.0f` to {glue:text}`most_2:.0f` points for $k = 2$, from {glue:text}`few_8:.0f` to {glue:text}`most_8:.0f` for $k = 8$ and from {glue:text}`few_32:.0f` to {glue:text}`most_32:.0f` for $k = 32$. The number of fixed entries, the separation and the structure of the classes move them most. The mean drop is larger for $k = 2$ than for $k = 8$ in {glue:text}`order` of {glue:text}`settings` settings: where the classes of $k = 2$ overlap much there is little accuracy to lose.
 # ## What we found that the paper does not say
 #
 # - The drops depend on the number of fixed entries, on the separation and, at $k = 2$ most of all, on the structure of the classes as much as on $k$.
 # - Where few entries are fixed, so that the drop is large at $\sigma_F = 1$ too, the fixed weights align the networks less.
 #
+# ## What it means for merging networks
+#
+# A drop compares the middle with the ends, and says as much about the data as about the networks: easy classes hide a bad average, and overlapping ones leave little to lose. To compare settings one needs the accuracy of the ends and of the best possible classifier beside the drop, and more than two pairs.
+#
+# **Read on.** [](44_gaussian_mixture.ipynb): swap costs of the same networks. [](53_asymmetric_mlps.ipynb): drops on MNIST, where the data are given. [](51_width_barriers.ipynb): barriers over width and depth.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 50.1
+# :class: lmc-exercise
+# A mean of two pairs is to stand for all pairs. If single drops have a standard deviation of 5 points, how wide is the 95 % interval of the mean by Student's law with two samples, and with twelve?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The quantile is 12.7 for one degree of freedom and 2.2 for eleven. So $\pm\, 12.7 \cdot 5/\sqrt 2 \approx 45$ points for two pairs, if their standard deviation is estimated from them, and $\pm\, 2.2 \cdot 5/\sqrt{12} \approx 3.2$ for twelve. The printed drops are means of two.
+# ```
+#
+# ```{admonition} Exercise 50.2
+# :class: lmc-exercise
+# Two classes on the line with one mean and the standard deviations 1 and $s > 1$, equally likely. Where does the most likely class change, and what is its accuracy for $s = 2$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$. The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$. So two classes with one mean leave at most 16 points above chance to lose.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More pairs, trained for longer:

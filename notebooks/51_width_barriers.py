@@ -14,22 +14,30 @@
 # %% [markdown]
 # # The barrier over the width on MNIST
 #
-# For two-layer networks with a teacher, Zhan, Li and Wu {cite:p}`zhan2025` show that the barrier after permutation rises and then falls with the width. Their section 6 looks for the same in four-layer networks on MNIST, of widths 15 to 100: "the barrier goes up and then goes down as the width increases, exhibiting a peak
-# phenomenon" (Fig. 7). The role of the permutation "depends greatly on the model width", at 25 its effect "is pretty limited" (Fig. 8), and the peak's position "doesn't change according to depths" (Fig. 14). This chapter trains such networks and asks for both sides of the peak, for its place, and for what they depend on: the length of the
-# training, the algorithm that looks for the permutation, the depth.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
-# It matters, since a peak would say that merging is hardest for networks of a certain size, and the theory says which: near twice the number of neurons that the task needs. The paper trains "with 10000 epochs" (appendix B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. We prove that the barrier of the negative
-# log-likelihood (NLL) has no limit as the logits grow, so that barriers compare only after equal training.
+# **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the barrier after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, Fig. 8), and that the peak's place "doesn't change according to depths" (Z, Fig. 14).
 #
-# {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images of MNIST and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
-
+# **What we find.** Whether one sees the peak depends on what the paper leaves open. One is the matcher: {claim}`Z11.peak` and {claim}`Z11.narrower` after weight matching, {claim}`Z11.peak_activations` after activation matching, whose barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` of that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training: the barrier has no limit as the logits grow ({claim}`Z11.scale`). Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`; the depth: {claim}`Z18.mnist`, {claim}`Z18.height`.
+#
+# **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
+# ```
+#
+# {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
 epochs: int = 17  # at which all networks are compared
 budgets: list = [4]  # further epochs, for networks that are followed
 widths: list = [6, 15, 25, 40, 100]  # of four-layer networks
-shown: list = [15, 25, 100]  # ends of Fig. 7, and between them the m of Fig. 8
+shown: list = [15, 25, 100]  # ends of Z, Fig. 7, and the m of Z, Fig. 8
 depths: list = [2, 6]  # layers, beside four
 depth_widths: list = [6, 15, 40]  # some of the widths, at all depths
 pairs: int = 4  # of four-layer networks at each width; 10 in the paper
@@ -89,17 +97,52 @@ from lmc_helpers.training.prices import price
 from lmc_helpers.training.recipes import Descent
 
 # %% [markdown]
-# ## The picture
+# ## The idea
 #
-# Two networks of one width, trained from different seeds, are two points; the barrier is the highest hill of the loss on the straight line between them, above the chord. Reordering the units of the second network changes no function and may bring it near the first. In the paper's theory the data come from $M$
-# teacher neurons. Students of width $m = M$ hold the same neurons in another order, and the right permutation removes the barrier; with a few more, the additional ones have no partner; with many more, all have one nearly. Hence a peak, [near $m = 2M$](15_barrier_peak.ipynb). MNIST has no teacher and no $M$. What may stand in for it is
-# the width at which networks begin to fit the training images.
+# Two networks of one width are two points, and $\lambda \in [0, 1]$ a place on the straight line between them. The loss on the line may lie above the *chord*, the straight line between the losses of its ends; the *barrier* is the largest height above the chord. It is *direct* if the networks are taken as they are, *permuted* if the units of the second one were put in another order first. That changes no function.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+relative_widths = np.linspace(1.02, 6, 34)  # m/M
+
+from lmc_helpers.matching import algorithm_1, permute
+from lmc_helpers.teacher_student.barrier_limit import barrier_limits
+from lmc_helpers.teacher_student.between_minima import losses_between
+from lmc_helpers.teacher_student.minima import sample_minima
+
+one_end, other_end = sample_minima(m=40, M=20, d=20, n=2, seed=seed).split(1)
+moved = permute(other_end, algorithm_1(one_end, other_end))[0]
+fine = np.linspace(0, 1, 101)
+hill = 1000 * losses_between(one_end[0], moved, 20, fine).numpy()
+of_theory = [barrier_limits(r)[0] for r in relative_widths]
+idea, (one_line, all_widths) = figures.panels(2)
+one_line.plot(fine, hill, color="book:blue", label="loss on the line")
+one_line.plot([0, 1], [0, 0], color="book:grey", label="chord")
+arrow = dict(arrowstyle="<->", color="book:red")
+top = fine[hill.argmax()], hill.max()
+one_line.annotate("", top, (top[0], 0), arrowprops=arrow)
+one_line.text(top[0] + 0.03, top[1] / 3, "barrier", color="book:red")
+one_line.set(xlabel=r"place $\lambda$ on the line", ylabel="1000 × loss")
+label = "barrier, over its largest value"
+all_widths.plot(relative_widths, of_theory / np.max(of_theory), color="book:blue")
+all_widths.axvline(2, color="book:grey", linestyle=":", label="$m = 2M$")
+all_widths.set(xlabel="width $m/M$", ylabel=label, ylim=(0, 1.05))
+figures.legend(idea)
+figures.show("fig_width_idea", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_width_idea
+# :name: fig-width-idea
+# :alt: Left, a hill of the loss over the line between two networks, with a horizontal chord from end to end and an arrow from it to the top, the barrier. Right, the barrier over the width divided by the number of teacher neurons; it rises from 0 to a peak near 2 and falls slowly.
 #
+# The theory for two-layer networks with a teacher of $M$ neurons. Left: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Right: the permuted barrier over the width, in the limit $M \to \infty$.
+# ```
+#
+# At $m = M$ both networks hold the teacher's neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
-# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in appendix B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the NLL on training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in section 3 of the paper.
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 3.
 # The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al.), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
-# which pairs units that respond alike. Neither looks at the loss.
+# which pairs units that respond alike. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
 
 # %%
 cases = sweep(
@@ -143,7 +186,7 @@ tested = Curves({m: lines(found, *unseen) for m, found in matched.items()})
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Which claims this run can decide"}
 narrow, middle, wide = shown
 every = sorted({epochs, *budgets})  # epochs at which networks are followed
-range_ = [m for m in widths if narrow <= m <= wide]  # the widths of Fig. 7
+range_ = [m for m in widths if narrow <= m <= wide]  # the widths of Z, Fig. 7
 inner = range_[1:-1]
 whole = data.name == "mnist" and len(trained) == 60_000 and epochs == 17
 as_printed = whole and [*shown] == [15, 25, 100] and set(shown) <= set(widths)
@@ -172,7 +215,7 @@ def judged(read: Callable[[Curves], list], n: int = n) -> dict:
 
 
 def ends(order: str) -> Callable[[Curves], list]:
-    """Both ends of Fig. 7, each in units of the peak between."""
+    """Both ends of Z, Fig. 7, each in units of the peak between."""
     return lambda c: [c.relative(order, m, inner) for m in (narrow, wide)]
 
 
@@ -195,7 +238,7 @@ def put(values) -> str:
 # %% [markdown]
 # ## Up and down
 #
-# Two ratios say whether there is a peak: the mean barrier at each end of Fig. 7, divided by that at the highest width between them. The largest of several means is too large by chance, so the highest width is found on one half of the pairs and its height taken on the other.
+# Two ratios say whether there is a peak: the mean barrier at each end of Z, Fig. 7, divided by that at the highest width between them. The largest of several means is too large by chance, so the highest width is found on one half of the pairs and its height taken on the other.
 
 # %%
 up, down = (first.relative("weights", m, over=inner) for m in (narrow, wide))
@@ -249,12 +292,12 @@ figures.show("fig_widths", figure)
 # :name: fig-widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
-# The paper's Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of the paper's figure. {glue:text}`where` (profile {glue:text}`profile`).
+# Z, Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
 # ```
 #
-# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Both matchers are readings of what the paper did, and either may bear out the peak, which asks for both sides after the same one: what is judged is the higher end.
+# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Both matchers are readings of what the paper did. Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
 #
-# A rising side is to be expected somewhere: a network of very few units hardly fits anything, its logits are small, and there is little to lose on the way. The question is whether that side lies in the range of the figure. So the sweep begins at $m =$ {glue:text}`narrowest`.
+# A rising side is to be expected somewhere: a network of very few units fits hardly anything, and there is little to lose on the way. Does that side lie in the range of the figure? The sweep begins earlier, at $m =$ {glue:text}`narrowest`.
 
 # %%
 start = first.relative("weights", widths[0], over=widths[1:])
@@ -271,19 +314,26 @@ claims.check(
 #
 # ## What ten thousand epochs can mean
 #
-# Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends. Elsewhere on the line larger logits may do harm.
+# The paper trains "with 10000 epochs" (Z, B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. The difference matters. Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends. Elsewhere on the line larger logits may do harm.
 #
 # ```{prf:proposition} The NLL barrier has no limit
 # :label: prop-logit-scale
-# Let $\theta_a$, $\theta_b$ be ReLU networks of $d$ linear maps with $K$ classes, the units of $\theta_b$ in any fixed order, $z_\lambda(x)$ the logits on the line between them, $V_\lambda = \mathbb E \max_k (z_{\lambda, k} - z_{\lambda, y}) \ge 0$ over the training images, and let $S_c$ multiply the weights of map $k$ by $c$ and its
-# biases by $c^k$, $c > 0$. The NLL $N_\lambda(c)$ on the line between $S_c \theta_a$ and $S_c \theta_b$ and its barrier $B(c)$ obey
+# Let $\theta_a$, $\theta_b$ be ReLU networks of $d$ linear maps with $K$ classes, the units of $\theta_b$ in any fixed order, and $z_\lambda(x)$ the logits at the place $\lambda$ of the line between them. Over the training images let
 #
 # $$
-# V_\lambda \;\le\; c^{-d} N_\lambda(c) \;\le\; V_\lambda + c^{-d} \ln K , \qquad
-# c^{-d} B(c) \;\to\; \max_\lambda \bigl( V_\lambda - \lambda V_1 - (1 - \lambda) V_0 \bigr) \quad (c \to \infty) .
+# V_\lambda = \mathbb E \max_k (z_{\lambda, k} - z_{\lambda, y}) \ge 0 .
 # $$
 #
-# Let both ends classify every training image as labelled. Then $B(c)$ grows without bound as soon as, for one training image at one $\lambda$, another logit is larger than the label's; if for every image at every $\lambda$ the label's is strictly the largest, $B(c) \to 0$.
+# For $c > 0$ let $S_c$ multiply the weights of map $k$ by $c$ and its biases by $c^k$. The NLL $N_\lambda(c)$ on the line between $S_c \theta_a$ and $S_c \theta_b$ and its barrier $B(c)$ obey
+#
+# $$
+# \begin{aligned}
+# V_\lambda &\le c^{-d} N_\lambda(c) \le V_\lambda + c^{-d} \ln K , \\
+# c^{-d} B(c) &\to \max_\lambda \bigl( V_\lambda - \lambda V_1 - (1 - \lambda) V_0 \bigr)
+# \end{aligned}
+# $$
+#
+# as $c \to \infty$. Let both ends classify every training image as labelled. Then $B(c)$ grows without bound as soon as, for one training image at one $\lambda$, another logit is larger than the label's; if for every image at every $\lambda$ the label's is strictly the largest, $B(c) \to 0$.
 # ```
 #
 # ```{prf:proof}
@@ -292,8 +342,8 @@ claims.check(
 # $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $0 \le B(c) \le \max_\lambda N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
 # ```
 #
-# Training follows no such ray exactly; what it does is measured below. But the height of a barrier is that of a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then they do not compare the same thing: wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not
-# depend on $c$; it is shown beside the NLL. The bounds, in the middle of the direct lines between the trained networks, both scaled by $S_c$ with $c^d = s$:
+# Training follows no such ray exactly; what it does is measured below. But the height of a barrier belongs to a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not
+# depend on $c$; it is shown beside the NLL. The cell computes $N$ and $V$ in the middle of the direct lines between the trained networks, scaled by $S_c$ with $c^d = s$; $N/s$ falls towards $V$:
 
 # %%
 SCALES = (1.0, 4.0, 16.0, 64.0)  # s, factors of the logits
@@ -314,7 +364,7 @@ other = max(np.concatenate(rival).flat, key=abs)
 claims.check("Z11.scale", np.concatenate(excess), rival=float(other))
 
 # %% [markdown]
-# Now the same networks at several budgets.
+# Now the same networks at several budgets: the barriers of all widths, and by how much the direct one grows.
 
 # %%
 BOTH = ("direct", "weights", "activations")
@@ -341,7 +391,7 @@ panels = (
     ("weight matching, NLL", lambda line: line.barriers("weights")),
     ("weight matching, accuracy", lambda line: 100 * line.drops("weights")),
 )
-colours = ("sky", "blue", "purple", "black", "red", "green")
+colours = ("grey", "black", "red", "purple", "sky", "green")
 for epoch, colour in zip(every, colours, strict=False):
     for axis, (_, read) in zip(axes, panels, strict=True):
         values = [read(line) for line in followed[epoch].at.values()]
@@ -355,7 +405,7 @@ for axis, (title, _) in zip(axes, panels, strict=True):
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
 axes[0].set(ylabel="barrier")
-axes[2].set(ylabel="points of %")
+axes[2].set(ylabel="percentage points")
 figures.legend(figure)
 figures.show("fig_budgets", figure)
 
@@ -403,7 +453,7 @@ figures.numbers(
 # :name: fig-budgets
 # :alt: Three panels of barriers against the width for several lengths of training, one curve a budget; the negative log-likelihood of direct lines, that of permuted lines, and the accuracy that is lost on permuted lines.
 #
-# The same networks after several numbers of epochs. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# The same networks after several numbers of epochs. Left and middle: barrier of the NLL. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
@@ -411,7 +461,7 @@ figures.numbers(
 # *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. After {glue:text}`last_budget` epochs the networks classify {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) of the training images as labelled. The narrowest width
 # here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory expects the peak near twice as many units.
 #
-# The claims of Fig. 7 after 200 epochs, and two of ours on the length of the training:
+# The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak_long, Z11.peak_long_activations, Z11.place_long, Z11.budget and Z11.grows"}
 claims.check("Z11.peak_long", **of(n_long, *ends("weights")(late)))
@@ -437,7 +487,7 @@ claims.check("Z11.grows", **of(n_long, least))
 # %% [markdown]
 # ## On the line
 #
-# The paper's Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is, in the paper's words, "constantly large for all widths we have examined". What is left after a permutation may depend on the matcher as well as on the width.
+# Z, Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is "constantly large for all widths we have examined" (Z, section 6); at 25 the effect of the permutation "is pretty limited". The cell computes which share of the direct barrier each matcher leaves.
 
 # %%
 gain = {m: first.left(m, "weights") for m in (middle, wide)}  # shares left
@@ -487,7 +537,7 @@ figures.numbers(
 # :name: fig-lines
 # :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
 #
-# The paper's Fig. 8 after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
+# Z, Fig. 8 after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
 #
 # Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`. Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
@@ -526,7 +576,7 @@ claims.check("Z12.direct_long", **of(n_long, summit(late)))
 # %% [markdown]
 # ## Depth
 #
-# Fig. 14 of the paper plots the width at the peak against the depth. A place says little of a curve that is flat at its top, so we look at the curves; and one that is highest at an end of the widths shows no peak, so that only the other depths count, three or more.
+# Z, Fig. 14 plots the width at the peak against the depth. A place says little of a curve that is flat at its top, so we look at the curves. One that is highest at an end of the widths shows no peak; the slope of the place over the depth is taken over the other depths, if they are three or more.
 
 # %%
 layers = sorted([*depths, 4])
@@ -579,7 +629,7 @@ figure, axes = figures.panels(2, sharey=True)
 ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 7]}
 for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
     for d, colour in zip(
-        layers, ("orange", "red", "blue", "purple", "black"), strict=False
+        layers, ("sky", "purple", "black", "red", "grey"), strict=False
     ):
         style = dict(color=f"book:{colour}")
         mean, error = mean_and_error(deep[d].barriers(order))
@@ -622,7 +672,7 @@ figures.numbers(
 
 # %%
 def hours(models: list, number: int, examples: int) -> float:
-    """Hours of one core for twenty networks of each model, by appendix B.1."""
+    """Hours of one core for twenty networks of each model, by Z, B.1."""
     sgd = Descent(number, 100, "sgd", 0.05)
     return sum(price(model, sgd, examples, 20).cpu_hours for model in models)
 
@@ -647,15 +697,50 @@ figures.numbers(
 )
 
 # %% [markdown]
-# - *Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs (Z11.peak_printed).
-# - *The other half of Fig. 14* (Z18.complexity): the peak "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs: {glue:text}`hours_cifar` hours.
+# - *Z, Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs ({claim}`Z11.peak_printed`).
+# - *The other half of Z, Fig. 14* ({claim}`Z18.complexity`): the peak "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs: {glue:text}`hours_cifar` hours.
 #
 # ## What we found that the paper does not say
 #
 # - The NLL barrier has no limit ({prf:ref}`prop-logit-scale`): on networks that fit all images it grows without bound with the logits, or vanishes. A curve over the width belongs to a length of training.
 # - How much a permutation removes depends on the width *and* on the algorithm that looks for it: {glue:text}`matcher` and {glue:text}`better` above would be 1 if it did not.
-# - Whether there is a rising side depends on where one begins to look: in units of the peak the barrier after weight matching is {glue:text}`start` at $m =$ {glue:text}`narrowest` and {glue:text}`up` at $m =$ {glue:text}`narrow`, where Fig. 7 begins; after activation matching it is {glue:text}`up_otherwise` there.
+# - Whether there is a rising side depends on where one begins to look: in units of the peak the barrier after weight matching is {glue:text}`start` at $m =$ {glue:text}`narrowest` and {glue:text}`up` at $m =$ {glue:text}`narrow`, where Z, Fig. 7 begins; after activation matching it is {glue:text}`up_otherwise` there.
 #
+# ## What it means for merging networks
+#
+# A barrier is no property of a width alone. Before one says that networks of some size merge badly, one has to say how long they were trained, and which algorithm looked for the permutation ({claim}`Z11.matcher`). Where the NLL grows without end, the accuracy on the line is the safer thing to compare.
+#
+# **Read on.** [](56_matchers.ipynb): the matchers side by side. [](17_trained_minima.ipynb): whether trained two-layer networks look like the minima of the theory. [](62_the_word_barrier.ipynb): what else is called a barrier.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 51.1
+# :class: lmc-exercise
+# One image, two classes. At both ends the label's logit is larger than the other by $\gamma > 0$; in the middle of the line it is smaller by $\gamma/2$, or, in a second pair of networks, larger by $\gamma/2$. All logits are multiplied by $s$. Find the height $H(s)$ of the NLL in the middle above the chord in both cases. How does it behave as $s \to \infty$, and where is it largest?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With a gap $g$ the NLL is $\ln(1 + e^{-sg})$. In the first case
+#
+# $$
+# H(s) = \ln(1 + e^{s\gamma/2}) - \ln(1 + e^{-s\gamma})
+# $$
+#
+# increases without bound, and $H(s)/s \to \gamma/2 = V_{1/2}$, as {prf:ref}`prop-logit-scale` says. In the second case put $u = e^{-s\gamma/2}$, so that $H = \ln \frac{1 + u}{1 + u^2}$: this is 0 at $s = 0$ ($u = 1$) and tends to 0 as $s \to \infty$ ($u \to 0$). The derivative vanishes where $1 + u^2 = 2u(1 + u)$, at $u = \sqrt2 - 1$, with $H = \ln \frac{1 + \sqrt2}{2} \approx 0.19$. So a barrier may rise and then vanish while the networks, up to the scale of their logits, remain the same.
+# ```
+#
+# ```{admonition} Exercise 51.2
+# :class: lmc-exercise
+# Does $S_c$ change the permutations that the two matchers look for? Activation matching maximises, in each hidden layer, the sum of the correlations of matched units. Weight matching maximises the inner product of all parameters of the first network with those of the reordered second one.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Activation matching: no. All units of layer $k$ respond $c^k$ times as strongly, and correlations do not change.
+#
+# Weight matching: no if there are no biases, or if there is one hidden layer. Without biases all inner products are multiplied by $c^2$. With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant. With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$. If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$. So the permuted barrier of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # Narrower networks, more pairs:

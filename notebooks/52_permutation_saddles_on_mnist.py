@@ -14,13 +14,24 @@
 # %% [markdown]
 # # Permutation saddles on MNIST
 #
-# Brea, Şimşek, Illing and Gerstner {cite:p}`brea2019` train networks $784 \to H \to H \to 10$ on MNIST, six for each $H = 10, 15, 20, 25$, and merge two neurons of layer 2 with a high cosine similarity: the distance of their parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, all other
-# parameters descend "until convergence" at each, and the targets are the network's own logits (section 5, Fig. 3). They report that in most cases the loss rises monotonically toward the permutation point, that the barrier falls with $H$, and that the accuracy on the training set decreases only
-# marginally. [Chapter 24](24_deep_merge.ipynb) asks for the same on small digits; here are the images that the paper used.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
-# {glue:text}`told` "Until convergence" is what costs: on whole images a network has up to {glue:text}`biggest` parameters, and the minimum must be found anew at every distance. This page proves which part of that is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically toward the permutation point, the barrier falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
+#
+# **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. A random pair is dearer ({claim}`P8.mnist_similar`), and the path ends below the permutation point ({claim}`P8.mnist_above`).
+#
+# **Why it matters.** A path through the merge leads from a network to its copy with two neurons exchanged; its height is the price of that exchange.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
+# ```
+#
+# {glue:text}`told` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3). That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
-
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 1000  # training images, 60000 are all of MNIST
@@ -78,13 +89,44 @@ from lmc_helpers.permutation_points.mlp import MLP
 # %% [markdown]
 # ## The pixels in other coordinates
 #
-# Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels.
+# Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels, and for most of an image a few vectors of that basis will do:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: images in other coordinates"}
+pictures = load(choose((dataset, "digits"))[0], n=images, seed=seed)
+pictures = pictures.inputs(torch.float64, flat=True)  # (T, n)
+places, basis, sizes = principal(pictures)
+share_of = 100 * sizes.cumsum(0) / sizes.sum()
+first_of, side = components or len(sizes), int(pictures.shape[1] ** 0.5)
+back = places[:4, :first_of] @ basis[:, :first_of].T
+idea, (curve, digits) = figures.panels(2)
+curve.plot(range(1, len(sizes) + 1), share_of, color="book:blue")
+curve.axvline(first_of, color="book:red", linestyle=":", label="used here")
+curve.set(xscale="log", xlabel="principal components", ylim=(0, 103))
+curve.set_ylabel("share of squared length (%)")
+rows = [
+    torch.cat([one.reshape(side, side) for one in some], dim=1)
+    for some in (pictures[:4], back)
+]
+digits.imshow(torch.cat(rows), cmap="Greys")
+digits.set_yticks([side / 2, 1.5 * side], ["whole", "used here"])
+digits.set_xticks([])
+digits.axhline(side - 0.5, color="book:black", linewidth=1)
+digits.grid(False)
+figures.legend(idea)
+figures.show("fig_components", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_components
+# :name: fig-components
+# :alt: Left, the share of the images' squared length in their leading principal components over the number of components, a curve that rises to 100 per cent; a dotted line marks the number used here. Right, four handwritten digits, in the upper row whole, in the lower one as the components used here show them, a little blurred.
 #
+# The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
+# ```
 # ```{prf:proposition} Inputs in an orthonormal basis of their span
 # :label: prop-span
 # Let the columns of $Q$ be orthonormal, let their span contain all images $x_\mu$, and let $z_\mu = Q^\top x_\mu$. For a network with first layer $W$ let $V = W Q$, all else equal; let $L$ and $L'$ be the same differentiable function of their outputs.
 #
-# 1. $W x_\mu = V z_\mu$: both networks have the same outputs, and the loss is $L(W, \cdot) = L'(V, \cdot)$.
+# 1. $W x_\mu = V z_\mu$: both networks have the same outputs, and $L(W, \cdot) = L'(V, \cdot)$.
 # 2. $\frac{\partial L}{\partial W} = \frac{\partial L'}{\partial V} Q^\top$: the norms of the gradients are the same.
 # 3. Parameter vectors, distances and cosines of all later layers are the same. At a fixed distance of two neurons there, $(W, \cdot)$ is a local minimum of $L$ if and only if $(W Q, \cdot)$ is one of $L'$, and gradient descent from $W$ passes over into gradient descent with the same step sizes from $W Q$.
 # ```
@@ -95,7 +137,7 @@ from lmc_helpers.permutation_points.mlp import MLP
 #
 # So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
 #
-# Pixels that are constant over all images add at most one dimension together. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first.
+# Pixels that are constant over all images add at most one dimension together. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first ({py:func}`~lmc_helpers.experiments.merged_classifiers.principal`).
 
 # %%
 name, told = choose((dataset, "digits"))
@@ -111,13 +153,12 @@ z, Q, moments = principal(x, components)  # what is used here
 kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 
 # %% [markdown]
-# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is no longer exact: it
-# is another, smaller task: fewer images need fewer parameters, so that the equations still are many more.
+# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact; with fewer images fewer parameters keep the equations many more than the unknowns.
 #
 # ## Teachers and targets
 #
-# {glue:text}`teachers` networks for each $H$ are trained on whole images, on the negative log-likelihood (Adam, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation its Fig. 3 uses; it is tanh here, as in chapter 24, since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
-# own logits at the images as they are used here, and the loss is
+# {glue:text}`teachers` networks for each $H$ are trained on whole images, on the negative log-likelihood (Adam, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; it is tanh here, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
+# own logits at the images as they are used here, and the loss is that of P, Fig. 3,
 #
 # $$
 # L = \frac{1}{T} \sum_\mu \frac{\| y^\mu - f(x^\mu) \|^2}{\langle y_i^2 \rangle},
@@ -143,11 +184,10 @@ seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 #
 # ## A minimum at every distance
 #
-# Chapter 24 forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
-# followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix, exact in the later layers and in the weights of the first {glue:text}`leading` components, and a Kronecker product in the others. Coordinates of the pair and starts are those of
-# [chapter 24](24_deep_merge.ipynb).
+# [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
+# followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix, exact in the later layers and in the weights of the first {glue:text}`leading` components, and a Kronecker product in the others. Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. The two cells follow all paths and read them.
 
 # %%
 early = 2 * distances // 3  # distances in the first decade
@@ -227,7 +267,7 @@ figures.show("fig_mnist_paths", figure)
 # :name: fig-mnist-paths
 # :alt: Left, normalised loss against distance for several widths; on almost every path the loss rises while the neurons approach and levels off. Right, training accuracy against distance, nearly constant.
 #
-# The paper's Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
+# P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
 # ```
 #
 # ## Rise, barrier and accuracy
@@ -258,7 +298,7 @@ if several:
     around = float((mean - half).max()), float((mean + half).max())
 
 # %% [markdown]
-# The claims of the paper are decided by whole images only, all of them, at the paper's widths; those that we ask of projected images are our own. There are few paths of each width. So the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
+# The cell counts the rising paths, fits the slope of $\ln$ barrier over $\ln H$, and takes the largest mean drop of the accuracy. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist, P8.mnist_accuracy and the same projected"}
 mnist = data.name == "mnist"
@@ -281,7 +321,7 @@ claims.check(
 )
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged, and on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value. Means over those that converged:
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value. Means over those that converged:
 #
 # | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
 # | --- | --- | --- | --- | --- |
@@ -291,7 +331,7 @@ claims.check(
 #
 # ## What the choice of the pair is worth
 #
-# The paper merges a pair "with high cosine-similarity". In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
+# The paper merges a pair "with high cosine-similarity" (P, Fig. 3). In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
 
 # %%
 chosen = {
@@ -319,7 +359,7 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # %% [markdown]
 # ## Where the path ends
 #
-# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima ends at a network with a *derivative neuron*, whose output weights diverge, and not at a permutation point with bounded ones. The permutation point of section 4.1 is a minimum of the network with one
+# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima ends at a network with a *derivative neuron*, whose output weights diverge, and not at a permutation point with bounded ones. The permutation point of P, section 4.1 is a minimum of the network with one
 # neuron less, the two merged neurons being one. We minimise there, too, from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
@@ -355,13 +395,13 @@ figure, (left, right) = figures.panels(2)
 for H, low, high in both:
     left.plot([H, H], [low, high], color="book:grey", linewidth=0.8)
 for H, values in barrier.items():
-    left.plot([H] * len(values), values, "o", color="book:blue")
-left.plot([], [], "o", color="book:blue", label="most similar pair")
+    left.plot([H] * len(values), values, "o", color="book:black")
+left.plot([], [], "o", color="book:black", label="most similar pair")
 left.plot(
     [H for H, *_ in both],
     [high for *_, high in both],
     "s",
-    color="book:red",
+    color="book:grey",
     label="random pair",
 )
 left.set(xlabel="width $H$", ylabel="barrier", xticks=widths)
@@ -369,12 +409,11 @@ left.set(yscale="log" if counted else "linear")
 if points:
     ends, tops = np.array(points).T
     line = [min(ends.min(), tops.min()), max(ends.max(), tops.max())]
-    right.plot(line, line, color="book:grey", linewidth=0.8, label="equal")
-    right.plot(ends, tops, "o", color="book:green", label="one network")
+    right.plot(line, line, color="book:grey", linewidth=0.8, label="equal losses")
+    right.plot(ends, tops, "D", color="book:sky", label="one network (right)")
     right.set(xscale="log", yscale="log")
-    right.legend()
 right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
-left.legend()
+figures.legend(figure, columns=4)
 figures.show("fig_mnist_pairs", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -456,9 +495,42 @@ figures.numbers(
 # - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks).
 # - The converged paths do not end at permutation points: the output weights of the pair have grown by a factor of {glue:text}`grown` (median), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean). Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 60 000 images, which span {glue:text}`span` dimensions, with 100 distances, 6 teachers at each width and, as a guess, {glue:text}`for_each` products for each minimum, they would cost about {glue:text}`hours` hours of one core, in double precision; a part of the images with all their pixels has
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 60 000 images, which span {glue:text}`span` dimensions, with 100 distances, 6 teachers at each width and, as a guess, {glue:text}`for_each` products for each minimum, they would cost about {glue:text}`hours` hours of one core, in double precision. A part of the images with all their pixels has
 # fewer equations per parameter, and its barriers are too low for another reason than the width.
 #
+# ## What it means for merging networks
+#
+# Two networks that are permuted copies of each other are joined by such paths, one exchange of two neurons after the other, and the most similar pair is the cheapest first step. Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
+#
+# **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 52.1
+# :class: lmc-exercise
+# Many pixels at the border are the same in all images. Show that all constant pixels together add at most one dimension to the span of the images, and none if they are 0. How many weights of the first layer are superfluous if $T$ images of $n$ pixels span $r$ dimensions?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Write $x_\mu = (u_\mu, w)$ with the varying pixels $u_\mu$ and the constant ones $w$, the same for all $\mu$. Every linear combination $\sum_\mu t_\mu x_\mu$ lies in the sum of $\{(u, 0)\}$ with $u$ in the span of the $u_\mu$, and of the line through $(0, w)$, which is 0 if $w$ is. By {prf:ref}`prop-span` a first layer of $H$ neurons needs $H r$ weights instead of $H n$; $H (n - r)$ are superfluous: outputs and loss do not depend on $W (1 - Q Q^\top)$.
+# ```
+#
+# ```{admonition} Exercise 52.2
+# :class: lmc-exercise
+# Add weight decay $\mu \|W\|^2$, $\mu > 0$, to the loss. Is $W \mapsto W Q$ still a correspondence of local minima, and what does gradient descent do with the part of $W$ that no image sees?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Write $W = V Q^\top + R$ with $V = W Q$ and $R Q = 0$. Then $\|W\|^2 = \|V\|^2 + \|R\|^2$ and
+#
+# $$
+# L(W) + \mu \|W\|^2 = \bigl[ L'(V) + \mu \|V\|^2 \bigr] + \mu \|R\|^2 .
+# $$
+#
+# The two terms have no variable in common. So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them. A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\mu$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # More components of more images:

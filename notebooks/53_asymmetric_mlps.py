@@ -14,24 +14,35 @@
 # %% [markdown]
 # # Asymmetric MLPs on MNIST
 #
-# Two networks that were trained apart have their neurons in different places. In the W-asymmetric networks of {cite:t}`lim2024` some entries of every row are fixed, and the same in both: does a neuron then have a place of its own? Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` find on MNIST (section 6, Q1 and Q2; Figs. 3a, 3c, 4a, 4c, 7, 8, 10) that
-# masks alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ networks can be averaged as they are, with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well. This chapter trains these networks, follows the lines between them, and asks three things more: whether the permutation that matches best *is* the
-# identity where the identity is nearly optimal; whether alignment can do harm; and what the sign in the published script does.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** If some weights of every neuron are fixed, and the same in two networks, does each neuron then have a place of its own, so that the networks can be averaged as they are?
+#
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that masks alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
+#
+# **What we find.** With large $\sigma_F$ the identity comes close to the best permutation ({claim}`I10.close`, {claim}`I10.random`), in every layer ({claim}`I14.layers`); without fixed values it does not ({claim}`I14.zero`, {claim}`I14.sparsity`). For the lines between networks: {claim}`I11.unaligned` {claim}`I11.standard` {claim}`I11.zero` {claim}`I11.aligned` {claim}`I11.similar`. The objective of the published script, taken literally, undoes the alignment ({claim}`I11.published`).
+#
+# **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. What counts is how much of a neuron is fixed, $\sigma_F^2 f$, not $\sigma_F$.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: correlations, and the layers of [](41_realization_cost.ipynb). {{ times }}
+# ```
 #
 # {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code. What the paper states about its own sizes stays open at others, and the box of a claim then shows
 # what was measured here; what it states about W-MLPs in general is judged wherever the images are MNIST.
-
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
 images: int = 2000  # training images; 54 000 in the published code
 epochs: int = 12  # passes through them; 100 in the paper
-stages: list = [0, 1, 3]  # epochs of Fig. 3c before the last one
+stages: list = [0, 1, 3]  # epochs of I, Fig. 3c before the last one
 batch: int = 64  # not stated in the paper; that of the published code
-pairs: int = 6  # pairs of networks of Fig. 4; 8 in the paper
+pairs: int = 6  # pairs of networks of I, Fig. 4; 8 in the paper
 sweep_pairs: int = 6  # pairs of each other variant
 sigmas: list = [0.5, 2.0, 5.0]  # scales beside 0 and 1; up to 5 in the paper
-shares: list = [0.75]  # of fixed entries, for Fig. 10
+shares: list = [0.75]  # of fixed entries, for I, Fig. 10
 places: int = 8  # intervals of a line, even
 seed: int = 7053  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
@@ -76,17 +87,67 @@ from lmc_helpers.networks.segments import along_segments
 # %% [markdown]
 # ## The idea
 #
-# A linear map of such a network applies $W_{\mathrm{eff}} = F + D \odot W$ (eq. (2) of the paper): in a row of a W-MLP a few entries are fixed, $D = 0$ and $F \sim \mathcal N(0, \sigma_F^2)$ there, and the others are trained, $D = 1$ and $F = 0$. With $\sigma_F = 0$ these are sparse networks. In a syre-MLP all entries have
-# $F \sim \mathcal N(0, \sigma_F^2)$ and $D^{-2}$ uniform in $[1 - \varepsilon, 1 + \varepsilon]$ (Table 1); $\varepsilon$ is not stated, and we take $\varepsilon = 0$, $D = 1$, as the [published code](https://github.com/vuenc/neuron-identifiability) does. In a σ-asymmetric MLP the weights are ordinary and the activation is $h \mapsto s(G h) \odot h$ with a fixed matrix $G$ of $\mathcal N(0, 1)$ entries and the logistic function $s$ (*FiGLU*).
+# A linear map of an asymmetric network applies $W_{\mathrm{eff}} = F + D \odot W$ (I, (2)).
 #
-# How much of a neuron do two runs have in common when they start? Let $d$ inputs be uncorrelated with variance 1, $f$ entries of the row fixed, the others drawn from $\mathcal N(0, 1/d)$. Given $F$, the two pre-activations of a unit have covariance $\sum_j F_{ij}^2 \approx \sigma_F^2 f$ and variance $\sigma_F^2 f + (d - f)/d$, while neurons $i \ne j$ have covariance
-# 0 in the mean. Unit $i$ is thus correlated with unit $i$ of the other run by
+# - *W-MLP*: in each row a few entries are fixed, $D = 0$ and $F \sim \mathcal N(0, \sigma_F^2)$ there; the others are trained, $D = 1$ and $F = 0$. With $\sigma_F = 0$ these are sparse networks.
+# - *syre-MLP*: all entries have
+#   $F \sim \mathcal N(0, \sigma_F^2)$ and $D^{-2}$ uniform in $[1 - \varepsilon, 1 + \varepsilon]$ (I, Table 1); $\varepsilon$ is not stated, and we take $\varepsilon = 0$, $D = 1$, as the [published code](https://github.com/vuenc/neuron-identifiability) does.
+# - *σ-MLP*: the weights are ordinary and the activation is $h \mapsto s(G h) \odot h$ with a fixed matrix $G$ of $\mathcal N(0, 1)$ entries and the logistic function $s$ (*FiGLU*).
+#
+# How much of a neuron do two runs have in common when they start? Let $d$ inputs be uncorrelated with variance 1, $f$ entries of the row fixed, the others drawn from $\mathcal N(0, 1/d)$. Given $F$, the pre-activations of unit $i$ in the two runs have
+#
+# $$
+# \begin{aligned}
+# \text{covariance} \quad & \textstyle\sum_j F_{ij}^2 \approx \sigma_F^2 f , \\
+# \text{variance} \quad & \sigma_F^2 f + (d - f)/d ,
+# \end{aligned}
+# $$
+#
+# while two different units have covariance 0 in the mean. So unit $i$ is correlated with unit $i$ of the other run by
 #
 # $$
 # \rho_0 = \frac{\sigma_F^2 f}{\sigma_F^2 f + 1 - f/d}
 # $$
 #
 # and with the others by about 0. What counts is $\sigma_F^2 f$, not $\sigma_F$: in a narrower network with the same *share* of fixed entries the same $\sigma_F$ fixes less of a neuron. Training then moves the trained part.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+units, inputs, fixed_in_row = 24, 512, 64
+
+from lmc_helpers.seeds import numpy_generator
+
+draws = numpy_generator(seed, "the idea")
+mask = draws.random((units, inputs)).argsort(axis=1) < fixed_in_row
+idea, frames = figures.panels(3, sharey=True)
+for frame, scale in zip(frames, (0, 0.1, 1), strict=True):
+    values = scale * draws.normal(size=mask.shape)  # F, the same in both
+    two_runs = [
+        np.where(mask, values, draws.normal(size=mask.shape) / inputs**0.5)
+        for _ in range(2)
+    ]
+    unit_rows = [
+        run / np.linalg.norm(run, axis=1, keepdims=True) for run in two_runs
+    ]
+    drawn = frame.imshow(
+        unit_rows[0] @ unit_rows[1].T, cmap="RdBu_r", vmin=-1, vmax=1
+    )
+    frame.set(title=rf"$\sigma_F = {scale:g}$", xlabel="unit of the second run")
+    frame.set(xticks=[0, 11, 23], xticklabels=[1, 12, 24])
+    frame.set(yticks=[0, 11, 23], yticklabels=[1, 12, 24])
+    frame.grid(False)
+frames[0].set_ylabel("unit of the first run")
+idea.colorbar(drawn, ax=list(frames), label="correlation", shrink=0.75)
+figures.show("fig_places", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_places
+# :name: fig-places
+# :alt: Three square tables of correlations between 24 units of one run and 24 units of another. With zero fixed weights all entries are near 0, with scale 0.1 the diagonal is visible, with scale one it is near 1 and everything else near 0.
+#
+# Correlations of pre-activations at the start of two runs that share their fixed entries, 64 of 512 in each row. The larger the fixed values, the more unit $i$ resembles unit $i$ of the other run, and no other unit.
+# ```
+#
+# The cell computes $\rho_0$ for the four maps of the paper's networks and of this page's:
 
 # %%
 PIXELS = {"mnist": 784, "digits": 64}
@@ -107,10 +168,10 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # %% [markdown]
 # ## The networks
 #
-# App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
-# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we. Units are matched and accuracies taken on all images that the networks were trained on.
+# As in I, App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
+# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. I, App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we. Units are matched and accuracies taken on all images that the networks were trained on.
 #
-# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent. Pair $p$ has the same seeds in all variants, and W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights.
+# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent. Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights. The cell trains all of them.
 
 # %%
 settings = dict(
@@ -202,7 +263,7 @@ def of_way(key: str) -> str:
 # %% [markdown]
 # ## The identity and the best permutation
 #
-# Q2 asks how large $\sigma_F$ must be for neurons to be identifiable. For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (Figs. 3a, 3c).
+# I, Q2 asks how large $\sigma_F$ must be for neurons to be identifiable. For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (I, Figs. 3a and 3c).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives against σ_F, and over epochs"}
 SCALES = sorted({0.0, 1.0, *map(float, sigmas)})
@@ -241,7 +302,7 @@ figures.show("fig_objectives", figure)
 # :name: fig-objectives
 # :alt: Three panels with the objective of the optimal, the identity and random permutations. Left, against the scale of the fixed weights: the identity starts at the random value and joins the optimal one as the scale grows. Middle and right, over epochs: with zero fixed weights the identity stays at the random value, with scale one it stays near the optimal one.
 #
-# W-MLPs. Left: Fig. 3a. Middle and right: Fig. 3c. Averages over layers; bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
+# W-MLPs. Left: I, Fig. 3a. Middle and right: I, Fig. 3c. Averages over layers; bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
 #
 # ### What $P^*$ moves
@@ -285,7 +346,7 @@ claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=n_steps)
 # %% [markdown]
 # ### The identity with zero fixed weights
 #
-# With $\sigma_F = 0$ symmetries are not broken effectively (App. G.1). But the masks still differ from neuron to neuron. Is the identity a little better than a random permutation, for no other reason than that both runs may not use the same inputs? In an ordinary MLP nothing tells unit $i$ of one run from unit $j$, and $r$ is 0 in the mean.
+# With $\sigma_F = 0$ symmetries are not broken effectively (I, App. G.1). But the masks still differ from neuron to neuron. Is the identity a little better than a random permutation, for no other reason than that both runs may not use the same inputs? In an ordinary MLP nothing tells unit $i$ of one run from unit $j$, and $r$ is 0 in the mean.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better"}
 claims.check("I10.better", **judged(lambda e: way(e, "W 0")), n=n_pairs)
@@ -296,14 +357,14 @@ claims.check("I14.zero", **judged(lambda e: way(e, "W 0")), n=n_steps)
 # %% [markdown]
 # ## Lines between networks
 #
-# Q1 follows the training accuracy on the line between two networks, unaligned and aligned (Fig. 4). The paper finds unaligned linear mode connectivity for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
+# I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4). The paper finds unaligned linear mode connectivity for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
 # We call networks *connected* if the drop is at most 2 points, the threshold of {cite:t}`frankle2020`, and a drop *high* if it is five times that.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the accuracy along the line, unaligned and aligned"}
 NAMES = {
     "MLP": ("MLP", "black"),
     "W 0": (r"W-MLP, $\sigma_F = 0$", "orange"),
-    "W 1": (r"W-MLP, $\sigma_F = 1$", "blue"),
+    "W 1": (r"W-MLP, $\sigma_F = 1$", "purple"),
     "syre 1": (r"syre-MLP, $\sigma_F = 1$", "green"),
 }
 figure, axes = figures.panels(2, sharey=True)
@@ -326,7 +387,7 @@ figures.show("fig_asymmetric_lines", figure)
 # :name: fig-asymmetric-lines
 # :alt: Training accuracy along the line between two networks for four models. Unaligned, the curves of the MLP and of the W-MLP with zero fixed weights sag deeply, those with fixed weights of scale one sag less. Aligned, the deep ones are lifted.
 #
-# Fig. 4a and 4c: mean training accuracy over {glue:text}`pairs` pairs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# I, Fig. 4a and 4c: mean training accuracy over {glue:text}`pairs` pairs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 
 
@@ -338,7 +399,7 @@ def drop(experiment: Experiment, key: str, by: str = "none"):
 
 
 def largest_aligned(experiment: Experiment) -> tuple[float, float]:
-    """The drop of the model of Fig. 4c that has the largest."""
+    """The drop of the model of I, Fig. 4c that has the largest."""
     return max(drop(experiment, key, "correlation") for key in CORE)
 
 
@@ -379,7 +440,7 @@ claims.check("I11.syre", **judged(lambda e: drop(e, "syre 1")), n=n_steps)
 # ### The sign of the objective
 #
 # The script for aligned networks in the published code (`measure_lmc_unaligned_aligned.py`, commit c92eb82) *maximises* $\sum_i (1 - |S_{i p(i)}|)$: it matches units whose activations are as little correlated as they can be. With the other sign it would maximise $\sum_i |S_{i p(i)}|$ and match units that respond alike, or oppositely. The objective of the text is the sum of the
-# correlations themselves, which the script for Fig. 3 maximises. We take that of the text, and follow the lines for both signs of the other. Which version of the script made Fig. 4c we do not know.
+# correlations themselves, which the script for Fig. 3 maximises. We take that of the text, and follow the lines for both signs of the other. Which version of the script made I, Fig. 4c we do not know.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the drops against σ_F, and what is lost at the ends"}
 figure, (left, right) = figures.panels(2)
@@ -393,7 +454,7 @@ def against_scales(axes, found: list, number: int, **style) -> None:
 
 
 matchings = (
-    ("none", "drop, unaligned", "red", "o-"),
+    ("none", "unaligned", "red", "o-"),
     ("correlation", r"by the largest $\rho$", "blue", "o-"),
     ("absolute", r"by the largest $|\rho|$", "sky", "s--"),
     ("published", r"by the largest $1 - |\rho|$", "grey", "o-"),
@@ -408,7 +469,7 @@ of_ends = [over_clusters(line[:, [0, -1]]) for line in lines]
 half_way = [over_clusters(line[:, line.shape[1] // 2]) for line in lines]
 style = dict(color="book:black", label="accuracy of the ends", fmt="o-")
 against_scales(right, of_ends, 1, **style)
-style = dict(color="book:orange", label="half-way, unaligned", fmt="s-")
+style = dict(color="book:red", label="half-way, unaligned", fmt="s--")
 against_scales(right, half_way, 2, **style)
 right.set(ylabel="training accuracy (%)", ylim=(0, 105))
 for axis in (left, right):
@@ -468,7 +529,7 @@ claims.check("I11.harmless", **judged(harm), n=n_large)
 # %% [markdown]
 # ## Layer by layer, and other ways to break the symmetry
 #
-# App. G.1 looks at each layer, over epochs (Fig. 7) and against $\sigma_F$ (Fig. 8): the patterns are consistent across layers. It looks at σ-asymmetric MLPs, where the identity is found to be no better than random permutations, and at the share of fixed entries (Fig. 10): sparsity alone, without fixed weights, does not yield strong identifiability. The text does not say which shares are taken, nor of which
+# I, App. G.1 looks at each layer, over epochs (I, Fig. 7) and against $\sigma_F$ (I, Fig. 8): the patterns are consistent across layers. It looks at σ-asymmetric MLPs, where the identity is found to be no better than random permutations, and at the share of fixed entries (I, Fig. 10): sparsity alone, without fixed weights, does not yield strong identifiability. The text does not say which shares are taken, nor of which
 # maps; here a share is that of every row of all four.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, over epochs"}
@@ -481,7 +542,7 @@ for layer, axis in enumerate(panels):
         mean, error = np.transpose(ways)
         figures.band(axis, at, mean, error, label=label, **style)
     value, error = first.way("sigma", layer=layer)
-    style = dict(color="book:purple", fmt="D", label="σ-MLP, at the end")
+    style = dict(color="book:sky", fmt="D", label="σ-MLP, at the end")
     figures.band(axis, [len(KEPT) + 0.12], [value], [error], **style)
     axis.set(xlabel="epochs", title=f"after layer {layer + 1}", ylim=(-0.3, 1.1))
     axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
@@ -494,12 +555,12 @@ figures.show("fig_stages", figure)
 # :name: fig-stages
 # :alt: Three panels, one a hidden layer, with how far the identity is on the way to the best permutation over epochs. In each the curves of the W-MLP and the syre-MLP with fixed weights of scale one are near one, and those of the MLP and the W-MLP with zero fixed weights near zero, like the point of the σ-MLP.
 #
-# Fig. 7 in one number, $r$. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
+# I, Fig. 7 in one number, $r$. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot r layer by layer, against σ_F and shares"}
 figure, (left, right) = figures.panels(2, sharey=True)
-COLOURS = ("blue", "orange", "green")
+COLOURS = ("black", "grey", "sky")
 for layer, colour in zip(LAYERS, COLOURS, strict=True):
     ways = [first.way(f"W {s:g}", layer=layer) for s in SCALES]
     style = dict(color=f"book:{colour}", linewidth=1.2)
@@ -521,7 +582,7 @@ left.set(xlabel=r"$\sigma_F$", ylabel="$r$, identity on the way to $P^*$")
 left.set_ylim(-0.3, 1.1)
 left.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
 right.set(xlabel="share of fixed entries in every row")
-right.set_xticks([0, *shares], ["0 (MLP)", *(f"{s:g}" for s in shares)])
+right.set_xticks([0, *shares], ["MLP", *(f"{s:g}" for s in shares)])
 figures.legend(figure)
 figures.show("fig_layers", figure)
 
@@ -530,7 +591,7 @@ figures.show("fig_layers", figure)
 # :name: fig-layers
 # :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, for three layers; all rise from near zero to one. Right, the same against the share of fixed entries; with scale one it rises to one, with zero fixed weights it stays low.
 #
-# Left: Fig. 8 in one number, W-MLPs with the entries of App. F.1. Right: Fig. 10, shares of fixed entries; without any the network is an MLP. Bars as before (profile {glue:text}`profile`).
+# Left: I, Fig. 8 in one number, W-MLPs with the entries of I, App. F.1. Right: I, Fig. 10, shares of fixed entries; without any the network is an MLP. Bars as before (profile {glue:text}`profile`).
 # ```
 
 
@@ -604,18 +665,59 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; that barriers are *high* without alignment, the printed 100 epochs, for they grow with training: at the profile `paper` the networks of Fig. 4 are trained in 8 pairs and the others in 6, all for 20 epochs, which takes about 14 hours of one core, in jobs that run side by side (`make runs PROFILE=paper`). The
-# printed 100 epochs cost five times that, or about two hours of a GPU. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
+# The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; that barriers are *high* without alignment, the printed 100 epochs, for they grow with training: at the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, and `make runs PROFILE=paper LIST=1` says what each of them costs; the
+# printed 100 epochs cost five times that. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
 #
 # ## What we found that the paper does not say
 #
 # - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. At the same share of fixed entries a narrower network needs a larger $\sigma_F$, like one over the square root of the width, so that $\sigma_F = 1$ is a statement about 512 units.
 # - Fixed weights have a price on this page: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %. A small drop is to be read beside the height of the ends.
 # - Does alignment always help? It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`. $P^*$ matches activations; a unit that it moves takes its fixed weights away from their equals in the other network.
-# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned. The low barriers of Fig. 4c are
+# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned. The low barriers of I, Fig. 4c are
 #   those of an alignment, so that it seems to have been made with another sign than the published script has.
 # - If masks alone leave a trace, it is to be expected in the last hidden layer: in the row of each output half of the entries are 0 in both networks, so that a unit feeds only about half of the classes, the same in both. With $\sigma_F = 0$, $r$ is {glue:text}`zero_layers` after the three layers.
 #
+# ## What it means for merging networks
+#
+# Fixed values that are large beside the trained weights give every neuron a place, and networks that share them can be averaged without a search for permutations. They are bought with accuracy, and where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
+#
+# **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](55_image_networks.ipynb): residual networks and transformers. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 53.1
+# :class: lmc-exercise
+# For which $\sigma_F$ is $\rho_0 = \frac12$? Compare a map between hidden layers of the paper's networks ($d = 512$, $f = 64$) with one of the same share of fixed entries and $d = 64$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\rho_0 = \frac12$ means that the fixed part has the variance of the trained one, $\sigma_F^2 f = 1 - f/d$, so that
+#
+# $$
+# \sigma_F = \sqrt{\frac1f - \frac1d} .
+# $$
+#
+# For $d = 512$, $f = 64$ this is $\sqrt{7/512} \approx 0.117$; for $d = 64$, $f = 8$ it is $\sqrt{7/64} \approx 0.331$, larger by $\sqrt{512/64} = \sqrt8$. At a fixed share $f/d$ the scale that is needed goes like $1/\sqrt d$.
+# ```
+#
+# ```{admonition} Exercise 53.2
+# :class: lmc-exercise
+# For a matrix $S$ of correlations ($m \times m$) and $\mathcal L(P) = \frac1m \sum_i S_{i p(i)}$, show that the mean of $\mathcal L$ over all $m!$ permutations is the mean of the entries of $S$. Let $S = \rho I + N$ with $|N_{ij}| \le \varepsilon$ for all entries. For which $\rho$ is the identity certainly the best permutation? Can $P^*$ move all units if $\rho > 0$ is smaller?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $p(i)$ takes each value in the same number $(m - 1)!$ of permutations; so the mean of $S_{i p(i)}$ is the mean of row $i$.
+#
+# Let $p$ move the units of a set of $k$ units. Then
+#
+# $$
+# m \bigl( \mathcal L(I) - \mathcal L(P) \bigr) = k \rho + \sum_{i \text{ moved}} \bigl( N_{ii} - N_{i p(i)} \bigr) \ge k (\rho - 2\varepsilon) .
+# $$
+#
+# For $\rho > 2\varepsilon$ this is positive for all $k > 0$: the identity is the only best permutation. For $\rho < 2\varepsilon$ it can: with $N_{ii} = -\varepsilon$, $N_{i p(i)} = \varepsilon$ for a cyclic shift $p$, and $N = 0$ elsewhere, the shift is best. But then $\mathcal L(P^*) - \mathcal L(I) \le 2\varepsilon - \rho$ is small if $\varepsilon$ is, which is why this chapter counts the units that stay as well.
+# ```
 # ```{admonition} Try it
 # :class: tip
 # Wider networks, trained for longer:

@@ -14,12 +14,23 @@
 # %% [markdown]
 # # Swap costs and coherence on MNIST
 #
-# Two quantities decide, in the theory of Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026`, whether the neurons of a layer are identifiable: the cost $\Delta_{(ij)}$ of exchanging two of them, eq. (16), and the coherence $\nu$ of the layer's inputs, eq. (11), which says how much masks alone can do. The chapters
-# [on Gaussian mixtures](44_gaussian_mixture.ipynb) and [on coherence](45_coherence.ipynb) looked at them on made data; here they are measured in MLPs that were trained on MNIST (App. F.7, G.3 and G.5; Figs. 12, 16 to 19, and 21; Figs. 13 to 15 are of mixtures).
-# The figures come with few words. App. G.5 says that networks without effective symmetry breaking have hidden representations of low coherence, in particular in later layers, and that large fixed weights tend to go with higher values. We find swap costs as the theory wants them, and ask of the coherence where it comes from: before
-# training it is high with fixed weights and without, and training lowers it where there are none.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** What would it cost two neurons of a network trained on images to exchange their functions, and how far do a layer's inputs lean on single coordinates?
 #
-# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs. What the figures show is judged at the printed width and after a fifth of the printed epochs or more,
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: swap costs (I, (16); I, Figs. 12 and 16–19) and the coherence $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
+#
+# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`. At the end of training coherence is as I, App. G.5 says {claim}`I18.low` {claim}`I18.higher_w` {claim}`I18.higher_syre`. Where it comes from is another matter: before training it is high with fixed weights and without {claim}`I18.start`, and training lowers it where there are none.
+#
+# **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb). {{ times }}
+# ```
+#
+# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs. What its figures show is judged at the printed width and after a fifth of the printed epochs or more,
 # and stays open before, with the measurement of this page in the box of the claim; what only we ask is judged wherever the images are MNIST.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -88,9 +99,45 @@ from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
 from lmc_helpers.networks.layers import norm_vectors
 
 # %% [markdown]
+# ## The idea
+#
+# A linear map applies $F + D \odot W$ with fixed $F$ and $D$ (I, (2)). Neuron $i$ computes a function with coefficients $a_i = v_i + r_i$: its *centre* $v_i$ comes from the fixed weights, $r_i$ from the trained ones, and weight decay charges for $r_i$ alone. If two neurons exchange their functions, each of them has to bridge the way from its own centre to the other's function.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+swap_idea, swap_panels = figures.panels(2, height=3.4)
+own_ways = np.array([[0.5, 0.45], [-0.3, 0.75]])  # r_i, trained
+for frame, far in zip(swap_panels, (0.0, 1.0), strict=True):
+    rest = far * np.array([[-1.0, -0.4], [1.0, -0.2]])  # v_i, fixed
+    goal = rest + own_ways  # a_i
+    paid = 2 * (rest[0] - rest[1]) @ (goal[0] - goal[1])
+    for start_of, end_of, ink, dash, tag in (
+        (0, 0, "black", "-", "as they are"),
+        (1, 1, "black", "-", "as they are"),
+        (0, 1, "purple", "--", "exchanged"),
+        (1, 0, "purple", "--", "exchanged"),
+    ):
+        ends_of = np.array([rest[start_of], goal[end_of]]).T
+        frame.plot(*ends_of, dash, color=f"book:{ink}", label=tag)
+    frame.plot(*rest.T, "s", color="book:grey", markersize=9, label="centres")
+    frame.plot(*goal.T, "o", color="book:red", label="functions")
+    kind_of = "far apart" if far else "at one place"
+    frame.set(title=rf"centres {kind_of}: $\Delta = {abs(paid):.1f}$")
+    frame.set(xlim=(-1.3, 1.3), ylim=(-0.6, 0.9), xticks=[], yticks=[])
+    frame.set(aspect="equal")
+figures.legend(swap_idea, columns=4)
+figures.show("fig_swap_idea", swap_idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_swap_idea
+# :name: fig-swap-idea
+# :alt: Two centres as squares, two functions as dots, and lines between them. On the left both centres are at one place and the ways to the functions are the same after an exchange. On the right the centres are far apart, and the dashed ways after an exchange are much longer than the solid ones.
+#
+# Two neurons with one metric. The squared lengths of the dashed ways less those of the solid ones are the cost $\Delta$ of an exchange. Left: no fixed weights. Right: the same trained parts with fixed weights.
+# ```
+#
 # ## The networks
 #
-# MLPs, W-MLPs with $\sigma_F = 0$ and $1$ and syre-MLPs with $\sigma_F = 1$ (App. F.1), {glue:text}`pairs` pairs of each: [those of the previous chapter](53_asymmetric_mlps.ipynb), where what the paper leaves open is said. A pair shares $F$ and $D$, and pairs are independent, so that error bars are over pairs: intervals at two-sided $10^{-3}$. For ridge regression App. F.7
+# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have a few fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, [those of the previous chapter](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs are independent, and error bars are over pairs: intervals at two-sided $10^{-3}$. For ridge regression I, App. F.7
 # trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images.
 
 # %%
@@ -113,7 +160,7 @@ for key in first.runs:
 # %% [markdown]
 # ## The subspace of the images, and its coherence
 #
-# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance (App. F.7; centred, as in the [published code](https://github.com/vuenc/neuron-identifiability)). The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
+# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance (I, App. F.7; centred, as in the [published code](https://github.com/vuenc/neuron-identifiability)). The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
 # $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
 
 # %%
@@ -130,10 +177,33 @@ print(f"images: k = {k} of d = {d}, ν = {nu:.3f}, k/d = {k / d:.3f}")
 random_nu = beta.ppf(0.5 ** (1 / d), k / 2, (d - k) / 2)
 print(f"a random subspace of that dimension: ν ≈ {random_nu:.3f}")
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the leverages of the pixels"}
+lean, lean_axes = figures.panels(2, height=3.6)
+pixel_side = round(d**0.5)
+for frame, picture, heading in zip(
+    lean_axes,
+    (first.x.double().mean(dim=0), U.square().sum(dim=1)),
+    ("mean image", r"leverage $(UU^\top)_{\ell\ell}$"),
+    strict=True,
+):
+    square = picture.view(pixel_side, pixel_side)
+    drawn = frame.imshow(square, cmap="viridis", interpolation="nearest")
+    frame.set(xticks=[], yticks=[], title=heading)
+    frame.grid(False)
+    lean.colorbar(drawn, ax=frame, shrink=0.8)
+figures.show("fig_leverages", lean)
+
 # %% [markdown]
-# *Low* and *high* need a scale: eq. (11) has the two ends $k/d$ and $1$, and we call a coherence low if it is nearer to the former, $e = (\nu - k/d)/(1 - k/d) \le \frac12$. After Thm 4.4 the paper expects real-world inputs and hidden representations to be sufficiently incoherent; here are the inputs.
+# ```{glue:figure} fig_leverages
+# :name: fig-leverages
+# :alt: Two pictures of the square of pixels. Left, the mean image, bright in the middle. Right, the leverages, high inside the square and near 0 at its sides, where the images hardly vary.
 #
-# Coherence is about a subspace and the coordinates that masks act on, not about the information in the data: rotated images carry the same, and by Horn's theorem {cite:p}`horn1954` some rotation gives all coordinates the leverage $k/d$. The published code has such an MNIST of least coherence; perhaps it is one of the "MNIST data variants" of App. G.5, which the paper does not describe. Here images are as they are.
+# Left: the mean of all images. Right: how far the subspace of the images leans on each pixel; $\nu$ is the largest value (profile {glue:text}`profile`).
+# ```
+#
+# *Low* and *high* need a scale: $\nu$ lies between $k/d$ and $1$ (I, (11)), and we call it low if it is nearer to the former, $e = (\nu - k/d)/(1 - k/d) \le \frac12$. After I, Thm 4.4 the paper expects real-world inputs and hidden representations to be sufficiently incoherent; here are the inputs.
+#
+# Coherence is about a subspace and the coordinates that masks act on, not about the information in the data: rotated images carry the same, and by Horn's theorem {cite:p}`horn1954` some rotation gives all coordinates the leverage $k/d$. The published code has such an MNIST of least coherence, perhaps one of the "MNIST data variants" of I, App. G.5. Here images are as they are.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted, and a second seed"}
 STEPS = epochs * ceil(first.runs["MLP"].data.size / batch)
@@ -179,7 +249,14 @@ claims.check("I18.inputs", excess, n=looked if on_mnist else 0)
 # %% [markdown]
 # ## Swap costs: layers with one metric
 #
-# With centres $v_i = U^\top f_i$, trained parts $r_i = U^\top (d_i \odot w_i)$, functions $a_i = v_i + r_i$ and metrics $S_i = U^\top \operatorname{diag}(d_i)^2 U$, the function of neuron $j$ costs neuron $i$ the squared norm $T_{ij} = \lVert a_j - v_i \rVert^2_{S_i^{-1}}$, and an exchange costs $\Delta_{(ij)} = T_{ij} + T_{ji} - T_{ii} - T_{jj}$, eq. (16). Two of the four architectures have $D = 1$ here: MLPs, and syre-MLPs with $\varepsilon = 0$ in Table 1, whose $\varepsilon$ for the experiments is not stated.
+# With centres $v_i = U^\top f_i$, trained parts $r_i = U^\top (d_i \odot w_i)$, functions $a_i = v_i + r_i$ and metrics $S_i = U^\top \operatorname{diag}(d_i)^2 U$, the function of neuron $j$ costs neuron $i$ the squared norm $T_{ij} = \lVert a_j - v_i \rVert^2_{S_i^{-1}}$, and an exchange costs
+#
+# $$
+# \Delta_{(ij)} = T_{ij} + T_{ji} - T_{ii} - T_{jj} .
+# \tag{I 16}
+# $$
+#
+# Two of the four architectures have $D = 1$: MLPs, and syre-MLPs with $\varepsilon = 0$ in I, Table 1 (the $\varepsilon$ of the experiments is not stated).
 #
 # ```{prf:proposition} Swap costs with one metric
 # :label: prop-one-metric
@@ -187,11 +264,22 @@ claims.check("I18.inputs", excess, n=looked if on_mnist else 0)
 # ```
 #
 # ```{prf:proof}
-# $S_i = U^\top U = I$, so that $\Delta_{(ij)} = \lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2 = 2 \langle a_i, v_i \rangle + 2 \langle a_j, v_j \rangle - 2 \langle a_j, v_i \rangle - 2 \langle a_i, v_j \rangle$. With $F = 0$ all $v_i$ are 0.
+# $S_i = U^\top U = I$, so that
+#
+# $$
+# \begin{aligned}
+# \Delta_{(ij)} &= \lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 \\
+# &\quad - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2 \\
+# &= 2 \langle a_i, v_i \rangle + 2 \langle a_j, v_j \rangle \\
+# &\quad - 2 \langle a_j, v_i \rangle - 2 \langle a_i, v_j \rangle .
+# \end{aligned}
+# $$
+#
+# With $F = 0$ all $v_i$ are 0.
 # ```
 #
-# This is eq. (16) itself, with its term (iii) gone and (i) and (ii) added up. That the cost of a fully symmetric layer is invariant the paper says in Section 4.2, so that the Mahalanobis estimate of Fig. 16 can show rounding only.
-# In a syre layer an exchange saves weight exactly where centres and functions differ in opposite directions, by more than a right angle.
+# This is I, (16) itself, with its term (iii) gone and (i) and (ii) added up. That the cost of a fully symmetric layer is invariant is said in I, section 4.2; the Mahalanobis estimate of I, Fig. 16 can show rounding only.
+# In a syre layer an exchange saves weight exactly where centres and functions differ in opposite directions, by more than a right angle. For one pair of neurons:
 
 # %%
 # first layer of a syre-MLP: the formula and eq. (16)
@@ -242,15 +330,18 @@ claims.check(
 claims.check("I15.one_metric", misses, rival=min(of_centres))
 
 # %% [markdown]
-# ## Fig. 12, measured
+# ## Swap costs, measured
 #
-# The figure has box plots of $\pm|\Delta_{(ij)}|^{1/2}$ for disjoint neighbours $(i, j)$, by architecture and layer: once by eq. (16), the *Mahalanobis estimate*, and once by ridge regression on the outputs, eq. (254) with $\beta = 0.01$, for networks with batch norm:
+# I, Fig. 12 has box plots of $\pm|\Delta_{(ij)}|^{1/2}$ for disjoint neighbours $(i, j)$, by architecture and layer: once by I, (16), the *Mahalanobis estimate*, and once by ridge regression on the outputs $h_j(x)$ (I, (254), $\beta = 0.01$) in networks with batch norm:
 #
 # $$
-# T_{ij} = \inf_w \bigl\{ \beta^{-1}\, \mathbb E \bigl( h_j(x) - \eta(\alpha_i (f_i + d_i \odot w)^\top x + \gamma_i) \bigr)^2 + \lVert w \rVert^2 \bigr\} .
+# \begin{aligned}
+# T_{ij} &= \inf_w \bigl\{ \tfrac1\beta\, \mathbb E (h_j - g_i)^2 + \lVert w \rVert^2 \bigr\} , \\
+# g_i &= \eta \bigl( \alpha_i (f_i + d_i \odot w)^\top x + \gamma_i \bigr) .
+# \end{aligned}
 # $$
 #
-# $\alpha_i$, $\gamma_i$ are the fixed norm. It follows from the moments of the inputs, and the problem, which the paper leaves to 15 000 steps of AdamW, from the exact reduction of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two minima.
+# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs. The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two minima. Both estimates for one pair of neurons:
 
 # %%
 # neurons 0 and 1 of the second layer, W-MLP with σ_F = 1: both estimates
@@ -335,22 +426,20 @@ figures.show("fig_image_swaps", figure)
 # :name: fig-image-swaps
 # :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are larger by a factor of ten and more in signed square roots, all positive. Below, those of MLPs and of W-MLPs without fixed weights are small and positive, the others large.
 #
-# Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by eq. (16) in networks with layer norm, below by ridge regression in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
+# I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in networks with layer norm, below by ridge regression in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
 # ```
 #
-# | median size of $\Delta_{(ij)}$ | layer 1 | layer 2 | layer 3 |
+# | median size of $\Delta_{(ij)}$, mean over networks | layer 1 | layer 2 | layer 3 |
 # | --- | --- | --- | --- |
 # | dimension $k$ of the subspace, $\sigma_F = 0$ and $1$ | {glue:text}`dims_0` | {glue:text}`dims_1` | {glue:text}`dims_2` |
-# | W-MLP, $\sigma_F = 0$, eq. (16) | {glue:text}`layer_zero_0` | {glue:text}`layer_zero_1` | {glue:text}`layer_zero_2` |
+# | W-MLP, $\sigma_F = 0$, I, (16) | {glue:text}`layer_zero_0` | {glue:text}`layer_zero_1` | {glue:text}`layer_zero_2` |
 # | of these negative (%) | {glue:text}`negative_0` | {glue:text}`negative_1` | {glue:text}`negative_2` |
-# | W-MLP, $\sigma_F = 1$ | {glue:text}`layer_one_0` | {glue:text}`layer_one_1` | {glue:text}`layer_one_2` |
-# | syre-MLP, $\sigma_F = 1$ | {glue:text}`layer_syre_0` | {glue:text}`layer_syre_1` | {glue:text}`layer_syre_2` |
-# | MLP, ridge regression | {glue:text}`ridge_MLP_0` | {glue:text}`ridge_MLP_1` | {glue:text}`ridge_MLP_2` |
-# | W-MLP, $\sigma_F = 0$ | {glue:text}`ridge_zero_0` | {glue:text}`ridge_zero_1` | {glue:text}`ridge_zero_2` |
-# | W-MLP, $\sigma_F = 1$ | {glue:text}`ridge_one_0` | {glue:text}`ridge_one_1` | {glue:text}`ridge_one_2` |
-# | syre-MLP, $\sigma_F = 1$ | {glue:text}`ridge_syre_0` | {glue:text}`ridge_syre_1` | {glue:text}`ridge_syre_2` |
-#
-# (Means over networks.)
+# | W-MLP, $\sigma_F = 1$, I, (16) | {glue:text}`layer_one_0` | {glue:text}`layer_one_1` | {glue:text}`layer_one_2` |
+# | syre-MLP, $\sigma_F = 1$, I, (16) | {glue:text}`layer_syre_0` | {glue:text}`layer_syre_1` | {glue:text}`layer_syre_2` |
+# | MLP, ridge | {glue:text}`ridge_MLP_0` | {glue:text}`ridge_MLP_1` | {glue:text}`ridge_MLP_2` |
+# | W-MLP, $\sigma_F = 0$, ridge | {glue:text}`ridge_zero_0` | {glue:text}`ridge_zero_1` | {glue:text}`ridge_zero_2` |
+# | W-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_one_0` | {glue:text}`ridge_one_1` | {glue:text}`ridge_one_2` |
+# | syre-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_syre_0` | {glue:text}`ridge_syre_1` | {glue:text}`ridge_syre_2` |
 
 
 # %%
@@ -402,7 +491,7 @@ claims.check("I15.mnist_zero", **judged(near_zero), n=n_steps)
 # %% [markdown]
 # ## Who can be swapped with whom
 #
-# Figs. 16 to 19 show the matrices. App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes. The images have {glue:text}`k_images` principal dimensions, hidden representations far fewer, so that cheap partners are to be looked for in later layers.
+# I, Figs. 16 to 19 show the matrices. I, App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes. The images have {glue:text}`k_images` principal dimensions, hidden representations far fewer, so that cheap partners are to be looked for in later layers.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the matrices"}
 figure, axes = figures.panels(3, 3, height=3.2)
@@ -430,7 +519,7 @@ figures.show("fig_image_matrices", figure)
 # :name: fig-image-matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
-# Figs. 17 to 19, eq. (16): swap costs of the first {glue:text}`shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs, Fig. 16, are 0 (profile {glue:text}`profile`).
+# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0 (profile {glue:text}`profile`).
 # ```
 #
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
@@ -441,10 +530,10 @@ claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=n_steps
 # %% [markdown]
 # ## What ridge regression sees
 #
-# Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by eq. (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`). What the MLP has below in {numref}`fig-image-swaps` is this alone, as its costs above are 0.
+# Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by I, (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`). What the MLP has below in {numref}`fig-image-swaps` is this alone, as its costs above are 0.
 #
 # Is it most of what W-MLPs with $\sigma_F = 0$ have below? We guessed so, at least one half in each layer: then ridge regression with fixed norms would not tell masks from none. The medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_1` in layer 2 and {glue:text}`floor_2` in layer 3 (in layer 1, where both are small, {glue:text}`floor_0`). The guess is wrong:
-# the regression does see masks. Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which eq. (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it.
+# the regression does see masks. Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which I, (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it.
 #
 # Whether the two estimates order the pairs of neurons of one network alike is a question of rank correlations: {glue:text}`rank_one` at $\sigma_F = 1$ and {glue:text}`rank_zero` at $\sigma_F = 0$, in the mean over layers and networks.
 
@@ -495,11 +584,11 @@ claims.check(
 # %% [markdown]
 # ## Before the first step
 #
-# Fig. 21 follows the coherence of the layers' inputs over training. Where such curves begin is known beforehand.
+# I, Fig. 21 follows the coherence of the layers' inputs over training. Where such curves begin is known beforehand.
 #
 # ```{prf:proposition} Layer norm does not see the scale of the weights
 # :label: prop-norm-scale
-# In a network with layer norm (without its $\varepsilon$) and without biases, multiply the weights of each hidden map by a positive number of its own. No hidden representation changes, and no subspace, no $\nu$. In particular, if $D = 1$ and the entries of all $F$ and $W$ are independent, $\mathcal N(0, \sigma_F^2)$ and $\mathcal N(0, 1/d)$, the law of all hidden
+# In a network with layer norm (without its $\varepsilon$) and without biases, multiply the weights of each hidden map by a positive number of its own. No hidden representation changes, and with them no subspace and no $\nu$. In particular, if $D = 1$ and the entries of all $F$ and $W$ are independent, $\mathcal N(0, \sigma_F^2)$ and $\mathcal N(0, 1/d)$, the law of all hidden
 # representations before training does not depend on $\sigma_F$.
 # ```
 #
@@ -507,7 +596,7 @@ claims.check(
 # $h \mapsto (h - \bar h)/\operatorname{sd}(h)$ is the same for $h$ and $c h$, $c > 0$, so that the first hidden representation does not change, and then the next one. $F + W$ has independent entries $\mathcal N(0, \sigma_F^2 + 1/d)$, those of $W$ times $(1 + d \sigma_F^2)^{1/2}$.
 # ```
 #
-# So start the syre-MLPs of this page, but for biases in $\pm d^{-1/2}$, which matter less the larger the weights are; weights of MLPs start uniformly.
+# So start the syre-MLPs of this page, but for biases in $\pm d^{-1/2}$, which matter less the larger the weights are; weights of MLPs start uniformly. The first hidden layer of random networks, for three scales:
 
 # %%
 # first hidden layer of random networks, one matrix G of N(0, 1) entries
@@ -581,7 +670,7 @@ figures.show("fig_image_coherence", figure)
 # :name: fig-image-coherence
 # :alt: Above, coherence of the inputs of layers 2, 3 and 4 over epochs for four models; all start high and together, MLPs and W-MLPs without fixed weights fall, most in layer 4, those with fixed weights of scale one stay high. Below, the dimension of the subspaces over the number of units falls less with fixed weights of scale one than without.
 #
-# Fig. 21b to d: coherence of the inputs of layers 2 to 4 over training (above), and the dimension of the subspaces, $k/d$, its least possible value (below). Bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
+# I, Fig. 21b to d: coherence of the inputs of layers 2 to 4 over training (above), and the dimension of the subspaces, $k/d$, its least possible value (below). Bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
 #
 # | at the end: $\nu$ ($k$) | images | layer 2 | layer 3 | layer 4 | outputs |
@@ -649,7 +738,7 @@ claims.check(
 # %% [markdown]
 # ### Coherence and dimension
 #
-# $\nu$ is at least $k/d$, and training reduces $k$ as well: representations of trained networks have few dimensions, the more so the later the layer. How much of what Fig. 21 shows is dimension depends on the scale. Candès and Recht {cite:p}`candes2009`, to whom the paper refers, take $\nu d/k$, 1 for evenly spread subspaces of every dimension, and at most $d/k$; between its two ends $\nu$ is at $e$, as above. What counts for masks, by the bound of Thm 4.4, is $\nu$ itself, the paper's quantity.
+# $\nu$ is at least $k/d$, and training reduces $k$ as well: representations of trained networks have few dimensions, the more so the later the layer. How much of what I, Fig. 21 shows is dimension depends on the scale. Candès and Recht {cite:p}`candes2009`, to whom the paper refers, take $\nu d/k$, 1 for evenly spread subspaces of every dimension, and at most $d/k$; between its two ends $\nu$ is at $e$, as above. What counts for masks, by the bound of I, Thm 4.4, is $\nu$ itself, the paper's quantity.
 # Relative to the larger of MLP and W-MLP with $\sigma_F = 0$, in the mean of the three hidden places:
 #
 # | at the end | $\nu$ | $k$ | $\nu d/k$ | $e$ | way that training moved the weights |
@@ -741,15 +830,52 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed width needs 512 units, most of the images and a fifth of the printed epochs: at the profile `paper` 8 pairs of each of four models with layer norm, which are those of the previous chapter, and 6 networks of each with batch norm, 20 epochs each: 6 to 7 hours of one core, in jobs that run side by side (`make runs`), of which two are not shared, and an hour for the chapter. The printed 100 epochs cost five times that on cores, or about an hour on a GPU.
-# How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up. Not described, and not repeated, are the "data variants" of Fig. 21.
+# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed width needs 512 units, most of the images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs. The printed 100 epochs cost five times that.
+# How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up. The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
 # ## What we found that the paper does not say
 #
-# - With $D = 1$ eq. (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
+# - With $D = 1$ I, (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
 # - Before training hidden representations are coherent, with fixed weights and without ({prf:ref}`prop-norm-scale`, {numref}`fig-image-coherence`). What is low in MLPs was made low by training; networks with large fixed weights move less ({glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs) and stay near their random features.
-# - Where $\nu$ is higher, so is the dimension: of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$. Between $k/d$ and 1 the factors are {glue:text}`lead_excess_one` and {glue:text}`lead_excess_syre`.
-# - At $\sigma_F = 1$ cheap partners are not the same in all layers: a neuron has {glue:text}`partners_0` of them in the first layer and {glue:text}`partners_2` in the third, whose subspace has fewer dimensions.
+# - Where $\nu$ is higher, so is the dimension: of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
+#
+# ## What it means for merging networks
+#
+# Fixed weights of scale 1 hold the neurons of these networks in their places: an exchange costs far more than without, in every layer. Such networks can be averaged as they are, and a matching has little to gain. Masks alone cost little to leave, and a network with them needs matching as an ordinary one does.
+#
+# **Read on.** [](53_asymmetric_mlps.ipynb): what averaging these very networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest barrier.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 54.1
+# :class: lmc-exercise
+# Let $d = 4$ and let the subspace be spanned by $(1, 1, 1, 1)/2$ and $(1, -1, 0, 0)/\sqrt 2$. What are its leverages, its coherence $\nu$ and the number $e$ of this chapter? Name a subspace of the same dimension with $e = 0$, and one with $e = 1$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# The leverages are $\frac14 + \frac12 = \frac34$ twice and $\frac14$ twice; they add up to $k = 2$. So $\nu = \frac34$, $k/d = \frac12$ and $e = \frac12$, just low. The span of $(1, 1, 1, 1)/2$ and $(1, -1, 1, -1)/2$ has all leverages $\frac12$ and $e = 0$; that of the first two axes has $\nu = 1$ and $e = 1$.
+#
+#     basis = torch.tensor([[1.0, 1, 1, 1], [2**0.5, -(2**0.5), 0, 0]]).T / 2
+#     print(basis.square().sum(dim=1))
+# ```
+#
+# ```{admonition} Exercise 54.2
+# :class: lmc-exercise
+# By {prf:ref}`prop-norm-scale` the loss of a layer with layer norm and without biases has $L(cW) = L(W)$ for all $c > 0$. Show that $\nabla L(cW) = \nabla L(W)/c$ and $\langle \nabla L(W), W \rangle = 0$. Weights $cW$ and $W$ make one step of gradient descent, and one of sign descent ($-\text{rate} \cdot \operatorname{sign} \nabla L$, the first step of Adam). How far do they move relative to their size? What is $c$ for syre with $\sigma_F = 1$ in a layer of 512 inputs?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$. By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$. A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$. The effective weights of syre have the variance $\sigma_F^2 + 1/d$ in place of $1/d$, so that $c = \sqrt{1 + 512} \approx 22.6$. With AdamW one expects the network to move by a factor of this order less; the table of this chapter has the measured ways. The first claim, in code:
+#
+#     W, x = torch.randn(5, 7), torch.randn(3, 7)
+#     for c in (1.0, 4.0):
+#         V = (c * W).requires_grad_()
+#         s = torch.nn.functional.layer_norm(x @ V.T, (5,), eps=0)
+#         slope, = torch.autograd.grad(s.relu()[:, 0].square().sum(), V)
+#         print(c * slope.norm(), (slope * V).sum())
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -14,10 +14,21 @@
 # %% [markdown]
 # # Convolutions, residual networks and transformers
 #
-# On CIFAR-10 the papers leave the two-layer networks of their theorems. Zhan, Li and Wu {cite:p}`zhan2025` show the loss on the line between CNNs of depth 16 at several widths (Fig. 15); Bürgin, Herbst, Lin and Jegelka {cite:p}`buergin2026` train ResNet20s with eight times the usual width, ordinary ones, W-asymmetric ones and syre (Figs. 3b, 4b, 4d, 9), and vision
-# transformers (Fig. 20). These networks take days of a GPU. What does *not* need one is the structure: which permutations these architectures have, whether the printed masks break them, and what the masks leave unbroken. This chapter decides that exactly, at the papers' own sizes, and runs the experiments themselves in small.
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Which symmetries do convolutional networks, residual networks and transformers have, and which of them do fixed weights break?
 #
-# It finds that the printed masks of ResNets break every permutation of channels, as stated; that zero masks leave the rescalings inside the blocks; and that in transformers, as the authors suspect, continuous symmetries of the heads survive such masks: three quarters of the dimensions for queries and keys, at any $\sigma_F$, so that the function alone does not determine these weights.
+# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train W-asymmetric and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20), and suspect that symmetries of the attention heads survive the masks (I, App. G.4).
+#
+# **What we find.** At the papers' own sizes, without training: the permutations are as stated {claim}`I16.symmetry` {claim}`I17.symmetry`. The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, no rescaling inside a block {claim}`I16.rescaling`. Of the linear maps of queries and keys in a head, masks leave a family of three quarters of the dimensions {claim}`I17.continuous`. The training results on CIFAR-10 are open here; the same experiments run in small.
+#
+# **Why it matters.** A symmetry that is left lets two runs end with one function at different weights, and their average computes another one.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: convolutions, residual connections, attention; for the theorem on heads the implicit function theorem. W-asymmetric networks: [](53_asymmetric_mlps.ipynb). {{ times }}
+# ```
 #
 # {glue:text}`data_says` Trained networks on this page (profile {glue:text}`profile`) are small: {glue:text}`sizes` They show the path, and **decide nothing about CIFAR-10 at the papers' sizes**; those parts are open, with a price below.
 
@@ -31,7 +42,7 @@ images: int = 800  # training images; 45 000 in the published code
 epochs: list = [4, 5, 7]  # of CNNs, ResNets, transformers; ?, 100, 200
 warm_up: int = 0  # epochs of the ResNets' warm-up; 20 in the paper
 batch: int = 16  # images of a step; 128 in the paper and its code
-pairs: int = 2  # pairs of networks; 8 in Fig. 4
+pairs: int = 2  # pairs of networks; 8 in I, Fig. 4
 sweep_pairs: int = 2  # pairs of W-ResNets with other scales
 sigmas: list = [0.5]  # these scales, beside 0 and 2
 together: int = 100  # most pairs of a training run
@@ -101,10 +112,44 @@ from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
 # %% [markdown]
+# ## The idea
+#
+# A hidden ReLU unit with one input and one output computes $v \operatorname{ReLU}(u x)$. For $u > 0$ only the product $u v$ counts, so that all networks on a curve $uv = 1$ are one function. A second weight into the unit that is fixed at 0 changes nothing; fixed at another value it pins $u$ and $v$ to one point of the curve. Masks of zeros can thus break every permutation of units and leave a continuous symmetry, and the straight line between two equal functions leaves the function.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+curve_idea, (plane, along) = figures.panels(2, height=3.6)
+stretch = np.linspace(0.35, 2.8, 200)
+words_zero = "one function: left if the entry is fixed at 0"
+plane.plot(stretch, 1 / stretch, color="book:grey", label=words_zero)
+words_other = "left if it is fixed at another value"
+plane.plot(1, 1, "s", color="book:black", label=words_other)
+part_of = np.linspace(0, 1, 101)  # λ
+for root, ink in ((1.5, "purple"), (2.0, "red")):
+    u_line = (1 - part_of) / root + part_of * root
+    v_line = (1 - part_of) * root + part_of / root
+    plane.plot(u_line, v_line, "--", color=f"book:{ink}")
+    plane.plot(u_line[[0, -1]], v_line[[0, -1]], "o", color=f"book:{ink}")
+    words_pair = f"two networks, $t = {root**2:g}$"
+    along.plot(part_of, u_line * v_line, color=f"book:{ink}", label=words_pair)
+along.axhline(1, color="book:grey", linewidth=1)
+plane.set(xlabel="incoming weight $u$", ylabel="outgoing weight $v$")
+plane.set(xlim=(0, 2.8), ylim=(0, 2.8), aspect="equal")
+along.set(xlabel=r"place $\lambda$ on the line", ylabel="product $uv$")
+figures.legend(curve_idea, columns=2)
+figures.show("fig_curve_idea", curve_idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_curve_idea
+# :name: fig-curve-idea
+# :alt: Left, a falling curve of incoming and outgoing weights with the same product, one marked point on it, and two dashed chords between pairs of points. Right, the product along the two chords; it is 1 at both ends and higher between them, more so for the longer chord.
+#
+# Left: the weights of one unit with the same function, and two lines between networks whose incoming weights differ by the factor $t$. Right: what the unit computes on these lines.
+# ```
+#
 # ## Which permutations
 #
-# A hidden unit of a perceptron can change places with any other of its layer. In a convolution the units are channels. In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it; App. F.4 states one such permutation for each of the three block groups and one inside each block. In a transformer
-# there are the heads of each attention, the hidden units of each feed-forward block (App. G.4), and the coordinates of the residual stream. A symmetry here is a list of axes of parameters that move together. It is right if a random network computes the same function after its groups were permuted, and complete in its axes if leaving out any one of them changes the function.
+# A hidden unit of a perceptron can change places with any other of its layer. In a convolution the units are channels. In a residual network all blocks of a group read and write one stream, so that its channels move together in every layer that touches it; I, App. F.4 states one such permutation for each of the three block groups and one inside each block. In a transformer
+# there are the heads of each attention, the hidden units of each feed-forward block (I, App. G.4), and the coordinates of the residual stream. A symmetry is here a list of *groups* of units, each with the axes of parameters that move together. It is right if a random network computes the same function after its groups were permuted, and complete in its axes if leaving out any one of them changes the function.
 #
 # Convolutions and attention do not know the size of an image, so that the networks of the papers, with all their parameters, are checked on images of 8 × 8 pixels. Group norm has *one* group, as in the published code: with several, only permutations that keep its groups together commute with it.
 
@@ -193,11 +238,11 @@ claims.check(
 )
 
 # %% [markdown]
-# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3. The $c = 4$ of App. F.4 is that of group 1; groups 2 and 3 start with their first sum, one place later. The [published code](https://github.com/vuenc/neuron-identifiability) (commit c92eb82) records 4, 3 and 2, all that convolutions read; here the last sum, which the final map reads, counts too.
+# Residual streams are read in {glue:text}`stream_places` places in block groups 1, 2 and 3. The $c = 4$ of I, App. F.4 is that of group 1; groups 2 and 3 start with their first sum, one place later. The [published code](https://github.com/vuenc/neuron-identifiability) (commit c92eb82) records 4, 3 and 2, all that convolutions read; here the last sum, which the final map reads, counts too.
 #
 # ### Planted permutations
 #
-# Does the matching of App. F.4 find what there is to find? A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample.
+# Does the matching of I, App. F.4 find what there is to find? A network and a permuted copy, every group in random order; units are matched by the correlation of their activations, every pixel and every place of a stream a sample. The share of units that are put back in their places, of those that are not constant on the samples (silent units of one group cannot be told apart):
 
 # %%
 found_back = {}
@@ -208,21 +253,24 @@ for key, model in small.items():
     x = torch.randn(
         40, *model.input_shape, generator=generator, dtype=torch.float64
     )
-    matched = activation_matching(a, a.permuted(planted), x).permutations
+    matched = activation_matching(a, a.permuted(planted), x)
     undo = inverse(planted)  # a.permuted(p).permuted(undo) is a
-    right = torch.cat([(matched[g] == undo[g]).flatten() for g in undo])
-    found_back[key] = right.double().mean().item()
-print(found_back)
+    right = {g: matched.permutations[g] == undo[g] for g in undo}  # (1, m)
+    moves = {g: ~matched.dead[g][0] for g in undo}  # units of a
+    kept = torch.cat([right[g][moves[g]] for g in undo])
+    found_back[key] = kept.double().mean().item()
+    silent = sum(int((~moves[g]).sum()) for g in undo)
+    print(f"{key}: {found_back[key]:.3f} of {len(kept)} units; {silent} silent")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.planted"}
 claims.check("I16.planted", min(found_back.values()), n=len(found_back))
 
 # %% [markdown]
-# ## The masks of Table 3
+# ## The masks of ResNets
 #
-# In W-ResNets some entries of every map are fixed. Table 3 prints how many: 12 in the initial convolution, 108, 162 and 216 in the convolutions of the block groups, 18 and 24 in shortcuts, 24 in the final map. The text counts them *per input channel (spread randomly over the output channels and kernel dimensions)*. The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as App. F.1 does for MLPs. We take it that this is meant. The difference is seen in the initial convolution, which has 3 inputs and 128 outputs: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
+# In W-ResNets some entries of every map are fixed. I, Table 3 prints how many: 12 in the initial convolution, 108, 162 and 216 in the convolutions of the block groups, 18 and 24 in shortcuts, 24 in the final map. The text counts them *per input channel (spread randomly over the output channels and kernel dimensions)*. The published code (`make_conv_mask`) counts per *output* channel, spread over inputs and kernel: a row of the mask, as I, App. F.1 does for MLPs. We take it that this is meant. The difference is seen in the initial convolution, which has 3 inputs and 128 outputs: 12 per row are {glue:text}`stem_share` % of its weights; 12 per input are 36 entries for 128 neurons, and at least 92 of them have none.
 #
-# Section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all architecture-induced symmetries, permutations of hidden units in particular. Whatever the reading, there is an exact test for masks that are drawn. At $\sigma_F = 0$ a permutation of channels maps the weights that the masks allow onto themselves if and only if it maps the masks onto themselves. *Colour refinement* gives all units of a group one colour; it tells two apart if
+# I, section 3.1 cites a theorem of {cite:t}`lim2024`: masks with pairwise distinct nonzero rows break all architecture-induced symmetries, permutations of hidden units in particular. Whatever the reading, there is an exact test for masks that are drawn. At $\sigma_F = 0$ a permutation of channels maps the weights that the masks allow onto themselves if and only if it maps the masks onto themselves. *Colour refinement* gives all units of a group one colour; it tells two apart if
 # the fixed entries on their axes meet different collections of colours; it goes on until nothing splits. A permutation that keeps the masks keeps the colours of each round, by induction. If every unit ends with a colour of its own, the identity is the only one.
 
 # %%
@@ -261,9 +309,9 @@ claims.check(
 claims.check("I16.first_layer", min(empty["input"]), n=masks)
 
 # %% [markdown]
-# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the barrier of Fig. 4b at $\sigma_F = 0$ is due to no permutation symmetry of the family. Networks on this page count by rows.
+# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the barrier of I, Fig. 4b at $\sigma_F = 0$ is due to no permutation symmetry of the family. Networks on this page count by rows.
 #
-# How much of a channel do two runs share when they start? As in [](53_asymmetric_mlps), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
+# How much of a channel do two runs share when they start? As in [](53_asymmetric_mlps.ipynb), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
 
 # %%
 rows = [
@@ -284,8 +332,8 @@ for words, sigma, f, d, v in rows:
 # (\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t_i \gamma_i, t_i \beta_i, W_{\cdot i} / t_i)
 # $$
 #
-# leaves the function. Gains and shifts are not masked. Entries of $W_{\cdot i}$ that are fixed at 0 stay 0, whatever $t_i$; entries fixed at another value do not stay. Zero masks thus keep *all* these rescalings, one for each inner channel, and nonzero entries in a column fix its $t_i$. That ReLU networks have rescalings is noted in section 3.1. They are no automorphisms of the network's graph, so that the theorem above does not speak of them; alignment by permutations does not undo them, and how far two runs differ by
-# them is not decided here (weight decay prefers one member of each family).
+# leaves the function. Gains and shifts are not masked. Entries of $W_{\cdot i}$ that are fixed at 0 stay 0, whatever $t_i$; entries fixed at another value do not stay. Zero masks thus keep *all* these rescalings, one for each inner channel, and nonzero entries in a column fix its $t_i$. That ReLU networks have rescalings is noted in I, section 3.1. They are no automorphisms of the network's graph, so that the theorem above does not speak of them. Alignment by permutations does not undo them. How far two runs differ by
+# them is not decided here; weight decay prefers one member of each family. The next cell rescales all inner channels by random $t_i$ between $\frac14$ and 4.
 
 # %%
 rescaled_model = replace(model, input_shape=small_image)
@@ -329,7 +377,7 @@ claims.check(
 )
 
 # %% [markdown]
-# The recipe of App. F.2 warms the rate up from $10^{-4}$ to $10^{-2}$ in 20 epochs, by a factor $\gamma = 1.259$ an epoch:
+# The recipe of I, App. F.2 warms the rate up from $10^{-4}$ to $10^{-2}$ in 20 epochs, by a factor $\gamma = 1.259$ an epoch:
 
 # %%
 recipe = Descent(
@@ -351,8 +399,8 @@ claims.check("I16.warm_up", gamma, n=1)
 # %% [markdown]
 # ## Heads
 #
-# App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row. (Eight entries in a whole map would leave most hidden units interchangeable; the rival in the box counts them.) The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$. Which of them
-# are left can be settled. With eight in each row, permutations of heads are not:
+# I, App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row. (Eight entries in a whole map would leave most hidden units interchangeable.) The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$. Which of them
+# are left can be settled. Permutations of heads are not:
 
 # %%
 transformer = VIT if at_print else small["ViT"]
@@ -378,7 +426,13 @@ claims.check(
 )
 
 # %% [markdown]
-# The continuous symmetry is not. A head of size $h$ sees queries and keys only through $W_K^\top W_Q$, so that $(W_Q, b_Q, W_K) \mapsto (g W_Q, g b_Q, g^{-\top} W_K)$ keeps the function for all $g \in \mathrm{GL}_h$ (and moves the weights for all $g \neq I$ if $W_Q$ has rank $h$); values and outputs likewise.
+# The continuous symmetry is left, to a large part. A head of size $h$ sees queries and keys only through $W_K^\top W_Q$, so that
+#
+# $$
+# (W_Q, b_Q, W_K) \mapsto (g W_Q,\, g b_Q,\, g^{-\top} W_K)
+# $$
+#
+# keeps the function for all $g \in \mathrm{GL}_h$ (and moves the weights for all $g \neq I$ if $W_Q$ has rank $h$); values and outputs likewise.
 #
 # ```{prf:theorem} What masks leave of a head
 # :label: thm-heads
@@ -387,11 +441,17 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# $g$ keeps the fixed entries if and only if $\Phi(g) = \big((g W_Q - W_Q)_{il}, (g^{-\top} W_K - W_K)_{il}\big)$, taken at the fixed entries, is 0. $\Phi(I) = 0$, and the derivative at $I$ in the direction $A$ is $\big((A W_Q)_{il}, -(A^\top W_K)_{il}\big)$. If it is onto $\mathbb R^n$, the zeros near $I$ are a manifold of dimension $h^2 - n$ by the implicit
-# function theorem. Independence means that some minor of order $n$, a polynomial in the entries of $W_Q$ and $W_K$, is not 0. One that is not 0 at a pair with zero fixed entries is not the zero polynomial, neither in the trained entries at these zeros nor in all entries, and is 0 on a set of measure 0 only. $\square$
+# $g$ keeps the fixed entries if and only if
+#
+# $$
+# \Phi(g) = \begin{pmatrix} (g W_Q - W_Q)_{il} \\ (g^{-\top} W_K - W_K)_{il} \end{pmatrix} ,
+# $$
+#
+# taken at the fixed entries, is 0. $\Phi(I) = 0$, and the derivative at $I$ in the direction $A$ is $\big((A W_Q)_{il}, -(A^\top W_K)_{il}\big)$. If it is onto $\mathbb R^n$, the zeros near $I$ are a manifold of dimension $h^2 - n$ by the implicit
+# function theorem. Independence means that some minor of order $n$, a polynomial in the entries of $W_Q$ and $W_K$, is not 0. One that is not 0 at a pair with zero fixed entries is not the zero polynomial, neither in the trained entries at these zeros nor in all entries, and is 0 on a set of measure 0 only.
 # ```
 #
-# With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter. Fixed entries are 0 in the check, so that it speaks for $\sigma_F = 0$ and for almost all fixed values. To leave nothing near $I$, 32 entries of each row would have to be fixed, half of $h$, and not at 0: zeros keep all diagonal $g$, whatever their number.
+# With 8 entries in each row of both, $n = 16 h = 1024$ of $h^2 = 4096$: the masks take a quarter. Fixed entries are 0 in the check, so that it speaks for $\sigma_F = 0$ and for almost all fixed values. To leave nothing near $I$, 32 entries of each row would have to be fixed, half of $h$, and not at 0: zeros keep all diagonal $g$, whatever their number. The rank of the equations for two heads:
 
 # %%
 h = transformer.dimension // transformer.heads
@@ -465,7 +525,7 @@ claims.check(
 # %% [markdown]
 # ## The experiments in small
 #
-# The whole path, from training to lines: CNNs by Adam at 0.005; ResNets by AdamW at 0.01, transformers by AdamW with a cosine; weight decay 0.01. The rate 0.001 and the decay of transformers are not stated in the paper; on CIFAR-10 flips and crops as in App. F.3. Entries are fixed at the share of each row that they have in the papers. A pair shares $F$ and $D$, pairs do not. Where squares of pixels are averaged, CNNs and
+# The whole path, from training to lines: CNNs by Adam at 0.005; ResNets by AdamW at 0.01, transformers by AdamW with a cosine; weight decay 0.01. For transformers the rate 0.001 and the decay are ours (I does not state them); on CIFAR-10 flips and crops as in I, App. F.3. Entries are fixed at the share of each row that they have in the papers. A pair shares $F$ and $D$, pairs do not. Where squares of pixels are averaged, CNNs and
 # ResNets see the averages.
 
 # %%
@@ -521,7 +581,7 @@ def ratio(values, others) -> tuple[float, float]:
 # %% [markdown]
 # ### CNNs: the loss on the line
 #
-# Fig. 15 has three panels, three widths that it does not state, at one depth, optimiser and rate. Here three widths, direct and after weight matching, and half-way with the statistics of all units set right (REPAIR).
+# Z, Fig. 15 has three panels for three widths, which it does not state, at one depth, optimiser and rate. Here are three widths, *direct* (as trained) and *permuted* (after weight matching), and half-way with the statistics of all units set right (REPAIR, [](56_matchers.ipynb)).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along the line"}
 figure, axes = figures.panels(len(widths), sharey=True)
@@ -559,11 +619,11 @@ figures.show("fig_cnn_lines", figure)
 # :name: fig-cnn-lines
 # :alt: Negative log-likelihood along the line between two plain CNNs of depth 16 for three widths, direct and after weight matching, with a mark half-way for repaired statistics. In these small networks the curves for direct and permuted lines lie close together.
 #
-# Fig. 15 in small: mean NLL over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
+# Z, Fig. 15 in small: mean negative log-likelihood (NLL) over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
 # ```
 #
 # Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that line are networks that have hardly left the guess themselves. Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left. Matching by weights changes that hardly at these widths. REPAIR restores the variation, and by itself not the function. None of this is a
-# statement on Fig. 15, whose widths, lengths of training and norms the paper does not state.
+# statement on Z, Fig. 15, whose widths, lengths of training and norms the paper does not state.
 
 
 # %%
@@ -587,7 +647,13 @@ claims.check("Z19.peak", **judged(peak), n=n_cnn)
 # %% [markdown]
 # ### ResNets: accuracy on the line, and where the identity stands
 #
-# As in [](53_asymmetric_mlps), $r = (\mathcal L(I) - \mathcal L_r) / (\mathcal L(P^*) - \mathcal L_r)$ says how far the identity is on the way from random permutations to the optimal one; the *drop* is the accuracy of the ends less that half-way.
+# Let $\mathcal L(P)$ be the mean correlation of the units that a permutation $P$ pairs, $\mathcal L_r$ its mean over all permutations and $P^*$ the best one. As in [](53_asymmetric_mlps.ipynb),
+#
+# $$
+# r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r}
+# $$
+#
+# says how far the identity is on the way from random permutations to the best. A *matching point* is a group of channels that move together: a residual stream, or the inner channels of a block. The *drop* is the accuracy of the ends less that half-way.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot accuracies and r"}
 NAMES = {
@@ -634,7 +700,7 @@ figures.show("fig_resnets", figure)
 # :name: fig-resnets
 # :alt: Left and middle, training accuracy on the line between ResNets of four kinds, unaligned and aligned; fixed weights of scale two lift the middle. Right, how far the identity is on the way to the best permutation for every matching point against the scale of the fixed weights; all curves rise.
 #
-# Figs. 4b, 4d and 9 in small: mean training accuracy over pairs; $r$ for each matching point of W-ResNets (profile {glue:text}`profile`).
+# I, Figs. 4b, 4d and 9 in small: mean training accuracy over pairs; $r$ for each matching point of W-ResNets (profile {glue:text}`profile`).
 # ```
 
 
@@ -740,7 +806,7 @@ figures.show("fig_transformers", figure)
 # :name: fig-transformers
 # :alt: Training accuracy on the line between two small transformers, ordinary ones, and with zero and nonzero fixed weights; all curves sag.
 #
-# Fig. 20 in small: mean training accuracy over pairs (thick) and each pair (thin), unaligned (profile {glue:text}`profile`).
+# I, Fig. 20 in small: mean training accuracy over pairs (thick) and each pair (thin), unaligned (profile {glue:text}`profile`).
 # ```
 
 
@@ -788,10 +854,10 @@ claims.check("I17.remains", **judged(lambda e: drop(e, "W-ViT 1")), n=n_vit)
 # | a pair of | cores | GPU |
 # | --- | --- | --- |
 # | ResNet20, width 8, 100 epochs | {glue:text}`cpu_ResNet` | {glue:text}`gpu_ResNet` |
-# | transformer of G.4, 200 epochs | {glue:text}`cpu_ViT` | {glue:text}`gpu_ViT` |
+# | transformer of I, App. G.4, 200 epochs | {glue:text}`cpu_ViT` | {glue:text}`gpu_ViT` |
 # | CNN of depth 16, 128 channels, 20 epochs | {glue:text}`cpu_CNN` | {glue:text}`gpu_CNN` |
 #
-# Eight pairs of the four ResNets of Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with two pairs of the sweep of Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each. They were not spent. A part that missed its criterion would ask for a second set of its networks. The one command is
+# Eight pairs of the four ResNets of I, Fig. 4 are {glue:text}`gpu_fig4` GPU hours; with two pairs of the sweep of I, Fig. 3b, eight pairs of transformers and of CNNs it is {glue:text}`gpu_all`, in jobs of one pair each. They were not spent. A part that missed its criterion would ask for a second set of its networks. The one command is
 #
 #     make runs PROFILE=paper EXECUTOR=slurm
 #
@@ -862,10 +928,53 @@ figures.numbers(
 # %% [markdown]
 # ## What we found that the papers do not say
 #
-# - In the published code the fixed entries of Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations of channels.
+# - In the published code the fixed entries of I, Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations of channels.
 # - Zero masks leave the rescalings of all {glue:text}`rescalings` inner channels.
 # - Eight fixed entries a row break all permutations of heads, of hidden units and of the stream of a transformer, and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of a head, at any $\sigma_F$. In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
-#   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
+#   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of I, Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
+#
+# ## What it means for merging networks
+#
+# Aligning two networks by permutations undoes what permutations did, and no more. Rescalings in ReLU networks and linear maps in attention heads are continuous families of equal functions; masks leave them in whole or in part, and an average of two members is another function. Whoever merges transformers can bring both into a normal form in these families first, or train them with whole columns fixed at values other than 0, as in Exercise 55.2.
+#
+# **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST, decided. [](56_matchers.ipynb): what different matchers reach. [](35_symmetry_curves.ipynb): curves of equal loss along continuous symmetries.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 55.1
+# :class: lmc-exercise
+# Two residual networks are equal, but that in the second all inner channels of one block are rescaled by the same $t > 0$, $(\gamma_i, \beta_i, W_{\cdot i}) \mapsto (t \gamma_i, t \beta_i, W_{\cdot i}/t)$. By which factor does their average multiply what the block adds to the stream? For which $t$ is the factor at most 1.01? Can a permutation of channels help?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Gains and shifts become $(1 + t)/2$ times what they were, and so does the ReLU of each channel; the outer convolution becomes $(1 + 1/t)/2$ times what it was. The factor is
+#
+# $$
+# \frac{(1 + t)(1 + 1/t)}{4} = 1 + \frac{(t - 1)^2}{4 t} .
+# $$
+#
+# It is never below 1, and $\frac{25}{16}$ for $t = 4$. It is at most 1.01 if $|\sqrt t - 1/\sqrt t| \le 0.2$, that is $0.819 \le t \le 1.221$. A permutation cannot undo it: units are in their right order already.
+# ```
+#
+# ```{admonition} Exercise 55.2
+# :class: lmc-exercise
+# Masks fix the same $s$ columns in every row of $W_Q$ of a head of size $h$, and nothing in $W_K$. Which $g \in \mathrm{GL}_h$ keep the fixed entries if they are all 0? Which if they are random numbers, for $s < h$ and for $s = h$? Compare with the masks of {prf:ref}`thm-heads`.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# Let $W_S$ be the $h \times s$ matrix of the fixed columns. $g$ keeps them if and only if $(g - I) W_S = 0$. For $W_S = 0$ all $g$ do, however many columns are fixed; the equations are not independent. For random entries $W_S$ has rank $s$, and the rows of $g - I$ are any vectors orthogonal to its columns: $h(h - s)$ dimensions, and for $s = h$ only $g = I$. So $h^2$ fixed entries that are placed with regard to the head leave nothing, near $I$ or far from it. Fewer in $W_Q$ alone never do, as linear equations for $g$ leave a subspace. In code:
+#
+#     size, s = 4, 2
+#     Q, K = torch.randn(2, size, 6)
+#     at = torch.zeros(size, 6, dtype=torch.bool)
+#     at[:, :s] = True
+#     for value in (1, 0):  # random numbers, zeros
+#         fixed_Q = torch.where(at, value * Q, Q)
+#         A = equations(fixed_Q, K.mT, at, torch.zeros_like(at).mT)
+#         print(size**2 - torch.linalg.matrix_rank(A).item())
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -15,15 +15,28 @@
 # %% [markdown]
 # # Matchers side by side
 #
-# Before two networks are averaged, the hidden units of one are put in an order that suits the other. Two papers of this book do so, Zhan, Li and Wu {cite:p}`zhan2025` by their Algorithm 1 and Bürgin et al. {cite:p}`buergin2026` by activation matching. Readers who merge networks know more ways:
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest barrier, and at what price?
+#
+# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match neurons by their Algorithm 1, Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
+#
+# **What we find.** What a matcher maximises is not what one wants to be small. The exact optimum of weight matching is seldom the best order {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. Matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights there is nothing left to gain {claim}`X3.fixed_weights`.
+#
+# **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: permutation matrices, linear assignment, correlations. The exact loss of students: [](11_exact_loss.ipynb); the W-MLPs: [](53_asymmetric_mlps.ipynb). {{ times }}
+# ```
+#
+# On the same pairs, at sizes and numbers of steps that a laptop can afford, this chapter runs
 #
 # - **weight matching** {cite:p}`ainsworth2023`: the order that brings the weights nearest to each other, by a descent that may be restarted;
-# - **activation matching** {cite:p}`singh2020,ainsworth2023`: units that respond alike to the same images; here by the largest sum of correlations, as Bürgin et al. have it. (Singh and Jaggi compare activations by distances, Ainsworth et al. by products that are not centred: both see sizes, correlations do not.)
+# - **activation matching** {cite:p}`singh2020,ainsworth2023`: units that respond alike to the same images; here by the largest sum of correlations, as in I. (Singh and Jaggi compare activations by distances, Ainsworth et al. by products that are not centred: both see sizes, correlations do not.)
 # - **straight-through matching** {cite:p}`ainsworth2023`, a descent on the loss half-way itself, and **Sinkhorn re-basin** {cite:p}`pena2023`, one over soft permutations, here on the loss at random places of the line;
 # - **REPAIR** {cite:p}`jordan2023`, which corrects the merged network afterwards.
-#
-# This chapter runs all of them on the same pairs, at sizes and numbers of steps that a laptop can afford, and asks which leaves the lowest barrier, at what price, and how far it is from the best order where that is known. Every statement that is judged here is the book's own; none counts for or against a paper. In short: what a matcher maximises is not
-# what one wants to be small.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # or "digits"
@@ -108,13 +121,67 @@ def table(head: list[str], body: list[list[str]]) -> None:
 
 
 # %% [markdown]
+# ## The idea
+#
+# Two networks of three ReLU neurons on the line compute the same function; the second has its neurons in another order, some larger inside and smaller outside. Averaged as they come they give something else. Of the six orders one is the best, and even that leaves a little, as the sizes differ.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+inner = np.array([[1.0, 0.6], [-1.0, 0.3], [1.5, -0.9]])  # weight, bias
+outer, enlarged = np.array([1.0, -1.2, 0.8]), np.array([1.7, 0.7, 1.0])
+twin = (enlarged[:, None] * inner)[[1, 2, 0]], (outer / enlarged)[[1, 2, 0]]
+line_x, part_of = np.linspace(-1.5, 1.5, 121), np.linspace(0, 1, 41)
+
+
+def on_line(order, part):
+    """The function at a place of the line, the second network in this order."""
+    u, v = (
+        (1 - part) * one + part * two[list(order)]
+        for one, two in zip((inner, outer), twin, strict=True)
+    )
+    return np.maximum(u[:, :1] * line_x + u[:, 1:], 0).T @ v
+
+
+given = (0, 1, 2)
+target_f = on_line(given, 0)
+lost = {
+    tuple(p): [np.square(on_line(p, t) - target_f).mean() for t in part_of]
+    for p in all_permutations(3).tolist()
+}
+special = {
+    min(lost, key=lambda p: max(lost[p])): ("blue", "averaged, best order"),
+    given: ("red", "averaged as they come"),
+}
+idea, (graphs, heights) = figures.panels(2, height=3.6)
+graphs.plot(line_x, target_f, color="book:black", label="both ends")
+for p in sorted(lost, key=lambda p: p in special):
+    ink, tag = special.get(p, ("grey", "averaged, other orders"))
+    drawn = dict(color=f"book:{ink}", label=tag)
+    heights.plot(part_of, lost[p], **drawn)
+    graphs.plot(line_x, on_line(p, 0.5), "--", **drawn)
+graphs.set(xlabel="input", ylabel="output half-way")
+heights.set(xlabel=r"place $\lambda$ on the line", ylabel="mean squared change")
+figures.legend(idea, columns=2)
+figures.show("fig_idea_orders", idea)
+
+# %% [markdown]
+# ```{glue:figure} fig_idea_orders
+# :name: fig-idea-orders
+# :alt: Left, the function of both ends and the functions half-way for six orders of the neurons; that of the best order is close to the ends, that of the networks as they come is not. Right, the mean squared change of the function along the line, 0 at both ends; nearly 0 throughout for the best order, and far from it for most others.
+#
+# Left: the functions half-way between two networks with the same function. Right: how far the function is from that of the ends along the line, for all six orders.
+# ```
+#
 # ## What a matcher may do
 #
 # A network with $L$ maps computes $h_l = \sigma(\nu_l(W_l h_{l-1} + b_l))$ for $l < L$ and $z = W_L h_{L-1} + b_L$, with $\sigma$ acting on entries and $\nu_l$ a layer norm with gain $g_l$ and shift $s_l$, or nothing. A matcher gives a permutation matrix $P_l$ for each hidden layer; $\pi b$ is
 # network $b$ with
 #
 # $$
-# W_l \to P_l W_l P_{l-1}^\top, \qquad b_l \to P_l b_l, \quad g_l \to P_l g_l, \quad s_l \to P_l s_l, \qquad P_0 = P_L = I .
+# \begin{aligned}
+# W_l &\to P_l W_l P_{l-1}^\top, \qquad b_l \to P_l b_l, \\
+# g_l &\to P_l g_l, \qquad s_l \to P_l s_l, \\
+# P_0 &= P_L = I .
+# \end{aligned}
 # $$
 #
 # ```{prf:proposition} The same function
@@ -137,11 +204,15 @@ def table(head: list[str], body: list[list[str]]) -> None:
 # Weight matching brings $\pi b$ as near to $a$ as possible. As $\lVert \pi b \rVert = \lVert b \rVert$, this is to maximise
 #
 # $$
-# \langle a, \pi b \rangle = \sum_{l=1}^{L} \bigl\langle W_l^a,\; P_l W_l^b P_{l-1}^\top \bigr\rangle + \sum_{l=1}^{L-1} \bigl\langle c_l^a, P_l c_l^b \bigr\rangle + \langle b_L^a, b_L^b \rangle, \qquad c_l = (b_l, g_l, s_l) .
+# \begin{aligned}
+# \langle a, \pi b \rangle &= \sum_{l=1}^{L} \bigl\langle W_l^a,\; P_l W_l^b P_{l-1}^\top \bigr\rangle \\
+# &\quad + \sum_{l=1}^{L-1} \bigl\langle c_l^a, P_l c_l^b \bigr\rangle + \langle b_L^a, b_L^b \rangle , \\
+# c_l &= (b_l, g_l, s_l) .
+# \end{aligned}
 # $$
 #
 # The last term is constant. Each $P_l$ stands in two of the first terms, once with $P_{l-1}$ and once with $P_{l+1}$: a sum of bilinear assignment problems. With the others held fixed it is linear in $P_l$, and a linear assignment finds the best one exactly. Algorithm 1 of Ainsworth et al. does so
-# for one layer after another until nothing is gained; it stops at a local optimum.
+# for one layer after another until nothing is gained; it stops at a local optimum. ($\langle A, B \rangle$ is the sum of the products of all entries.)
 #
 # ```{prf:proposition} One hidden layer is exact
 # :label: prop-one-layer
@@ -167,7 +238,7 @@ def table(head: list[str], body: list[list[str]]) -> None:
 #
 # ## Where the best permutation is known
 #
-# Students with $m$ neurons at random minima of the teacher–student problem have an exact loss (chapter [](11_exact_loss.ipynb)). For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Algorithm 1 and with a matching that is
+# Students with $m$ neurons at random minima of the teacher–student problem have an exact loss (chapter [](11_exact_loss.ipynb)). For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Z, Algorithm 1 and with a matching that is
 # exact for a neighbouring problem (*pair matching*). Here the matchers of deep networks join in. Activation matching pairs units whose activations have the largest correlations.
 #
 # ```{prf:proposition} Correlations do not see sizes
@@ -175,18 +246,22 @@ def table(head: list[str], body: list[list[str]]) -> None:
 # For inputs uniform on the unit sphere and ReLU neurons with weights $u, v \ne 0$ at the angle $\theta$,
 #
 # $$
-# \rho(u, v) = \frac{\kappa(\cos\theta) - c_d^2}{\kappa(1) - c_d^2}, \qquad \kappa(\cos \theta) = \mathbb E\, \sigma(\hat u \cdot x)\, \sigma(\hat v \cdot x), \quad c_d = \mathbb E\, \sigma(x_1) .
+# \begin{aligned}
+# \rho(u, v) &= \frac{\kappa(\cos\theta) - c_d^2}{\kappa(1) - c_d^2}, \\
+# \kappa(\cos \theta) &= \mathbb E\, \sigma(\hat u \cdot x)\, \sigma(\hat v \cdot x), \\
+# c_d &= \mathbb E\, \sigma(x_1) ,
+# \end{aligned}
 # $$
 #
-# In particular $\rho = 1$ for two neurons of one type, whatever their sizes. In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
+# is the correlation of their activations, with $\hat u = u/\lVert u \rVert$. In particular $\rho = 1$ for two neurons of one type, whatever their sizes. In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
 # ```
 #
 # ```{prf:proof}
 # $\sigma(u \cdot x) = \lVert u \rVert\, \sigma(\hat u \cdot x)$, and a correlation does not change when its variables are multiplied by positive numbers. The mean of $\sigma(\hat u \cdot x)$ is $c_d$ and its second moment $\kappa(1)$ for every direction. In a network the activation of the rescaled neuron is $c$ times what it was, and all others stay.
 # ```
 #
-# Rows of different types are orthogonal here, so that $\rho$ has one value for all of them. So matching by correlation puts as many neurons as possible on their own type, and does not care whether a large one meets a large one. Straight-through matching descends on the exact loss half-way, and since its first projection is weight
-# matching, it finds the best at least about as often. Sinkhorn re-basin descends on the exact loss at random $\lambda$, and begins near the identity.
+# At these minima each row of a student has a *type*, the teacher neuron that it is a multiple of. Rows of different types are orthogonal, so that $\rho$ has one value for all of them. So matching by correlation puts as many neurons as possible on their own type, and does not care whether a large one meets a large one. Straight-through matching descends on the exact loss half-way, and since its first projection is weight
+# matching, it finds the best at least about as often. Sinkhorn re-basin descends on the exact loss at random $\lambda$, and begins near the identity. The next cell compares all matchers with the best of all $m!$ orders.
 
 # %%
 M = 3  # teacher neurons, in d = 3 dimensions
@@ -229,7 +304,7 @@ head = ["matcher", "barrier / best", "finds the best, %"]
 table([*head, "time / weight matching"], body)
 
 # %% [markdown]
-# Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment. {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); barriers over the paper's grid of $\lambda$; profile {glue:text}`profile`.
+# Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment. {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); a barrier is here the largest loss at $\lambda = 0, 0.1, \dots, 1$; profile {glue:text}`profile`.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.algorithm_1 and X3.blind_to_size"}
 ratio, error = over(known, "Algorithm 1", BEST)
@@ -397,8 +472,8 @@ figures.show("fig_every", figure)
 #
 # ## The pairs
 #
-# {glue:text}`told` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of Bürgin et al., App. F.1, for {glue:text}`epochs` epochs on {glue:text}`images` images: *plain*; with *layer norm*; and, with layer norm too,
-# W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of F.1, and whose fixed entries the two networks of a pair have in common. They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$. (The paper's MLPs have GELU; here neighbouring kinds differ in one thing at a time.)
+# {glue:text}`told` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, for {glue:text}`epochs` epochs on {glue:text}`images` images: *plain*; with *layer norm*; and, with layer norm too,
+# W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common. They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$. (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
 # {glue:text}`pairs` pairs of each. Matchers and REPAIR see {glue:text}`matched` of the training images; barriers are measured on {glue:text}`unseen` test images.
 
 # %%
@@ -449,7 +524,7 @@ table(["matcher", *labels, "time / weight matching"], body)
 
 # %% [markdown]
 # Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
-# "Activations" are matched by correlation. A script that Bürgin et al. have published uses another sign; [](53_asymmetric_mlps.ipynb) measures what it does (claim I11.published).
+# "Activations" are matched by correlation. The script published with I uses another sign; [](53_asymmetric_mlps.ipynb) measures what it does ({claim}`I11.published`).
 #
 # The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`matched` images each, and keep the best permutations that they have seen. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of this code; the loss is taken at random $\lambda$, another cost of theirs, and the gradient goes through the iterations. So
@@ -531,7 +606,7 @@ for k, colour in enumerate(("blue", "orange", "green", "red")):
     left.plot(
         optima(seed).objective[:, k],
         optima(seed).barrier[:, k],
-        "o",
+        "os^D"[k],
         markersize=4,
         color=f"book:{colour}",
         label=f"pair {k + 1}",
@@ -568,10 +643,10 @@ figures.show("fig_restarts", figure)
 # Let $v > 0$ for almost all inputs. (i) For $\varepsilon = 0$, $z \to c z + d \mathbf 1$ with $c > 0$ does not change $n$, even if $c$ and $d$ depend on the input. (ii) For every network, the ends and the merged ones alike,
 #
 # $$
-# \frac1m \sum_{i=1}^m \bigl( \operatorname{Var} n_i + (\mathbb E\, n_i)^2 \bigr) = \mathbb E\, \frac{v}{v + \varepsilon} \le 1, \qquad \text{with equality for } \varepsilon = 0,
+# \frac1m \sum_{i=1}^m \bigl( \operatorname{Var} n_i + (\mathbb E\, n_i)^2 \bigr) = \mathbb E\, \frac{v}{v + \varepsilon} \le 1,
 # $$
 #
-# where $\operatorname{Var}$ and $\mathbb E$ are over the inputs.
+# with equality for $\varepsilon = 0$, where $\operatorname{Var}$ and $\mathbb E$ are over the inputs.
 # ```
 #
 # ```{prf:proof}
@@ -579,7 +654,7 @@ figures.show("fig_restarts", figure)
 # ```
 #
 # Jordan et al. study REPAIR for several norms. A collapse by a common factor is undone at once, and the units cannot all collapse. But the norm standardises each input over the units, REPAIR each unit over the inputs: (ii) leaves open how the second moments are shared among the units, and how each one is between variance and mean. REPAIR acts after the norm, on
-# each unit by itself, and (i) does not undo that. Before any measurement we guessed that little is left for it to do, less than a tenth of the barrier, and wrote this down as the criterion of X3.repair_norm. We now expect that criterion to fail:
+# each unit by itself, and (i) does not undo that. Before any measurement we guessed that little is left for it to do, less than a tenth of the barrier. The guess is {claim}`X3.repair_norm`:
 
 # %%
 repair_plain = measured("plain", lambda of: of.repaired("weights"))
@@ -630,7 +705,7 @@ figures.show("fig_repair", figure)
 #
 # ## Fixed weights
 #
-# Fixed weights of $\sigma_{\mathbf F} = 1$ are to give every unit its place, so that nothing is left for a matcher to do; those of $\sigma_{\mathbf F} = 0$ are not (Bürgin et al., section 6). The best of several matchers, if chosen afterwards, is at least as good as the identity by mere luck. So it is chosen on one half of the pairs and measured on the other,
+# Fixed weights of $\sigma_{\mathbf F} = 1$ are to give every unit its place, so that nothing is left for a matcher to do; those of $\sigma_{\mathbf F} = 0$ are not (I, section 6). The best of several matchers, if chosen afterwards, is at least as good as the identity by mere luck. So it is chosen on one half of the pairs and measured on the other,
 # by the drop of the accuracy:
 
 
@@ -727,9 +802,45 @@ figures.numbers(
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
 #
-# Numbers with ± are standard errors over pairs. What this page cannot decide: whether the order of the matchers is the same for convolutions and residual networks, for wider networks, for networks trained to the end, and for searches with the steps of their authors; whether restarts lower the mean barrier by a tenth, for which a dozen pairs are too few; and, with fewer than 73 small pairs (then even 100 % leave the interval across 90 %), whether twenty descents find the exact optimum for nine
-# of ten. The networks of the profile `paper` have 512 units and all of MNIST; to train them takes
-# 6 to 7 core hours, and to match them about 3 more (`make runs PROFILE=paper LIST=1`).
+# Numbers with ± are standard errors over pairs. This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for wider networks, for networks trained to the end, and for searches with the steps of their authors; whether restarts lower the mean barrier by a tenth, for which a dozen pairs are too few; and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
+# of ten. The networks of the profile `paper` have 512 units and all of MNIST; `make runs PROFILE=paper LIST=1` says what their training costs.
+#
+# ## What it means for merging networks
+#
+# Match by what you want to be small, if you can pay for it; otherwise match by activations, above all with layer norm, which costs one pass over some images. Restarts of weight matching improve its objective, and not always the merged network. After matching, REPAIR takes away part of what is left, more of it without norms than with a layer norm.
+#
+# **Read on.** [](13_algorithm_1.ipynb): how far Z, Algorithm 1 is from the best order. [](37_permuted_barriers.ipynb): the barrier after the best permutation. [](53_asymmetric_mlps.ipynb): networks that need no matcher.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 56.1
+# :class: lmc-exercise
+# Let $\lVert a \rVert = \lVert b \rVert = 1$ and $s = \langle a, \pi b \rangle$. How long is the merged network $(a + \pi b)/2$, and how far is it from either end? What does weight matching maximise, then? What are the two numbers for $s = 0$ and $s = 1$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $\lVert a \pm \pi b \rVert^2 = 2 \pm 2 s$, so that the length is $\sqrt{(1 + s)/2}$ and the distance $\sqrt{(1 - s)/2}$; their squares add up to 1. Weight matching makes the merged network as long as possible. For $s = 0$ both are $1/\sqrt 2$, for $s = 1$ the length is 1 and the distance 0.
+# ```
+#
+# ```{admonition} Exercise 56.2
+# :class: lmc-exercise
+# Two students at minima for $M = d = 2$ have the rows $a = (s e_1,\; (1 - s) e_1,\; e_2)$ and $b = (e_1,\; t e_2,\; (1 - t) e_2)$, $0 < s, t < \frac12$. Which orders does matching by correlation find, and which does weight matching find? Show that $|\sigma(s x_1 + t x_2) - s \sigma(x_1) - t \sigma(x_2)|$ is $\min(s |x_1|, t |x_2|)$ where $x_1$ and $x_2$ have opposite signs, and 0 elsewhere. By which factor can the loss half-way after matching by correlation exceed that after weight matching, for $s = t = 0.1$?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# At most two rows can be paired within their types, one of each; one row of $a$ and one of $b$ of different types are left over. Correlations are 1 within a type and have one smaller value otherwise ({prf:ref}`prop-blind`), so that all four such orders are equally good. Weight matching has $1 - s$ or $s$ from type 1 and $1 - t$ or $t$ from type 2 and takes the larger ones: $s e_1$ and $t e_2$ are left over.
+#
+# For $x_1 > 0 > x_2$ the expression is $\sigma(s x_1 - t |x_2|) - s x_1 = -\min(s x_1, t |x_2|)$, for $x_1 < 0 < x_2$ likewise, and for equal signs 0. Pairs of one type add up as they should, so that the student half-way misses the teacher by half of this expression, with the sizes of the rows that are left over. The loss grows with both sizes, and with the square of a common factor. The worst order leaves $0.9\, e_1$ and $0.9\, e_2$ instead of $0.1\, e_1$ and $0.1\, e_2$: the factor is $9^2 = 81$. To check:
+#
+#     import torch
+#     from lmc_helpers.teacher_student import population_loss
+#     a = torch.tensor([[0.1, 0], [0.9, 0], [0, 1]]).double()
+#     b = torch.tensor([[1, 0], [0, 0.1], [0, 0.9]]).double()
+#     losses = population_loss((a + b[all_permutations(3)]) / 2, 2)
+#     print(losses / losses.min())
+# ```
 #
 # ```{admonition} Try it
 # :class: tip

@@ -99,7 +99,7 @@ class Toy:
         return self.path().exists()
 
     def resources(self):
-        return {"cores": 1, "memory_mib": 200, "minutes": 3, "gpu": self.gpu}
+        return {"cores": 1, "memory_mib": 600, "minutes": 3, "gpu": self.gpu}
 
     def prices(self):
         return Price(2 / 60)
@@ -144,7 +144,13 @@ class Toy:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
         return subprocess.run(
-            self.command(*arguments), cwd=self.where, env=self.environment, capture_output=True, text=True, timeout=300
+            self.command(*arguments),
+            cwd=self.where,
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",  # of those that speak Latin-1
+            timeout=300,
         )
 
     def build(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
@@ -170,6 +176,11 @@ class Toy:
 
 @pytest.fixture
 def toy(tmp_path, root) -> Toy:
+    return make(tmp_path, root)
+
+
+def make(tmp_path: Path, root: Path) -> Toy:
+    """The small book in a folder."""
     for name in ("lmc_helpers", "book/tools"):
         shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml"):

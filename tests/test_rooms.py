@@ -13,13 +13,20 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.
 ROOMS = sorted(path.parent for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE)
 PARTS = {"teacher_student", "permutation_points", "linear_nets", "symmetry", "identifiability"}
 BOOK = {"claims", "figures"}  # what the chapters show, no mathematics
-FOUNDATIONS = {"", "data", "networks", "training"}  # "" is the files beside the rooms
+BASE = {"", "expect"}  # the files beside the rooms, and what arguments may be
+FOUNDATIONS = BASE | {"data", "networks", "training"}
 MAY_IMPORT = (
     {room: FOUNDATIONS | {room} for room in PARTS}
-    | {"": {""}, "data": {"", "data"}, "networks": {"", "networks"}, "training": {"", "data", "networks", "training"}}
-    | {"alignment": {"", "networks", "alignment"}}
-    | {"experiments": FOUNDATIONS | PARTS | {"alignment", "experiments"}}
-    | {room: {"", room} for room in BOOK}
+    | {
+        "": BASE,
+        "expect": {"expect"},
+        "data": BASE | {"data"},
+        "networks": BASE | {"networks"},
+        "training": FOUNDATIONS,
+        "alignment": BASE | {"networks", "alignment"},
+        "experiments": FOUNDATIONS | PARTS | {"alignment", "experiments"},
+    }
+    | {room: BASE | {room} for room in BOOK}
 )
 ALIASES = {PACKAGE / "overlap.py"}  # names of a room where readers look for them
 WAITING = {  # for the chapters on real networks

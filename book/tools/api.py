@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from book.tools import sources
-from book.tools.chapters import ROOT
+from book.tools.chapters import PACKAGE, ROOT
 
-PACKAGE = ROOT / sources.PACKAGE
+FOLDER = ROOT / PACKAGE
 FOUNDATIONS = "What every room may use, and what every chapter does first and last."
 
 
@@ -43,7 +43,7 @@ def _plain(sentence: str) -> str:
     return words.replace("``", "`").replace("|", "\\|").replace("\n", " ")
 
 
-def rooms(package: Path = PACKAGE) -> list[Room]:
+def rooms(package: Path = FOLDER) -> list[Room]:
     """Foundations, then the rooms by their names; the modules of a room in the order in which its door names them."""
     name = package.name
     loose = [f"{name}.{stem}" for stem in _stems(package)]
@@ -68,3 +68,47 @@ def _stems(folder: Path) -> list[str]:
 def _place(stem: str, said: str) -> int:
     named = re.search(rf"\b{re.escape(stem)}\b", said.partition("\n\n")[2])
     return named.start() if named else len(said)
+
+
+def users(notebooks: Path = ROOT / "notebooks") -> dict[str, list[str]]:
+    """Dotted name of lmc_helpers → the chapters that use it: what they import, and attributes of what they import.
+
+    Names that a door re-exports count for the door and for the module that defines them.
+    """
+    found: dict[str, list[str]] = {}
+    doors = _defined_in(FOLDER)
+    for path in sorted(notebooks.glob("[0-9]*.py")):
+        names = _names(ast.parse(path.read_bytes()))
+        for name in sorted(names | {doors[name] for name in names if name in doors}):
+            found.setdefault(name, []).append(path.stem)
+    return found
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """The dotted names of lmc_helpers that a chapter uses."""
+    local: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
+            local |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    used = set(local.values())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in local:
+            used.add(f"{local[node.value.id]}.{node.attr}")
+    return used
+
+
+def _defined_in(package: Path) -> dict[str, str]:
+    """Name at a door → name at the module that defines it."""
+    found: dict[str, str] = {}
+    for door in package.glob("*/__init__.py"):
+        for node in ast.parse(door.read_bytes()).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                at = f"{package.name}.{door.parent.name}"
+                found |= {f"{at}.{alias.name}": f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def used_of(module: str, known: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Function or class of a module → the chapters that use it, in the order of the names."""
+    below = f"{module}."
+    return {name.removeprefix(below): c for name, c in sorted(known.items()) if name.startswith(below)}

@@ -5,15 +5,35 @@ python -m book.tools.assemble --profile laptop --out build/book
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch()
+
 import argparse
+import errno
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from book.tools import chapters, pages, records, sources, staging
+from book.tools import (
+    boxes,
+    chapters,
+    destination,
+    findings,
+    opening,
+    pages,
+    records,
+    sources,
+    staging,
+    stopping,
+    supervise,
+    whole,
+)
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers import claims
 
@@ -23,42 +43,54 @@ FRONT = """<!DOCTYPE html>
 <body><a href="book/index.html">The book</a></body></html>
 """
 
+#: Folders whose files readers may be led to in the repository; Colab's need not be there.
+EDITED = tuple(name for name in ("book", "notebooks", "colab") if (ROOT / name).is_dir())
+
 
 def stage(profile: str, where: Path) -> None:
     """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
-    shutil.rmtree(where, ignore_errors=True)
+    _ = records.Run(chapters.executed(profile)).records  # a damaged notebook is named before anything is made of any
+    if where.exists():
+        shutil.rmtree(where)
     for path in sources.files(ROOT / "book"):
         copy = where / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, where)
+    tracked = [path.relative_to(ROOT).as_posix() for name in EDITED for path in sources.files(ROOT / name)]
+    (where / "book" / "sources.txt").write_text("\n".join(tracked) + "\n", encoding="utf-8")
     executed, extra = where / "book" / "executed", where / "book" / "extra"
     executed.mkdir()
     (extra / "sources").mkdir(parents=True)
-    confirmed = pages.confirmations()
+    run = records.Run(chapters.executed(profile))
+    found = findings.of(run)
+    shown = boxes.shown(found)
+    paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
     for path in chapters.executed(profile):
-        shown = staging.stage(records.notebook(path), extra / "phone", confirmed)
-        text = json.dumps(shown, indent=1, ensure_ascii=False) + "\n"
+        ready = opening.complete(staging.stage(records.notebook(path), extra / "phone", shown), paper)
+        text = json.dumps(ready, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")
-    run = records.Run(chapters.executed(profile))
-    pages.write(run, where / "book")
+    pages.write(run, found, where / "book")
     for id in run.surprises:
         print(f"{id}: {run.found[id]}, where the ledger expects {claims.OPEN!r}", flush=True)
 
 
 def build(profile: str, out: Path) -> None:
-    """Build the pages beside ``out`` and move them there when they are complete.
+    """Build the pages beside ``out`` and move them there when they are complete; those that stood there go last.
 
     Raises
     ------
     BuildError
-        shows the builder's warnings and errors; the pages that stood in ``out`` stay.
+        shows the builder's warnings and errors; the pages that stood in ``out`` stay. Or ``out`` holds something else.
     """
-    staged, fresh = ROOT / "build" / "stage" / profile, out.with_name(f".{out.name}-new")
+    destination.check(out)
+    staged = ROOT / "build" / "stage" / profile
+    fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))  # book.tools.leftovers knows them
     stage(profile, staged)
-    shutil.rmtree(fresh, ignore_errors=True)
+    for path in (fresh, old):
+        shutil.rmtree(path, ignore_errors=True)
     print("pages: building", flush=True)
     command = [
         str(Path(sys.executable).with_name("jupyter-book")),
@@ -67,20 +99,26 @@ def build(profile: str, out: Path) -> None:
         "--path-output",
         str(fresh),
     ]
-    done = subprocess.run([*command, "-n", "-W", "--keep-going", "-q"], capture_output=True, text=True, cwd=ROOT)
+    options = ["-n", "-W", "--keep-going", "-q"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=ROOT, preexec_fn=supervise.follow)
     index = fresh / "_build" / "html" / "index.html"
     if done.returncode or not index.exists():
         log = ROOT / "build" / "failed" / "pages.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
         said = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)  # without colours
-        log.write_text(said, encoding="utf-8")
+        for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            if os.strerror(code) in said:
+                raise OSError(code, os.strerror(code), str(fresh))
+        whole.write(log, said)
         wrong = [line for line in said.splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line]
         raise BuildError("\n".join(["the pages were not built:", *wrong[:20], f"all messages: {log}"]))
     shutil.rmtree(fresh / "_build" / ".doctrees", ignore_errors=True)
     index.write_text(FRONT, encoding="utf-8")  # the builder's own has no icon, which browsers then look for in vain
     (index.parent / ".built").write_text(profile + "\n", encoding="utf-8")
-    shutil.rmtree(out, ignore_errors=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if out.exists():
+        out.rename(old)
     fresh.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
     print("pages: done", flush=True)
 
 
@@ -89,12 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--profile", required=True)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
-    try:
-        build(given.profile, given.out)
-    except BuildError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return stopping.status(lambda: build(given.profile, given.out))
 
 
 if __name__ == "__main__":

@@ -5,20 +5,40 @@ python -m book.tools.build --profile laptop
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch()
+
 import argparse
 import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Any
 
-from book.tools import cluster, profiles, runs, sources, workers
-from book.tools.chapters import ROOT, BuildError
+from book.tools import (
+    check,
+    cluster,
+    destination,
+    graph,
+    jobs,
+    leftovers,
+    listing,
+    locking,
+    prices,
+    profiles,
+    stamps,
+    stopping,
+    supervise,
+    variants,
+    workers,
+)
+from book.tools.chapters import ROOT, BuildError, speak_anywhere
 from book.tools.progress import Progress
 
 MANY = 3  # so many chapters are worth a stem: it takes as long to start as it saves on one or two
@@ -36,71 +56,19 @@ def plan(profile_name: str, where: str) -> str:
     )
 
 
-def _take_lock() -> TextIO:
-    path = ROOT / "build" / ".lock"
-    path.parent.mkdir(exist_ok=True)
-    lock = path.open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise BuildError("another build is running in this folder; wait for it to end or stop it") from None
-    return lock  # the kernel releases it when this process ends, however it ends
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where jobs run: on this machine's cores, or on a cluster with arguments of Snakemake's for it."""
-
-    cores: int
-    executor: str = "local"
-    given: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.cores} core(s)" if self.here else f"a cluster ({self.executor})"
-
-    @property
-    def here(self) -> bool:
-        """Whether it is this machine."""
-        return self.executor == "local"
-
-    def settings(self, todo: Sequence[runs.Job]) -> list[str]:
-        """Snakemake's arguments."""
-        if not self.here:
-            return cluster.arguments(self.executor, self.given)
-        memory = cluster.megabytes(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20)
-        limits = [f"mem_mb={memory}", *([f"gpu={runs.gpus()}"] if any(job.gpu for job in todo) else [])]
-        return ["--cores", str(self.cores), "--quiet", "all", "--resources", *limits]
-
-
-def _snakemake(
-    targets: list[str], profile_name: str, out: Path, seeds: str, where: Where, todo: Sequence[runs.Job]
-) -> list[str]:
-    """The command that runs the graph up to some targets."""
-    graph = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
-    rules = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy"]
-    config = [f"profile={profile_name}", f"out={out}", f"executor={where.executor}"]
-    config += [f"seeds={seeds}"] if seeds else []
-    return [sys.executable, "-m", "snakemake", *targets, *graph, *rules, "--config", *config, *where.settings(todo)]
-
-
-def _run(command: list[str], environment: dict[str, str], progress: Progress, told: cluster.Told | None) -> int:
+def _run(
+    command: list[str], environment: dict[str, str], progress: Progress, told: cluster.Told | None, lock: int
+) -> int:
     """Run a command, show what it says with the progress; its exit status."""
-    errors = subprocess.STDOUT if told else None
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
-    )
-    assert process.stdout
-    try:
-        for line in process.stdout:
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if told else None}
+    streams |= {"text": True, "encoding": "utf-8"}
+    patience = 60 if told else 0  # a cluster's jobs have to be cancelled
+    with supervise.started(command, ROOT, environment, lock, patience, **streams) as process:
+        for line in process.stdout or ():
             text = line.rstrip("\n")
             for said in told.lines(text) if told else [text]:
                 _show(progress.line(said))
         code = process.wait()
-    except KeyboardInterrupt:  # which reaches all that runs; what does not end then is ended
-        with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-            process.wait(60 if told else 10)
-        process.kill()
-        raise
     for said in told.rest() if told and code else ():
         _show(said)
     return code
@@ -108,6 +76,19 @@ def _run(command: list[str], environment: dict[str, str], progress: Progress, to
 
 def _show(text: str) -> None:
     print(text, file=sys.stderr if text.startswith("error: ") else sys.stdout, flush=True)
+
+
+class _Variant:
+    """What a build has to do for one variant of the chapters (``book/tools/variants.py``)."""
+
+    def __init__(self, name: str, profile: str, out: Path, only: list[str] | None, target: str):
+        self.name = name
+        self.stamps = stamps.update(profile, out, name)  # what is wrong with chapters or profiles is said here
+        self.wanted = [chapter for chapter in self.stamps.chapters if only is None or chapter in only]
+        stale = [chapter for chapter in self.stamps.stale() if chapter in self.wanted] if target != "trained" else []
+        self.stale = {variants.title(chapter, name): self.stamps.executed[chapter] for chapter in stale}
+        self.listed = list(listing.jobs(profile, name).values())
+        self.todo = jobs.missing(self.listed, self.wanted if target == "trained" else stale)
 
 
 def build(
@@ -120,6 +101,7 @@ def build(
     only: list[str] | None = None,
     executor: str = "local",
     executor_args: str = "",
+    others: Mapping[str, list[str]] | None = None,
 ) -> None:
     """Run the graph up to ``target``: ``book`` (the pages), ``executed`` (the notebooks) or ``trained`` (the runs).
 
@@ -146,6 +128,8 @@ def build(
         ``local`` or ``slurm``.
     executor_args : str
         arguments of Snakemake's for a cluster.
+    others : mapping, optional
+        instead of ``seeds`` and ``only``, several variants (``book/tools/variants.py``), each with its chapters.
 
     Raises
     ------
@@ -153,34 +137,48 @@ def build(
         if something failed; the messages above say what.
     """
     cluster.check(executor, executor_args)
-    where = Where(cores, executor, executor_args)
-    with _take_lock():
-        found = sources.stamps(profile_name, out, seeds)  # what is wrong with chapters or profiles is said here
-        wanted = [chapter for chapter in found.chapters if only is None or chapter in only]
-        stale = [chapter for chapter in found.stale() if chapter in wanted] if target != "trained" else []
-        listed = list(runs.jobs(profile_name, seeds).values())
-        todo = runs.missing(listed, wanted if target == "trained" else stale)
+    where = graph.Where(cores, executor, executor_args)
+    if target == "book":
+        destination.check(out)
+    with locking.held() as lock, stopping.then(clear := partial(leftovers.clear, out, listing.folder())):
+        clear()
+        check.before(target)
+        every: Mapping[str, list[str] | None] = others or {seeds: only}
+        parts = [_Variant(name, profile_name, out, chosen, target) for name, chosen in every.items()]
+        found = parts[0].stamps
+        stale = {title: path for part in parts for title, path in part.stale.items()}
+        listed = list({job.digest: job for part in parts for job in part.listed}.values())
+        todo = list({job.digest: job for part in parts for job in part.todo}.values())
         print(plan(profile_name, str(where)), flush=True)
         if listed:
-            print(runs.plan(listed, todo), flush=True)
+            print(prices.plan(listed, todo), flush=True)
         if where.here:
-            runs.refuse_without_gpu(todo, profile_name, seeds)
+            prices.refuse_without_gpu(todo, profile_name)
         if stale or todo or (target == "book" and found.pages_are_stale()):
             # For the pages too, a notebook that is missing is executed.
             targets = list(dict.fromkeys(["executed", target])) if target == "book" else [target]
-            if only is not None:
-                targets = [str(found.executed[chapter]) for chapter in stale]
+            if only is not None or others:
+                targets = [str(path) for path in stale.values()]
             after = profiles.profile(profile_name).pages_s if target == "book" else 0.0
             trained = {job.digest: (job.title, job.seconds) for job in todo}
-            progress = Progress(profile_name, stale, cores if where.here else None, after, runs=trained)
-            command = _snakemake(targets, profile_name, out, seeds, where, todo)
-            told = None if where.here else cluster.Told(_names(listed, wanted))
+            progress = Progress(profile_name, list(stale), cores if where.here else None, after, runs=trained)
+            rules = [variants.rule(variants.chapter(title), part.name) for part in parts for title in part.stale]
+            rules += ["pages"] if target == "book" and found.pages_are_stale() else []
+            names = ",".join(part.name for part in parts)
+            command = graph.command(targets, rules, profile_name, out, names, where, todo)
+            told = None if where.here else cluster.Told(_names(listed, parts))
             forks = where.here and stale and (len(stale) >= MANY if stem is None else stem) and workers.possible()
+            forks = forks and not any(variants.variables(part.name) for part in parts)  # they are set before imports
             with contextlib.ExitStack() as stack:
                 environment = _environment()
                 if forks:
-                    environment = stack.enter_context(workers.stem(ROOT, environment))
-                code = _run(command, environment, progress, told)
+                    environment = stack.enter_context(workers.stem(ROOT, environment, lock.fileno()))
+                code = _run(command, environment, progress, told, lock.fileno())
+            if edited := found.edited(os.fstat(lock.fileno()).st_mtime):
+                print(
+                    f"edited while the build ran: {', '.join(edited)}; run it again to have that in the book",
+                    flush=True,
+                )
             if code:
                 raise BuildError(
                     "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
@@ -189,18 +187,41 @@ def build(
         print(f"The book: {found.built.with_name('index.html')}")
 
 
+def each(profile_name: str, out: Path, others: Mapping[str, list[str]], executor: str = "local", **where) -> None:
+    """Execute chapters in several variants: on a cluster together, here one variant after another.
+
+    When a job ends, Snakemake looks at every job that waits, and does so every second again for each that ended; with
+    hundreds of jobs it takes a core for itself.
+
+    Raises
+    ------
+    BuildError
+        as :func:`build`, after all variants were tried.
+    """
+    together = [dict(others)] if executor != "local" else [{name: named} for name, named in others.items()]
+    failed = None
+    for chosen in together:
+        try:
+            build(profile_name, out, target="executed", others=chosen, executor=executor, **where)
+        except BuildError as error:
+            failed = error
+    if failed:
+        raise failed
+
+
 def _environment() -> dict[str, str]:
     paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     environment.pop(workers.ADDRESS, None)
-    return environment
+    environment["PYTHONUTF8"] = "1"  # what the processes of a build say to each other does not depend on the locale
+    leftovers.KERNELS.mkdir(parents=True, exist_ok=True)
+    return environment | {"JUPYTER_RUNTIME_DIR": str(leftovers.KERNELS)}
 
 
-def _names(listed: Sequence[runs.Job], chapters: Sequence[str]) -> dict[str, str]:
+def _names(listed: Sequence[jobs.Job], parts: Sequence[_Variant]) -> dict[str, str]:
     """Rule of the graph → what its job is called."""
-    return {f"chapter_{chapter}": chapter for chapter in chapters} | {
-        f"run_{job.digest}": f"run {job.digest}" for job in listed
-    }
+    titles = {variants.rule(c, part.name): variants.title(c, part.name) for part in parts for c in part.wanted}
+    return titles | {f"run_{job.digest}": f"run {job.digest}" for job in listed}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -217,16 +238,11 @@ def main(arguments: list[str] | None = None) -> int:
         help="fork the chapters' processes from one that has imported everything (default: if there are many)",
     )
     given = parser.parse_args(arguments)
-    try:
-        where = {"executor": given.executor, "executor_args": given.executor_args}
-        build(given.profile, given.out.resolve(), given.cores, given.target, given.stem, **where)
-    except BuildError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; what was finished is kept", file=sys.stderr)
-        return 130
-    return 0
+    speak_anywhere()
+    where = {"executor": given.executor, "executor_args": given.executor_args}
+    return stopping.status(
+        lambda: build(given.profile, given.out.resolve(), given.cores, given.target, given.stem, **where)
+    )
 
 
 if __name__ == "__main__":

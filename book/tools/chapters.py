@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
+PACKAGE = "lmc_helpers"
+
+
+def speak_anywhere() -> None:
+    """Let this process say what it has to say on a terminal whose locale lacks some of the letters."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class BuildError(Exception):

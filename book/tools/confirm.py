@@ -10,18 +10,25 @@ taken up. A record whose criteria or code have changed since is *out of date*.
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch()
+
 import argparse
 import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+from functools import partial
 from pathlib import Path
 
-from book.tools import chapters, records, sources
+from book.tools import chapters, records, sources, stopping, whole
 from book.tools.chapters import ROOT, BuildError, find
 from lmc_helpers import claims
 
@@ -39,9 +46,14 @@ def seed(commit: str, chapter: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{commit}:{chapter}".encode()).digest()[:4]) % (2**32 - 1)
 
 
-def provenance(chapter: str, profile: str, commit: str) -> dict[str, str]:
-    """What an executed chapter says of a confirmatory run: the commit of its seed, and the digest of its code."""
-    return {"seeds": commit, "code": sources.Sources().code(chapter, profile)}
+def parameters(chapter: str, variant: str) -> dict[str, int]:
+    """The parameters that a variant (``book/tools/variants.py``) sets: a seed, if it comes from a commit."""
+    return {"seed": seed(variant, chapter)} if variant and not variant.startswith("@") else {}
+
+
+def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:
+    """What an executed chapter says of a variant: the commit of its seed or its setting, and the digest of its code."""
+    return {"seeds": variant, "code": sources.Sources().code(chapter, profile)}
 
 
 def git(*arguments: str) -> str:
@@ -79,7 +91,7 @@ def clean_commit(criteria: str | None, wanted: list[str], profile: str) -> str:
     commit = git("rev-parse", "--verify", f"{criteria}^{{commit}}")
     if git("merge-base", commit, head) != commit:
         raise BuildError(f"{commit[:10]} is no ancestor of the present commit {head[:10]}")
-    with tempfile.TemporaryDirectory(prefix="lmc-") as folder:
+    with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.then(partial(shutil.rmtree, folder)):
         archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             tar.extractall(folder, filter="data")
@@ -126,12 +138,11 @@ def store(profile: str) -> Path:
         found |= {record["part"]: record for record in fresh}
         if path.stem == README_FIGURE[0] and profile == "paper":
             picture = records.pictures(records.notebook(path))[README_FIGURE[1]]
-            (ROOT / "book" / "_static" / "readme.png").write_bytes(picture)
+            whole.write(ROOT / "book" / "_static" / "readme.png", picture)
     order = [id for claim in claims.ledger().values() for id in claim.parts]
     out = records.recorded_path(profile)
-    out.parent.mkdir(exist_ok=True)
     listing = [found[id] for id in order if id in found]
-    out.write_text(json.dumps(listing, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    whole.write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
     return out
 
 
@@ -151,10 +162,15 @@ def confirm(profile: str, criteria: str | None, only: list[str], cores: int) -> 
         return
     commit = clean_commit(criteria, wanted, profile)
     print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
-    try:
-        build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=commit, only=wanted)
-    finally:
+
+    def keep() -> None:
         print(f"stored, to be committed: {store(profile)}", flush=True)
+
+    try:
+        with stopping.then(keep):
+            build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=commit, only=wanted)
+    finally:
+        keep()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -164,15 +180,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--commit", help="an ancestor with the same code and criteria (default: the present commit)")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
-    try:
-        confirm(given.profile, given.commit, given.chapters, given.cores)
-    except BuildError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("stopped; what was finished is kept", file=sys.stderr)
-        return 130
-    return 0
+    chapters.speak_anywhere()
+    return stopping.status(lambda: confirm(given.profile, given.commit, given.chapters, given.cores))
 
 
 if __name__ == "__main__":

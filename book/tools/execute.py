@@ -8,6 +8,11 @@ is computed is the same.
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch("stopped; nothing half-done is left")
+
 import argparse
 import os
 import platform
@@ -17,24 +22,14 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from book.tools import chapters, workers
+from book.tools import chapters, leftovers, prepared, stopping, variants, workers
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers.claims.box import RECORDED_ONLY
-
-
-def literal(text: str):
-    """A parameter's value from the command line: a number if it reads as one, else YAML."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    import yaml
-
-    return yaml.safe_load(text)
 
 
 def commit() -> str:
@@ -103,45 +98,66 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
     Raises
     ------
     BuildError
-        says which cell failed and why, and where the failed notebook lies.
+        says which cell failed and why, and where the failed notebook lies; or which file could not be written.
     """
+    try:
+        with leftovers.running(parameters["profile"], chapter) as running, stopping.then(partial(os.unlink, running)):
+            _execute(chapter, parameters, running, output, quiet, confirms)
+    except OSError as error:
+        raise BuildError(f"{chapter}: {stopping.explained(error)}") from None
+
+
+def _execute(chapter: str, parameters: dict, running: Path, output: Path, quiet: bool, confirms: dict | None) -> None:
+    """Execute a chapter to ``running``, then move that to ``output``."""
     import jupytext
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    workers.provide()
-    for name in workers.THREADS:
-        os.environ[name] = "1"
+    from book.tools import kernels
+
+    prepared.provide()
+    os.environ.setdefault("PYTHONUTF8", "1")  # whatever the locale, for the kernel too
+    os.environ["IPYTHONDIR"] = str(ROOT / "build" / "ipython")  # a kernel runs no start-up files of its user's
+    variant = (confirms or {}).get("seeds", "")
+    title = variants.title(chapter, variant)
+    os.environ.update(dict.fromkeys(workers.THREADS, "1") | variants.variables(variant))
     if confirms:
         os.environ[RECORDED_ONLY] = "1"
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    running = ROOT / "build" / "running" / parameters["profile"] / f"{chapter}-{os.getpid()}.ipynb"
-    running.parent.mkdir(parents=True, exist_ok=True)
     notebook = jupytext.read(ROOT / "notebooks" / f"{chapter}.py")
+    variants.prepare(notebook, variant)
     quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
-    bar = False if quiet else {"desc": chapter, "leave": False}
-    say(f"{chapter}: running at {parameters['profile']}")
+    bar = False if quiet else {"desc": title, "leave": False}
+    say(f"{title}: running at {parameters['profile']}")
     start = time.perf_counter()
     try:
-        options = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=50"]}
+        options: dict[str, Any] = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=50"]}
         options |= {"shutdown_kernel": "immediate"}  # all that it said has been read
+        options |= {"kernel_manager_class": kernels.Kernel}
         done = papermill.execute_notebook(notebook, str(running), parameters, **options)
     except PapermillExecutionError as error:
-        failed = ROOT / "build" / "failed" / parameters["profile"] / f"{chapter}.ipynb"
-        failed.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(running, failed)
-        raise BuildError(f"{chapter} failed: {error.ename}: {error.evalue}\nThe failed notebook: {failed}") from None
-    except BaseException:
-        running.unlink(missing_ok=True)
-        raise
+        raise _failed(title, parameters["profile"], running, f"{error.ename}: {error.evalue}") from None
+    except kernels.DEAD as error:
+        raise _failed(title, parameters["profile"], running, kernels.told(error, running)) from None
     seconds = time.perf_counter() - start
     done.metadata.pop("papermill", None)  # it holds paths of this machine
     done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | (confirms or {})
     nbformat.write(done, running)
     output.parent.mkdir(parents=True, exist_ok=True)
     os.replace(running, output)
-    say(f"{chapter}: done in {seconds:.1f} s")
+    say(f"{title}: done in {seconds:.1f} s")
+
+
+def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
+    """The error of a chapter that failed, whose notebook is put aside."""
+    failed = ROOT / "build" / "failed" / profile / f"{chapter}.ipynb"
+    failed.parent.mkdir(parents=True, exist_ok=True)
+    kept = ""
+    if running.exists():
+        os.replace(running, failed)
+        kept = f"\nThe failed notebook: {failed}"
+    return BuildError(f"{chapter} failed: {why}{kept}")
 
 
 def run(arguments: list[str]) -> int:
@@ -153,15 +169,19 @@ def run(arguments: list[str]) -> int:
     parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
     parser.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     parser.add_argument("--output", type=Path, help="default: build/chapters/NAME.ipynb")
-    parser.add_argument("--seeds", metavar="COMMIT", help="a confirmatory run: the seed comes from this commit's id")
+    parser.add_argument("--seeds", metavar="COMMIT", help="a variant: the seed comes from this commit's id")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
     try:
         chapter = chapters.find(given.chapter)
-        parameters = profiles.parameters(chapter, given.profile) | {k: literal(v) for k, v in given.parameters}
-        confirms = confirm.provenance(chapter, given.profile, given.seeds) if given.seeds else None
-        if confirms:
-            parameters["seed"] = confirm.seed(given.seeds, chapter)
+        parameters = profiles.parameters(chapter, given.profile)
+        if given.parameters:
+            from book.tools import literals
+
+            parameters |= literals.given(chapter, given.parameters)
+        variant = variants.check(given.seeds or "")
+        confirms = confirm.provenance(chapter, given.profile, variant) if variant else None
+        parameters |= confirm.parameters(chapter, variant)
         output = given.output or ROOT / "build" / "chapters" / f"{chapter}.ipynb"
         execute(chapter, parameters, output, given.quiet, confirms)
     except BuildError as error:
@@ -177,6 +197,7 @@ def run(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Let the build's stem execute the chapter, or do it here."""
+    chapters.speak_anywhere()
     try:
         status = workers.ask(arguments)
     except KeyboardInterrupt:

@@ -4,63 +4,64 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
 
-from book.tools import api, confirm, sources
+from book.tools import (
+    api,
+    boxes,
+    findings_pages,
+    front,
+    glossary,
+    licences,
+    notation,
+    papers,
+    places,
+    published,
+    sweep_pages,
+)
 from book.tools.chapters import ROOT
-from book.tools.records import ABSENT, Run, recorded
+from book.tools.findings import OWN, Findings
+from book.tools.records import ABSENT, Run
 from lmc_helpers import claims
-from lmc_helpers.claims.criteria import Claim, Part
 
 TEMPLATES = ROOT / "book" / "templates"
-PAGES = ("summary.md", "scoreboard.md", "errata.md", "statistics.md", "rooms.md")
-PAPERS = {
-    "Z": "Zhan, Li & Wu: permutations in two-layer networks",
-    "P": "Brea, Şimşek, Illing & Gerstner: permutation saddles",
-    "G": "Zhao, Dehmamy, Walters & Yu: parameter-space symmetry",
-    "I": "Bürgin, Herbst, Lin & Jegelka: neuron identifiability",
-    "X": "Beyond the papers",
-}
-
-
+EXECUTED = "book/executed"
+FOUND = (
+    *("scoreboard.md", "errata.md", "statistics.md", "rooms.md"),
+    *("verdicts.md", "fields.md", "licences.md", "glossary.md", "notation.md"),
+)
+PAGES = (*front.PAGES, *FOUND)
+MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
-LABELS = {"paper": "printed", "reading": "read as", "ours": "criterion"}
-WRONG = (claims.CORRECTED, claims.FAILS, claims.BROKEN)
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper and what the ledger says of it."""
-
-    letter: str
-    title: str
-    claims: list[Claim]
-
-    @property
-    def authors(self) -> str:
-        """The title as far as the colon."""
-        return self.title.partition(":")[0]
 
 
 def cell(text: str) -> str:
-    """A text with formulas as it may stand in a cell of a Markdown table."""
+    r"""A text with formulas as it may stand in Markdown, in a cell of a table too: no HTML, links or emphasis.
+
+    Examples
+    --------
+    >>> print(cell("a_b | $|x|$ <b> [0, 1]"))
+    a\_b \| $\vert x\vert $ \<b> \[0, 1]
+    """
     pieces = text.replace("\n", " ").split("$")  # formulas are those in odd places
     for at, piece in enumerate(pieces):
         if at % 2:
             pieces[at] = piece.replace("\\|", "\\Vert ").replace("|", "\\vert ")
         else:
-            pieces[at] = piece.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+            pieces[at] = MARKUP.sub(r"\\\g<0>", piece)
     return "$".join(pieces)
 
 
 def badge(verdict: str) -> str:
-    """A verdict on its colour; what is not yet in the book has none."""
-    return verdict if verdict == ABSENT else f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{verdict}</span>'
+    """A verdict with its symbol on its colour; what is not yet in the book has none."""
+    if verdict == ABSENT:
+        return verdict
+    symbol = f'<span class="lmc-symbol" aria-hidden="true">{claims.symbol(verdict)}</span>'
+    return f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{symbol} {verdict}</span>'
 
 
 def link(chapter: str) -> str:
@@ -68,57 +69,13 @@ def link(chapter: str) -> str:
     return f"[](/book/executed/{chapter}.ipynb)"
 
 
-def confirmation(record: dict, part: Part, current: bool) -> str:
-    """What a confirmatory run found, with its commits; or that its criteria or code have changed since."""
-    value, ran = claims.measured(part, record), f"{record['device']}, {record['date']}"
-    if not current:
-        return f"{value}; out of date: criteria or code have changed since commit {record['commit'][:10]} ({ran})"
-    return (
-        f"{value}: {record['verdict']}; criteria fixed at commit {record['seeds'][:10]}, confirmed at commit "
-        f"{record['commit'][:10]} with a seed from the former ({ran})"
-    )
-
-
-def confirmations() -> dict[str, str]:
-    """Part → what its record at paper scale says."""
-    known, parts = sources.Sources(), _parts()
-    return {
-        id: confirmation(record, parts[id], confirm.is_current(record, known))
-        for id, record in recorded().items()
-        if id in parts
-    }
-
-
-def statements(ledger: Iterable[Claim], found: dict[str, str]) -> list[tuple[list[str], str, str]]:
-    """Every statement: its parts, its kind (``results`` or ``details`` of a paper, or ``ours``), and its verdict.
-
-    Readings of one statement are one statement, with the verdict of the best of them.
-    """
-    judged = []
-    for claim in ledger:
-        groups: dict[str, list[Part]] = {}
-        for id, part in claim.parts.items():
-            groups.setdefault(part.one_of or id, []).append(part)
-        for group in groups.values():
-            headline = any(part.weight == claims.HEADLINE for part in group)
-            kind = "ours" if group[0].whose == claims.OURS else "results" if headline else "details"
-            ids = [part.id for part in group]
-            judged.append((ids, kind, claims.best_reading([found[id] for id in ids])))
-    return judged
-
-
-def _parts() -> dict[str, Part]:
-    return {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
-
-
-def how_many_stood() -> dict[str, int]:
-    """What the confirmatory runs came to: parts, up-to-date records, verdicts as expected, open, and otherwise."""
-    known, parts = sources.Sources(), _parts()
-    current = [r for id, r in recorded().items() if id in parts and confirm.is_current(r, known)]
-    stood = [r for r in current if r["verdict"] == parts[r["part"]].expected]
-    left = [r for r in current if r["verdict"] == claims.OPEN != parts[r["part"]].expected]
-    counts = {"parts": len(parts), "current": len(current), "stood": len(stood), "open": len(left)}
-    return counts | {"otherwise": len(current) - len(stood) - len(left)}
+def confirmed(findings: Findings) -> dict[str, list[str]]:
+    """What the confirmatory runs came to: all up-to-date parts, those as expected, open, and decided otherwise."""
+    came = {id: (f.paper["verdict"], f.part.expected) for id, f in findings.parts.items() if f.paper}
+    stood = [id for id, (verdict, expected) in came.items() if verdict == expected]
+    left = [id for id, (verdict, expected) in came.items() if verdict == claims.OPEN != expected]
+    otherwise = [id for id in came if id not in stood and id not in left]
+    return {"current": list(came), "stood": stood, "open": left, "otherwise": otherwise}
 
 
 def environment() -> jinja2.Environment:
@@ -131,52 +88,97 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
-    found.globals |= {"measured": claims.measured, "stated": STATED, "labels": LABELS}
+    found.filters |= findings_pages.filters(cell) | front.FILTERS
+    found.globals |= front.GLOBALS
+    found.globals |= {"stated": STATED, "short": papers.short, "heading": papers.heading}
     return found
 
 
-def content(run: Run) -> dict:
-    """All that the templates may use."""
-    ledger = claims.ledger()
-    by_paper = {letter: [c for c in ledger.values() if c.paper == letter] for letter in PAPERS}
-    judged = statements(ledger.values(), run.found)
-    counts = {
-        kind: Counter(verdict for _, what, verdict in judged if what == kind) for kind in ("results", "details", "ours")
-    }
-    return {
-        "papers": [Paper(letter, title, by_paper[letter]) for letter, title in PAPERS.items()],
-        "verdicts": run.verdicts,
-        "found": run.records,
-        "confirmed": confirmations(),
-        "stood": how_many_stood(),
-        "differing": {id: claims.differing(claim, run.found) for id, claim in ledger.items()},
-        "open": claims.OPEN,
-        "counts": counts,
-        "order": [verdict for verdict in claims.VERDICTS if any(found[verdict] for found in counts.values())],
+def provenance(runs: list[dict]) -> dict:
+    """What all runs have in common, said once, and what differs between them, for columns of a table.
+
+    Examples
+    --------
+    >>> runs = [{"profile": "smoke", "device": "cpu", "commit": "a", "date": day} for day in ("1", "2")]
+    >>> provenance(runs)
+    {'same': {'profile': 'smoke', 'device': 'cpu', 'commit': 'a'}, 'varying': ['date']}
+    """
+    values = {name: {run[name] for run in runs} for name in ("profile", "device", "commit", "date")}
+    same = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
+    return {"same": same, "varying": [name for name in values if name not in same]}
+
+
+def together(*known: dict) -> dict:
+    """What several modules give to the templates.
+
+    Raises
+    ------
+    ValueError
+        if two of them give the same name.
+
+    Examples
+    --------
+    >>> together({"papers": 1}, {"cards": 2})
+    {'papers': 1, 'cards': 2}
+    """
+    counts = Counter(name for one in known for name in one)
+    if twice := sorted(name for name, count in counts.items() if count > 1):
+        raise ValueError(f"the templates are given twice: {', '.join(twice)}")
+    return {name: value for one in known for name, value in one.items()}
+
+
+def content(run: Run, findings: Findings) -> dict:
+    """All that the templates may use, but for what the first page alone does."""
+    known = {
+        "confirmed": confirmed(findings),
+        "parts": len(findings.parts),
+        "own": sum(statement.kind == OWN for statement in findings.statements),
         "surprises": run.surprises,
-        "done": sum(verdict != ABSENT for verdict in run.verdicts.values()),
-        "wrong": [id for ids, kind, verdict in judged if kind != "ours" and verdict in WRONG for id in ids],
+        "examples": boxes.examples(findings),
         "rooms": api.rooms(),
+        "fields": published.fields(),
+        "licences": licences.shipped(),
+        "concepts": glossary.uses(glossary.terms()),
+        "letters": notation.letters(),
         "runs": run.statistics,
         "versions": sorted({v for r in run.statistics for v in ({"Python": r["python"]} | r["versions"]).items()}),
         "seconds": sum(r["seconds"] for r in run.statistics),
     }
+    known |= provenance(run.statistics)
+    return together(known, findings_pages.content(findings), sweep_pages.content(run.statistics))
 
 
 def api_pages() -> dict[str, str]:
     """The API's pages, one a room: file name → text."""
-    template = environment().get_template("room.md")
-    return {f"{room.name}.md": template.render(room=room) for room in api.rooms()}
+    template, known = environment().get_template("room.md"), api.users()
+    rooms = api.rooms()
+    used = {module: api.used_of(module, known) for room in rooms for module in room.modules}
+    return {f"{room.name}.md": template.render(room=room, used=used) for room in rooms}
 
 
-def write(run: Run, book: Path) -> None:
+def addresses(run: Run) -> dict[str, dict[str, str]]:
+    """Id or part → its verdict, and the page and anchor that lead to it: the box, or the row on the scoreboard."""
+    found = {}
+    for id, verdict in (run.verdicts | run.found).items():
+        record = run.records.get(id)
+        page, anchor = f"{EXECUTED}/{record['chapter']}" if record else "book/scoreboard", places.row(id)
+        found[id] = {"verdict": verdict, "slug": claims.slug(verdict), "symbol": claims.symbol(verdict), "page": page}
+        found[id]["anchor"] = places.box(id) if record else anchor
+    return found
+
+
+def write(run: Run, findings: Findings, book: Path) -> None:
     """Write what is generated to a staged book: parts of pages, the API's pages, and ``claims.json``."""
-    known, templates = content(run), environment()
+    first = front.content(run, findings.there, book / "extra")
+    known, templates = together(content(run, findings), first), environment()
     texts = {book / "generated" / name: templates.get_template(name).render(known) for name in PAGES}
     texts |= {book / "api" / name: text for name, text in api_pages().items()}
-    listing = [{"id": id.partition(".")[0]} | record for id, record in run.records.items()]
-    published = {"verdicts": run.verdicts, "parts": listing, "recorded": list(recorded().values())}
-    texts[book / "extra" / "claims.json"] = json.dumps(published, indent=1, ensure_ascii=False) + "\n"
+    of_papers = findings_pages.pages(known, lambda name, here: templates.get_template(name).render(here))
+    texts |= {book / name: text for name, text in of_papers.items()}
+    texts[book / "extra" / "claims.json"] = json.dumps(published.published(run), indent=1, ensure_ascii=False) + "\n"
+    texts[book / "extra" / "claims.schema.json"] = published.schema()
+    texts[book / "extra" / licences.FILE] = licences.text(known["licences"])
+    texts[book / "generated" / "verdicts.json"] = json.dumps(addresses(run), indent=1) + "\n"
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
+from book.tools import inputs
 from book.tools.chapters import NOTEBOOKS, BuildError, chapters, short
-from lmc_helpers.claims.intervals import Entry, LedgerError
-from lmc_helpers.claims.reading import explained, load
+from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import place
 
 PROFILES = NOTEBOOKS / "profiles"
+Size = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=False)]
 Value = bool | int | float | str | None
 
 
 class Settings(Entry):
     """One chapter at one profile."""
 
-    budget_s: float = Field(gt=0, strict=False, description="seconds that the chapter may take on one core")
+    budget_s: Size = Field(description="seconds that the chapter may take on one core")
     parameters: dict[str, Value | list[Value]] = Field(default_factory=dict, description="others keep their defaults")
+    open: dict[str, str] = Field(
+        default_factory=dict,
+        description="parts that these settings leave open by design → the profile that decides them",
+    )
 
 
 class Profile(Entry):
     """What a profile is for, what it takes, and the parameters of each chapter."""
 
     says: str = Field(description="what the profile is for")
-    pages_s: float = Field(gt=0, strict=False, description="seconds that the pages may take")
-    memory_gib: float = Field(gt=0, strict=False)
-    disk_gib: float = Field(gt=0, strict=False)
+    pages_s: Size = Field(description="seconds that the pages may take")
+    memory_gib: Size
+    disk_gib: Size
     chapters: dict[str, Settings] = Field(description="by the chapter's name without its number")
 
 
@@ -44,15 +51,11 @@ def profile(name: str) -> Profile:
     if name not in known:
         raise BuildError(f"profile {name!r} does not exist; allowed: {', '.join(known)}")
     path = PROFILES / f"{name}.yaml"
-    try:
-        found = Profile.model_validate(load(path))
-    except ValidationError as error:
-        raise BuildError(str(explained(error, path.name))) from None
-    except LedgerError as error:
-        raise BuildError(str(error)) from None
-    unknown = set(found.chapters) - set(map(short, chapters()))
+    found = inputs.read(path, Profile, f"a mapping with {', '.join(Profile.model_fields)}")
+    unknown = sorted(set(found.chapters) - set(map(short, chapters())))
     if unknown:
-        raise BuildError(f"profile {name!r} names chapters that do not exist: {', '.join(sorted(unknown))}")
+        where = place(path, "chapters", unknown[0])
+        raise BuildError(f"{where}: profile {name!r} names chapters that do not exist: {', '.join(unknown)}")
     return found
 
 

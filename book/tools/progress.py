@@ -5,18 +5,18 @@ Runs and chapters say in one line that they start and in another that they are d
 
 from __future__ import annotations
 
+import contextlib
 import heapq
-import json
 import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from book.tools import profiles
+from book.tools import profiles, sources, variants
 from book.tools.chapters import ROOT, chapters
 
-STARTED = re.compile(r"((?:run )?\w+): (?:running at \w+|training .+)")
-DONE = re.compile(r"((?:run )?\w+): done in ([\d.]+) s")
+STARTED = re.compile(r"((?:run )?[\w.@]+): (?:running at \w+|training .+)")
+DONE = re.compile(r"((?:run )?[\w.@]+): done in ([\d.]+) s")
 RUN = "run "  # what the lines of training runs begin with
 KINDS = (RUN, "")  # runs and chapters, each with a pace of its own
 
@@ -26,10 +26,8 @@ def _memory(profile: str) -> Path:
 
 
 def _last(profile: str) -> dict[str, float]:
-    try:
-        return json.loads(_memory(profile).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    found = sources.read(_memory(profile))
+    return {chapter: s for chapter, s in found.items() if isinstance(s, (int, float)) and 0 < s < float("inf")}
 
 
 def expected(profile: str) -> dict[str, float]:
@@ -64,7 +62,7 @@ class Progress:
     profile : str
         what is built; the times of finished chapters are kept for the next build of it.
     stale : list of str
-        the chapters that will run.
+        the chapters that will run, by their titles (``book/tools/variants.py``).
     cores : int or None
         how many run side by side; None, on a cluster, foresees nothing.
     after : float
@@ -88,7 +86,7 @@ class Progress:
         self.profile, self.cores, self.after, self.clock = profile, cores, after, clock
         self.titles = {RUN + digest: title for digest, (title, _) in (runs or {}).items()}
         trained = {RUN + digest: seconds for digest, (_, seconds) in (runs or {}).items()}
-        of_chapters = {chapter: every[chapter] for chapter in stale}
+        of_chapters = {title: every[variants.chapter(title)] for title in stale}
         self.waiting = _longest_first(trained) | _longest_first(of_chapters)  # in the order in which they start
         self.running: dict[str, tuple[float, float]] = {}  # name → seconds expected, time of its start
         self.total = {kind: sum(_kind(name) == kind for name in self.waiting) for kind in KINDS}
@@ -109,7 +107,7 @@ class Progress:
             if kind == RUN:
                 text = f"run {count}: {self.titles.get(name, name)}, done in {seconds:.0f} s"
             else:
-                self._remember(name, seconds)
+                self._remember(variants.chapter(name), seconds)
                 text = f"[{count}] {name}: done in {seconds:.0f} s"
             left = self.left()
             text += f", {in_words(left)}" if left else ""
@@ -133,9 +131,8 @@ class Progress:
         return min(max(taken / foreseen, 0.1), 10.0) if foreseen else 1.0
 
     def _remember(self, chapter: str, seconds: float) -> None:
-        path = _memory(self.profile)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(_last(self.profile) | {chapter: seconds}, indent=1) + "\n", encoding="utf-8")
+        with contextlib.suppress(OSError):  # a full disk is said by who needs it
+            sources.write(_memory(self.profile), _last(self.profile) | {chapter: seconds})
 
 
 def _kind(name: str) -> str:

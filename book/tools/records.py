@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from book.tools import sources
+from book.tools import inputs, products, sources
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers import claims
 
 RECORDED = ROOT / "book" / "recorded"
 PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date", "seeds", "code")
 ABSENT = "not yet in the book"
+SHOWN = "a page of the book"
 
 
 def notebook(path: Path) -> dict:
@@ -23,12 +23,9 @@ def notebook(path: Path) -> dict:
     Raises
     ------
     BuildError
-        if it is not there: its chapter was not executed.
+        if it is not there, cut off, or no executed chapter of this version; see :mod:`book.tools.products`.
     """
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BuildError(f"{path.stem} was not executed: no {path}") from None
+    return products.notebook(path)
 
 
 def records(path: Path) -> list[dict]:
@@ -91,9 +88,10 @@ class Run:
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
-        """Id → the verdict of its headlines; an id without parts is not yet in the book."""
+        """Id → the verdict of its headlines; an id without parts is a page of the book, or not yet in it."""
         return {
-            id: claims.of_claim(claim, self.found) if claim.parts else ABSENT for id, claim in claims.ledger().items()
+            id: claims.of_claim(claim, self.found) if claim.parts else SHOWN if claim.page else ABSENT
+            for id, claim in claims.ledger().items()
         }
 
     @cached_property
@@ -109,11 +107,15 @@ def recorded_path(profile: str) -> Path:
 
 
 def recorded(profile: str = "paper") -> dict[str, dict]:
-    """Part → the outcome of its confirmatory run, as it stands beside the book."""
+    """Part → the outcome of its confirmatory run, as it stands beside the book.
+
+    Raises
+    ------
+    BuildError
+        if the file is cut off, or holds anything but a list of records.
+    """
     path = recorded_path(profile)
-    if not path.exists():
-        return {}
-    return {record["part"]: record for record in json.loads(path.read_text(encoding="utf-8"))}
+    return {record["part"]: record for record in inputs.listed(path)} if path.exists() else {}
 
 
 def pictures(notebook: dict) -> dict[str, bytes]:

@@ -5,11 +5,16 @@ make reference
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch()
+
 import sys
 
 import nbformat
 
-from book.tools import chapters
+from book.tools import chapters, stopping
 from book.tools.chapters import ROOT
 
 REFERENCES = ROOT / "tests" / "reference"
@@ -35,15 +40,15 @@ def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return output
 
 
-def main() -> int:
+def write() -> None:
+    """Store the references of all chapters; those of chapters that are no more go."""
     REFERENCES.mkdir(exist_ok=True)
     for stale in set(REFERENCES.glob("*.ipynb")) - {REFERENCES / f"{c}.ipynb" for c in chapters.chapters()}:
         stale.unlink()
     for chapter in chapters.chapters():
         nbformat.write(reference(chapter), REFERENCES / f"{chapter}.ipynb")
         print(REFERENCES / f"{chapter}.ipynb")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(stopping.status(write))

@@ -5,9 +5,16 @@ python -m book.tools.schemas
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch()
+
 import json
+import sys
 from pathlib import Path
 
+from book.tools import stopping
 from book.tools.chapters import ROOT
 
 
@@ -31,7 +38,12 @@ def schemas() -> dict[Path, str]:
     }
 
 
-if __name__ == "__main__":
+def write() -> None:
+    """Write all of them and say where."""
     for path, text in schemas().items():
         path.write_text(text, encoding="utf-8")
         print(path)
+
+
+if __name__ == "__main__":
+    sys.exit(stopping.status(write))

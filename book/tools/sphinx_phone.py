@@ -1,13 +1,15 @@
-"""Sphinx extension: on narrow screens a figure's panels stand one below the other.
+"""Sphinx extension: on narrow screens a figure's panels stand one below the other; figures further down load late.
 
 The executed chapters hold each figure twice (``book/tools/staging.py``). myst-nb calls the file of an image by the
 SHA-256 of its bytes; the picture for phones lies under the same name in ``phone/``, from where the browser takes it
-when the screen is narrow. Alternative text, caption and size stay those of the image.
+when the screen is narrow. Alternative text and caption stay those of the image. Every figure says its size, so that
+nothing moves when it comes; all but the first of a page come when a reader gets near.
 """
 
 from __future__ import annotations
 
 import re
+import struct
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -17,18 +19,30 @@ NARROW = "(max-width: 600px)"
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([0-9a-f]{64}\.png)"[^>]*>')
 
 
+def size(png: Path) -> str:
+    """Width and height of a PNG as attributes of HTML."""
+    with png.open("rb") as file:
+        width, height = struct.unpack(">2I", file.read(24)[16:])
+    return f'width="{width}" height="{height}"'
+
+
 def offer_phone_pictures(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Let each image that has a picture for phones offer it."""
+    """Let each image say its size and offer the picture for phones that it has."""
     folders = [Path(app.confdir) / extra / FOLDER for extra in app.config.html_extra_path]
-    known = {path.name for folder in folders if folder.is_dir() for path in folder.iterdir()}
+    phone = {path.name: path for folder in folders if folder.is_dir() for path in folder.iterdir()}
+    wide = {Path(name).name: Path(app.srcdir) / name for name in app.env.images}
+    first = IMAGE.search(context.get("body", ""))
 
     def wrapped(image: re.Match) -> str:
-        if image[1] not in known:
-            return image[0]
-        source = f"{context['pathto'](FOLDER, 1)}/{image[1]}"
-        return f'<picture><source media="{NARROW}" srcset="{source}">{image[0]}</picture>'
+        name = image[1]
+        late = "" if first and image.start() == first.start() else ' loading="lazy"'
+        shown = f"{image[0].rstrip('/> ')} {size(wide[name])}{late}>" if name in wide else image[0]
+        if name not in phone:
+            return shown
+        source = f"{context['pathto'](FOLDER, 1)}/{name}"
+        return f'<picture><source media="{NARROW}" srcset="{source}" {size(phone[name])}>{shown}</picture>'
 
-    if known and "body" in context:
+    if first:
         context["body"] = IMAGE.sub(wrapped, context["body"])
 
 

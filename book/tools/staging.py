@@ -1,5 +1,8 @@
 """An executed chapter as its page shows it: without what only repeats, with pictures for phones beside the wide ones.
 
+The boxes of its claims are written anew, from what the chapter stored, the ledger and the record at paper scale: a page
+has the newest box although its chapter was not run again.
+
 ``figures.show`` stores every figure twice, the second time with its panels in one column under the name ``…-phone``.
 Here that one becomes a file of its own, named by the SHA-256 of the wide picture, which is also what the page's image
 is called; ``sphinx_phone`` finds it by that name.
@@ -9,15 +12,21 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import html
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from book.tools import moving, places
 from book.tools.records import pictures
 from lmc_helpers import claims
+from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.formulas import Address
 
 PHONE = "-phone"
 FOLDED = "hide-input"
 LABEL = "Parameters of this run"
+BOOK = ".."  # the folder of the book's pages, from those of its chapters
+THEOREM = re.compile(r"^# ```+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
 PROMPTS = ("code_prompt_show", "code_prompt_hide")
 
 
@@ -94,25 +103,76 @@ def _is_phone(output: dict, known: dict[str, bytes]) -> bool:
     return name.endswith(PHONE) and name.removesuffix(PHONE) in known
 
 
-def add_confirmations(notebook: dict, confirmed: dict[str, str]) -> None:
-    """Write under every claim's box what the record at paper scale says of it."""
+def links(part: Part, errata: set[str], address: Address) -> claims.Links:
+    """Where a part's box stands, and where it leads from a chapter's page."""
+    return claims.Links(
+        anchor=places.box(part.id),
+        row=f"{BOOK}/scoreboard.html#{places.row(part.id)}",
+        erratum=f"{BOOK}/{places.errata(part.id)}.html#{places.erratum(part.id)}" if part.id in errata else "",
+        grammar=f"{BOOK}/{places.VERDICTS}.html",
+        address=address,
+    )
+
+
+def rebuild_boxes(notebook: dict, shown: Shown) -> None:
+    """Write every claim's box anew, from the stored verdict, the ledger and the record at paper scale."""
+    run = notebook["metadata"].get("lmc", {})
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            claim = output.get("metadata", {}).get(claims.MIME)
-            if claim and claim["part"] in confirmed and "text/html" in output["data"]:
-                row = f"<tr><th>at paper scale</th><td>{html.escape(confirmed[claim['part']])}</td><td></td></tr>"
-                box = "".join(output["data"]["text/html"])
-                output["data"]["text/html"] = box.replace('<tr class="verdict">', f'{row}<tr class="verdict">')
+            record = output.get("metadata", {}).get(claims.MIME)
+            part = shown.parts.get(record["part"]) if record else None
+            if record and part and "text/html" in output["data"]:
+                there = links(part, shown.errata, lambda word: shown.address(word, run.get("chapter", "")))
+                output["data"]["text/html"] = claims.render(
+                    part, record, shown.confirmed.get(part.id), links=there, run=run.get("profile", "")
+                )
 
 
-def stage(notebook: dict, phone: Path, confirmed: dict[str, str]) -> dict:
-    """A notebook ready for its page; its pictures for phones go to the folder ``phone``.
+def theorems(source: str, chapter: str) -> dict[str, tuple[str, str]]:
+    r"""The theorems of a chapter's source: label → chapter, and kind, number and title as a text of the ledger.
 
-    ``confirmed`` says what stands in the record at paper scale, part → words.
+    They are counted as ``sphinx_numbers`` counts them: all kinds but proofs together.
+
+    Examples
+    --------
+    >>> theorems("# ```{prf:theorem} The limit\n# :label: thm-limit\n", "12_overlap_theorem")
+    {'thm-limit': ('12_overlap_theorem', 'Theorem 12.1 (The limit)')}
     """
-    add_confirmations(notebook, confirmed)
+    found = {}
+    numbered = (hit for hit in THEOREM.finditer(source) if hit[1] != "proof")
+    for count, hit in enumerate(numbered, 1):
+        kind, title, label = hit.groups()
+        if label:
+            name = f"{kind.capitalize()} {int(chapter[:2])}.{count}"
+            found[label] = chapter, name + (f" ({title.strip()})" if title.strip() else "")
+    return found
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the boxes of a book show besides what its chapters stored."""
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    confirmed: dict[str, dict] = field(default_factory=dict)  # part → record at paper scale, with ``current``
+    errata: set[str] = field(default_factory=set)  # parts that are in the errata in this run
+    theorems: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def address(self, word: str, chapter: str) -> tuple[str, str] | None:
+        """Address and text of the link that an id or the label of a theorem becomes on a chapter's page."""
+        if word in self.parts or any(part.startswith(f"{word}.") for part in self.parts):
+            return f"{BOOK}/scoreboard.html#{places.row(word)}", word
+        if word not in self.theorems:
+            return None
+        home, text = self.theorems[word]
+        return f"{'' if home == chapter else home + '.html'}#{word}", text
+
+
+def stage(notebook: dict, phone: Path, shown: Shown) -> dict:
+    """A notebook ready for its page; its pictures for phones go to the folder ``phone``."""
+    rebuild_boxes(notebook, shown)
     fold_parameters(notebook)
     label_folds(notebook)
+    moving.describe(notebook)
     phone.mkdir(parents=True, exist_ok=True)
     for name, picture in take_phone_pictures(notebook).items():
         (phone / name).write_bytes(picture)

@@ -15,7 +15,6 @@ python -m book.tools.workers SOCKET     ends when its standard input does, that 
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import importlib
@@ -24,15 +23,14 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, cast
+
+from book.tools import supervise
+from book.tools.prepared import Prepared
 
 ADDRESS = "LMC_STEM"
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -50,18 +48,13 @@ def possible() -> bool:
 
 
 @contextlib.contextmanager
-def stem(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Start a stem; the environment for those who may ask it."""
-    with tempfile.TemporaryDirectory(prefix="lmc-") as folder:
-        address = str(Path(folder) / "stem")
-        command = [sys.executable, "-m", "book.tools.workers", address]
-        process = subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE)
-        try:
-            yield environment | {ADDRESS: address}
-        finally:
-            assert process.stdin
-            process.stdin.close()
-            process.wait()
+def stem(root: Path, environment: dict[str, str], lock: int | None = None) -> Iterator[dict[str, str]]:
+    """Start a stem in a folder that has no other; the environment for those who may ask it there."""
+    address = Path("build", ".stem")  # from ``root``: the address of a socket has 107 bytes at most
+    (root / address).unlink(missing_ok=True)
+    with supervise.started([sys.executable, "-m", "book.tools.workers", str(address)], root, environment, lock):
+        yield environment | {ADDRESS: str(address)}
+    (root / address).unlink(missing_ok=True)
 
 
 def ask(arguments: list[str]) -> int | None:
@@ -92,7 +85,12 @@ def serve(address: str) -> None:
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the workers, and this process ends with the build
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(address)
+        before = os.umask(0o077)  # nobody else may ask
+        try:
+            listening.bind(address)
+        except OSError:  # a disk without sockets: chapters do without
+            return
+        os.umask(before)
         listening.listen()
         for module in AHEAD:
             importlib.import_module(module)
@@ -137,116 +135,13 @@ def _end_with(connection: socket.socket) -> None:
     """Stop this process as Ctrl-C would when the one that asked is gone, and at the latest after five seconds."""
     with contextlib.suppress(OSError):
         connection.recv(1)
+    silent = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):  # nobody is there to be told
+        os.dup2(silent, stream)
     os.kill(os.getpid(), signal.SIGINT)
     threading.Event().wait(5)
     os._exit(130)
 
 
-class Prepared:
-    """A forked process that waits to become a kernel; it looks like a ``subprocess.Popen`` to those who manage it."""
-
-    current: Prepared | None = None
-    stdin = stdout = stderr = None
-
-    def __init__(self, connection: socket.socket):
-        self.returncode: int | None = None
-        read, self._tell = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(self._tell)
-            connection.close()
-            _become_kernel(read)
-        os.close(read)
-
-    def launch(self, arguments: list[str], environment: dict[str, str], folder: str) -> None:
-        """Make it a kernel with these arguments."""
-        with os.fdopen(self._tell, "w") as tell:
-            json.dump([arguments, environment, folder], tell)
-
-    def poll(self) -> int | None:
-        """Its exit status, None while it runs."""
-        if self.returncode is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
-
-    def wait(self) -> int:
-        """Wait until it ends."""
-        if self.returncode is None:
-            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """Send it a signal while it runs."""
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End it."""
-        self.send_signal(signal.SIGKILL)
-
-
-def _become_kernel(read: int) -> None:
-    """Wait for arguments, then run a kernel as ``python -m ipykernel_launcher`` would, in a session of its own."""
-    try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.setsid()
-        with os.fdopen(read) as pipe:
-            told = pipe.read()
-        if told:
-            arguments, environment, folder = json.loads(told)
-            os.environ.clear()
-            os.environ.update(environment)
-            os.chdir(folder)
-            if sys.path[0] in ("", folder):
-                del sys.path[0]
-            importlib.invalidate_caches()
-            sys.argv = ["ipykernel_launcher", *arguments]
-            from ipykernel import kernelapp
-
-            kernelapp.launch_new_instance()
-        atexit._run_exitfuncs()
-        os._exit(0)
-    except SystemExit:
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(1)
-
-
-def provide() -> None:
-    """Let kernels of this process be the prepared one, if there is one."""
-    if Prepared.current is None:
-        return
-    from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
-
-    class Provisioner(LocalProvisioner):
-        async def launch_kernel(self, cmd, **kwargs):
-            prepared, Prepared.current = Prepared.current, None
-            if prepared is None or cmd[0] != sys.executable or "ipykernel_launcher" not in cmd:
-                return await super().launch_kernel(cmd, **kwargs)
-            # A kernel ends with its parent; it has read JPY_PARENT_PID already, when it was not yet known.
-            arguments = [*cmd[cmd.index("ipykernel_launcher") + 1 :], f"--IPKernelApp.parent_handle={os.getpid()}"]
-            prepared.launch(arguments, dict(kwargs.get("env") or os.environ), kwargs.get("cwd") or os.getcwd())
-            self.process = cast(Any, prepared)
-            self.pid = self.pgid = prepared.pid
-            return self.connection_info
-
-    class Entry(EntryPoint):
-        def load(self):
-            return Provisioner
-
-    factory = KernelProvisionerFactory.instance()
-    factory.provisioners["prepared"] = Entry("prepared", "book.tools.workers", "jupyter_client.kernel_provisioners")
-    factory.default_provisioner_name = "prepared"
-
-
 if __name__ == "__main__":
-    from book.tools import workers
-
-    workers.serve(sys.argv[1])
+    serve(sys.argv[1])

@@ -30,6 +30,7 @@ from functools import reduce
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.assignment import assign, matched_sum
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.permutations import Permutations
@@ -110,6 +111,10 @@ def moments(za: torch.Tensor, zb: torch.Tensor) -> Moments:
     >>> both.correlations().round(decimals=9).tolist(), both.dead[0].tolist()
     ([[[-1.0, 0.0], [0.0, 0.0]]], [[False, True]])
     """
+    expect.tensor(za, "za", finite=False)
+    expect.tensor(zb, "zb", finite=False)
+    if not za.numel():
+        raise ValueError(f"za has shape {tuple(za.shape)}; allowed: (P, n, m), no axis empty")
     if za.shape != zb.shape or za.ndim != 3 or za.shape[1] < 1:
         raise ValueError(f"activations {tuple(za.shape)} and {tuple(zb.shape)}; allowed: equal shapes (P, n >= 1, m)")
     z = torch.stack([za.detach(), zb.detach()]).double()  # (2, P, n, m)
@@ -133,6 +138,11 @@ def merge(first: Moments, second: Moments) -> Moments:
     Moments
         of all samples.
 
+    Raises
+    ------
+    ValueError
+        if the units differ in number.
+
     Examples
     --------
     >>> z = torch.arange(6.0).reshape(1, 6, 1) ** 2
@@ -140,6 +150,14 @@ def merge(first: Moments, second: Moments) -> Moments:
     >>> bool(torch.allclose(parts.squares, moments(z, z).squares))
     True
     """
+    if not isinstance(first, Moments):
+        raise ValueError(f"first is {type(first).__name__}; allowed: Moments")
+    if not isinstance(second, Moments):
+        raise ValueError(f"second is {type(second).__name__}; allowed: Moments")
+    if first.means.shape != second.means.shape:
+        raise ValueError(
+            f"first has means {tuple(first.means.shape)}, second {tuple(second.means.shape)}; allowed: the same units"
+        )
     n = first.n + second.n
     shift = second.means - first.means  # (2, P, m)
     weight = first.n * second.n / n
@@ -180,6 +198,12 @@ def recorded_moments(a: Stack, b: Stack, x: torch.Tensor, batch: int = 256) -> d
     >>> {g: (found.n, found.products.shape) for g, found in recorded_moments(nets, nets, torch.ones(7, 2), 4).items()}
     {'0': (7, torch.Size([2, 5, 5]))}
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.tensor(x, "x")
+    expect.integer(batch, "batch")
     if a.model != b.model or len(a) != len(b):
         raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
     if len(x) < 1 or batch < 1:
@@ -288,6 +312,9 @@ def match_moments(found: dict[str, Moments], objective: str = "correlation") -> 
     >>> match_moments({"hidden": moments(z, z[:, :, [2, 0, 1]])}).permutations["hidden"].tolist()
     [[1, 2, 0]]
     """
+    if not isinstance(found, dict) or not found:
+        raise ValueError(f"found is {type(found).__name__}; allowed: Moments of one group or more")
+    expect.text(objective, "objective")
     if objective not in OBJECTIVES:
         raise ValueError(f"objective = {objective!r} is unknown; allowed: {', '.join(OBJECTIVES)}")
     few = {g: one.n for g, one in found.items() if one.n < 2}
@@ -333,4 +360,5 @@ def activation_matching(
     >>> activation_matching(a, a.permuted({"0": torch.tensor([[2, 0, 3, 1]])}), x).permutations["0"].tolist()
     [[1, 3, 0, 2]]
     """
+    expect.text(objective, "objective")
     return match_moments(recorded_moments(a, b, x, batch), objective)

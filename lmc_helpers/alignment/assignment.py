@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
+from lmc_helpers import expect
 from lmc_helpers.networks.permutations import Symmetry, Tensors
 
 __all__ = ["assign", "check_ends", "matched_sum"]
@@ -34,6 +35,9 @@ def assign(gains: torch.Tensor) -> torch.Tensor:
     >>> assign(torch.tensor([[1.0, 3.0], [2.0, 3.5]])).tolist()
     [1, 0]
     """
+    expect.tensors({"gains": gains})
+    if gains.is_complex():
+        raise ValueError(f"gains have dtype {gains.dtype}; allowed: real numbers")
     if gains.ndim < 2 or gains.shape[-1] != gains.shape[-2] or not gains.shape[-1]:
         raise ValueError(f"gains have shape {tuple(gains.shape)}; allowed: (..., m, m) with m >= 1")
     if not torch.isfinite(gains).all():
@@ -60,11 +64,24 @@ def matched_sum(gains: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit, or p holds what is no unit.
+
     Examples
     --------
     >>> matched_sum(torch.tensor([[1.0, 3.0], [2.0, 3.5]]), torch.tensor([1, 0])).item()
     5.0
     """
+    expect.tensor(gains, "gains", finite=False)
+    expect.permutation(p, "p")
+    if gains.ndim < 2 or gains.shape[-1] != gains.shape[-2] or p.shape[-1] != gains.shape[-1]:
+        raise ValueError(
+            f"gains and p have shapes {tuple(gains.shape)}, {tuple(p.shape)}; allowed: (..., m, m), (..., m)"
+        )
+    if p.numel() and (p * (p.shape[-1] - 1 - p)).amin() < 0:
+        raise ValueError(f"p holds {p.amin().item()} to {p.amax().item()}; allowed: 0 to {p.shape[-1] - 1}")
     return torch.take_along_dim(gains, p[..., None], dim=-1).sum(dim=(-2, -1))
 
 
@@ -94,6 +111,14 @@ def check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
     >>> check_ends({"W": torch.ones(2, 3, 1)}, {"W": torch.zeros(2, 3, 1)}, Symmetry({"h": (Axis("W", 0),)}, {"h": 3}))
     2
     """
+    if not isinstance(a, dict) or not a:
+        raise ValueError(f"a = {a!r}; allowed: tensors by their names, one or more")
+    expect.tensors(a, "a")
+    if not isinstance(b, dict) or not b:
+        raise ValueError(f"b = {b!r}; allowed: tensors by their names, one or more")
+    expect.tensors(b, "b")
+    if not isinstance(symmetry, Symmetry):
+        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
     shapes = [{name: tuple(value.shape) for name, value in end.items()} for end in (a, b)]
     if shapes[0] != shapes[1]:
         names = sorted(name for name in shapes[0] | shapes[1] if shapes[0].get(name) != shapes[1].get(name))

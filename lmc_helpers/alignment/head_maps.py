@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.networks.model import Fixed, Tensors
 from lmc_helpers.networks.vit import ViT
 
@@ -45,7 +46,7 @@ def equations(U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: 
     Raises
     ------
     ValueError
-        if shapes do not fit.
+        if shapes do not fit, or a mask is not bool.
 
     Examples
     --------
@@ -54,6 +55,16 @@ def equations(U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: 
     >>> equations(U, V, only, torch.zeros(1, 2, dtype=torch.bool)).tolist()  # (A U)_00 = A_00 U_00 + A_01 U_10
     [[1.0, 3.0, 0.0, 0.0]]
     """
+    expect.tensor(U, "U")
+    expect.tensor(V, "V")
+    expect.tensors({"fixed_U": fixed_U, "fixed_V": fixed_V})
+    expect.same({"U": U, "V": V}, shape=False)
+    if U.ndim != 2 or V.ndim != 2:
+        raise ValueError(f"U and V have shapes {tuple(U.shape)} and {tuple(V.shape)}; allowed: (h, d) and (d', h)")
+    if not U.numel() or not V.numel():
+        raise ValueError(f"U and V have shapes {tuple(U.shape)} and {tuple(V.shape)}; allowed: no axis empty")
+    if fixed_U.dtype != torch.bool or fixed_V.dtype != torch.bool:
+        raise ValueError(f"the masks are {fixed_U.dtype} and {fixed_V.dtype}; allowed: torch.bool")
     h = len(U)
     if V.shape[-1] != h or fixed_U.shape != U.shape or fixed_V.shape != V.shape:
         shapes = [tuple(part.shape) for part in (U, V, fixed_U, fixed_V)]
@@ -89,7 +100,7 @@ def kept_map(
     Raises
     ------
     ValueError
-        if shapes do not fit, or the fixed entries cannot be kept from there.
+        if shapes do not fit, a number is not finite, or the fixed entries cannot be kept from there.
 
     Examples
     --------
@@ -99,6 +110,11 @@ def kept_map(
     >>> g.diagonal().round(decimals=9).tolist(), round(g[0, 1].item(), 3) != 0  # the diagonal of g U = g stays
     ([1.0, 1.0, 1.0], True)
     """
+    expect.tensor(U, "U", "h d", dtype=torch.float64)
+    expect.tensor(V, "V", "d' h", dtype=torch.float64)
+    expect.tensor(towards, "towards", "h h", dtype=torch.float64)
+    if U.ndim != 2 or towards.shape != (len(U), len(U)):
+        raise ValueError(f"U and towards have shapes {tuple(U.shape)}, {tuple(towards.shape)}; allowed: (h, d), (h, h)")
     h, size = len(U), U.abs().max() + V.abs().max()
     A = equations(U, V, fixed_U, fixed_V)
     g = torch.linalg.matrix_exp(towards - (torch.linalg.pinv(A) @ (A @ towards.flatten())).view(h, h))
@@ -152,6 +168,15 @@ def move_heads(model: ViT, params: Tensors, fixed: Fixed, size: float, generator
     >>> bool(torch.allclose(model.forward(moved, x), stack.forward(x)))
     True
     """
+    if not isinstance(model, ViT):
+        raise ValueError(f"model is {type(model).__name__}; allowed: ViT")
+    if not isinstance(params, dict) or not params:
+        raise ValueError(f"params = {params!r}; allowed: tensors by their names, one or more")
+    expect.tensors(params, "params")
+    if not isinstance(fixed, dict):
+        raise ValueError(f"fixed is {type(fixed).__name__}; allowed: tensors by their names")
+    expect.number(size, "size")
+    expect.generator(generator, "generator")
     h = model.dimension // model.heads
     moved = {name: value.clone() for name, value in params.items()}
 

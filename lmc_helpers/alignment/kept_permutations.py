@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.networks.model import Fixed
 from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.seeds import numpy_generator
@@ -44,7 +45,8 @@ def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, to
     Raises
     ------
     ValueError
-        if F and D are those of several architectures.
+        if F and D are those of several architectures, differ in shape, do not fit the symmetry or are not
+        finite.
 
     Examples
     --------
@@ -55,6 +57,11 @@ def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, to
     >>> cells(MLP((2, 3, 2)).symmetry(), {"0.weight": (0 * D, D)})["0"].tolist()
     [0, 0, 1]
     """
+    if not isinstance(symmetry, Symmetry):
+        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
+    if not isinstance(fixed, dict):
+        raise ValueError(f"fixed is {type(fixed).__name__}; allowed: tensors by their names")
+    expect.one_of(values, "values", (True, False))
     edges = {name: _edges(F, D, values) for name, (F, D) in fixed.items()}
     colours = {group: np.zeros(m, dtype=np.int64) for group, m in symmetry.sizes.items()}
     owner = {(axis.name, axis.axis): group for group, axes in symmetry.groups.items() for axis in axes}
@@ -65,6 +72,10 @@ def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, to
             for place, (name, axis) in enumerate(axes):
                 if name in edges:
                     index, words, shape = edges[name]
+                    if len(shape) <= axis or shape[axis] != symmetry.sizes[group]:
+                        raise ValueError(
+                            f"F and D of {name!r} have shape {shape}; allowed: {symmetry.sizes[group]} on axis {axis}"
+                        )
                     product = words.copy()
                     for other in range(len(shape)):
                         if other != axis:
@@ -118,6 +129,9 @@ def _edges(
     F: torch.Tensor, D: torch.Tensor, values: bool
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, tuple[int, ...]]:
     """Entries that are not those of an ordinary weight (F = 0, D = 1): their indices, their words, and the shape."""
+    expect.tensor(F, "F")
+    expect.tensor(D, "D")
+    expect.same({"F": F, "D": D})
     if len(F) != 1 or len(D) != 1:
         raise ValueError(f"F and D of {len(F)} and {len(D)} architectures; allowed: those of one")
     f, d = (part[0].double().numpy() for part in (F if values else 0 * F, D))

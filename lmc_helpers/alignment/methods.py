@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.midpoint import Best, data_loss
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
@@ -42,6 +43,11 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
     dict
         name → matcher.
 
+    Raises
+    ------
+    ValueError
+        if a number is too small.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -50,6 +56,9 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
     >>> methods()["weights"](a, b, torch.ones(4, 2), torch.zeros(4, dtype=torch.long), 1)["0"].tolist()
     [[1, 2, 0]]
     """
+    expect.integer(restarts, "restarts", least=1)
+    expect.integer(steps, "steps", least=0)
+    expect.integer(batch, "batch", least=1)
 
     def weights(count: int) -> Method:
         return lambda a, b, x, y, seed: (

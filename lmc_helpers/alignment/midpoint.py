@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import cross_entropy
 
+from lmc_helpers import expect
 from lmc_helpers.networks.model import Model
 from lmc_helpers.networks.permutations import Permutations, Symmetry, Tensors, permute
 
@@ -41,7 +42,7 @@ def data_loss(model: Model, x: torch.Tensor, y: torch.Tensor) -> Loss:
     Raises
     ------
     ValueError
-        if there are no examples, or not one label for each.
+        if there are no examples, not one label for each, or a label is no class.
 
     Examples
     --------
@@ -51,6 +52,16 @@ def data_loss(model: Model, x: torch.Tensor, y: torch.Tensor) -> Loss:
     >>> loss({name: 0 * value for name, value in model.initial([1, 2]).params.items()}).exp().round(decimals=4)
     tensor([3., 3.])
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
+    expect.tensor(x, "x")
+    expect.tensors({"y": y})
+    if x.shape[1:] != model.input_shape:
+        raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (B, ...), inputs of shape {model.input_shape}")
+    if y.dtype != torch.long:
+        raise ValueError(f"{len(x)} inputs and labels of {y.dtype}; allowed: torch.long")
+    if y.numel() and (y.amin() < 0 or y.amax() >= model.classes):
+        raise ValueError(f"y holds {y.amin().item()} to {y.amax().item()}; allowed: 0 to {model.classes - 1}")
     if len(x) < 1 or y.shape != (len(x),):
         raise ValueError(f"{len(x)} inputs and labels of shape {tuple(y.shape)}; allowed: (B,) labels, B >= 1")
 
@@ -76,11 +87,23 @@ def interpolate(a: Tensors, b: Tensors, lam: float = 0.5) -> Tensors:
     dict of torch.Tensor
         name → (P, …).
 
+    Raises
+    ------
+    ValueError
+        if there are no parameters, or λ lies outside [0, 1].
+
     Examples
     --------
     >>> interpolate({"W": torch.tensor([4.0])}, {"W": torch.tensor([0.0])}, 0.75)["W"].item()
     3.0
     """
+    if not isinstance(a, dict) or not a:
+        raise ValueError(f"a = {a!r}; allowed: tensors by their names, one or more")
+    expect.tensors(a, "a")
+    if not isinstance(b, dict) or not b:
+        raise ValueError(f"b = {b!r}; allowed: tensors by their names, one or more")
+    expect.tensors(b, "b")
+    expect.number(lam, "lam", least=0, most=1)
     return {name: lam * value + (1 - lam) * b[name] for name, value in a.items()}
 
 
@@ -117,6 +140,7 @@ def midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Pe
     >>> midpoint_losses(a, b, symmetry, swap, lambda params: params["W"].square().sum(dim=1)).item()
     1.0
     """
+    expect.function(loss, "loss")
     with torch.no_grad():
         losses = loss(interpolate(a, permute(b, symmetry, permutations)))
     if not torch.isfinite(losses).all():

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.alignment.midpoint import interpolate
 from lmc_helpers.networks.cnn import CNN
@@ -109,6 +110,8 @@ def affine_layers(model: Model) -> tuple[Layer, ...]:
     >>> [(layer.name, layer.scale, layer.shift) for layer in affine_layers(MLP((4, 3, 3, 2), norm="layer"))]
     [('0', '0.gain', '0.shift'), ('1', '1.gain', '1.shift')]
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
     names = model.shapes()
     if isinstance(model, ResNet20):
         found = [Layer("stem", "stream 1", "stem.gain", "stem.shift", 0, model.blocks + 1)]
@@ -156,7 +159,7 @@ def layer_statistics(
     Raises
     ------
     ValueError
-        if the activations are not finite.
+        if the inputs or the activations are not finite, or there are none.
 
     Examples
     --------
@@ -165,6 +168,17 @@ def layer_statistics(
     >>> layer_statistics(model, params, affine_layers(model)[0], torch.tensor([[-1.0], [1.0]]))
     (tensor([[2., 2.]], dtype=torch.float64), tensor([[2., 2.]], dtype=torch.float64))
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
+    if not isinstance(params, dict) or not params:
+        raise ValueError(f"params = {params!r}; allowed: tensors by their names, one or more")
+    expect.tensors(params, "params")
+    if not isinstance(layer, Layer):
+        raise ValueError(f"layer is {type(layer).__name__}; allowed: Layer")
+    expect.tensor(x, "x")
+    expect.integer(batch, "batch", least=1)
+    if not x.ndim or not len(x):
+        raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (n, ...), n >= 1")
     n, mean, square = 0, torch.zeros(()), torch.zeros(())
     with torch.no_grad():
         for part in x.split(batch):
@@ -229,6 +243,13 @@ def repair(a: Stack, b: Stack, x: torch.Tensor, lam: float = 0.5, batch: int = 2
     >>> bool(torch.allclose(means[2], (means[0] + means[1]) / 2))
     True
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.tensor(x, "x")
+    expect.number(lam, "lam")
+    expect.integer(batch, "batch")
     model = a.model
     if model != b.model or len(a) != len(b):
         raise ValueError(f"{len(a)} networks {model} and {len(b)} {b.model}; allowed: P pairs of one architecture")

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.assignment import assign, check_ends
 from lmc_helpers.alignment.midpoint import Best, Loss, interpolate, midpoint_losses
 from lmc_helpers.networks.permutations import Permutations, Symmetry, Tensors, identity
@@ -53,7 +54,7 @@ def log_sinkhorn(X: torch.Tensor, tau: float, iterations: int = 20) -> torch.Ten
     Raises
     ------
     ValueError
-        if τ or the number of iterations is not positive.
+        if X is not square, or τ or the number of iterations is not positive.
 
     Examples
     --------
@@ -61,6 +62,9 @@ def log_sinkhorn(X: torch.Tensor, tau: float, iterations: int = 20) -> torch.Ten
     >>> P.sum(dim=0).round(decimals=9).tolist(), round((P[0, 0] * P[1, 1] / P[0, 1] / P[1, 0]).log().item(), 9)
     ([1.0, 1.0], 1.0)
     """
+    expect.tensor(X, "X", "... m m", finite=False)
+    expect.number(tau, "tau")
+    expect.integer(iterations, "iterations")
     if not tau > 0 or iterations < 1:
         raise ValueError(f"tau = {tau!r} and {iterations!r} iterations; allowed: tau > 0 and at least 1 iteration")
     log_P = X / tau
@@ -87,6 +91,11 @@ def mix(params: Tensors, symmetry: Symmetry, matrices: dict[str, torch.Tensor]) 
     dict of torch.Tensor
         name → (N, …): unit i of a group is Σ_j M_ij (unit j of before), on each of its axes.
 
+    Raises
+    ------
+    ValueError
+        if a group is unknown, or a matrix does not fit its units.
+
     Examples
     --------
     >>> from lmc_helpers.networks.permutations import Axis
@@ -94,9 +103,26 @@ def mix(params: Tensors, symmetry: Symmetry, matrices: dict[str, torch.Tensor]) 
     >>> mix({"W": torch.tensor([[[1.0], [3.0]]])}, symmetry, {"h": torch.full((1, 2, 2), 0.5)})["W"].flatten()
     tensor([2., 2.])
     """
+    if not isinstance(params, dict) or not params:
+        raise ValueError(f"params = {params!r}; allowed: tensors by their names, one or more")
+    expect.tensors(params, "params")
+    if not isinstance(symmetry, Symmetry):
+        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
+    if not isinstance(matrices, dict):
+        raise ValueError(f"matrices is {type(matrices).__name__}; allowed: tensors by their names")
     mixed = dict(params)
     for group, M in matrices.items():
+        expect.one_of(group, "group", symmetry.groups)  # type: ignore[arg-type]
+        expect.tensor(M, f"the matrix of group {group!r}", "N m m", finite=False)
+        if M.shape[-1] != symmetry.sizes[group]:
+            raise ValueError(f"the matrix of group {group!r} has shape {tuple(M.shape)}; allowed: those of its units")
         for name, axis in symmetry.groups[group]:
+            expect.one_of(name, "a parameter of the symmetry", mixed)  # type: ignore[arg-type]
+            if (mixed[name].shape[:1], mixed[name].shape[axis + 1 : axis + 2]) != (M.shape[:1], M.shape[1:2]):
+                raise ValueError(
+                    f"parameter {name!r} has shape {tuple(mixed[name].shape)}; allowed: {len(M)} networks with "
+                    f"{M.shape[1]} units on axis {axis}"
+                )
             value = mixed[name].movedim(axis + 1, 1)  # (N, m, …)
             mixed[name] = (M @ value.flatten(2) if value.ndim > 2 else M @ value[..., None]).view_as(value)
             mixed[name] = mixed[name].movedim(1, axis + 1)
@@ -166,6 +192,16 @@ def sinkhorn_rebasin(
     >>> sinkhorn_rebasin(a, b, model.symmetry(), loss, cost="distance").permutations["0"].tolist()
     [[1, 3, 0, 2]]
     """
+    expect.function(loss, "loss")
+    expect.number(rate, "rate")
+    expect.number(tau, "tau")
+    expect.integer(judge_every, "judge_every")
+    expect.integer(iterations, "iterations")
+    if tau <= 0:
+        raise ValueError(f"tau = {tau}; allowed: a finite number > 0")
+    if start is not None and not isinstance(start, dict):
+        raise ValueError(f"start is {type(start).__name__}; allowed: None, or permutations by their groups")
+    expect.tensors(start or {}, "start")
     P = check_ends(a, b, symmetry)
     if cost not in COSTS:
         raise ValueError(f"cost = {cost!r} is unknown; allowed: {', '.join(COSTS)}")

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.assignment import check_ends
 from lmc_helpers.alignment.midpoint import Best, Loss, interpolate, midpoint_losses
 from lmc_helpers.alignment.weight_matching import weight_matching
@@ -77,6 +78,13 @@ def straight_through(
     >>> straight_through(a, b, model.symmetry(), loss, steps=2).permutations["0"].tolist()
     [[1, 3, 0, 2]]
     """
+    expect.function(loss, "loss")
+    expect.number(rate, "rate")
+    if start is not None and not isinstance(start, dict):
+        raise ValueError(f"start is {type(start).__name__}; allowed: None, or permutations by their groups")
+    expect.tensors(start or {}, "start")
+    if step_loss is not None and not callable(step_loss):
+        raise ValueError(f"step_loss = {step_loss!r}; allowed: None, or a function")
     P = check_ends(a, b, symmetry)
     if type(steps) is not int or steps < 0 or not rate > 0:
         raise ValueError(f"steps = {steps!r} with rate = {rate!r}; allowed: an integer >= 0 and a rate > 0")

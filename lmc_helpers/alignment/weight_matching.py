@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.assignment import assign, check_ends, matched_sum
 from lmc_helpers.networks.permutations import (
     Axis,
@@ -69,11 +70,22 @@ def agreement(a: Tensors, b: Tensors) -> torch.Tensor:
     torch.Tensor
         (P,), float64.
 
+    Raises
+    ------
+    ValueError
+        if there are no parameters.
+
     Examples
     --------
     >>> agreement({"W": torch.tensor([[1.0, 2.0]])}, {"W": torch.tensor([[3.0, 4.0]])}).item()
     11.0
     """
+    if not isinstance(a, dict) or not a:
+        raise ValueError(f"a = {a!r}; allowed: tensors by their names, one or more")
+    expect.tensors(a, "a")
+    if not isinstance(b, dict) or not b:
+        raise ValueError(f"b = {b!r}; allowed: tensors by their names, one or more")
+    expect.tensors(b, "b")
     return torch.stack([(a[name].double() * value.double()).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 
@@ -128,6 +140,9 @@ def weight_matching(
     >>> found.permutations["hidden"].tolist(), found.values.tolist()
     ([[1, 2, 0]], [[91.0]])
     """
+    if start is not None and not isinstance(start, dict):
+        raise ValueError(f"start is {type(start).__name__}; allowed: None, or permutations by their groups")
+    expect.tensors(start or {}, "start")
     P = check_ends(a, b, symmetry)
     for name, count in (("restarts", restarts), ("sweeps", sweeps)):
         if type(count) is not int or count < 1:

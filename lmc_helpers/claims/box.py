@@ -1,24 +1,35 @@
-"""What a reader sees of a verdict, and what a notebook stores of it."""
+"""What a reader sees of a verdict: the box of a part, in an executed notebook and on its page."""
 
 from __future__ import annotations
 
 import html
-import math
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from lmc_helpers.claims import reading
-from lmc_helpers.claims.criteria import OURS, PAPER, Part
-from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE
-from lmc_helpers.claims.judge import Contradiction, Verdict, contradicts, farthest, judge, surprises
+from lmc_helpers.claims import reading, runs, words
+from lmc_helpers.claims.criteria import BROKEN, OURS, READING, Part
+from lmc_helpers.claims.formulas import Address, typeset
+from lmc_helpers.claims.judge import Contradiction, contradicts, farthest, judge
+from lmc_helpers.claims.lines import measured, rounded, text, with_error
+from lmc_helpers.claims.verdicts import slug, symbol
+
+__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded", "with_error"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's output hold a verdict
-OUTCOMES = {INSIDE: "met", OUTSIDE: "rejected", ACROSS: "not decided"}
-VERDICT_ROW = ' class="verdict"'
-LABELS = {PAPER: "printed", OURS: "criterion"}  # of the criterion; a reading's is neither
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where a box stands on the pages, and where it leads; all empty in a notebook."""
+
+    anchor: str = ""
+    row: str = ""  # the part's row on the scoreboard
+    erratum: str = ""  # its entry in the errata, if it is one in this run
+    grammar: str = ""  # the page that says how to read a verdict
+    address: Address | None = None  # of ids of the ledger and labels of theorems in texts
 
 
 def check(
@@ -57,118 +68,104 @@ def check(
     if n is None:
         raise ValueError(f"{id}: n is missing; allowed: the samples or the size behind a single value")
     verdict = judge(part, float(value), stderr=stderr, interval=interval, n=n, rival=rival, again=again)
-    seen = {"text/plain": text(part, verdict), "text/html": table(part, verdict)}
+    seen = {"text/plain": text(part, verdict), "text/html": render(part, asdict(verdict))}
     display(seen, metadata={MIME: asdict(verdict)}, raw=True)
     if contradicts(verdict) and not os.environ.get(RECORDED_ONLY):
         raise Contradiction(f"{id}: computed {verdict.verdict!r}, the ledger expects {verdict.expected!r}")
 
 
-def rounded(value: float, digits: int, floor: float = 0.0) -> str:
-    """A value with so many digits; one below ``floor`` in size is shown as a rounding error.
+def render(
+    part: Part, record: dict, confirmed: dict | None = None, *, links: Links | None = None, run: str = ""
+) -> str:
+    """The box of a part as HTML, styled by ``book/_static/css/boxes.css``.
 
-    Examples
-    --------
-    >>> rounded(0.123456, 3), rounded(2e-16, 3, floor=1e-12)
-    ('0.123', '< 1e-12')
+    Parameters
+    ----------
+    part : Part
+        what is stated, by whom, and the criteria.
+    record : dict
+        the verdict of this run, as :func:`check` stores it.
+    confirmed : dict, optional
+        the record of the confirmatory run, with its provenance and ``current``: whether code and criteria are still
+        those that it was made with.
+    links : Links, optional
+        the box's own anchor, and where it leads.
+    run : str
+        the scale of this run, as ``laptop``.
     """
-    return f"< {floor:g}" if abs(value) < floor else f"{value:.{digits}g}"
-
-
-def with_error(value: float, stderr: float) -> str:
-    """A value and its standard error, both to the digits that the error supports: one, or two if the first is a 1.
-
-    Examples
-    --------
-    >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
-    ('0.654 ± 0.012', '-12300 ± 300', '(2.00 ± 0.03)e-07')
-    """
-    first = f"{stderr:.0e}"  # one digit
-    place = int(first[2:]) - ("1" in (first[0], f"{stderr:e}"[0]))
-    if -5 <= place <= 4:
-        scale, decimals, unit = 1.0, max(0, -place), ""
-        value, stderr = (round(number, -place) for number in (value, stderr))
-    else:
-        power = math.floor(math.log10(max(abs(value), stderr)))
-        scale, decimals, unit = 10.0**power, max(0, power - place), f"e{power:+03d}"
-    shown = f"{value / scale:.{decimals}f} ± {stderr / scale:.{decimals}f}"
-    return f"({shown}){unit}" if unit else shown
-
-
-def measured(part: Part, record: dict) -> str:
-    """A measured value with its error, the interval that is judged and its samples, or that nothing was run."""
-    if record["value"] is None:
-        return "not run"
-    if record["stderr"]:
-        shown = with_error(record["value"], record["stderr"])
-        if record.get("low") is not None:  # what is judged: 3.29 standard errors to both sides
-            decimals = len(shown.rpartition(".")[2].split(")")[0]) if "." in shown else 0
-            ends = [f"{end:.3g}" if "e" in shown else f"{end:.{decimals}f}" for end in (record["low"], record["high"])]
-            shown += f", in [{', '.join(ends)}]"
-    elif record.get("low") is not None and record["low"] < record["high"]:
-        shown = f"{record['value']:.3g} in [{record['low']:.3g}, {record['high']:.3g}]"
-    else:
-        shown = rounded(record["value"], part.digits, part.floor)
-    return f"{shown} (n = {record['n']})".replace("-", "−")
-
-
-def stated(part: Part) -> str:
-    """Who states a part, and where."""
-    who = {PAPER: "the paper", OURS: "this book"}.get(part.whose, "the paper, as we read it")
-    return f"{who}: {part.where}" + (f" ({part.weight})" if part.whose != OURS else "")
-
-
-def _rows(part: Part, v: Verdict) -> list[tuple[str, str, str]]:
-    """Label, content, outcome."""
-    criteria = [(LABELS.get(part.whose, "read as"), v.criterion, v.place)]
-    criteria += [("sharper", v.sharper, v.place_sharper or "")] if v.sharper else []
-    criteria += [("corrected", v.corrected, v.place_corrected or "")] if v.corrected else []
-    note = v.note + (f"{'; ' if v.note else ''}the ledger left it open" if surprises(v) else "")
-    return [
-        (v.part, v.quantity, ""),
-        ("stated by", stated(part), ""),
-        *([("reading", part.reading, "")] if part.reading else []),
-        ("measured", measured(part, asdict(v)), ""),
-        *((label, words, OUTCOMES.get(place or "", "")) for label, words, place in criteria),
-        ("rival", v.rival, ""),
-        ("verdict", v.verdict + (f" ({note})" if note else ""), ""),
+    links = links or Links()
+    stands = confirmed if confirmed and confirmed["current"] else None
+    leading = (stands or record)["verdict"]
+    anchor = f' id="{html.escape(links.anchor)}"' if links.anchor else ""
+    inner = [
+        _statement(part, links),
+        _verdict(part, record, stands, links),
+        _instead(part, leading, links),
+        _paragraph("quantity", f"Measured: {_ended(typeset(part.quantity))}"),
+        runs.drawn(part, record, stands),
+        runs.rows(part, record, confirmed, run),
+        runs.details(part, record, confirmed, links.address),
     ]
+    given = f'class="lmc-claim lmc-{slug(leading)}"{anchor} role="group" aria-label="{part.id}: {leading}"'
+    return "\n".join([f"<div {given}>", *filter(None, inner), "</div>"])
 
 
-def text(part: Part, verdict: Verdict) -> str:
-    """The box as lines of text: label, content, outcome."""
-    rows = _rows(part, verdict)
-    width = max(len(label) for label, *_ in rows)
-    return "\n".join(
-        f"{label:<{width}}  {content}" + (f"  [{outcome}]" if outcome else "") for label, content, outcome in rows
-    )
+def _paragraph(name: str, content: str) -> str:
+    return f'<p class="lmc-{name} mathjax_process">{content}</p>'
 
 
-def slug(verdict: str) -> str:
-    """A verdict as the style sheet names it.
-
-    Examples
-    --------
-    >>> slug("holds, and more is true")
-    'holds-and-more-is-true'
-    """
-    return verdict.replace(",", "").replace(" ", "-")
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith(".") else sentence + "."
 
 
-def _typeset(text: str) -> str:
-    """HTML of a text with formulas between $, which MathJax typesets where a class tells it to look."""
-    pieces = html.escape(text, quote=False).split("$")
-    return "".join(rf"\({piece}\)" if at % 2 else piece for at, piece in enumerate(pieces))
+def _statement(part: Part, links: Links) -> str:
+    """Whose statement, where, and what it says."""
+    who = html.escape(words.authors(part))
+    if part.whose == OURS:
+        return _paragraph("statement", f"<b>{who}:</b> {typeset(part.statement, links.address)}")
+    where = f"<b>{who}</b>, {typeset(part.where)}"
+    if part.whose != READING:
+        return _paragraph("statement", f"{where}: {typeset(part.statement, links.address)}")
+    said = f"{where}, <b>as we read it</b>: {typeset(part.statement, links.address)}"
+    read = _paragraph("reading", f"Read so: {_ended(typeset(part.reading, links.address))}")
+    return _paragraph("statement", said) + "\n" + read
 
 
-def _cell(text: str) -> str:
-    return f'<td class="mathjax_process">{_typeset(text)}</td>' if "$" in text else f"<td>{html.escape(text)}</td>"
+def _badge(verdict: str, where: str = "") -> str:
+    sign = f'<span class="lmc-symbol" aria-hidden="true">{symbol(verdict)}</span>'
+    return f'<span class="lmc-badge lmc-{slug(verdict)}">{sign} {verdict}{where}</span>'
 
 
-def table(part: Part, verdict: Verdict) -> str:
-    """The box as an HTML table, which ``book/_static/book.css`` colours by the verdict."""
-    rows = [f'<tr><th>{part.id}</th><td class="mathjax_process" colspan="2">{_typeset(part.statement)}</td></tr>']
-    for label, *contents in _rows(part, verdict):
-        label = "quantity" if label == part.id else label
-        cells = "".join(map(_cell, contents))
-        rows.append(f"<tr{VERDICT_ROW if label == 'verdict' else ''}><th>{html.escape(label)}</th>{cells}</tr>")
-    return f'<table class="lmc-claim lmc-{slug(verdict.verdict)}">{"".join(rows)}</table>'
+def _link(address: str, content: str, title: str, name: str) -> str:
+    given = f'href="{html.escape(address)}" title="{title}" aria-label="{title}" class="lmc-{name}"'
+    return f"<a {given}>{content}</a>" if address else ""
+
+
+def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> str:
+    """The verdict, of both runs where they differ, and the links of the box."""
+    if confirmed and confirmed["verdict"] != record["verdict"]:
+        badges = _badge(confirmed["verdict"], " at paper scale") + " " + _badge(record["verdict"], " in this run")
+    else:
+        badges = _badge(record["verdict"])
+    said = words.SAID.get((confirmed or record)["verdict"], "")
+    said = f"<span>{said}</span>" if said else ""
+    id = f"<code>{part.id}</code>"
+    to = [
+        _link(links.row, id, f"{part.id} on the scoreboard", "id") or f'<span class="lmc-id">{id}</span>',
+        _link(links.erratum, "erratum", "its entry in the errata", "erratum"),
+        _link(links.anchor and f"#{links.anchor}", "¶", "link to this box", "permalink"),
+        _link(links.grammar, "?", "how to read a verdict", "grammar"),
+    ]
+    there = f'<span class="lmc-links">{" ".join(filter(None, to))}</span>'
+    return f'<p class="lmc-verdict">{badges} {said} {there}</p>'
+
+
+def _instead(part: Part, verdict: str, links: Links) -> str:
+    """What holds instead of the statement, or beyond it, with its proof."""
+    content = part.correction or part.sharpening
+    if not content or (verdict in ("holds", "open") and part.correction):
+        return ""
+    label = "More is true" if part.sharpening else "What stands" if verdict == BROKEN else "What holds instead"
+    target = links.address(part.proof) if links.address and part.proof else None
+    proof = f' Proof: <a href="{html.escape(target[0])}">{typeset(target[1])}</a>.' if target else ""
+    return _paragraph("instead", f"<b>{label}:</b> {typeset(content, links.address)}{proof}")

@@ -78,6 +78,8 @@ class PartEntry(Entry):
     sharpening: str = Field("", description="what more is true, in words")
     proof: str = Field("", description="label of the theorem that proves the correction or the sharpening")
     reason: str = Field("", description="why the verdict is another than holds")
+    in_short: str = Field("", description="what differs, in a phrase without formulas: the title of its erratum")
+    price: str = Field("", description="what deciding an open part takes; {name} is a number that its chapter glues")
     digits: int = Field(4, ge=1, description="of an exact value that are shown")
     floor: float = Field(0.0, ge=0, strict=False, description="smaller values are shown as rounding errors")
 
@@ -148,11 +150,12 @@ class PartEntry(Entry):
 
 
 class Misprint(Entry):
-    """A slip that changes no result and that nothing measures."""
+    """A slip in the print that nothing measures; it changes no result, or only how a statement is worded."""
 
     where: str
     printed: str
     meant: str
+    changes: bool = Field(False, description="the statement as printed is another one, such as an order of quantifiers")
 
 
 class ClaimEntry(Entry):
@@ -163,12 +166,15 @@ class ClaimEntry(Entry):
     says: str = Field(description="the claim in one line")
     parts: dict[str, PartEntry] = Field(default_factory=dict, description="absent: not yet in the book")
     misprints: list[Misprint] = Field(default_factory=list)
+    page: str = Field("", description="beyond the papers: the page of the book that answers, where nothing is judged")
 
     @model_validator(mode="after")
     def _is_the_paper_s(self) -> ClaimEntry:
         parts = self.parts.values()
         if self.paper != BEYOND and self.parts and not any(p.weight == HEADLINE and p.whose != OURS for p in parts):
             raise ValueError("no part is a headline of the paper; an id's verdict is that of these parts")
+        if self.page and (self.paper != BEYOND or self.parts):
+            raise ValueError("'page' is for what stands beyond the papers and has no parts")
         labels = [p.one_of for p in parts if p.one_of]
         single = sorted({label for label in labels if labels.count(label) == 1})
         if single:
@@ -202,6 +208,7 @@ class Claim:
     says: str
     parts: dict[str, Part] = field(default_factory=dict)
     misprints: list[Misprint] = field(default_factory=list)
+    page: str = ""
 
     @classmethod
     def of(cls, id: str, entry: ClaimEntry) -> Claim:
@@ -209,7 +216,7 @@ class Claim:
         parts = {
             f"{id}.{name}": Part.model_construct(id=f"{id}.{name}", **dict(part)) for name, part in entry.parts.items()
         }
-        return cls(id, entry.paper, entry.where, entry.says, parts, entry.misprints)
+        return cls(id, entry.paper, entry.where, entry.says, parts, entry.misprints, entry.page)
 
     @property
     def headlines(self) -> list[Part]:

@@ -35,6 +35,9 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from lmc_helpers.claims.formulas import tex
+from lmc_helpers.claims.numerals import people
+
 OPERATORS: dict[type, Callable] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -50,6 +53,7 @@ FUNCTIONS = (
     *("sin", "cos", "tan", "asin", "acos", "atan"),
 )
 DIGITS = 30  # of the arithmetic in closed forms, far more than a float keeps
+LONGEST, LARGEST = 200, 10**6  # characters of a closed form; exponents and arguments in it: it takes no time
 
 
 INSIDE, ACROSS, OUTSIDE = "inside", "across", "outside"
@@ -89,11 +93,20 @@ def number(value: int | float | str) -> float:
         return float(value)
     import mpmath
 
+    text = str(value).strip()
     try:
+        if len(text) > LONGEST:
+            raise ValueError
         with mpmath.workdps(DIGITS):
-            return float(_evaluated(ast.parse(str(value).strip(), mode="eval").body))
-    except (SyntaxError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        raise LedgerError(f"{value!r} is neither a number nor a closed form") from error
+            found = float(_evaluated(ast.parse(text, mode="eval").body))
+    except (
+        *(SyntaxError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError),
+        *(RecursionError, MemoryError),  # of hundreds of parentheses
+    ) as error:
+        raise LedgerError(f"{cut(value)} is neither a number nor a closed form") from error
+    if not math.isfinite(found):
+        raise LedgerError(f"{cut(value)} is {found}; allowed: closed forms of finite numbers")
+    return found
 
 
 def _evaluated(node: ast.expr):
@@ -105,19 +118,34 @@ def _evaluated(node: ast.expr):
         case ast.Name(id=name):
             return +getattr(mpmath, CONSTANTS[name])
         case ast.BinOp(left=left, op=op, right=right):
-            return OPERATORS[type(op)](_evaluated(left), _evaluated(right))
+            first, second = _evaluated(left), _evaluated(right)
+            return OPERATORS[type(op)](first, _small(second) if isinstance(op, ast.Pow) else second)
         case ast.UnaryOp(op=op, operand=operand):
             return OPERATORS[type(op)](_evaluated(operand))
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
-            return getattr(mpmath, name)(*map(_evaluated, arguments))
+            return getattr(mpmath, name)(*(_small(_evaluated(argument)) for argument in arguments))
     raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
+
+
+def _small(value: Any) -> Any:
+    """An exponent or an argument, which is small enough for mpmath to be done at once."""
+    if not abs(value) <= LARGEST:
+        raise ValueError(f"{value} is too large")
+    return value
+
+
+def cut(value: Any, most: int = 80) -> str:
+    """A value as Python writes it, in one line and not too long for a sentence."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _is_number(value: Any) -> Any:
     """What a field that takes a number refuses is said in words, before the types' own messages."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{value!r} is neither a number nor a closed form")
-    number(value)
+        raise ValueError(f"{cut(value)} is neither a number nor a closed form")
+    if not math.isfinite(number(value)):
+        raise ValueError(f"{value!r} is not finite; allowed: a finite number or closed form")
     return value
 
 
@@ -131,7 +159,7 @@ class Entry(BaseModel):
     def _known_fields(cls, entry: Any) -> Any:
         allowed = ", ".join(cls.model_fields)
         if not isinstance(entry, dict):
-            raise ValueError(f"{entry!r} is not allowed here; allowed: a mapping with {allowed}")
+            raise ValueError(f"{cut(entry)} is not allowed here; allowed: a mapping with {allowed}")
         unknown = [str(name) for name in entry if name not in cls.model_fields]
         if unknown:
             raise ValueError(f"unknown field {', '.join(map(repr, unknown))}; allowed: {allowed}")
@@ -154,6 +182,10 @@ class _Form(Entry):
         """Lower end, upper end, and the form in words."""
         raise NotImplementedError
 
+    def shown(self) -> str:
+        """The form for readers, with closed forms as TeX between $."""
+        raise NotImplementedError
+
 
 class _Equals(_Form):
     equals: Number
@@ -163,6 +195,9 @@ class _Equals(_Form):
         x, tolerance = number(self.equals), number(self.tolerance)
         return x - tolerance, x + tolerance, f"= {form(self.equals)}" + (f" ± {form(tolerance)}" if tolerance else "")
 
+    def shown(self) -> str:
+        return f"= {shown(self.equals)}" + (f" ± {shown(self.tolerance)}" if number(self.tolerance) else "")
+
 
 class _Between(_Form):
     between: Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -171,6 +206,9 @@ class _Between(_Form):
         low, high = self.between
         return number(low), number(high), f"in [{form(low)}, {form(high)}]"
 
+    def shown(self) -> str:
+        return f"from {shown(self.between[0])} to {shown(self.between[1])}"
+
 
 class _AtMost(_Form):
     at_most: Number
@@ -178,12 +216,18 @@ class _AtMost(_Form):
     def bounds(self) -> tuple[float, float, str]:
         return -math.inf, number(self.at_most), f"≤ {form(self.at_most)}"
 
+    def shown(self) -> str:
+        return f"≤ {shown(self.at_most)}"
+
 
 class _AtLeast(_Form):
     at_least: Number
 
     def bounds(self) -> tuple[float, float, str]:
         return number(self.at_least), math.inf, f"≥ {form(self.at_least)}"
+
+    def shown(self) -> str:
+        return f"≥ {shown(self.at_least)}"
 
 
 FORMS = {"equals": _Equals, "between": _Between, "at_most": _AtMost, "at_least": _AtLeast}
@@ -229,9 +273,25 @@ def form(value: int | float | str) -> str:
     return text if text == shown or re.fullmatch(r"−?\d+/\d+", text) else f"{text} ≈ {shown}"
 
 
+def shown(value: int | float | str) -> str:
+    r"""A number for readers: closed forms as TeX between $, with their values.
+
+    Examples
+    --------
+    >>> print(shown("1 - 1/(2*sqrt(pi))"), shown("-1/2"), shown(1e-12))
+    $1 - \frac{1}{2 \sqrt{\pi}}$ ≈ 0.7179 −1/2 10⁻¹²
+    """
+    exact = form(value)
+    if not isinstance(value, str) or re.fullmatch(r"−?[\d.]+", exact):
+        return people(number(value), 6)
+    return exact if re.fullmatch(r"−?\d+/\d+", exact) else f"${tex(value)}$ ≈ {people(number(value))}"
+
+
 @dataclass(frozen=True)
 class Interval:
     """A closed interval with the words that describe it; in the ledger one of the four forms of a criterion.
+
+    ``words`` is what notebooks store; ``shown`` and ``says`` are what pages show of it, with formulas as TeX between $.
 
     Examples
     --------
@@ -243,6 +303,8 @@ class Interval:
     low: float
     high: float
     words: str
+    shown: str = ""
+    says: str = ""
 
     def meets(self, other: Interval) -> bool:
         """Whether the two intervals have a point in common."""
@@ -261,7 +323,7 @@ class Interval:
         low, high, words = entry.bounds()
         if not low <= high or low == -high == -math.inf:
             raise ValueError(f"the criterion {words} is empty or cannot fail")
-        return cls(low, high, f"{words}: {entry.says}" if entry.says else words)
+        return cls(low, high, f"{words}: {entry.says}" if entry.says else words, entry.shown(), entry.says)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

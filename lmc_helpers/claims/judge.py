@@ -19,7 +19,7 @@ The verdict of an id is that of its headlines (:func:`of_claim`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,6 @@ from lmc_helpers.claims.criteria import (
     FAILS,
     HOLDS,
     OPEN,
-    OURS,
     SHARPER,
     VERDICTS,
     Claim,
@@ -230,6 +229,13 @@ def farthest(values, criterion: Interval) -> float:
     return float(values[np.isnan(values).argmax() if np.isnan(values).any() else excess.argmax()])
 
 
+def _check_verdicts(verdicts: list[str]) -> None:
+    """Refuse what are no verdicts, with ValueError."""
+    several = isinstance(verdicts, Collection) and not isinstance(verdicts, str)
+    if not several or not verdicts or not set(verdicts) <= set(VERDICTS):
+        raise ValueError(f"verdicts = {verdicts!r}; allowed: one or more of {', '.join(map(repr, VERDICTS))}")
+
+
 def worst(verdicts: list[str]) -> str:
     """The worst of some verdicts; where all hold, and more is true of one, more is true.
 
@@ -240,6 +246,7 @@ def worst(verdicts: list[str]) -> str:
     >>> worst(["holds", "holds, and more is true"])
     'holds, and more is true'
     """
+    _check_verdicts(verdicts)
     found = max(verdicts, key=VERDICTS.index)
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 
@@ -256,6 +263,7 @@ def best_reading(verdicts: list[str]) -> str:
     >>> best_reading(["false as printed, corrected", "open"])
     'open'
     """
+    _check_verdicts(verdicts)
     return min(verdicts, key=READINGS.index)
 
 
@@ -273,14 +281,3 @@ def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
     for part in claim.headlines:
         statements.setdefault(part.one_of or part.id, []).append(verdicts.get(part.id, OPEN))
     return worst([best_reading(readings) for readings in statements.values()])
-
-
-def differing(claim: Claim, verdicts: dict[str, str]) -> dict[str, str]:
-    """What differs and is shown beside the verdict of the id, part → verdict.
-
-    The paper's details and slips that do not hold, and readings of a headline of which another reading is better.
-    """
-    theirs = [part for part in claim.parts.values() if part.whose != OURS]
-    beside = [part for part in theirs if part not in claim.headlines or part.one_of]
-    found = {part.id: verdicts.get(part.id, OPEN) for part in beside}
-    return {id: verdict for id, verdict in found.items() if verdict not in (HOLDS, SHARPER)}

@@ -9,62 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import yaml
-from pydantic import StringConstraints, TypeAdapter, ValidationError
+from pydantic import StringConstraints, TypeAdapter
 
 from lmc_helpers.claims.criteria import STANDS, Claim, ClaimEntry, Part
-from lmc_helpers.claims.intervals import FORMS, LedgerError
+from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.yaml_files import place, read
 
 LEDGER = Path(__file__).resolve().parents[2] / "book" / "claims"
 PAPERS = "ZPGIX"  # the order of the book; papers that are not here come after these
-CRITERIA = ("criterion", "corrected", "sharper")
 GRAMMAR: TypeAdapter = TypeAdapter(dict[Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]+$")], ClaimEntry])
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which a name that stands twice in one mapping is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
-            if name in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{name!r} stands twice", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
-
-
-def load(path: Path) -> Any:
-    """The content of a YAML file.
-
-    Raises
-    ------
-    LedgerError
-        if the file is no YAML or a name stands twice; the message has the line.
-    """
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise LedgerError(f"{path.name}{line}: {error.problem}") from None
-
-
-def explained(error: ValidationError, place: str) -> LedgerError:
-    """What a schema refuses, one line a problem: the place, the field, and what is allowed."""
-    lines = []
-    for problem in error.errors(include_url=False):
-        given = "" if isinstance(problem["input"], dict) else f", not {problem['input']!r}"
-        said = problem.get("ctx", {}).get("error")
-        words = str(said) if said else problem["msg"][:1].lower() + problem["msg"][1:]
-        if problem["type"] == "missing":
-            words, given = "the field is missing", ""
-        steps = [step for step in problem["loc"] if step not in ("parts", "[key]")]
-        tags = {at for at, step in enumerate(steps) if step in FORMS and steps[at - 1] in CRITERIA}
-        field = ".".join(str(step) for at, step in enumerate(steps) if at not in tags)
-        lines.append(": ".join(filter(None, [place, field, words + ("" if said else given)])))
-    return LedgerError("\n".join(lines))
 
 
 @cache
@@ -77,16 +32,12 @@ def paper(path: Path) -> dict[str, Claim]:
         if a field is unknown, missing or of the wrong type, a criterion cannot fail or accepts its rival, or a reason
         is missing; for all that is wrong in the file at once.
     """
-    content = load(path)
-    if not isinstance(content, dict):
-        raise LedgerError(f"{path.name}: {content!r} is not allowed here; allowed: a mapping from ids to claims")
-    try:
-        entries = GRAMMAR.validate_python(content)
-    except ValidationError as error:
-        raise explained(error, path.name) from None
+    entries = read(path, GRAMMAR, "a mapping from ids to claims")
     for id, entry in entries.items():
         if not id[0] == entry.paper == path.stem:
-            raise LedgerError(f"{path.name}: {id}: paper: {entry.paper!r} is not allowed; allowed: the file's letter")
+            raise LedgerError(
+                f"{place(path, id, 'paper')}: {id}: paper: {entry.paper!r} is not allowed; allowed: the file's letter"
+            )
     claims = {id: Claim.of(id, entry) for id, entry in entries.items()}
     _check_steps(path, claims)
     return claims
@@ -98,8 +49,8 @@ def _check_steps(path: Path, claims: dict[str, Claim]) -> None:
     for id, part in parts.items():
         if part.step_of and (part.step_of not in parts or parts[part.step_of].expected not in STANDS):
             raise LedgerError(
-                f"{path.name}: {id}.step_of: {part.step_of!r} is not allowed; allowed: a part of this file that is "
-                f"expected to be {', '.join(map(repr, STANDS))}"
+                f"{place(path, *id.split('.'), 'step_of')}: {id}.step_of: {part.step_of!r} is not allowed; allowed: a "
+                f"part of this file that is expected to be {', '.join(map(repr, STANDS))}"
             )
 
 
@@ -145,6 +96,8 @@ def part(id: str, folder: Path | None = None) -> Part:
     LedgerError
         if the ledger has no such part; the message lists the parts of that claim.
     """
+    if not isinstance(id, str):
+        raise LedgerError(f"part {id!r} is not in the ledger; known: names, as 'Z3.limit'")
     where = {path.stem: path for path in files(folder or LEDGER)}
     claims = paper(where[id[:1]]) if id[:1] in where else ledger(folder)
     claim = claims.get(id.partition(".")[0])

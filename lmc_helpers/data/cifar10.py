@@ -61,6 +61,8 @@ def records(content: Content) -> np.ndarray:
         ...
     ValueError: test_batch.bin has 3072 bytes; allowed: a multiple of 3073, at least one record
     """
+    if not isinstance(content, Content):
+        raise ValueError(f"content is {type(content).__name__}; allowed: Content")
     if not content.raw or len(content.raw) % RECORD:
         raise ValueError(
             f"{content.name} has {len(content.raw)} bytes; allowed: a multiple of {RECORD}, at least one record"
@@ -95,6 +97,8 @@ def parse(contents: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.nda
     >>> pixels.shape, y.tolist()
     ((5, 3, 32, 32), [3, 3, 3, 3, 3])
     """
+    if not isinstance(contents, Mapping) or len(contents) < len(SHA256):
+        raise ValueError(f"contents is {type(contents).__name__}; allowed: {len(SHA256)} files by their names")
     *batches, test = (records(contents[name]) for name in SHA256)
     both = {"train": np.concatenate(batches), "test": test}
     return {split: (rows[:, 1:].reshape(-1, *SHAPE), rows[:, 0]) for split, rows in both.items()}

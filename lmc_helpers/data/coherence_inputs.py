@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import normal, torch_generator
 
 __all__ = [
@@ -55,13 +56,14 @@ def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
     Raises
     ------
     ValueError
-        if n < 1.
+        if n < 1, or the seed is not allowed.
 
     Examples
     --------
     >>> latents(3, seed=1).shape
     torch.Size([3, 2])
     """
+    expect.integer(n, "n")
     if n < 1:
         raise ValueError(f"n = {n} examples; allowed: n >= 1")
     return normal((n, 2), seed, purpose)
@@ -80,15 +82,24 @@ def target(z: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
+    Raises
+    ------
+    ValueError
+        if there are not two latents, or one is not finite.
+
     Examples
     --------
     >>> target(torch.tensor([[1.0, 2.0], [1.0, -2.0]])).tolist()
     [3.0, 0.0]
     """
+    expect.tensor(z, "z", "... k")
+    if z.shape[-1] != 2 or not z.numel():
+        raise ValueError(f"z has shape {tuple(z.shape)}; allowed: (..., 2)")
     return torch.relu(z.sum(dim=-1))
 
 
 def _check_k(k: int, d: int) -> None:
+    expect.integer(d, "d")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= d // 2:
         raise ValueError(f"k = {k!r} copies in dimension {d}; allowed: an integer from 1 to {d // 2}")
 
@@ -153,6 +164,7 @@ def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
     >>> unequal_copy(3, 0.5, d=7).square().sum(dim=-1).tolist()
     [0.5000000000000001, 0.5000000000000001, 0.25, 0.25, 0.25, 0.25, 0.0]
     """
+    expect.number(nu, "nu")
     _check_k(k, d)
     if k < 2 or not 1 / k - 1e-12 <= nu <= 1:
         raise ValueError(f"k = {k}, nu = {nu}; allowed: k >= 2 and 1/k <= nu <= 1")
@@ -184,12 +196,18 @@ def sample_frame(seed: int, d: int = DIMENSION) -> Frame:
     Frame
         permutation (d,) and angles (d // 2,).
 
+    Raises
+    ------
+    ValueError
+        if d < 2.
+
     Examples
     --------
     >>> frame = sample_frame(1, d=6)
     >>> sorted(frame.permutation.tolist()), frame.angles.shape
     ([0, 1, 2, 3, 4, 5], torch.Size([3]))
     """
+    expect.integer(d, "d", least=2)
     generator = torch_generator(seed, "random frame")
     permutation = torch.randperm(d, generator=generator)
     return Frame(permutation, math.pi * torch.rand(d // 2, generator=generator, dtype=torch.float64))
@@ -221,6 +239,8 @@ def random_frame(k: int, frame: Frame) -> torch.Tensor:
     >>> round(U.square().sum(dim=-1).max().item(), 12), check_orthonormal(U)
     (0.5, None)
     """
+    if not isinstance(frame, Frame):
+        raise ValueError(f"frame is {type(frame).__name__}; allowed: Frame")
     d = len(frame.permutation)
     _check_k(k, d)
     cos, sin = frame.angles[:k].cos(), frame.angles[:k].sin()
@@ -250,6 +270,9 @@ def check_orthonormal(U: torch.Tensor) -> None:
         ...
     ValueError: the columns of U are not orthonormal: UᵀU differs from I by 3; allowed: at most 1e-06
     """
+    expect.tensor(U, "U", finite=False)
+    if not U.numel():
+        raise ValueError(f"U has shape {tuple(U.shape)}; allowed: no axis empty")
     if U.ndim < 2 or U.shape[-2] < U.shape[-1]:
         raise ValueError(f"U has shape {tuple(U.shape)}; allowed: (..., d, k) with d >= k")
     off = (U.mT @ U - torch.eye(U.shape[-1]).to(U)).abs().amax().item()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = ["DIGITS", "digits"]
@@ -40,6 +41,8 @@ def digits(n: int = DIGITS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     >>> x.shape, float(x.min()) >= 0, float(x.max()) <= 1, labels.shape
     (torch.Size([5, 64]), True, True, torch.Size([5]))
     """
+    expect.integer(n, "n")
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
     if not 1 <= n <= DIGITS:
         raise ValueError(f"n = {n} images; allowed: 1 <= n <= {DIGITS}")
     from sklearn.datasets import load_digits

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
+from lmc_helpers import expect
+
 __all__ = ["NoMirror", "PartKept", "download", "import_pooch"]
 
 TIMEOUT = (5, 30)  # seconds: to connect, and between two pieces
@@ -125,11 +127,18 @@ def import_pooch() -> ModuleType:
 def size(path: Path) -> int:
     """Bytes of a file, 0 where there is none.
 
+    Raises
+    ------
+    ValueError
+        if the path is none.
+
     Examples
     --------
     >>> size(Path("no such file"))
     0
     """
+    if not isinstance(path, Path):
+        raise ValueError(f"path is {type(path).__name__}; allowed: Path")
     return path.stat().st_size if path.is_file() else 0
 
 
@@ -166,6 +175,11 @@ def download(urls: Sequence[str], path: Path, sha256: str) -> None:
         ...
     lmc_helpers.data.download.NoMirror: no mirror gave a.gz (it has none)
     """
+    if not isinstance(urls, (list, tuple)):
+        raise ValueError(f"urls = {urls!r}; allowed: a list of addresses")
+    if not isinstance(path, Path):
+        raise ValueError(f"path is {type(path).__name__}; allowed: Path")
+    expect.text(sha256, "sha256")
     from filelock import FileLock
 
     pooch = import_pooch()

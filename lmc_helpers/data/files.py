@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lmc_helpers import expect
 from lmc_helpers.data.download import NoMirror, download, import_pooch
 
 __all__ = ["Archive", "Content", "DataError", "Found", "Source", "cache", "find", "flag"]
@@ -243,6 +244,7 @@ def flag(name: str) -> bool:
     >>> flag("LMC_NO_SUCH_VARIABLE")
     False
     """
+    expect.text(name, "name")
     value = os.environ.get(name, "")
     if value not in ("", "0", "1"):
         raise ValueError(f"{name} = {value!r}; allowed: 0, 1, or not set")
@@ -285,11 +287,20 @@ def in_folder(archive: Archive, folder: Path) -> Found | None:
     Found or None
         nothing is read.
 
+    Raises
+    ------
+    ValueError
+        if the archive or the folder is none.
+
     Examples
     --------
     >>> in_folder(Archive("a.gz", "", (("a", ""),), ()), Path("no such folder")) is None
     True
     """
+    if not isinstance(archive, Archive):
+        raise ValueError(f"archive is {type(archive).__name__}; allowed: Archive")
+    if not isinstance(folder, Path):
+        raise ValueError(f"folder is {type(folder).__name__}; allowed: Path")
     for paths in (tuple(folder / name for name, _ in archive.members), (folder / archive.name,)):
         if all(path.is_file() for path in paths):
             return Found(archive, paths, tuple(_stamp(path) for path in paths))
@@ -338,6 +349,10 @@ def find(source: Source, archive: Archive) -> Found:
     ...     [path.name for path in find(Source("Sets", "sets", (a,), dict), a).paths]
     ['a']
     """
+    if not isinstance(source, Source):
+        raise ValueError(f"source is {type(source).__name__}; allowed: Source")
+    if not isinstance(archive, Archive):
+        raise ValueError(f"archive is {type(archive).__name__}; allowed: Archive")
     names = ", ".join(a.name for a in source.archives)
     layout = f"put {names}, packed or unpacked, into {source.folder}/ in the folder that LMC_DATA names"
     own = os.path.expanduser(os.environ.get("LMC_DATA", ""))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.general_linear import haar
 from lmc_helpers.seeds import torch_generator
 
@@ -73,6 +74,7 @@ class GaussianMixture:
         >>> x.shape, y.bincount().tolist(), torch.linalg.matrix_rank(x).item()
         (torch.Size([8, 6]), [3, 3, 2], 2)
         """
+        expect.integer(n, "n")
         C, k = self.centres.shape
         if n < C:
             raise ValueError(f"n = {n} samples of {C} classes; allowed: n >= {C}")
@@ -107,6 +109,7 @@ class GaussianMixture:
         >>> bool((mixture.classify(x) == y).all())
         True
         """
+        expect.tensor(x, "x", "n d")
         if (self.scales == 0).any():
             raise ValueError("a scale is 0; allowed: scales that are not 0")
         z = x @ self.embedding  # (n, k)
@@ -154,6 +157,11 @@ def draw_mixture(
     >>> bool(torch.allclose(3 * near.centres, far.centres)), bool((near.embedding == far.embedding).all())
     (True, True)
     """
+    expect.integer(k, "k")
+    expect.integer(d, "d")
+    expect.integer(classes, "classes")
+    expect.number(separation, "separation")
+    expect.reals(0 if scales is None else scales, "scales")
     if not 1 <= k <= d:
         raise ValueError(f"k = {k}, d = {d}; allowed: 1 <= k <= d")
     if classes < 1:
@@ -204,13 +212,18 @@ def published_mixture(
     Raises
     ------
     ValueError
-        if k > d.
+        if k > d, or a number is not allowed.
 
     Examples
     --------
     >>> [round(abs(s), 2) for s in published_mixture(k=2).scales.tolist()]
     [0.05, 1.39]
     """
+    expect.integer(k, "k")
+    expect.integer(d, "d")
+    expect.integer(classes, "classes", least=1)
+    expect.number(separation, "separation", least=0)
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
     if not 1 <= k <= d:
         raise ValueError(f"k = {k}, d = {d}; allowed: 1 <= k <= d")
     generator = torch.Generator().manual_seed(seed)

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from lmc_helpers import expect
+
 __all__ = ["read_idx"]
 
 UNSIGNED_BYTES = b"\x00\x00\x08"
@@ -44,6 +46,9 @@ def read_idx(raw: bytes, name: str) -> np.ndarray:
         ...
     ValueError: an example has 9 bytes, and its header says 11; allowed: the whole file
     """
+    if not isinstance(raw, bytes):
+        raise ValueError(f"raw is {type(raw).__name__}; allowed: bytes")
+    expect.text(name, "name")
     if len(raw) < 4 or raw[:3] != UNSIGNED_BYTES or raw[3] == 0:
         raise ValueError(
             f"{name} is no IDX file of bytes: it begins with {raw[:4].hex(' ') or 'nothing'}; allowed: 00 00 08 and "

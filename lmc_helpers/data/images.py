@@ -19,6 +19,7 @@ from itertools import chain
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.data.cifar10 import CIFAR10
 from lmc_helpers.data.digits import digits
 from lmc_helpers.data.files import Content, DataError, Found, Source, find, flag
@@ -132,6 +133,8 @@ class Images:
         >>> x.shape, round(x.mean().item(), 6), round(x.std(correction=0).item(), 6)
         (torch.Size([1437, 64]), 0.0, 1.0)
         """
+        expect.floating(dtype, "dtype")
+        expect.one_of(flat, "flat", (True, False))
         mean, deviation = (v.to(device, dtype)[:, None, None] for v in (self.mean, self.deviation))  # (C, 1, 1)
         x = self.x.to(device).to(dtype).div_(255).sub_(mean).div_(deviation)
         return x.flatten(1) if flat else x
@@ -228,6 +231,8 @@ def load(name: str, split: str = "train", n: int | None = None, seed: int = 0) -
     >>> some.x.shape, some.x.dtype, some.y.shape, some.classes
     (torch.Size([5, 1, 8, 8]), torch.uint8, torch.Size([5]), 10)
     """
+    expect.text(name, "name")
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
     if split not in SPLITS:
         raise ValueError(f"split = {split!r}; allowed: {', '.join(SPLITS)}")
     whole = _whole(name)
@@ -268,6 +273,7 @@ def available(name: str) -> str | None:
     >>> available("digits") is None
     True
     """
+    expect.text(name, "name")
     try:
         _whole(name)
     except DataError as error:
@@ -292,13 +298,15 @@ def choose(names: Sequence[str]) -> tuple[str, str]:
     Raises
     ------
     ValueError
-        if none can be had, with every reason.
+        if none can be had, with every reason, or the names are no sequence.
 
     Examples
     --------
     >>> choose(("digits", "mnist"))
     ('digits', "This run uses scikit-learn's digits.")
     """
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise ValueError(f"names = {names!r}; allowed: a sequence of names of data sets")
     missing: list[str] = []
     for name in names:
         reason = available(name)
@@ -326,12 +334,19 @@ def main(names: Sequence[str]) -> int:
     int
         0 if all can be had, else 1.
 
+    Raises
+    ------
+    ValueError
+        if the names are no sequence.
+
     Examples
     --------
     >>> main(["digits"])
     1437 images (train) of scikit-learn's digits, 8 × 8 pixels.
     0
     """
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise ValueError(f"names = {names!r}; allowed: a sequence of names of data sets")
     failed = 0
     for name in names:
         try:

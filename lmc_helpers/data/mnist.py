@@ -70,6 +70,8 @@ def parse(contents: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.nda
     >>> pixels.shape, y.tolist()
     ((1, 1, 28, 28), [7])
     """
+    if not isinstance(contents, Mapping) or len(contents) < len(SHA256):
+        raise ValueError(f"contents is {type(contents).__name__}; allowed: {len(SHA256)} files by their names")
     found = {}
     for split, prefix in PREFIX.items():
         images, labels = f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte"

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.activation_matching import match_moments, recorded_moments
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import jackknife
@@ -104,11 +105,19 @@ def fixed_entries(pixels: int, width: int, share: float | None = None) -> tuple[
     tuple of int
         four of them.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> fixed_entries(784, 512), fixed_entries(784, 64), fixed_entries(784, 64, 0.5)
     ((64, 64, 64, 256), (64, 8, 8, 32), (392, 32, 32, 32))
     """
+    expect.integer(pixels, "pixels", least=1)
+    expect.integer(width, "width", least=1)
+    expect.number(0 if share is None else share, "share", least=0, most=1)
     inputs = (pixels, *[width] * HIDDEN)
     if share is not None:
         return tuple(round(share * d) for d in inputs)
@@ -131,11 +140,18 @@ def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Vari
     dict
         name → variant.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> list(variants([5.0], [0.5]))
     ['MLP', 'W 0', 'W 1', 'syre 1', 'sigma', 'W 5', 'share 0.5, 0', 'share 0.5, 1']
     """
+    expect.array(sigmas, "sigmas", "k", empty=True)
+    expect.array(shares, "shares", "k", empty=True)
     named = {"MLP": Variant("mlp"), "W 0": Variant("w", 0.0), "W 1": Variant("w", 1.0)}
     named |= {"syre 1": Variant("syre", 1.0), "sigma": Variant("sigma")}
     named |= {f"W {sigma:g}": Variant("w", float(sigma)) for sigma in sigmas}
@@ -195,6 +211,12 @@ def runs(
 WAsymmetric(fixed=5, sigma=1.0), WAsymmetric(fixed=8, sigma=1.0) on digits (train90, 200 images), 2 epochs of adamw \
 at 0.001'
     """
+    expect.integer(width, "width", least=1)
+    expect.integer(images, "images", least=1)
+    expect.integer(pairs, "pairs", least=1)
+    expect.integer(sweep_pairs, "sweep_pairs", least=0)
+    expect.integer(epochs, "epochs", least=0)
+    expect.array(stages, "stages", "k", empty=True)
     name, _ = choose(tuple(dict.fromkeys((dataset, "digits"))))
     drawn = numpy_generator(seed, "networks of asymmetric MLPs").integers(0, 2**32, 2 * max(pairs, sweep_pairs))
     masks = numpy_generator(seed, "masks of asymmetric MLPs").integers(0, 2**32, max(pairs, sweep_pairs))
@@ -237,6 +259,9 @@ def ends(result: Result, epoch: int | None = None) -> tuple[Stack, Stack]:
     ValueError
         if no pair is left.
     """
+    if not isinstance(result, Result):
+        raise ValueError(f"result is {type(result).__name__}; allowed: Result")
+    expect.one_of(epoch, "epoch", (None,) if epoch is None else result.kept)  # type: ignore[arg-type]
     stack = result.stack if epoch is None else result.kept[epoch]
     at = {network: place for place, network in enumerate(result.survivors)}
     whole = [k for k in at if k % 2 == 0 and k + 1 in at]
@@ -297,6 +322,11 @@ def measure(
     Found
         all of it.
 
+    Raises
+    ------
+    ValueError
+        if the networks are no pairs, the inputs do not fit, or the number of places is even.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -306,6 +336,14 @@ def measure(
     >>> found.stays.flatten().tolist(), found.drop("correlation").tolist()
     ([1.0, 1.0], [0.0, 0.0])
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.one_of(published, "published", (True, False))
+    expect.array(lambdas, "lambdas", "L", empty=True)
+    if len(lambdas) and len(lambdas) % 2 == 0:
+        raise ValueError(f"lambdas holds {len(lambdas)} places; allowed: an odd number of them, or none")
     moments = recorded_moments(a, b, x)
     best = match_moments(moments)
     law = best.random()

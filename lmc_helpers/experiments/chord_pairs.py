@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["Checkpoint", "ChordPairs", "cross_entropy", "train_pairs"]
@@ -109,6 +110,17 @@ def train_pairs(
     >>> [c.step for c in pairs.checkpoints], (pairs.D == 0).sum(dim=-1).unique().tolist()
     ([0, 1, 3], [2])
     """
+    expect.tensor(images, "images", "N d")
+    expect.tensors({"labels": labels})
+    if labels.dtype != torch.long or labels.shape != images.shape[:1] or labels.amin() < 0 or labels.amax() > 9:
+        raise ValueError(
+            f"labels {tuple(labels.shape)}, {labels.dtype}; allowed: classes 0 to 9 of {len(images)} images"
+        )
+    expect.array(scales, "scales", "k", empty=True)
+    expect.integer(networks, "networks")
+    expect.integer(fixed, "fixed")
+    expect.integer(steps, "steps")
+    expect.integer(hidden, "hidden", least=1)
     d, n = images.shape[1], len(scales) * networks
     if n < 1 or steps < 1 or not 0 <= fixed < d:
         raise ValueError(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.data.coherence_inputs import latents
 from lmc_helpers.experiments.coherence_students import F5, line_losses, train_students
 from lmc_helpers.experiments.visibility import ranks
@@ -58,11 +59,18 @@ def student_seeds(G: int, pairs: int, seed: int) -> list[list[int]]:
     list of list of int
         (G, 2 pairs); students 2i and 2i + 1 are a pair.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> [len(group) for group in student_seeds(3, 2, seed=1)]
     [4, 4, 4]
     """
+    expect.integer(G, "G", least=1)
+    expect.integer(pairs, "pairs", least=1)
     rng = numpy_generator(seed, "seeds of students")
     return rng.integers(2**32, size=(G, 2 * pairs)).tolist()
 
@@ -112,6 +120,13 @@ def measure_points(
     >>> one.test.shape, two.both
     (torch.Size([2, 3, 3]), 8.0)
     """
+    if not isinstance(cells, (list, tuple)):
+        raise ValueError(f"cells is {type(cells).__name__}; allowed: a list of U and D")
+    expect.integer(pairs, "pairs", least=1)
+    expect.array(lambdas, "lambdas", "L")
+    if not isinstance(recipe, Recipe):
+        raise ValueError(f"recipe is {type(recipe).__name__}; allowed: Recipe")
+    expect.floating(dtype, "dtype")
     sizes = sorted({len(D) for _, D in cells})
     if len(sizes) != 1:
         raise ValueError(f"{len(cells)} cells of {sizes} masks; allowed: one or more cells, equal numbers of masks")

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.barrier import check_places
 from lmc_helpers.data.coherence_inputs import check_orthonormal, target
 from lmc_helpers.seeds import normal
@@ -60,11 +61,22 @@ def raw_weights(seeds: Sequence[int], m: int, d: int) -> torch.Tensor:
     torch.Tensor
         (N, m, d), float64.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> raw_weights([1, 2], 3, 4).shape
     torch.Size([2, 3, 4])
     """
+    expect.array(seeds, "seeds", "N", empty=True)
+    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
+    if not len(seeds):
+        raise ValueError("no seeds; allowed: one a student")
+    expect.integer(m, "m", least=1)
+    expect.integer(d, "d", least=1)
     drawn = {seed: SCALE * normal((m, d), seed, "initial weights") for seed in dict.fromkeys(seeds)}
     return torch.stack([drawn[seed] for seed in seeds])
 
@@ -114,6 +126,16 @@ def train_students(
     >>> train_students(U, D, latents(64, seed=1), [[1, 2]], Recipe(epochs=2, batch=32)).A.shape
     torch.Size([1, 2, 8, 2])
     """
+    expect.tensor(U, "U")
+    expect.tensor(D, "D")
+    expect.tensor(z, "z", "n k")
+    if not isinstance(seeds, (list, tuple)):
+        raise ValueError(f"seeds is {type(seeds).__name__}; allowed: a list of seeds for each group")
+    if not isinstance(recipe, Recipe):
+        raise ValueError(f"recipe is {type(recipe).__name__}; allowed: Recipe")
+    expect.floating(dtype, "dtype")
+    if start is not None and not isinstance(start, torch.Tensor):
+        raise ValueError(f"start is {type(start).__name__}; allowed: None, or a tensor (G, r, m, d)")
     groups = [list(group) for group in seeds]
     _check_shapes(U, D, z, groups)
     m, n = D.shape[1], len(z)
@@ -239,6 +261,13 @@ def line_losses(
     >>> round(losses[0, 0, 0].item(), 12), round((losses[0, 0, 1] / losses[0, 0, 2]).item(), 6)
     (0.0, 0.25)
     """
+    if not isinstance(students, Students):
+        raise ValueError(f"students is {type(students).__name__}; allowed: Students")
+    expect.tensors({"pairs": pairs})
+    if pairs.dtype != torch.long or not pairs.numel():
+        raise ValueError(f"pairs has shape {tuple(pairs.shape)} and {pairs.dtype}; allowed: (P, 2), P >= 1, torch.long")
+    expect.tensor(z, "z", "n k")
+    expect.floating(dtype, "dtype")
     places = check_places(lambdas)
     G, r, _ = students.b.shape
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not ((pairs >= 0) & (pairs < r)).all():

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import cross_entropy
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.assignment import matched_sum
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
@@ -92,6 +93,16 @@ def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> E
     >>> found.loss.shape, [found.best()[g].tolist() for g in ("0", "1")]
     (torch.Size([2, 6, 6]), [[[0, 1, 2], [0, 1, 2]], [[0, 1, 2], [0, 1, 2]]])
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.tensor(x, "x")
+    expect.tensors({"y": y})
+    if y.dtype != torch.long or y.shape != x.shape[:1] or y.amin() < 0 or y.amax() >= a.model.classes:
+        raise ValueError(f"y has shape {tuple(y.shape)} and {y.dtype}; allowed: a class of each of {len(x)} inputs")
+    if x.shape[1:] != a.model.input_shape:
+        raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (n, ...), inputs of shape {a.model.input_shape}")
     model = a.model
     if (
         not (isinstance(model, MLP) and (model.activation, model.norm, model.bias) == ("relu", "none", True))

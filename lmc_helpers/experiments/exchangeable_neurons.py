@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.experiments.coherence_students import Students
 from lmc_helpers.matching import weight_matching
 from lmc_helpers.seeds import torch_generator
@@ -45,6 +46,10 @@ def copies_seen(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
     >>> copies_seen(exact_copy(2, d=5), torch.tensor([[1.0, 1, 1, 0, 0], [0, 0, 0, 1, 1]])).tolist()
     [[2, 1], [0, 1]]
     """
+    expect.tensor(U, "U", "d k")
+    expect.tensor(D, "D", "... m d")
+    if U.shape[0] != D.shape[-1]:
+        raise ValueError(f"U and D have shapes {tuple(U.shape)} and {tuple(D.shape)}; allowed: (d, k) and (..., m, d)")
     holds = U != 0
     if (holds.sum(dim=-1) > 1).any():
         raise ValueError("a row of U holds more than one latent; allowed: exact copies")
@@ -80,6 +85,13 @@ def masks_with_counts(counts: Sequence[tuple[int, int]], G: int, k: int, d: int,
     >>> D.shape, copies_seen(exact_copy(3, d=7), D[1]).tolist()
     (torch.Size([2, 2, 7]), [[1, 3], [2, 2]])
     """
+    expect.array(counts, "counts", "m two")
+    expect.sizes(counts[0], "counts[0]", least=-(2**31))
+    if len(counts[0]) != 2:
+        raise ValueError(f"counts[0] = {counts[0]!r}; allowed: two counts a neuron")
+    expect.integer(G, "G", least=1)
+    expect.integer(k, "k", least=1)
+    expect.integer(d, "d", least=1)
     wanted = torch.tensor(counts, dtype=torch.long).view(-1, 2)
     if 2 * k > d or not ((wanted >= 0) & (wanted <= k)).all():
         raise ValueError(f"counts = {wanted.tolist()}, k = {k}, d = {d}; allowed: counts from 0 to k, 2k <= d")
@@ -119,9 +131,14 @@ def align_in_classes(students: Students, copies: torch.Tensor) -> Students:
     >>> align_in_classes(students, torch.ones(1, 2, 2, dtype=torch.long)).A[0, 1].tolist()
     [[1.0, 1.0], [0.1, 0.0]]
     """
+    if not isinstance(students, Students):
+        raise ValueError(f"students is {type(students).__name__}; allowed: Students")
+    expect.tensors({"copies": copies})
     G, r, m = students.b.shape
     if r % 2 or copies.shape != (G, m, 2):
         raise ValueError(f"groups of {r}, copies {tuple(copies.shape)}; allowed: even groups and {(G, m, 2)}")
+    if copies.dtype != torch.long:
+        raise ValueError(f"copies has dtype {copies.dtype}; allowed: torch.long")
     full = torch.cat([students.A, students.b[..., None]], dim=-1)  # (G, r, m, 3)
     A, b = students.A.clone(), students.b.clone()
     for g in range(G):

@@ -18,6 +18,7 @@ from functools import cached_property
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.data.images import load
 from lmc_helpers.error_bars import jackknife
 from lmc_helpers.experiments import asymmetric_mlps
@@ -85,6 +86,12 @@ def runs(
     >>> [len(run.seeds) for run in some], some[5].model.norm, some[5].mask_seeds == some[1].mask_seeds[:2]
     ([6, 6, 6, 6, 2, 2, 2, 2], 'batch', True)
     """
+    expect.integer(ridge_networks, "ridge_networks")
+    expect.integer(pairs, "pairs")
+    expect.integer(width, "width", least=1)
+    expect.integer(images, "images", least=1)
+    expect.integer(epochs, "epochs", least=0)
+    expect.array(stages, "stages", "k", empty=True)
     if not 1 <= ridge_networks <= pairs:
         raise ValueError(f"ridge_networks = {ridge_networks}; allowed: an integer from 1 to pairs = {pairs}")
     every = asymmetric_mlps.runs(
@@ -156,6 +163,11 @@ def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None 
     list of Moments
         of the inputs of each map, and of the outputs.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -163,6 +175,12 @@ def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None 
     >>> [len(at.mean) for at in layer_moments(MLP((2, 5, 3)).initial([1]), 0, x)]
     [2, 5, 3]
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.integer(n, "n", least=0, most=len(stack) - 1)
+    expect.tensor(x, "x", "B d")
+    if images is not None and not isinstance(images, Moments):
+        raise ValueError(f"images is {type(images).__name__}; allowed: None, or Moments")
     record: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         outputs = stack.ordinary([n]).forward(x.to(next(iter(stack.params.values()))), record)
@@ -172,12 +190,20 @@ def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None 
 def principal_basis(moments: Moments) -> torch.Tensor:
     """Basis U (d, k) of the least principal subspace with 90 % of the variance.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> C = torch.tensor([[9.5, 0.0], [0.0, 0.5]], dtype=torch.float64)
     >>> principal_basis(Moments(torch.zeros(2), C)).abs().tolist()
     [[1.0], [0.0]]
     """
+    if not isinstance(moments, Moments):
+        raise ValueError(f"moments is {type(moments).__name__}; allowed: Moments")
+    expect.tensor(moments.covariance, "moments.covariance", "d d")
     values, vectors = torch.linalg.eigh(moments.covariance)
     energy = values.clamp(min=0).flip(0).cumsum(dim=0)
     k = int((energy < energy[-1] * (EXPLAINED - 1e-12)).sum()) + 1
@@ -229,6 +255,11 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
     Coherences
         of N.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -237,6 +268,11 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
     >>> found.nu.shape, found.d.tolist(), bool((found.relative >= 1).all())
     (torch.Size([2, 3]), [2, 5, 3], True)
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.tensor(x, "x", "B d")
+    if images is not None and not isinstance(images, Moments):
+        raise ValueError(f"images is {type(images).__name__}; allowed: None, or Moments")
     nu, k, d = [], [], []
     at_images = images or _moments(x)
     for n in range(len(stack)):

@@ -15,6 +15,7 @@ from dataclasses import fields, replace
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
@@ -56,11 +57,17 @@ RESNET, VIT = ResNet20(width=8, init="torch"), ViT()
 def table_3(name: str) -> int:
     """Fixed entries of a map of :data:`RESNET`, Table 3.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> [table_3(name) for name in ("stem.weight", "2.0.inner.weight", "3.0.shortcut.weight", "head.weight")]
     [12, 162, 24, 24]
     """
+    expect.text(name, "name")
     group = name.split(".")[0]
     if "shortcut" in name:
         return {"2": 18, "3": 24}[group]
@@ -131,6 +138,9 @@ def schemes(model: Model, kind: str, sigma: float) -> dict[str, Scheme]:
     >>> schemes(RESNET, "w", 2.0)["stem.weight"], schemes(VIT, "syre", 1.0)["head.weight"]
     (WAsymmetric(fixed=12, sigma=2.0, dim=0), Syre(sigma=1.0, epsilon=0.0))
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
+    expect.number(sigma, "sigma")
     if kind not in ("w", "syre"):
         raise ValueError(f"kind = {kind!r} is unknown; allowed: w, syre")
     if kind == "syre":
@@ -163,12 +173,27 @@ def networks(
     dict of Model
         by name.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> found = networks((3, 32, 32), 4, [8], (8, 16, 3), (384, 8, 6))
     >>> found["ResNet"] == RESNET, found["ViT"] == VIT, found["CNN 8"].depth
     (True, True, 16)
     """
+    expect.sizes(shape, "shape")
+    if len(shape) != 3:
+        raise ValueError(f"shape = {shape!r}; allowed: channels, height and width")
+    expect.integer(patch, "patch", least=1)
+    expect.integer(side, "side", least=1)
+    expect.array(widths, "widths", "k", empty=True)
+    expect.sizes(resnet, "resnet")
+    expect.sizes(vit, "vit")
+    if len(resnet) != 3 or len(vit) != 3:
+        raise ValueError(f"resnet = {resnet!r}, vit = {vit!r}; allowed: three numbers each")
     (width, base, blocks), (dimension, depth, heads) = resnet, vit
     small = (shape[0], shape[1] // side, shape[2] // side)
     found: dict[str, Model] = {f"CNN {w}": CNN(width=w, input_shape=small) for w in widths}
@@ -182,11 +207,17 @@ def networks(
 def choose_images(dataset: str) -> tuple[str, str]:
     """A data set, or what stands in for it, and a sentence for the page: CIFAR-10, then MNIST, then digits.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> choose_images("digits")[0]
     'digits'
     """
+    expect.one_of(dataset, "dataset", ("cifar10", "mnist", "digits"))
     order = ("cifar10", "mnist", "digits")
     return choose(order[order.index(dataset) :])
 
@@ -206,11 +237,18 @@ def variants(widths: Sequence[int], sigmas: Sequence[float]) -> dict[str, tuple[
     dict
         name → (architecture, kind, σ_F).
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> list(variants([8], [0.5]))  # doctest: +NORMALIZE_WHITESPACE
     ['CNN 8', 'ResNet', 'W-ResNet 0', 'W-ResNet 2', 'syre-ResNet 2', 'ViT', 'W-ViT 0', 'W-ViT 1', 'W-ResNet 0.5']
     """
+    expect.array(widths, "widths", "k", empty=True)
+    expect.array(sigmas, "sigmas", "k", empty=True)
     found = {f"CNN {width}": (f"CNN {width}", "", 0.0) for width in widths}
     found |= {"ResNet": ("ResNet", "", 0.0), "W-ResNet 0": ("ResNet", "w", 0.0), "W-ResNet 2": ("ResNet", "w", 2.0)}
     found |= {"syre-ResNet 2": ("ResNet", "syre", 2.0)}
@@ -277,6 +315,15 @@ def runs(
     >>> len(some), some[0].title
     (9, '4 × CNN(width=2, 1-8-8) on digits (train90, 100 images), 1 epochs of adam at 0.005')
     """
+    expect.array(widths, "widths", "k", empty=True)
+    expect.array(sigmas, "sigmas", "k", empty=True)
+    expect.integer(images, "images", least=1)
+    expect.integer(pairs, "pairs", least=1)
+    expect.integer(together, "together", least=1)
+    expect.integer(sweep_pairs, "sweep_pairs", least=0)
+    expect.sizes(epochs, "epochs", least=0)
+    if len(epochs) != 3:
+        raise ValueError(f"epochs = {epochs!r}; allowed: those of CNNs, ResNets and transformers")
     name, _ = choose_images(dataset)
     models = networks(SHAPES[name], PATCH[name], widths, resnet, vit, 1 if name == "digits" else side)
     data = DataSpec(name, SPLIT, min(images, DataSpec(name, SPLIT).size), seed)
@@ -426,11 +473,19 @@ def seconds_per_image(model: Model, images: int = 1) -> float:
     float
         seconds.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> seconds_per_image(CNN(width=2, input_shape=(1, 8, 8))) > 0
     True
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
+    expect.integer(images, "images", least=1)
     stack = model.initial([0])
     params = {name: value.requires_grad_() for name, value in stack.params.items()}
     for count in (1, images):

@@ -21,6 +21,7 @@ from functools import cached_property
 import torch
 from torch.nn.functional import gelu
 
+from lmc_helpers import expect
 from lmc_helpers.experiments.image_layers import Experiment, Moments, layer_moments
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
@@ -37,6 +38,11 @@ LAYERS = range(3)
 def layer_parts(stack: Stack, n: int, layer: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """F, D and W of a layer of one network, (m, d), float64; F = 0 and D = 1 for an ordinary one.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -44,6 +50,11 @@ def layer_parts(stack: Stack, n: int, layer: int) -> tuple[torch.Tensor, torch.T
     >>> W.shape, F.unique().tolist(), D.unique().tolist()
     (torch.Size([5, 2]), [0.0], [1.0])
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.integer(n, "n", least=0, most=len(stack) - 1)
+    expect.integer(layer, "layer", least=0)
+    expect.one_of(f"{layer}.weight", "layer", stack.params)  # type: ignore[arg-type]
     name = f"{layer}.weight"
     W = stack.params[name][n].double()
     if name not in stack.fixed:
@@ -55,11 +66,17 @@ def layer_parts(stack: Stack, n: int, layer: int) -> tuple[torch.Tensor, torch.T
 def neighbours(m: int) -> torch.Tensor:
     """Disjoint consecutive pairs of neurons, (0, 1), (2, 3), …, as in Figs. 12 and 13.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> neighbours(5).tolist()
     [[0, 1], [2, 3]]
     """
+    expect.integer(m, "m", least=2)
     return torch.arange(2 * (m // 2)).view(-1, 2)
 
 
@@ -78,6 +95,11 @@ def one_metric_costs(F: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch
     torch.Tensor
         (m, m).
 
+    Raises
+    ------
+    ValueError
+        if the shapes differ, or a number is not finite.
+
     Examples
     --------
     The example of :func:`~lmc_helpers.identifiability.costs.swap_costs`:
@@ -86,6 +108,12 @@ def one_metric_costs(F: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch
     >>> one_metric_costs(F, W, torch.eye(1))[0, 1].item()
     -6.0
     """
+    expect.tensor(F, "F", "m d")
+    expect.tensor(W, "W", "m d")
+    expect.tensor(U, "U", "d k")
+    expect.same({"F": F, "W": W})
+    if F.shape[1] != U.shape[0]:
+        raise ValueError(f"F and U have shapes {tuple(F.shape)} and {tuple(U.shape)}; allowed: (m, d) and (d, k)")
     v, a = F @ U, (F + W) @ U  # (m, k)
     G = v @ a.mT  # ⟨v_i, a_j⟩
     own = G.diagonal()
@@ -109,6 +137,11 @@ def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch
     (torch.Tensor, torch.Tensor)
         α and γ, (m,) each, float64.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -118,6 +151,13 @@ def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch
     >>> alpha.shape, gamma.abs().max().item()
     (torch.Size([5]), 0.0)
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.integer(n, "n", least=0, most=len(stack) - 1)
+    expect.integer(layer, "layer", least=0)
+    expect.one_of(f"{layer}.gain", "layer", stack.params)  # type: ignore[arg-type]
+    if not isinstance(inputs, Moments):
+        raise ValueError(f"inputs is {type(inputs).__name__}; allowed: Moments")
     F, D, W = layer_parts(stack, n, layer)
     a = F + D * W
     gain, shift = (stack.params[f"{layer}.{name}"][n].double() for name in ("gain", "shift"))

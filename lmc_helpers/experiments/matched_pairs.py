@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lmc_helpers import expect
 from lmc_helpers.data.images import choose
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.networks.mlp import MLP
@@ -65,6 +66,12 @@ def runs(
     >>> [len(run.seeds) for run in runs(dataset="digits", seed=1, **sizes)]
     [4, 4, 4, 4, 6]
     """
+    expect.integer(width, "width", least=1)
+    expect.integer(pairs, "pairs", least=1)
+    expect.integer(images, "images", least=1)
+    expect.integer(small_pairs, "small_pairs", least=1)
+    expect.integer(epochs, "epochs", least=0)
+    expect.integer(small_epochs, "small_epochs", least=0)
     name, _ = choose((dataset, "digits"))
 
     def seeds(kind: str, number: int) -> tuple[int, ...]:
@@ -110,6 +117,8 @@ def ends(stack: Stack) -> tuple[Stack, Stack]:
     >>> len(a), len(b)
     (2, 2)
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
     if len(stack) % 2:
         raise ValueError(f"{len(stack)} networks; allowed: an even number, two a pair")
     return stack.ordinary(range(0, len(stack), 2)), stack.ordinary(range(1, len(stack), 2))

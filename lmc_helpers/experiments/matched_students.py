@@ -16,6 +16,7 @@ import time
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
 from lmc_helpers.alignment.straight_through import straight_through
@@ -55,6 +56,9 @@ def activation_correlations(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     >>> activation_correlations(W, W).round(decimals=9).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
+    expect.tensor(W1, "W1", "... m d")
+    expect.tensor(W2, "W2", "... m d")
+    expect.same({"W1": W1, "W2": W2})
     norms = [W.norm(dim=-1, keepdim=True) for W in (W1, W2)]
     if not all((norm > 0).all() for norm in norms):
         raise ValueError("a row is 0; allowed: neurons with an activation that is not constant")
@@ -85,6 +89,11 @@ def compare_students(
     (dict, dict)
         name → barriers (n,), on the paper's grid of λ; name → seconds for each pair. The last is ``"best of m!"``.
 
+    Raises
+    ------
+    ValueError
+        if the shapes differ, or a number is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.teacher_student.minima import sample_minima
@@ -92,6 +101,11 @@ def compare_students(
     >>> bool(all((found["best of m!"] <= found[name] + 1e-12).all() for name in found))
     True
     """
+    expect.tensor(W1, "W1", "n m d")
+    expect.tensor(W2, "W2", "n m d")
+    expect.same({"W1": W1, "W2": W2})
+    expect.integer(M, "M", least=1)
+    expect.integer(steps, "steps", least=0)
     n, m, _ = W1.shape
     symmetry, objective = Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": m}), barrier_objective(M)
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from scipy.stats import spearmanr
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.methods import Method
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
@@ -85,6 +86,11 @@ def match(
     Match
         float64, on the CPU.
 
+    Raises
+    ------
+    ValueError
+        if the networks are no pairs, or the examples do not fit.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -95,6 +101,16 @@ def match(
     >>> bool(found.barrier.abs().max() < 1e-6), found.objective.round(decimals=6).tolist()
     (True, [1.0, 1.0])
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.function(matcher, "matcher")
+    expect.tensor(x, "x")
+    expect.tensors(unseen, "unseen")
+    if len(unseen) != 2:
+        raise ValueError(f"unseen holds {len(unseen)} tensors; allowed: inputs and labels")
+    expect.tensors(chord or (), "chord")
     began = time.perf_counter()
     p = dict(matcher())
     seconds = (time.perf_counter() - began) / len(a)
@@ -145,6 +161,11 @@ def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> De
     Descents
         the objective is ⟨a, π b⟩ / (‖a‖ ‖b‖).
 
+    Raises
+    ------
+    ValueError
+        if the networks are no pairs, ``number`` < 1, or the examples do not fit.
+
     Examples
     --------
     >>> x, y = torch.randn(20, 2), torch.arange(20) % 3
@@ -153,6 +174,14 @@ def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> De
     >>> descents(a, b, 5, (x, y), seed=1).barrier.shape
     torch.Size([5, 2])
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.integer(number, "number", least=1)
+    expect.tensors(unseen, "unseen")
+    if len(unseen) != 2:
+        raise ValueError(f"unseen holds {len(unseen)} tensors; allowed: inputs and labels")
     symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     objective, barrier, (chord, _) = [], [], _chord(a, b, unseen)
     for r in range(number):
@@ -191,10 +220,16 @@ def cross_fitted_gain(values: Mapping[str, torch.Tensor], reference: str = "iden
     >>> cross_fitted_gain({"identity": torch.tensor([3.0, 3.0]), "a": torch.tensor([1.0, 2.0])}).tolist()
     [2.0, 1.0]
     """
+    if not isinstance(values, Mapping):
+        raise ValueError(f"values is {type(values).__name__}; allowed: Mapping")
+    expect.text(reference, "reference")
     others = [name for name in values if name != reference]
     if reference not in values or not others or len(values[reference]) < 2:
         raise ValueError(f"reference = {reference!r} of {', '.join(values)}; allowed: one of two or more, for 2 pairs")
     table = np.stack([np.asarray(values[name], dtype=float) for name in others])  # (methods, P)
+    expect.array(values[reference], reference, "P")
+    if not np.isfinite(table).all():
+        raise ValueError("a value is not finite; allowed: finite numbers, (P,) of each method")
     gain = np.empty(table.shape[1])
     for half in (0, 1):
         best = table[:, 1 - half :: 2].mean(axis=1).argmin()

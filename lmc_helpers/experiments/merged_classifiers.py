@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch.func import jacrev
 
+from lmc_helpers import expect
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
@@ -81,6 +82,9 @@ def teachers_of_widths(
     >>> found[4].title
     '2 × MLP(64-4-4-10, activation=tanh) on digits (train, 90 images), 1 epochs of adam at 0.003'
     """
+    expect.integer(images, "images", least=1)
+    expect.integer(teachers, "teachers", least=1)
+    expect.array(widths, "widths", "k", empty=True)
     name, _ = choose((dataset, "digits"))
     data = DataSpec(name)
     if images < data.size:
@@ -140,6 +144,10 @@ def principal(x: torch.Tensor, components: int = 0) -> tuple[torch.Tensor, torch
     >>> z.abs().tolist(), moments.tolist()
     ([[5.0], [10.0]], [62.5])
     """
+    expect.tensor(x, "x")
+    expect.integer(components, "components")
+    if not x.numel():
+        raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (T, n), no axis empty")
     if x.ndim != 2 or not x.any():
         raise ValueError(f"x has shape {tuple(x.shape)} and largest entry {x.abs().max()}; allowed: (T, n), not 0")
     if components < 0:
@@ -165,7 +173,19 @@ def flat(net: MLP, stack: Stack, Q: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (N, p), float64.
+
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
     """
+    if not isinstance(net, MLP):
+        raise ValueError(f"net is {type(net).__name__}; allowed: MLP")
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.tensor(Q, "Q", "n r")
+    if Q.shape != (stack.params["0.weight"].shape[-1], net.sizes[0]):
+        raise ValueError(f"Q has shape {tuple(Q.shape)}; allowed: (n, r) of the networks' inputs and of {net.sizes}")
     weights, biases = (
         [stack.params[f"{k}.{part}"].to(torch.float64) for k in range(net.depth)] for part in ("weight", "bias")
     )
@@ -308,6 +328,18 @@ def merge(
     >>> found.path.rises(), bool((found.path.gradient_norm <= 1e-8).all())
     (True, True)
     """
+    if not isinstance(task, Task):
+        raise ValueError(f"task is {type(task).__name__}; allowed: Task")
+    expect.tensor(theta, "theta", "p")
+    expect.sizes(pair, "pair", least=0)
+    if len(pair) != 2:
+        raise ValueError(f"pair = {pair!r}; allowed: two neurons")
+    expect.tensor(distances, "distances", "K")
+    expect.tensors({"labels": labels})
+    expect.integer(products, "products", least=0)
+    expect.number(tol, "tol")
+    if distances.amin() <= 0:
+        raise ValueError(f"distances hold {distances.amin().item()}; allowed: numbers > 0")
     chart = PairChart(task.net, LAYER)
     theta = chart.bring_forward(theta, *pair)
     first, used, rows = chart.distance(theta), 0, []
@@ -366,6 +398,11 @@ def permutation_point(task: Task, theta: torch.Tensor, products: int, tol: float
     >>> permutation_point(Task(net, x, moments, net.forward(theta, x)), theta, products=50, tol=1e-8)[0] < 1e-20
     True
     """
+    if not isinstance(task, Task):
+        raise ValueError(f"task is {type(task).__name__}; allowed: Task")
+    expect.tensor(theta, "theta", "p")
+    expect.integer(products, "products", least=0)
+    expect.number(tol, "tol")
     small, start = reduce_pair(task.net, theta, LAYER)
     below = Task(small, task.x, task.moments, task.y)
     end, norm, _ = below.minimise(start, products, tol)
@@ -401,6 +438,10 @@ def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: s
     >>> random_pair(3, (0, 1), 1, "example") in [(0, 2), (1, 2)]
     True
     """
+    expect.integer(neurons, "neurons")
+    expect.sizes(other_than, "other_than", least=0)
+    if len(other_than) != 2:
+        raise ValueError(f"other_than = {other_than!r}; allowed: two neurons")
     if neurons < 3:
         raise ValueError(f"{neurons} neurons; allowed: at least 3, so that there is another pair")
     pairs = [(i, j) for j in range(neurons) for i in range(j) if {i, j} != set(other_than)]
@@ -426,9 +467,20 @@ def core_hours(images: int, components: int, widths: Sequence[int], paths: int, 
     float
         hours; another machine may differ by a factor of 2 or 3.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> round(core_hours(4000, 640, [10], paths=1, distances=1, products=180_000), 2)
     1.02
     """
+    expect.integer(images, "images", least=1)
+    expect.integer(components, "components", least=1)
+    expect.integer(paths, "paths", least=1)
+    expect.integer(distances, "distances", least=1)
+    expect.integer(products, "products", least=1)
+    expect.array(widths, "widths", "k", empty=True)
     return sum(4 * images * components * H * paths * distances * products for H in widths) / RATE / 3600

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture, published_mixture
 from lmc_helpers.device import device
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
@@ -219,6 +220,15 @@ def train_pairs(
     >>> found[0].accuracies().shape, found[0].x.shape
     (torch.Size([2, 3]), torch.Size([2, 64, 128]))
     """
+    if isinstance(settings, (str, int, float, type(None))):
+        raise ValueError(f"settings is {type(settings).__name__}; allowed: some Setting")
+    expect.integer(clusters, "clusters")
+    expect.integer(samples, "samples", least=1)
+    expect.floating(dtype, "dtype")
+    if isinstance(keep, (str, int, float, type(None))):
+        raise ValueError(f"keep = {keep!r}; allowed: a collection of epochs")
+    if checkpoints is not None and not isinstance(checkpoints, (str, Path)):
+        raise ValueError(f"checkpoints = {checkpoints!r}; allowed: None, or a folder")
     settings = list(settings)
     if not settings or clusters < 1:
         raise ValueError(f"{len(settings)} settings, {clusters} clusters; allowed: at least 1 of each")

@@ -12,6 +12,7 @@ import torch
 from scipy.stats import spearmanr
 from torch.nn.functional import gelu
 
+from lmc_helpers import expect
 from lmc_helpers.experiments.mixture_pairs import TrainedPairs
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
@@ -47,6 +48,7 @@ def neuron_pairs(m: int) -> tuple[torch.Tensor, torch.Tensor]:
     >>> [indices.tolist() for indices in neuron_pairs(3)]
     [[0, 0, 1], [1, 2, 2]]
     """
+    expect.integer(m, "m", least=1)
     i, j = torch.triu_indices(m, m, 1)
     return i, j
 
@@ -68,6 +70,11 @@ def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torc
     torch.Tensor
         U (d, k), float64.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -75,6 +82,10 @@ def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torc
     >>> first_layer_basis(pairs, 0).shape[0]
     128
     """
+    if not isinstance(pairs, TrainedPairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: TrainedPairs")
+    expect.integer(g, "g", least=0, most=len(pairs) - 1)
+    expect.one_of(centred, "centred", (True, False))
     return _basis(pairs, g, centred)
 
 
@@ -103,6 +114,11 @@ def first_layer_costs(pairs: TrainedPairs, when: str | int, centred: bool = True
     torch.Tensor
         (G, m(m − 1)/2), in the order of :func:`neuron_pairs`.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -110,6 +126,9 @@ def first_layer_costs(pairs: TrainedPairs, when: str | int, centred: bool = True
     >>> first_layer_costs(pairs, "before").shape
     torch.Size([2, 2016])
     """
+    if not isinstance(pairs, TrainedPairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: TrainedPairs")
+    expect.one_of(centred, "centred", (True, False))
     found = []
     for g in range(len(pairs)):
         cost = swap_costs(*pairs.layer(g, 0, when), first_layer_basis(pairs, g, centred))
@@ -134,6 +153,11 @@ def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, t
     (torch.Tensor, torch.Tensor)
         (G, m(m − 1)/2) each, in the order of :func:`neuron_pairs`; the theorem assumes ρ <= 1.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -142,6 +166,8 @@ def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, t
     >>> delta2.max().item(), rho2.min().item()
     (0.0, inf)
     """
+    if not isinstance(pairs, TrainedPairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: TrainedPairs")
     shifts, ratios = [], []
     for g in range(len(pairs)):
         F, D, W = pairs.layer(g, 0, when)
@@ -172,11 +198,22 @@ def low_partners(costs: torch.Tensor, median: torch.Tensor | None = None, m: int
     torch.Tensor
         (G,), means over the neurons, from 0 to m − 1.
 
+    Raises
+    ------
+    ValueError
+        if the costs are not those of all pairs of m neurons, or not finite.
+
     Examples
     --------
     >>> low_partners(torch.tensor([[0.01, 1.0, 2.0]]), m=3)  # one pair of three neurons
     tensor([0.6667], dtype=torch.float64)
     """
+    expect.tensor(costs, "costs", "G n")
+    expect.integer(m, "m", least=2)
+    if costs.shape[1] != m * (m - 1) // 2:
+        raise ValueError(f"costs has shape {tuple(costs.shape)} for m = {m}; allowed: (G, {m * (m - 1) // 2})")
+    if median is not None and (not isinstance(median, torch.Tensor) or median.shape != costs.shape[:1]):
+        raise ValueError(f"median = {median!r}; allowed: None, or a tensor of {len(costs)} numbers")
     median = costs.median(dim=1).values if median is None else median
     return (costs < LOW * median[:, None]).double().mean(dim=1) * (m - 1)
 
@@ -198,6 +235,11 @@ def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]
         before training; ``"ratio"``, the share of pairs with ρ <= 1; ``"dominated"``, the share of pairs whose centre
         term of eq. (16) exceeds the absolute value of the other two together.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -205,6 +247,8 @@ def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]
     >>> {name: value.shape for name, value in what_orders(pairs, "before").items()}["ratio"]
     torch.Size([2])
     """
+    if not isinstance(pairs, TrainedPairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: TrainedPairs")
     costs, then = first_layer_costs(pairs, when), first_layer_costs(pairs, "before")
     delta2, rho2 = centre_shifts(pairs, when)
     dominated = []
@@ -261,6 +305,13 @@ def ridge_matrix(
     >>> ridge_matrix(pairs, 0, neurons=3, inputs=20).shape
     torch.Size([3, 3])
     """
+    if not isinstance(pairs, TrainedPairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: TrainedPairs")
+    expect.integer(g, "g", least=0, most=len(pairs) - 1)
+    expect.integer(neurons, "neurons", least=1)
+    expect.integer(inputs, "inputs", least=1)
+    expect.one_of(norms, "norms", (True, False))
+    expect.number(beta, "beta", least=0)
     first, _ = pairs.ends()
     scale, shift = first.norm_as_affine(0)
     affine = (scale[g], shift[g]) if norms else (None, None)
@@ -310,6 +361,14 @@ def layer_estimates(
     >>> sorted(found) == sorted((0, name) for name in ESTIMATES)
     True
     """
+    if not isinstance(pairs, TrainedPairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: TrainedPairs")
+    expect.tensors({"neurons": neurons})
+    if neurons.dtype != torch.long or neurons.shape[1:] != (2,) or not len(neurons):
+        raise ValueError(f"neurons has shape {tuple(neurons.shape)}, {neurons.dtype}; allowed: (P, 2), torch.long")
+    expect.integer(inputs, "inputs", least=1)
+    expect.integer(layers, "layers", least=1)
+    expect.number(beta, "beta", least=0)
     first, _ = pairs.ends()
     seen = first.layer_inputs(pairs.x)
     found: dict[tuple[int, str], list[torch.Tensor]] = {}

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lmc_helpers import expect
 from lmc_helpers.error_bars import ratio_of_means
 
 __all__ = ["ratio_at_peaks"]
@@ -46,6 +47,8 @@ def ratio_at_peaks(upper: Sequence[ArrayLike], lower: Sequence[ArrayLike]) -> tu
     >>> ratio_at_peaks([[1.0, 1.0, 3.0, 3.0]], [[4.0, 4.0, 4.0, 4.0], [1.0, 1.0, 1.0, 1.0]])[0]
     0.5
     """
+    expect.arrays(upper, "upper", empty=True)
+    expect.arrays(lower, "lower", empty=True)
     curves = [[np.asarray(sample, dtype=float) for sample in curve] for curve in (upper, lower)]
     if not all(curves) or any(sample.ndim != 1 or len(sample) < LEAST for curve in curves for sample in curve):
         shapes = [[sample.shape for sample in curve] for curve in curves]

@@ -16,6 +16,7 @@ from dataclasses import replace
 import torch
 from scipy.stats import norm
 
+from lmc_helpers import expect
 from lmc_helpers.experiments.coherence_students import Students
 
 __all__ = ["are_on", "middle_lacks", "switch_off", "two_state_barrier"]
@@ -43,6 +44,11 @@ def are_on(students: Students, z: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (G, r, m), bool.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> A = torch.tensor([[[[1.0, 1.0], [0.1, 0.1]]]], dtype=torch.float64)
@@ -50,6 +56,11 @@ def are_on(students: Students, z: torch.Tensor) -> torch.Tensor:
     >>> are_on(students, torch.tensor([[1.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)).tolist()
     [[[True, False]]]
     """
+    if not isinstance(students, Students):
+        raise ValueError(f"students is {type(students).__name__}; allowed: Students")
+    expect.tensor(z, "z", "n two")
+    if z.shape[1] != 2:
+        raise ValueError(f"z has shape {tuple(z.shape)}; allowed: (n, 2)")
     groups = range(len(students.b))
     return torch.stack([(_preactivations(students, g, z) > 0).double().mean(dim=1) > ON for g in groups])
 
@@ -69,12 +80,22 @@ def switch_off(students: Students, on: torch.Tensor) -> Students:
     Students
         the rest is 0.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> A = torch.ones(1, 1, 2, 2, dtype=torch.float64)
     >>> switch_off(Students(A, A[..., 0], A), torch.tensor([[[True, False]]])).b.tolist()
     [[[1.0, 0.0]]]
     """
+    if not isinstance(students, Students):
+        raise ValueError(f"students is {type(students).__name__}; allowed: Students")
+    expect.tensors({"on": on})
+    if on.dtype != torch.bool or on.shape != students.b.shape:
+        raise ValueError(f"on has shape {tuple(on.shape)}, {on.dtype}; allowed: {tuple(students.b.shape)}, torch.bool")
     keep = on.to(students.b)
     return replace(students, W=students.W * keep[..., None], b=students.b * keep, A=students.A * keep[..., None])
 
@@ -106,6 +127,11 @@ def middle_lacks(students: Students, z: torch.Tensor) -> torch.Tensor:
     >>> middle_lacks(students, torch.tensor([[2.0, 0.0]], dtype=torch.float64)).item()
     1.0
     """
+    if not isinstance(students, Students):
+        raise ValueError(f"students is {type(students).__name__}; allowed: Students")
+    expect.tensor(z, "z", "n two")
+    if z.shape[1] != 2:
+        raise ValueError(f"z has shape {tuple(z.shape)}; allowed: (n, 2)")
     G, r, _ = students.b.shape
     if r % 2:
         raise ValueError(f"groups of {r} students; allowed: pairs")
@@ -143,6 +169,9 @@ def two_state_barrier(N: float, on: float, beta: float) -> float:
     >>> round(two_state_barrier(1e6, 0.5, 0.1), 12), round(two_state_barrier(4, 0.5, 0.1), 4)
     (0.25, 0.0046)
     """
+    expect.number(N, "N")
+    expect.number(on, "on")
+    expect.number(beta, "beta")
     if N < 0 or not 0 <= on <= 1 or beta < 0:
         raise ValueError(f"N = {N}, on = {on}, beta = {beta}; allowed: N >= 0, 0 <= on <= 1, beta >= 0")
     tau = on * N * beta

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from scipy.stats import binom
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import torch_generator
 
 __all__ = [
@@ -71,6 +72,10 @@ def bernoulli_masks(G: int, m: int, d: int, p: float, seed: int) -> torch.Tensor
     >>> few.shape, bool((more >= few).all())
     (torch.Size([2, 5, 4]), True)
     """
+    expect.integer(G, "G", least=1)
+    expect.integer(m, "m", least=1)
+    expect.integer(d, "d", least=1)
+    expect.number(p, "p")
     _check_probability(p)
     uniform = torch.rand(G, m, d, generator=torch_generator(seed, "masks"), dtype=torch.float64)
     return (uniform < p).double()
@@ -91,12 +96,21 @@ def ranks(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., m), long; eigenvalues up to 10⁻¹² count as 0.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> U = torch.eye(3, 2, dtype=torch.float64)
     >>> ranks(U, torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]).double()).tolist()
     [2, 1, 0]
     """
+    expect.tensor(U, "U", "... d k")
+    expect.tensor(D, "D", "... m d")
+    if U.shape[-2] != D.shape[-1]:
+        raise ValueError(f"U and D have shapes {tuple(U.shape)} and {tuple(D.shape)}; allowed: (.., d, k), (.., m, d)")
     M = D[..., None] * U[..., None, :, :]  # (..., m, d, k)
     return (torch.linalg.eigvalsh(M.mT @ M) > TOLERANCE).sum(dim=-1)
 
@@ -132,6 +146,9 @@ def rank_law(k: int, p: float, family: str) -> tuple[float, float, float]:
     >>> [round(value, 4) for value in rank_law(1, 0.15, "exact-copy")]
     [0.7225, 0.255, 0.0225]
     """
+    expect.integer(k, "k")
+    expect.number(p, "p")
+    expect.text(family, "family")
     _check_copies(k, p)
     if family not in FAMILIES:
         raise ValueError(f"family = {family!r} is unknown; allowed: {', '.join(FAMILIES)}")
@@ -168,6 +185,8 @@ def mask_probability(k: int, v: float) -> float:
     >>> round(mask_probability(2, 0.75), 12)
     0.5
     """
+    expect.integer(k, "k")
+    expect.number(v, "v")
     if k < 1 or not 0 <= v <= 1:
         raise ValueError(f"k = {k}, v = {v}; allowed: k >= 1 and 0 <= v <= 1")
     return -math.expm1(math.log1p(-v) / k) if v < 1 else 1.0
@@ -198,6 +217,8 @@ def relative_anisotropy(k: int, p: float) -> float:
     >>> relative_anisotropy(2, 0.5)
     0.5
     """
+    expect.integer(k, "k")
+    expect.number(p, "p")
     _check_copies(k, p, positive=True)
     return (1 - p) / (p * k)
 
@@ -234,6 +255,8 @@ def mean_cost(k: int, p: float) -> float:
     >>> mean_cost(1, 0.15), round(mean_cost(2, 0.5), 12)
     (2.0, 3.333333333333)
     """
+    expect.integer(k, "k")
+    expect.number(p, "p")
     _check_copies(k, p, positive=True)
     n = np.arange(1, k + 1)
     weight = binom.pmf(n, k, p)
@@ -267,6 +290,8 @@ def same_counts(k: int, p: float) -> float:
     >>> same_counts(1, 0.15), round(same_counts(2, 0.5), 12)
     (1.0, 0.308641975309)
     """
+    expect.integer(k, "k")
+    expect.number(p, "p")
     _check_copies(k, p, positive=True)
     weight = binom.pmf(np.arange(1, k + 1), k, p)
     return float(((weight / weight.sum()) ** 2).sum() ** 2)

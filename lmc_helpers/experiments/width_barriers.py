@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from lmc_helpers import expect
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
@@ -124,6 +125,17 @@ def sweep(
     first (64, 4, 10) 4 () 5
     long (64, 4, 4, 4, 10) 2 (5,) 9
     """
+    expect.array(widths, "widths", "k", empty=True)
+    expect.array(depths, "depths", "k", empty=True)
+    expect.array(depth_widths, "depth_widths", "k", empty=True)
+    expect.array(budgets, "budgets", "k", empty=True)
+    expect.integer(pairs, "pairs")
+    expect.integer(depth_pairs, "depth_pairs")
+    expect.integer(long_pairs, "long_pairs")
+    expect.integer(images, "images", least=1)
+    expect.integer(epochs, "epochs", least=0)
+    expect.one_of(second, "second", (True, False))
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
     if pairs < 1 or depth_pairs < 1 or long_pairs < 0:
         numbers = f"pairs = {pairs}, depth_pairs = {depth_pairs}, long_pairs = {long_pairs}"
         raise ValueError(f"{numbers}; allowed: at least 1, 1 and 0")
@@ -245,6 +257,14 @@ def matched_pairs(
     >>> len(pairs.first), list(pairs.second)
     (1, ['direct', 'one start', 'weights', 'activations'])
     """
+    if not isinstance(result, Result):
+        raise ValueError(f"result is {type(result).__name__}; allowed: Result")
+    expect.integer(epoch, "epoch")
+    expect.tensor(x, "x")
+    expect.integer(restarts, "restarts", least=1)
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
+    if not isinstance(orders, (list, tuple)):
+        raise ValueError(f"orders = {orders!r}; allowed: some of {', '.join(ORDERS)}")
     if not set(orders) <= set(ORDERS):
         raise ValueError(f"orders = {list(orders)}; allowed: {', '.join(ORDERS)}")
     known = result.kept | {len(result.losses): result.stack}
@@ -315,6 +335,11 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
     Lines
         in the orders of the pairs.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> nets = MLP((1, 2, 2)).initial([1, 2])
@@ -322,6 +347,8 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
     >>> lines(pairs, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).loss["direct"].shape
     torch.Size([1, 11])
     """
+    if not isinstance(pairs, Pairs):
+        raise ValueError(f"pairs is {type(pairs).__name__}; allowed: Pairs")
     found = {order: along_segments(pairs.first, b, x, y, PLACES) for order, b in pairs.second.items()}
     accuracy = {order: line.accuracy for order, line in found.items() if line.accuracy is not None}
     return Lines({order: line.loss for order, line in found.items()}, accuracy)
@@ -349,12 +376,20 @@ class Middles:
 def rescaled(stack: Stack, c: float) -> Stack:
     """S_c: the weights of map k = 1 … d times c, its biases times c^k. ReLU networks then have c^d times their logits.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> nets, x = MLP((3, 2, 2)).initial([1], torch.float64), torch.ones(1, 3, dtype=torch.float64)
     >>> torch.allclose(rescaled(nets, 3.0).forward(x), 9 * nets.forward(x))
     True
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.number(c, "c")
     power = {name: 1 + int(name.split(".")[0]) if name.endswith("bias") else 1 for name in stack.params}
     return Stack(stack.model, {name: c ** power[name] * value for name, value in stack.params.items()})
 
@@ -388,6 +423,17 @@ def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequen
     >>> bool(0 <= found.nll[0] / 50 - found.lost <= np.log(2) / 50)
     True
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    if a.model != b.model or len(a) != len(b):
+        raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
+    expect.tensor(x, "x")
+    expect.tensors({"y": y})
+    if y.dtype != torch.long or y.shape != x.shape[:1] or y.amin() < 0 or y.amax() >= a.model.classes:
+        raise ValueError(f"y has shape {tuple(y.shape)} and {y.dtype}; allowed: a class of each of {len(x)} inputs")
+    expect.array(scales, "scales", "S")
     if min(scales) <= 0:
         raise ValueError(f"scales = {list(scales)}; allowed: positive numbers")
     ends, depth = [stack.to(torch.float64) for stack in (a, b)], len(a.model.maps())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lmc_helpers import expect
 from lmc_helpers.error_bars import (
     QUANTILE,
     mean_and_error,
@@ -141,11 +142,18 @@ def bounds_of(n: int, *readings: tuple[float, float]) -> tuple[float, float, flo
         value, and ends that are the largest of all readings' lower and of their upper ends at two-sided 10⁻³: below a
         bound only if all readings are.
 
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+
     Examples
     --------
     >>> [round(x, 2) for x in bounds_of(20, (0.5, 0.1), (0.6, 0.01))]
     [0.6, 0.56, 0.89]
     """
+    expect.integer(n, "n", least=0)
+    expect.arrays(readings, "readings", "two")
     half = QUANTILE * widening(max(n, 3) - 1)
     value, low, high = (max(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
     return value, low, high
@@ -170,7 +178,16 @@ def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[fl
     (float, float) or None
         slope for each layer, 0 if the place does not depend on the depth, and its standard error; None if fewer than
         three depths show a peak.
+
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
     """
+    if not isinstance(curves, Mapping):
+        raise ValueError(f"curves is {type(curves).__name__}; allowed: Mapping")
+    expect.text(order, "order")
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
     at = {depth: curve.place(order, seed) for depth, curve in curves.items() if curve.peaks(order)}
     if len(at) < 3:
         return None

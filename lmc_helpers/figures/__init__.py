@@ -1,9 +1,13 @@
-"""One look for every figure: panels, error bars, the glue to captions and prose, and surfaces that a reader can turn.
+"""One look for every figure: panels, error bars, the glue to captions and prose, and figures that a reader can move.
 
-:mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style, and
-:mod:`~lmc_helpers.figures.turntable` makes surfaces that turn.
+:mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style,
+:mod:`~lmc_helpers.figures.moving` makes figures with a slider, from :mod:`~lmc_helpers.figures.moving_panels` and with
+:mod:`~lmc_helpers.figures.labels`, and :mod:`~lmc_helpers.figures.turntable` makes surfaces that turn.
+:mod:`~lmc_helpers.figures.cards` draws what the front page shows of a chapter.
 """
 
+from lmc_helpers.figures.cards import card, keep
+from lmc_helpers.figures.moving import Moving
 from lmc_helpers.figures.style import BAND, COLOURS, band, legend, numbers, panels, show
 
-__all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show"]
+__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "legend", "numbers", "panels", "show"]

@@ -74,9 +74,25 @@ def band(axes: Axes, x, mean, stderr, **kwargs):
 
 def legend(figure: Figure, columns: int = 3) -> None:
     """One legend below all panels, with each label once."""
-    pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
-    entries = {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
+    entries = _entries(figure)
     figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
+
+
+def _entries(figure: Figure) -> dict[str, Any]:
+    """What all panels label, each label once: label → what is drawn."""
+    pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
+    return {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
+
+
+def _legend_below(figure: Figure, handles: list, labels: list[str]) -> int:
+    """A legend below all panels with as many columns as find room, three at most; its number of rows."""
+    room = 0.96 * figure.bbox.width
+    for columns in (3, 2, 1):
+        box = figure.legend(handles, labels, loc="outside lower center", ncols=columns, columnspacing=1.2)
+        if columns == 1 or box.get_window_extent().width <= room:
+            break
+        box.remove()
+    return -(-len(labels) // columns)
 
 
 def show(name: str, figure: Figure) -> None:
@@ -116,15 +132,16 @@ def stack(figure: Figure) -> None:
         if axes.axison:
             axes.tick_params(labelleft=True, labelbottom=True)
         axes.set_subplotspec(column[number])
-    entries = [
-        ([h for h in box.legend_handles if h is not None], [text.get_text() for text in box.get_texts()])
-        for box in figure.legends
-    ]
+    drawn = _entries(figure)  # a legend's own handles are bare lines where points have bars
+    boxes = []
     for box in list(figure.legends):
+        labels = [text.get_text() for text in box.get_texts()]
+        handles = [handle for handle in box.legend_handles if handle is not None]
+        boxes.append(([drawn.get(name, own) for name, own in zip(labels, handles, strict=True)], labels))
         box.remove()
-    for handles, labels in entries:
-        figure.legend(handles, labels, loc="outside lower center")
-    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * sum(len(labels) for _, labels in entries))
+    figure.set_size_inches(PHONE, 3.6 * len(grid))
+    lines = sum(_legend_below(figure, handles, labels) for handles, labels in boxes)
+    figure.set_size_inches(PHONE, 3.6 * len(grid) + 0.25 * lines)
 
 
 def numbers(**values) -> None:

@@ -171,13 +171,15 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
   }
   function draw() {
     waiting = false;
-    const width = canvas.clientWidth || 700, side = width / many, ratio = window.devicePixelRatio || 1;
-    canvas.width = Math.round(width * ratio); canvas.height = Math.round(side * ratio);
-    canvas.style.height = side + "px";
+    const width = canvas.clientWidth || 700, stacked = width < 200 * many, ratio = window.devicePixelRatio || 1;
+    const side = stacked ? width : width / many, height = stacked ? many * side : side;
+    canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
+    canvas.style.height = height + "px";
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.lineJoin = "round"; pen.textAlign = "center"; pen.textBaseline = "middle";
     scenes.forEach((quads, s) => {
-      const middle = [side * (s + 0.5), side * 0.53], scale = side * 0.27;
+      const corner = stacked ? [0, s * side] : [s * side, 0], scale = side * 0.27;
+      const middle = [corner[0] + side * 0.5, corner[1] + side * 0.53];
       const flat = t => [middle[0] + scale * t[0], middle[1] - scale * t[1]];
       const path = points => { pen.beginPath(); points.forEach((q, i) => i ? pen.lineTo(...q) : pen.moveTo(...q)); };
       const box = corners.map(turned);
@@ -202,7 +204,7 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
       [[0, 1.25, -1.05], [1.25, 0, -1.05], [1.18, -1.18, 0]].forEach((place, k) => {
         pen.fillText(data.axes[k], ...flat(turned(place)));
       });
-      pen.fillText(data.scenes[s].title, middle[0], side * 0.05);
+      pen.fillText(data.scenes[s].title, middle[0], corner[1] + side * 0.05);
     });
   }
   function ask() { if (!waiting) { waiting = true; requestAnimationFrame(draw); } }

@@ -31,6 +31,7 @@ import numpy as np
 import torch
 from scipy.optimize import linprog
 
+from lmc_helpers import expect
 from lmc_helpers.identifiability.input_subspace import (
     RTOL,
     AsymmetricLayer,
@@ -130,6 +131,10 @@ def realization_cost(a: torch.Tensor, f: torch.Tensor, d: torch.Tensor, U: torch
     >>> realization_cost(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), f, d, U)
     tensor([6., inf], dtype=torch.float64)
     """
+    expect.tensor(a, "a", "... k")
+    expect.tensor(f, "f", "... d")
+    expect.tensor(d, "d", "... d")
+    expect.tensor(U, "U", "... d k")
     gap, scale, d, U = _broadcast(a, f, d, U)
     w, inside = _least_norm(gap, scale, d, U)
     return torch.where(inside, torch.linalg.vector_norm(w, dim=-1), math.inf)
@@ -234,6 +239,10 @@ def swap_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
     tensor([[ 0., -6.],
             [-6.,  0.]], dtype=torch.float64)
     """
+    expect.tensor(F, "F", "... m d")
+    expect.tensor(D, "D", "... m d")
+    expect.tensor(W, "W", "... m d")
+    expect.tensor(U, "U", "... d k")
     table = cost_table(F, D, W, U)
     change = table - table.diagonal(dim1=-2, dim2=-1)[..., :, None]  # neuron i takes the function of neuron j
     swap = change + change.mT

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
+
 __all__ = [
     "RTOL",
     "AsymmetricLayer",
@@ -185,6 +187,7 @@ def coherence(U: torch.Tensor) -> torch.Tensor:
     >>> round(coherence(half).item(), 12), coherence(axis).item()
     (0.5, 1.0)
     """
+    expect.tensor(U, "U", "... d k")
     U = U.double()
     check_basis(U)
     return leverages(U).amax(dim=-1)

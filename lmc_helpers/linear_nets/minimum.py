@@ -21,6 +21,7 @@ import itertools
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
@@ -324,6 +325,7 @@ def component(weights: Weights, X: torch.Tensor) -> tuple[int, ...]:
     >>> component([I, -I, I, I], I)
     (1, -1, 1)
     """
+    expect.tensors(weights, "weights")
     require_square(numbered(weights), X=X)
     if weights[0].ndim != 2:
         raise ValueError(f"W_1 has shape {tuple(weights[0].shape)}; allowed: one network, (h, h)")
@@ -391,6 +393,9 @@ def path_in_minimum(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, st
     >>> path[0].shape, bool(loss(path, I, 2 * I).max() < 1e-28)
     (torch.Size([5, 2, 2]), True)
     """
+    expect.tensors(a, "a")
+    expect.tensors(b, "b")
+    expect.integer(steps, "steps")
     if steps < 2:
         raise ValueError(f"steps = {steps}; allowed: steps >= 2")
     require_same_shapes(a, b)

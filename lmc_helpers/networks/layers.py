@@ -12,6 +12,8 @@ import math
 import torch
 from torch.nn.functional import conv2d, group_norm, layer_norm, scaled_dot_product_attention
 
+from lmc_helpers import expect
+
 __all__ = [
     "INITIAL",
     "as_samples",
@@ -258,12 +260,21 @@ def initial(shape: tuple[int, ...], fan_in: int, law: str, generator: torch.Gene
     torch.Tensor
         float64.
 
+    Raises
+    ------
+    ValueError
+        if a size, the law or the generator is not allowed.
+
     Examples
     --------
     >>> W = initial((50, 40), 40, "he", torch.Generator().manual_seed(1))
     >>> round(W.std().item() ** 2 * 40, 1)
     2.0
     """
+    expect.sizes(shape, "shape")
+    expect.integer(fan_in, "fan_in", least=1)
+    expect.one_of(law, "law", INITIAL)
+    expect.generator(generator, "generator")
     if law == "torch" or (law == "normal" and len(shape) == 1):
         uniform = torch.rand(shape, generator=generator, dtype=torch.float64)
         return (2 * uniform - 1) / math.sqrt(fan_in)
@@ -290,12 +301,21 @@ def draw_by_law(shapes: dict[str, tuple[int, ...]], law: str, generator: torch.G
     dict of torch.Tensor
         float64, drawn in the order of ``shapes``.
 
+    Raises
+    ------
+    ValueError
+        if the law or the generator is not allowed.
+
     Examples
     --------
     >>> drawn = draw_by_law({"0.weight": (2, 4), "0.bias": (2,), "0.gain": (2,)}, "he", torch.Generator())
     >>> drawn["0.weight"].shape, drawn["0.bias"].tolist(), drawn["0.gain"].tolist()
     (torch.Size([2, 4]), [0.0, 0.0], [1.0, 1.0])
     """
+    if not isinstance(shapes, dict):
+        raise ValueError(f"shapes is {type(shapes).__name__}; allowed: shapes by their names")
+    expect.one_of(law, "law", INITIAL)
+    expect.generator(generator, "generator")
     drawn = {}
     for name, shape in shapes.items():
         layer, _, kind = name.rpartition(".")

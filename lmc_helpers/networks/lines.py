@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.barrier import check_places
 from lmc_helpers.networks.stacked_mlp import Networks, check_data
 
@@ -46,7 +47,7 @@ def evaluate(networks: Networks, x: torch.Tensor, y: torch.Tensor) -> tuple[torc
     Raises
     ------
     ValueError
-        if shapes do not fit.
+        if shapes do not fit, or a loss is not finite.
 
     Examples
     --------
@@ -56,6 +57,9 @@ def evaluate(networks: Networks, x: torch.Tensor, y: torch.Tensor) -> tuple[torc
     >>> loss.shape, accuracy.tolist()
     (torch.Size([2]), [0.5, 0.5])
     """
+    if not isinstance(networks, Networks):
+        raise ValueError(f"networks is {type(networks).__name__}; allowed: Networks")
+    expect.tensor(x, "x", finite=False)
     networks = networks.ordinary()
     net, some, N = networks.architecture, networks.params["0.weight"], len(networks)
     x, y = check_data(net, x.to(some), y, N)
@@ -71,6 +75,8 @@ def evaluate(networks: Networks, x: torch.Tensor, y: torch.Tensor) -> tuple[torc
             loss += net.losses(outputs, targets) * (len(part) / n)
             if net.loss != "mse":
                 right += (outputs.argmax(dim=-1) == targets).sum(dim=1)
+    if not loss.isfinite().all():
+        raise ValueError(f"losses of the networks {loss.tolist()}; allowed: networks with finite losses")
     return loss, None if net.loss == "mse" else right.double() / n
 
 
@@ -97,7 +103,7 @@ def along_lines(a: Networks, b: Networks, x: torch.Tensor, y: torch.Tensor, lamb
     Raises
     ------
     ValueError
-        if the ends differ in their architecture or number, or a λ lies outside [0, 1].
+        if the ends differ in their architecture or number, a λ lies outside [0, 1], or the examples do not fit.
 
     Examples
     --------
@@ -107,6 +113,11 @@ def along_lines(a: Networks, b: Networks, x: torch.Tensor, y: torch.Tensor, lamb
     >>> along_lines(a, b, torch.ones(4, 1), torch.tensor([0, 0, 1, 1]), [0, 0.5, 1]).loss.shape
     torch.Size([3, 3])
     """
+    if not isinstance(a, Networks):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Networks")
+    if not isinstance(b, Networks):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Networks")
+    expect.tensor(x, "x", finite=False)
     if a.architecture != b.architecture or len(a) != len(b):
         raise ValueError(
             f"the ends are {len(a)} networks {a.architecture} and {len(b)} networks {b.architecture}; "
@@ -168,7 +179,8 @@ def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
     Raises
     ------
     ValueError
-        if 0, ½ or 1 is missing or the numbers of places differ.
+        if 0, ½ or 1 is missing, a place lies outside [0, 1], the numbers of places differ, or a loss is not
+        finite.
 
     Examples
     --------
@@ -176,11 +188,17 @@ def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
     >>> found.middle_mean.item(), found.middle_worse.item()
     (2.0, 1.0)
     """
+    expect.tensor(loss, "loss", "... L")
+    expect.array(lambdas, "lambdas", "L")
+    if not loss.numel():
+        raise ValueError(f"loss has shape {tuple(loss.shape)}; allowed: (P, L), P >= 1")
     places = [float(value) for value in lambdas]
     if loss.shape[-1] != len(places) or not {0.0, 0.5, 1.0} <= set(places):
         raise ValueError(f"losses {tuple(loss.shape)} at lambdas = {places}; allowed: one each, with 0, 0.5 and 1")
     at_b, middle, at_a = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))
     weight = torch.tensor(places).to(loss)
+    if weight.amin() < 0 or weight.amax() > 1:
+        raise ValueError(f"lambdas = {places}; allowed: places in [0, 1]")
     chord = at_b[..., None] * (1 - weight) + at_a[..., None] * weight
     worse = torch.maximum(at_b, at_a)
     return Barriers(middle - (at_b + at_a) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
@@ -112,7 +113,8 @@ def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> 
     Raises
     ------
     ValueError
-        if a group is unknown, or a p is no permutation of its units for each network.
+        if there are no parameters, one does not fit the symmetry, a group is unknown, or a p is no permutation
+        of its units for each network.
 
     Examples
     --------
@@ -122,11 +124,24 @@ def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> 
     >>> moved["W"].flatten().tolist(), moved["V"].flatten().tolist()
     ([3.0, 1.0, 2.0], [6.0, 4.0, 5.0])
     """
+    if not isinstance(params, dict) or not params:
+        raise ValueError(f"params = {params!r}; allowed: tensors by their names, one or more")
+    expect.tensors(params, "params")
+    if not isinstance(symmetry, Symmetry):
+        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
+    if not isinstance(permutations, Mapping):
+        raise ValueError(f"permutations is {type(permutations).__name__}; allowed: tensors by their names")
     N = len(next(iter(params.values())))
     _check_groups(symmetry, permutations, N)
     moved = dict(params)
     for group, p in permutations.items():
         for name, axis in symmetry.groups[group]:
+            expect.one_of(name, "a parameter of the symmetry", moved)  # type: ignore[arg-type]
+            if moved[name].shape[:1] != (N,) or moved[name].shape[axis + 1 : axis + 2] != (symmetry.sizes[group],):
+                raise ValueError(
+                    f"parameter {name!r} has shape {tuple(moved[name].shape)}; allowed: {N} networks with "
+                    f"{symmetry.sizes[group]} units on axis {axis}"
+                )
             moved[name] = _take(moved[name], p, axis)
     return moved
 
@@ -141,6 +156,7 @@ def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> Non
     for group, p in permutations.items():
         if group not in symmetry.groups:
             raise ValueError(f"group {group!r} is unknown; allowed: {', '.join(symmetry.groups)}")
+        expect.permutation(p, f"p of group {group!r}")
         if p.shape != (N, symmetry.sizes[group]):
             raise ValueError(
                 f"p of group {group!r} has shape {tuple(p.shape)}; allowed: {(N, symmetry.sizes[group])}, one "
@@ -162,11 +178,18 @@ def inverse(permutations: Permutations) -> dict[str, torch.Tensor]:
     dict of torch.Tensor
         group → q (N, m) with q_{p_i} = i.
 
+    Raises
+    ------
+    ValueError
+        if they are no tensors by their groups.
+
     Examples
     --------
     >>> inverse({"hidden": torch.tensor([[2, 0, 1]])})["hidden"].tolist()
     [[1, 2, 0]]
     """
+    if not isinstance(permutations, Mapping):
+        raise ValueError(f"permutations is {type(permutations).__name__}; allowed: tensors by their names")
     return {group: p.argsort(dim=-1) for group, p in permutations.items()}
 
 
@@ -183,12 +206,21 @@ def compose(first: Permutations, then: Permutations) -> dict[str, torch.Tensor]:
     dict of torch.Tensor
         group → (N, m): ``permute(permute(params, s, first), s, then)`` is ``permute(params, s, compose(first, then))``.
 
+    Raises
+    ------
+    ValueError
+        if they are no tensors by their groups.
+
     Examples
     --------
     >>> p = {"hidden": torch.tensor([[2, 0, 1]])}
     >>> compose(p, inverse(p))["hidden"].tolist()
     [[0, 1, 2]]
     """
+    if not isinstance(first, Mapping):
+        raise ValueError(f"first is {type(first).__name__}; allowed: tensors by their names")
+    if not isinstance(then, Mapping):
+        raise ValueError(f"then is {type(then).__name__}; allowed: tensors by their names")
     both = {group: p.gather(-1, then[group]) for group, p in first.items() if group in then}
     return {**first, **then, **both}
 
@@ -208,11 +240,19 @@ def identity(symmetry: Symmetry, N: int) -> dict[str, torch.Tensor]:
     dict of torch.Tensor
         group → (N, m), torch.long.
 
+    Raises
+    ------
+    ValueError
+        if N < 1.
+
     Examples
     --------
     >>> identity(Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": 3}), 2)["hidden"].tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
+    if not isinstance(symmetry, Symmetry):
+        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
+    expect.integer(N, "N", least=1)
     return {group: torch.arange(m).repeat(N, 1) for group, m in symmetry.sizes.items()}
 
 
@@ -233,6 +273,11 @@ def random_permutations(symmetry: Symmetry, N: int, generator: torch.Generator) 
     dict of torch.Tensor
         group → (N, m), torch.long.
 
+    Raises
+    ------
+    ValueError
+        if N < 1, or the generator is none.
+
     Examples
     --------
     >>> symmetry = Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": 3})
@@ -240,6 +285,10 @@ def random_permutations(symmetry: Symmetry, N: int, generator: torch.Generator) 
     >>> p["hidden"].sort().values.tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
+    if not isinstance(symmetry, Symmetry):
+        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
+    expect.integer(N, "N", least=1)
+    expect.generator(generator, "generator")
     return {
         group: torch.stack([torch.randperm(m, generator=generator) for _ in range(N)])
         for group, m in symmetry.sizes.items()
@@ -317,6 +366,11 @@ def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
     Check
         relative changes of the outputs.
 
+    Raises
+    ------
+    ValueError
+        if ``inputs`` < 1.
+
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -324,6 +378,7 @@ def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
     >>> check.holds(), [axis for axis in check.elsewhere]
     (True, [Axis(name='0.weight', axis=1), Axis(name='2.weight', axis=0), Axis(name='2.bias', axis=0)])
     """
+    expect.integer(inputs, "inputs", least=1)
     generator = torch_generator(seed, "check of a symmetry")
     symmetry, shapes = model.symmetry(), model.shapes()
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch.nn.functional import cross_entropy
 
+from lmc_helpers import expect
 from lmc_helpers.barrier import check_places
 from lmc_helpers.networks.lines import Line
 from lmc_helpers.networks.model import Model, Stack
@@ -43,7 +44,7 @@ def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
     Raises
     ------
     ValueError
-        if shapes or labels do not fit.
+        if shapes or labels do not fit, or an input or a loss is not finite.
 
     Examples
     --------
@@ -52,9 +53,14 @@ def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
     >>> scores(stack, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).accuracy.flatten().tolist()
     [0.5, 0.5, 0.5]
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    expect.tensor(x, "x")
     params = stack.effective()
     x, y = _examples(stack.model, params, x, y)
     loss, right = _sums(stack.model, params, x, y)
+    if not loss.isfinite().all():
+        raise ValueError(f"losses of the networks {loss.tolist()}; allowed: networks with finite losses")
     return Line(loss[:, None] / x.shape[1], right[:, None] / x.shape[1])
 
 
@@ -80,7 +86,8 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
     Raises
     ------
     ValueError
-        if the ends differ in their architecture or number, a λ lies outside [0, 1], or the examples do not fit.
+        if the ends differ in their architecture or number, a λ lies outside [0, 1], the examples do not fit, or
+        a loss is not finite.
 
     Examples
     --------
@@ -92,6 +99,11 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
     >>> barriers(line.loss, [0, 0.5, 1]).middle_mean.shape
     torch.Size([3])
     """
+    if not isinstance(a, Stack):
+        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
+    if not isinstance(b, Stack):
+        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
+    expect.tensor(x, "x")
     if a.model != b.model or len(a) != len(b):
         raise ValueError(
             f"the ends are {len(a)} networks {a.model} and {len(b)} networks {b.model}; allowed: equal architectures "
@@ -108,6 +120,8 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
         inputs, labels = (v[pair] if len(v) > 1 else v for v in (x, y))
         found[:, chosen] = torch.stack(_sums(model, params, inputs, labels))
     loss, accuracy = found.view(2, P, L) / n
+    if not loss.isfinite().all():
+        raise ValueError("a loss on a line is not finite; allowed: networks with finite losses")
     return Line(loss, accuracy)
 
 
@@ -148,6 +162,7 @@ def _examples(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs (1 or N, n, …) and labels (1 or N, n), or an error."""
     some = next(iter(params.values()))
+    expect.tensors({"y": y})
     x = model.batched(params, x.to(some))
     y = (y[None] if y.ndim == 1 else y).to(x.device)
     if y.ndim != 2 or len(y) not in (1, len(some)) or y.shape[1] != x.shape[1] or not y.numel():
@@ -155,6 +170,8 @@ def _examples(
             f"labels have shape {tuple(y.shape)} for inputs {tuple(x.shape)}; allowed: (n,) for all networks or "
             f"({len(some)}, n), n >= 1"
         )
+    if y.dtype != torch.long:
+        raise ValueError(f"labels {y.dtype}; allowed: integers 0 to {model.classes - 1}, torch.long")
     if y.is_floating_point() or y.min() < 0 or y.max() >= model.classes:
         raise ValueError(f"labels {y.dtype}, {y.min()} to {y.max()}; allowed: integers 0 to {model.classes - 1}")
     return x, y

@@ -18,6 +18,7 @@ from itertools import pairwise
 import torch
 from torch.nn.functional import cross_entropy, gelu, layer_norm
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["ACTIVATIONS", "LOSSES", "NORMS", "Architecture", "Networks", "check_data", "effective"]
@@ -462,6 +463,11 @@ def check_data(net: Architecture, x: torch.Tensor, y: torch.Tensor, N: int) -> t
     >>> x.shape, y.shape
     (torch.Size([1, 5, 2]), torch.Size([1, 5]))
     """
+    if not isinstance(net, Architecture):
+        raise ValueError(f"net is {type(net).__name__}; allowed: Architecture")
+    expect.tensors({"x": x, "y": y})
+    expect.tensor(x, "x", finite=False)
+    expect.integer(N, "N", least=0)
     x = x[None] if x.ndim == 2 else x
     values = net.loss == "mse"
     y = y[None] if y.ndim == 1 + values else y
@@ -474,6 +480,10 @@ def check_data(net: Architecture, x: torch.Tensor, y: torch.Tensor, N: int) -> t
         )
     if not torch.isfinite(x).all():
         raise ValueError("an input is not finite; allowed: finite inputs")
+    if values and not (y.is_floating_point() and y.isfinite().all()):
+        raise ValueError(f"values {y.dtype}; allowed: finite numbers of floating point")
+    if not values and y.dtype != torch.long:
+        raise ValueError(f"labels {y.dtype}; allowed: integers from 0 to {net.sizes[-1] - 1}, torch.long")
     if values:
         return x, y.to(x)
     if y.is_floating_point() or y.min() < 0 or y.max() >= net.sizes[-1]:

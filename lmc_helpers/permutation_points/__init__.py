@@ -23,6 +23,8 @@ with these neurons exchanged. The files, with sections and equations of the pape
   doubled neuron any curvature. Chapter 22.
 - :mod:`~lmc_helpers.permutation_points.counts`, section 4.3, Props. 1 and 2, Lemma 1: the number of permutation points
   T(K, n). Chapter 23.
+- :mod:`~lmc_helpers.permutation_points.one_merge`, section 4.2: every order of the neurons at the price of one merge.
+  Chapter 61.
 - :mod:`~lmc_helpers.permutation_points.converged`, section 5: merge paths with a converged minimum at every distance.
   Chapter 24.
 - :mod:`~lmc_helpers.permutation_points.products`: exact products with Hessians, by hand. Chapter 52.

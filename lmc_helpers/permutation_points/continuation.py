@@ -4,9 +4,11 @@ Pseudo-arclength continuation: from a solution y with unit tangent t the predict
 F(y') = 0, t·(y' − y − h t) = 0 corrects it. The bordered matrix stays regular at folds, where the curve turns back in
 its last coordinate and a search at fixed values of this coordinate loses it. A step is taken if the corrector
 converges close to the predictor and the tangent turns little; else h shrinks. So every point is a solution, and
-neighbours on the curve are neighbours in space. A step can still go straight on across a gap between two curves that is
-much narrower than the step; then, as at a branch point, the sign of det(∂F/∂y; t) changes, which along one curve with
-∂F/∂y of full rank it does not.
+neighbours on the curve are neighbours in space. A step could still go straight on across a gap between two curves that
+is narrower than the step. Then the sign of det(∂F/∂y; t) changes, which along one curve with ∂F/∂y of full rank it does
+not: such a step is not taken either, and h shrinks until the curve is followed round the corner. At a branch point the
+sign changes however short the step is; there a step far shorter than the longest one is taken, with the change on
+record.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ Field = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]
 TURN = 0.3  # radians that the tangent may turn in one step
 CORRECTIONS = 5  # Newton steps of the corrector
 AWAY = 0.5  # largest correction, in units of the step
+ACROSS = 1e-4  # a step on which the orientation changes is taken if no longer than this, in units of the longest
 SMALLEST = 1e-9  # a curve whose step shrinks below this is given up
 
 
@@ -60,7 +63,7 @@ class Curve:
 
     @property
     def switches(self) -> torch.Tensor:
-        """Numbers k of the points after which the orientation changes: a branch point, or a jump to a curve beside."""
+        """Numbers k of the points after which the orientation changes: a branch point, or a gap too narrow to see."""
         return (self.orientation[1:] * self.orientation[:-1] < 0).nonzero()[:, 0]
 
 
@@ -123,8 +126,12 @@ def follow(
     y, t, h = start.clone(), _tangent(J, first), torch.full((B,), largest / 10, dtype=start.dtype)
     unit = start.norm(dim=1)
     side = _orientation(J, t)
-    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), side[b], h[b].clone())] for b in range(B)]
+    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), side[b].clone(), h[b].clone())] for b in range(B)]
     stuck = torch.zeros(B, dtype=torch.bool)
+
+    def longest(rows: torch.Tensor) -> torch.Tensor:
+        return largest * (y[rows].norm(dim=1) / unit[rows]).clamp(min=1)
+
     active = everything
     for _ in range(steps):
         if not len(active):
@@ -133,14 +140,14 @@ def follow(
         tangent = _tangent(J, t[active])
         cosine = (tangent * t[active]).sum(dim=1)
         good &= cosine >= torch.cos(torch.tensor(TURN))
+        sign = _orientation(J, tangent)
+        good &= (sign * side[active] >= 0) | (h[active] <= ACROSS * longest(active))
         moved = active[good]
-        y[moved], t[moved] = z[good], tangent[good]
-        side = _orientation(J[good], t[moved])
-        for b, norm, sign in zip(moved.tolist(), residual[good], side, strict=True):
-            trace[b].append((y[b].clone(), t[b].clone(), norm, sign, h[b].clone()))
-        bound = largest * (y[active].norm(dim=1) / unit[active]).clamp(min=1)
+        y[moved], t[moved], side[moved] = z[good], tangent[good], sign[good]
+        for b, norm in zip(moved.tolist(), residual[good], strict=True):
+            trace[b].append((y[b].clone(), t[b].clone(), norm, side[b].clone(), h[b].clone()))
         straight = cosine >= torch.cos(torch.tensor(TURN / 2))
-        longer = torch.minimum(bound, h[active] * torch.where(straight, 1.3, 1.0))
+        longer = torch.minimum(longest(active), h[active] * torch.where(straight, 1.3, 1.0))
         h[active] = torch.where(good, longer, h[active] / 2)
         stuck[active] = h[active] < SMALLEST
         done = torch.zeros_like(good)

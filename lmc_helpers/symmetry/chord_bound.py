@@ -29,6 +29,7 @@ import math
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import torch_generator
 
 __all__ = [
@@ -76,6 +77,9 @@ def curvature(velocity: torch.Tensor, acceleration: torch.Tensor) -> torch.Tenso
     >>> curvature(torch.tensor([0.0, 6.0]).double(), torch.tensor([-18.0, 5.0]).double())
     tensor(0.5000, dtype=torch.float64)
     """
+    expect.tensor(velocity, "velocity", "... p")
+    expect.tensor(acceleration, "acceleration", "... p")
+    expect.same({"velocity": velocity, "acceleration": acceleration}, shape=False)
     if velocity.shape != acceleration.shape:
         raise ValueError(
             f"γ' has shape {tuple(velocity.shape)} and γ'' {tuple(acceleration.shape)}; allowed: one shape"
@@ -114,6 +118,8 @@ def arc_height(kappa: Number, chord: Number) -> torch.Tensor:
     >>> arc_height(0.5, 4.0).item(), round(arc_height(1.0, 1e-4).item() * 8e8, 6)
     (2.0, 1.0)
     """
+    expect.reals(kappa, "kappa")
+    expect.reals(chord, "chord")
     k, D = _tensors(kappa=kappa, chord=chord)
     x = k * D / 2
     if (x > 1).any():
@@ -151,6 +157,9 @@ def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
     >>> chord_bound(1.0, 2 * math.sin(1.0), 2 * math.pi - 2).item() == math.sin(1.0)
     True
     """
+    expect.reals(kappa, "kappa")
+    expect.reals(chord, "chord")
+    expect.reals(length, "length")
     k, D, ell = torch.broadcast_tensors(*_tensors(kappa=kappa, chord=chord, length=length))
     if (ell < D * (1 - 1e-12)).any():
         raise ValueError("a length is smaller than the distance of the ends; allowed: length >= chord")
@@ -173,11 +182,17 @@ def distance_between_ends(path: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
+    Raises
+    ------
+    ValueError
+        if the path is no tensor of finite points.
+
     Examples
     --------
     >>> distance_between_ends(torch.tensor([[0.0, 0.0], [5.0, 5.0], [3.0, 4.0]]))
     tensor(5.)
     """
+    expect.tensor(path, "path", "... steps p")
     return torch.linalg.vector_norm(path[..., -1, :] - path[..., 0, :], dim=-1)
 
 
@@ -201,7 +216,7 @@ def distance_to_curve(points: torch.Tensor, curve: torch.Tensor) -> torch.Tensor
     Raises
     ------
     ValueError
-        if the dimensions differ or the curve has fewer than two points.
+        if the dimensions or types differ, the curve has fewer than two points, or a point is not finite.
 
     Examples
     --------
@@ -209,6 +224,9 @@ def distance_to_curve(points: torch.Tensor, curve: torch.Tensor) -> torch.Tensor
     >>> distance_to_curve(torch.tensor([[0.5, 0.2], [2.0, 0.0]]), corner)
     tensor([0.2000, 1.0000])
     """
+    expect.tensor(points, "points", "... q p")
+    expect.tensor(curve, "curve", "... steps p")
+    expect.same({"points": points, "curve": curve}, shape=False)
     if curve.ndim < 2 or curve.shape[-2] < 2 or points.ndim < 2 or points.shape[-1] != curve.shape[-1]:
         raise ValueError(
             f"points {tuple(points.shape)} and curve {tuple(curve.shape)}; allowed: (..., q, p), (..., steps >= 2, p)"
@@ -254,6 +272,9 @@ def random_plane_curves(number: int, steps: int, seed: int, pieces: int = 6) -> 
     >>> points.shape, points[:, 0].tolist()
     (torch.Size([3, 13, 2]), [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     """
+    expect.integer(number, "number")
+    expect.integer(steps, "steps")
+    expect.integer(pieces, "pieces")
     if number < 1 or pieces < 1 or steps <= pieces:
         raise ValueError(f"number = {number}, steps = {steps}, pieces = {pieces}; allowed: 1 <= pieces < steps, >= 1")
     generator = torch_generator(seed, "plane curves")
@@ -295,7 +316,7 @@ def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
     Raises
     ------
     ValueError
-        if δ or a is not positive.
+        if δ or a is not positive, or an angle is not finite.
 
     Examples
     --------
@@ -305,6 +326,9 @@ def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
     >>> round((w[0] + w[-1]).norm().item(), 12)
     0.0
     """
+    expect.tensor(phi, "phi")
+    expect.number(delta, "delta")
+    expect.number(size, "size")
     _check_positive(delta=delta, size=size)
     r, a = math.sqrt(delta), size
     s, c = phi.sin(), phi.cos()
@@ -342,6 +366,8 @@ def curvature_bound(delta: float, size: float = 1.0) -> float:
     >>> round(curvature_bound(0.02), 12)
     3.4375
     """
+    expect.number(delta, "delta")
+    expect.number(size, "size")
     _check_positive(delta=delta, size=size)
     e = math.sqrt(2 * delta)
     if not e < size:
@@ -376,6 +402,8 @@ def lipschitz_loss(w: torch.Tensor, delta: float) -> torch.Tensor:
     >>> round(lipschitz_loss(torch.zeros(4, dtype=torch.float64), delta=0.02).item(), 12)
     -0.1
     """
+    expect.tensor(w, "w", "... p")
+    expect.number(delta, "delta")
     _check_positive(delta=delta)
     if w.shape[-1:] != (4,):
         raise ValueError(f"w has shape {tuple(w.shape)}; allowed: (..., 4)")
@@ -401,7 +429,7 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
     Raises
     ------
     ValueError
-        if e is out of range.
+        if e is out of range, or an angle is not finite.
 
     Examples
     --------
@@ -409,6 +437,8 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
     >>> point.round(decimals=12).tolist()
     [[0.0, 0.1], [1.0, 0.0]]
     """
+    expect.tensor(theta, "theta")
+    expect.number(e, "e")
     if not 0 < e <= 1:
         raise ValueError(f"e = {e}; allowed: 0 < e <= 1")
     s, c = theta.sin(), theta.cos()

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling, Weights
 from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
 
@@ -39,11 +40,21 @@ def flatten(w: Weights) -> torch.Tensor:
     torch.Tensor
         (..., h n + m h).
 
+    Raises
+    ------
+    ValueError
+        if the shapes do not fit.
+
     Examples
     --------
     >>> flatten((torch.ones(5, 2, 3), torch.zeros(5, 1, 2))).shape
     torch.Size([5, 8])
     """
+    expect.tensors(w, "w")
+    if len(w) != 2 or w[0].ndim < 2 or w[1].ndim < 2 or w[0].shape[-2] != w[1].shape[-1]:
+        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (..., h, n) and (..., m, h)")
+    if w[0].shape[:-2] != w[1].shape[:-2]:
+        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: equal leading dimensions")
     return torch.cat([W.flatten(start_dim=-2) for W in w], dim=-1)
 
 
@@ -69,7 +80,8 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     Raises
     ------
     ValueError
-        if t is no grid, the shapes do not fit or exp(tM) is singular to rounding.
+        if the action is none of the three, t is no grid, the shapes do not fit or exp(tM) is singular to
+        rounding.
 
     Examples
     --------
@@ -78,6 +90,15 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     >>> (first[:, 0, 0] * second[:, 0, 0]).tolist()
     [1.0, 1.0, 1.0]
     """
+    if not isinstance(action, Action):
+        raise ValueError(f"action = {type(action).__name__}; allowed: GeneralLinear, Rescaling or PseudoInverse")
+    expect.tensors(w, "w")
+    if len(w) != 2 or w[0].ndim < 2 or w[1].ndim < 2:
+        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (..., h, n) and (..., m, h)")
+    expect.tensor(M, "M", "... h")
+    expect.tensor(t, "t")
+    if not t.numel():
+        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid of one time or more")
     if t.ndim != 1:
         raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (steps,)")
     return action.act(action.exp(M, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
@@ -101,7 +122,7 @@ def chord(path: Weights, t: torch.Tensor) -> Weights:
     Raises
     ------
     ValueError
-        if t is no grid.
+        if t is no grid, or a point is not finite.
 
     Examples
     --------
@@ -109,8 +130,18 @@ def chord(path: Weights, t: torch.Tensor) -> Weights:
     >>> chord((W_1, 1 / W_1), torch.tensor([0.0, 0.5, 1.0]))[0].flatten().tolist()
     [1.0, 2.0, 3.0]
     """
+    expect.tensor(t, "t")
+    if not t.numel():
+        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid of one time or more")
     if t.ndim != 1:
         raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (q,)")
+    expect.tensors(path, "path")
+    if len(path) != 2 or path[0].ndim < 3 or path[1].ndim < 3 or path[0].shape[-3:-1] != path[1].shape[-3::2]:
+        raise ValueError(
+            f"path has shapes {[tuple(W.shape) for W in path]}; allowed: (..., steps, h, n), (..., steps, m, h)"
+        )
+    expect.tensor(path[0], "path[0]", "... steps h n")
+    expect.tensor(path[1], "path[1]", "... steps m h")
     t = t[:, None, None]
     first, second = ((1 - t) * W[..., :1, :, :] + t * W[..., -1:, :, :] for W in path)
     return first, second
@@ -145,6 +176,11 @@ def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
     >>> bool((second @ first - W).abs().max() < 1e-14), bool((first[-1] - g).abs().max() < 1e-14)
     (True, True)
     """
+    expect.tensors(w, "w")
+    if len(w) != 2 or w[0].ndim < 2 or w[1].ndim < 2:
+        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (..., h, n) and (..., m, h)")
+    expect.tensor(g, "g", "... h h")
+    expect.tensor(t, "t", "steps")
     action = GeneralLinear()
     A, B = two_exponentials(g)
     return action.act(action.exp(A, t) @ action.exp(B, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
@@ -215,6 +251,12 @@ def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -
     >>> round(length(GeneralLinear(), M, (e, e.T)).item() / 2**0.5, 12)
     1.0
     """
+    expect.integer(nodes, "nodes")
+    if not isinstance(action, LinearAction):
+        raise ValueError(f"action = {type(action).__name__}; allowed: GeneralLinear or Rescaling, which are linear")
+    expect.tensor(M, "M", "... h")
+    if M.ndim < 2 and isinstance(action, GeneralLinear):
+        raise ValueError(f"M has shape {tuple(M.shape)}; allowed: (..., h, h)")
     if nodes < 1:
         raise ValueError(f"nodes = {nodes}; allowed: nodes >= 1")
     x, weight = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(nodes))

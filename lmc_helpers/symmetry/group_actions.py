@@ -22,6 +22,8 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
+
 __all__ = ["GeneralLinear", "PseudoInverse", "Rescaling", "Weights", "projection"]
 
 Weights = tuple[torch.Tensor, torch.Tensor]
@@ -30,14 +32,18 @@ EPS = torch.finfo(torch.float64).eps
 
 def _check_weights(w: Weights) -> None:
     """Raise ValueError unless w = (W_1, W_2) with as many rows of W_1 as columns of W_2."""
+    expect.tensors(w, "w")
     shapes = [tuple(W.shape) for W in w]
     if len(w) != 2 or any(W.ndim < 2 for W in w) or w[0].shape[-2] != w[1].shape[-1]:
         raise ValueError(f"weights have the shapes {shapes}; allowed: (..., h, n) and (..., m, h)")
     if any(W.dtype != torch.float64 for W in w):
         raise ValueError(f"weights have the types {[W.dtype for W in w]}; allowed: torch.float64")
+    expect.tensor(w[0], "W_1", "... h n")
+    expect.tensor(w[1], "W_2", "... m h")
 
 
 def _check_square(name: str, g: torch.Tensor, h: int) -> None:
+    expect.tensor(g, name, finite=False)
     if g.ndim < 2 or tuple(g.shape[-2:]) != (h, h) or g.dtype != torch.float64:
         raise ValueError(f"{name} has shape {tuple(g.shape)} and {g.dtype}; allowed: (..., {h}, {h}), torch.float64")
     if not g.isfinite().all():
@@ -243,6 +249,7 @@ class Rescaling:
         return M[..., :, None] * w[0], -self.degree * w[1] * M[..., None, :]
 
     def _check_vector(self, name: str, g: torch.Tensor, w: Weights) -> None:
+        expect.tensor(g, name, finite=False)
         h = w[0].shape[-2]
         if g.ndim < 1 or g.shape[-1] != h or g.dtype != torch.float64 or not g.isfinite().all():
             raise ValueError(f"{name} has shape {tuple(g.shape)} and {g.dtype}; allowed: (..., {h}), finite, float64")
@@ -261,12 +268,18 @@ def projection(s: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., k, k).
 
+    Raises
+    ------
+    ValueError
+        if s is no finite matrix.
+
     Examples
     --------
     >>> projection(torch.tensor([[3.0, 0.0], [6.0, 0.0]], dtype=torch.float64)).abs()
     tensor([[1., 0.],
             [0., 0.]], dtype=torch.float64)
     """
+    expect.tensor(s, "s", "... h k")
     _, sigma, V = torch.linalg.svd(s, full_matrices=False)
     kept = (sigma > max(s.shape[-2:]) * EPS * sigma[..., :1]).to(V)
     return V.mT @ (kept[..., :, None] * V)
@@ -363,6 +376,10 @@ class PseudoInverse:
 
 def _times(t: torch.Tensor | float, M: torch.Tensor, dims: int) -> torch.Tensor:
     """t M for a number, or for a grid (steps,) with the steps before the last ``dims`` dimensions of M."""
+    expect.tensor(M, "M", finite=False)
+    expect.reals(t, "t")
+    if dims == 2 and (M.ndim < 2 or M.shape[-1] != M.shape[-2] or not M.shape[-1]):
+        raise ValueError(f"M has shape {tuple(M.shape)}; allowed: (..., h, h)")
     t = torch.as_tensor(t, dtype=torch.float64, device=M.device)
     if t.ndim > 1:
         raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a number or a grid (steps,)")

@@ -18,6 +18,7 @@ from itertools import pairwise
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.barrier import check_places
 from lmc_helpers.seeds import normal
 from lmc_helpers.symmetry.rescaling import activation, check_layers, fill_outputs, rescale
@@ -163,12 +164,23 @@ def random_net(
     HomogeneousNet
         the network.
 
+    Raises
+    ------
+    ValueError
+        if a number is not allowed, or the purpose is empty.
+
     Examples
     --------
     >>> net = random_net(1, "example", k=2)
     >>> net.loss(*net.layers).item(), (net.hidden > 0).any(dim=1).all().item()
     (0.0, True)
     """
+    expect.text(purpose, "purpose")
+    expect.number(k, "k")
+    expect.integer(number, "number", least=0)
+    expect.integer(h, "h", least=1)
+    expect.integer(o, "o", least=1)
+    expect.integer(N, "N", least=1)
     name, negative = f"{purpose} {k} {number}", SLOPES[number % len(SLOPES)]
     shapes = {"last": (o, h), "before": (h, FEATURES), "F": (FEATURES, N)}
     last, before, F = (normal(shape, seed, f"{name} {part} {shape}") for part, shape in shapes.items())
@@ -200,13 +212,17 @@ def idle_net(seed: int, k: float, working: int, h: int, number: int = 0) -> Homo
     Raises
     ------
     ValueError
-        if ``working`` is out of range.
+        if ``working`` or another number is out of range.
 
     Examples
     --------
     >>> idle_net(1, k=1, working=1, h=3).last.count_nonzero(dim=0).tolist()
     [2, 0, 0]
     """
+    expect.number(k, "k")
+    expect.integer(working, "working")
+    expect.integer(h, "h")
+    expect.integer(number, "number", least=0)
     if not 1 <= working <= h:
         raise ValueError(f"working = {working}, h = {h}; allowed: 1 <= working <= h")
     net = random_net(seed, f"idle {working} of {h}", k, number, h=working)
@@ -235,7 +251,7 @@ def place_of_largest_loss(net: HomogeneousNet, m: torch.Tensor, steps: int = 50)
     Raises
     ------
     ValueError
-        if m is no row of numbers, or not allowed.
+        if m is no row of numbers, or not allowed, or steps < 1.
 
     Examples
     --------
@@ -245,6 +261,14 @@ def place_of_largest_loss(net: HomogeneousNet, m: torch.Tensor, steps: int = 50)
     >>> [round(place_of_largest_loss(random_net(1, "example", k), m)[n].item(), 6) for n, k in enumerate((1, 3))]
     [0.5, 0.75]
     """
+    if not isinstance(net, HomogeneousNet):
+        raise ValueError(f"net = {net!r}; allowed: a HomogeneousNet")
+    expect.tensor(m, "m")
+    if m.ndim == 1 and not len(m):
+        raise ValueError("m has shape (0,); allowed: (B,), B >= 1")
+    expect.integer(steps, "steps", least=1)
+    if (m == 1).any():
+        raise ValueError("m holds 1, where the line is a point; allowed: finite numbers > 0 and not 1")
     if m.ndim != 1:
         raise ValueError(f"m has shape {tuple(m.shape)}; allowed: (B,)")
     ends = net.rescaled(m[:, None].expand(-1, net.last.shape[1]))  # (B, o, h), (B, h, d)
@@ -291,6 +315,7 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
     >>> descended > 1e-3, net.loss(*net.layers).item() < 1e-25
     (True, True)
     """
+    expect.integer(steps, "steps")
     if steps < 1:
         raise ValueError(f"steps = {steps}; allowed: steps >= 1")
 

@@ -15,6 +15,7 @@ import scipy.linalg
 import torch
 from scipy.special import beta, betainc, gamma
 
+from lmc_helpers import expect
 from lmc_helpers.general_linear import rotation_logarithm
 
 __all__ = ["has_negative_eigenvalue", "probability_without_logarithm", "real_logarithm", "two_exponentials"]
@@ -209,6 +210,7 @@ def _singular(s: torch.Tensor) -> torch.Tensor:
 
 
 def _check_square(g: torch.Tensor) -> None:
+    expect.tensor(g, "g", finite=False)
     if g.ndim < 2 or g.shape[-1] != g.shape[-2] or g.shape[-1] < 1 or g.dtype != torch.float64:
         raise ValueError(f"g has shape {tuple(g.shape)} and {g.dtype}; allowed: (..., h, h) and torch.float64")
     if not g.isfinite().all():

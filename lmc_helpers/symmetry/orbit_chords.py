@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.symmetry.chord_bound import curvature, distance_between_ends, distance_to_curve
 from lmc_helpers.symmetry.curves import chord, curve, derivatives, flatten, length
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Weights
@@ -60,7 +61,7 @@ def orbit_chords(
     Raises
     ------
     ValueError
-        if the shapes do not fit, or a curve is a point.
+        if the shapes do not fit, the times do not run from 0 to 1, or a curve is a point.
 
     Examples
     --------
@@ -72,6 +73,24 @@ def orbit_chords(
     >>> [round(x.item() / 2**0.5, 3) for x in (1 / found.kappa, found.length, found.D, found.distance)]
     [1.0, 3.142, 2.0, 1.0]
     """
+    expect.tensors(w, "w")
+    if len(w) != 2 or w[0].ndim != 3 or w[1].ndim != 3:
+        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (B, h, n) and (B, m, h)")
+    expect.tensor(M, "M", "B h h")
+    expect.tensor(X, "X", "B n N")
+    expect.tensor(times, "times", "steps")
+    expect.tensor(places, "places", "q")
+    if (
+        X.shape[:2] != (w[0].shape[0], w[0].shape[2])
+        or M.shape[:2] != w[0].shape[:2]
+        or w[1].shape[::2] != w[0].shape[:2]
+    ):
+        raise ValueError(
+            f"W_2, M and X have shapes {tuple(w[1].shape)}, {tuple(M.shape)} and {tuple(X.shape)}; allowed: (B, m, h), "
+            f"(B, h, h) and (B, n, N) with W_1 (B, h, n) of shape {tuple(w[0].shape)}"
+        )
+    if abs(times[0]) > 1e-9 or abs(times[-1] - 1) > 1e-9:
+        raise ValueError(f"times run from {times[0].item()} to {times[-1].item()}; allowed: from 0 to 1")
     action = GeneralLinear()
     path = curve(action, M, w, times)  # (B, steps, h, n), (B, steps, m, h)
     line = chord(path, places)

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.general_linear import rank_tolerance
 
 __all__ = [
@@ -176,6 +177,7 @@ def balanced_distance(c: float | torch.Tensor, A: torch.Tensor) -> torch.Tensor:
 
 
 def _require_stretch(c: float | torch.Tensor, least: float) -> torch.Tensor:
+    expect.reals(c, "c")
     c = torch.as_tensor(c, dtype=torch.float64)
     bad = c[~((c >= least) & torch.isfinite(c))]
     if bad.numel():
@@ -186,6 +188,7 @@ def _require_stretch(c: float | torch.Tensor, least: float) -> torch.Tensor:
 def _require_matrices(**matrices: torch.Tensor) -> None:
     """Raise ValueError unless each is a finite matrix (..., p, q) of float64; the name is in the message."""
     for name, M in matrices.items():
+        expect.tensor(M, name, finite=False)
         if M.ndim < 2 or min(M.shape[-2:]) < 1 or M.dtype != torch.float64:
             raise ValueError(f"{name} has shape {tuple(M.shape)} and {M.dtype}; allowed: matrices of torch.float64")
         if not torch.isfinite(M).all():
@@ -249,6 +252,8 @@ def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Ten
     _require_matrices(U=U, V=V, X=X, Z=Z)
     _require_factors(U, V)
     _require_factors(X, Z)
+    if U.shape[-2:] != X.shape[-2:] or V.shape[-2:] != Z.shape[-2:]:
+        raise ValueError(f"U, V have shapes {tuple(U.shape)}, {tuple(V.shape)}, X, Z others; allowed: those of X and Z")
     slope = torch.linalg.matrix_norm(X.mT @ (U - X) - (V - Z) @ Z.mT)
     return slope / (_squares(X, Z) * _squares(U - X, V - Z)).sqrt().clamp(min=1e-300)
 
@@ -295,6 +300,8 @@ def orbit_distance(
     >>> round(foot.distance.item() ** 2, 9), round((foot.X + foot.Z).item(), 9)
     (7.0, 3.0)
     """
+    expect.integer(steps, "steps")
+    expect.number(tol, "tol")
     _require_matrices(U=U, V=V, W1=W1, W2=W2)
     h = W1.shape[-1]
     if W1.ndim != 2 or W2.ndim != 2 or U.shape[-2:] != W1.shape or V.shape[-2:] != W2.shape:

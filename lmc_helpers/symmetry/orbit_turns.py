@@ -18,6 +18,7 @@ import math
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.symmetry.group_actions import Weights
 
 __all__ = ["loop", "midpoint_distance", "turn"]
@@ -129,5 +130,9 @@ def midpoint_distance(a: float) -> float:
 
 
 def _check(r: torch.Tensor, a: float) -> None:
+    expect.tensor(r, "r")
+    expect.number(a, "a")
+    if r.ndim == 1 and not len(r):
+        raise ValueError("r has shape (0,); allowed: (B,), B >= 1")
     if r.ndim != 1 or r.dtype != torch.float64 or not (r > 0).all() or not 0 < a < 1:
         raise ValueError(f"sizes {r.tolist()}, a = {a}; allowed: a float64 vector of positive sizes, 0 < a < 1")

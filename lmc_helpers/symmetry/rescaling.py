@@ -36,6 +36,7 @@ from collections.abc import Callable
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.barrier import check_places
 from lmc_helpers.matching import all_permutations
 
@@ -83,6 +84,10 @@ def activation(z: torch.Tensor, k: float, positive: float = 1.0, negative: float
     >>> activation(torch.tensor([-3.0, 0.0, 2.0]), k=2, negative=-1.0)
     tensor([-9.,  0.,  4.])
     """
+    if not isinstance(z, torch.Tensor) or not z.is_floating_point() or z.device.type == "meta":
+        raise ValueError(f"z is {type(z).__name__} {getattr(z, 'dtype', '')}; allowed: a tensor of floating point")
+    if not isinstance(positive, (int, float)) or not isinstance(negative, (int, float)):
+        raise ValueError(f"positive = {positive!r}, negative = {negative!r}; allowed: finite numbers")
     _check_degree(k)
     if not (math.isfinite(positive) and math.isfinite(negative)):
         raise ValueError(f"positive = {positive}, negative = {negative}; allowed: finite numbers")
@@ -122,6 +127,8 @@ def rescale(
     (tensor([[0.2500, 0.0625]]), tensor([[2.],
             [4.]]))
     """
+    expect.reals(m, "m")
+    expect.number(k, "k")
     check_layers(last, before)
     _check_degree(k)
     m = torch.as_tensor(m, dtype=last.dtype, device=last.device)
@@ -163,6 +170,8 @@ def output_factor(m: float | torch.Tensor, k: float, lam: float | torch.Tensor) 
     >>> output_factor(4.0, 1, 0.5)
     tensor(1.5625, dtype=torch.float64)
     """
+    expect.reals(m, "m")
+    expect.number(k, "k")
     _check_degree(k)
     m, lam = torch.as_tensor(m, dtype=torch.float64), check_places(lam, row=False)
     _check_scale(m)
@@ -199,6 +208,8 @@ def largest_factor(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, tor
     >>> round(place[1].item(), 6), bool(value[0] > output_factor(4.0, 2, 0.5))
     (0.666667, True)
     """
+    expect.reals(m, "m")
+    expect.number(k, "k")
     _check_degree(k)
     m = torch.as_tensor(m, dtype=torch.float64)
     _check_scale(m)
@@ -239,6 +250,8 @@ def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float)
     >>> orbit_interval(torch.tensor([[1.0]]), torch.tensor([[0.5]]), k=2, c=4.0)
     (0.5, 8.0)
     """
+    expect.number(k, "k")
+    expect.number(c, "c")
     check_layers(last, before)
     _check_degree(k)
     if not 0 < c < math.inf:
@@ -285,6 +298,11 @@ def orbit_bound(low: float, high: float, k: float, norm: float, pairs: bool = Fa
     >>> orbit_bound(0.5, 4.0, k=1, norm=2.0), orbit_bound(0.5, 4.0, k=1, norm=2.0, pairs=True)
     (1.265625, 9.37890625)
     """
+    expect.number(low, "low")
+    expect.number(high, "high")
+    expect.number(k, "k")
+    expect.number(norm, "norm")
+    expect.one_of(pairs, "pairs", (True, False))
     if not 0 < low < high < math.inf:
         raise ValueError(f"low = {low}, high = {high}; allowed: 0 < low < high")
     if not 0 < norm < math.inf:
@@ -321,7 +339,7 @@ def permuted_losses(
     Raises
     ------
     ValueError
-        if the shapes do not fit, a weight is not finite, h > 9, or λ lies outside [0, 1].
+        if the shapes do not fit, a weight or target is not finite, h > 9, or λ lies outside [0, 1].
 
     Examples
     --------
@@ -331,6 +349,13 @@ def permuted_losses(
     >>> permuted_losses((W, H), (W.flip(1), H.flip(0)), torch.tensor([[16.0]]), torch.relu)
     tensor([16.,  0.])
     """
+    expect.tensors(one, "one")
+    expect.tensors(other, "other")
+    if len(one) != 2 or len(other) != 2:
+        raise ValueError(f"one holds {len(one)} and other {len(other)} tensors; allowed: 2 each, W_l and H")
+    expect.tensor(Y, "Y", "o N")
+    expect.function(sigma, "sigma")
+    expect.number(lam, "lam")
     for pair in (one, other):
         check_layers(*pair)
     if one[0].shape != other[0].shape or one[1].shape != other[1].shape or one[0].ndim != 2:
@@ -376,9 +401,12 @@ def fill_outputs(last: torch.Tensor, hidden: torch.Tensor, sigma: Activation) ->
     >>> W, rows
     (tensor([[2., 2., 2.]]), tensor([1, 1, 1]))
     """
+    expect.function(sigma, "sigma")
     check_layers(last, hidden)
     if last.ndim != 2:
         raise ValueError(f"W_l has shape {tuple(last.shape)}; allowed: (o, h), one network")
+    if hidden.ndim != 2:
+        raise ValueError(f"hidden has shape {tuple(hidden.shape)}; allowed: (h, N), one network")
     strength = last.norm(dim=0) * sigma(hidden).norm(dim=1)  # (h,)
     if not (strength > 0).any():
         raise ValueError("no neuron has an outgoing weight and an activation; allowed: a network with an output not 0")
@@ -390,6 +418,8 @@ def fill_outputs(last: torch.Tensor, hidden: torch.Tensor, sigma: Activation) ->
 
 
 def _check_degree(k: float) -> None:
+    if not isinstance(k, (int, float)) or isinstance(k, bool):
+        raise ValueError(f"k = {k!r}; allowed: a finite number > 0")
     if not 0 < k < math.inf:
         raise ValueError(f"k = {k}; allowed: a finite number > 0")
 
@@ -402,6 +432,11 @@ def _check_scale(m: torch.Tensor) -> None:
 
 def check_layers(last: torch.Tensor, before: torch.Tensor) -> None:
     """Raise ValueError unless W_l (..., o, h) and W_{l−1} or H (..., h, d) fit together and are finite."""
+    expect.tensor(last, "last", finite=False)
+    expect.tensor(before, "before", finite=False)
+    if not last.numel() or not before.numel():
+        raise ValueError(f"the layers have shapes {tuple(last.shape)}, {tuple(before.shape)}; allowed: no axis empty")
+    expect.same({"last": last, "before": before}, shape=False)
     if last.ndim < 2 or before.ndim < 2 or last.shape[-1] != before.shape[-2]:
         raise ValueError(
             f"the layers have shapes {tuple(last.shape)}, {tuple(before.shape)}; allowed: (..., o, h) and (..., h, d)"

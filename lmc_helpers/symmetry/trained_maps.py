@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.symmetry.group_actions import PseudoInverse, Weights
 
 __all__ = ["leaky_minimum", "leaky_relu", "least_singular_value", "sigmoid_network"]
@@ -35,11 +36,17 @@ def leaky_relu(slope: float) -> Callable[[torch.Tensor], torch.Tensor]:
     callable
         σ, entry by entry.
 
+    Raises
+    ------
+    ValueError
+        if the slope is not finite.
+
     Examples
     --------
     >>> leaky_relu(0.5)(torch.tensor([-2.0, 3.0]))
     tensor([-1.,  3.])
     """
+    expect.number(slope, "slope")
     return lambda z: torch.where(z > 0, z, slope * z)
 
 
@@ -72,6 +79,11 @@ def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[P
     >>> net.output(w).shape
     torch.Size([2, 4])
     """
+    expect.sizes(sizes, "sizes", least=0)
+    if len(sizes) != 4:
+        raise ValueError(f"sizes = {sizes!r}; allowed: four, m, h, n and k")
+    expect.integer(steps, "steps")
+    expect.function(normal, "normal")
     m, h, n, k = (int(size) for size in sizes)
     if min(m, h, n, k) < 1 or steps < 0:
         raise ValueError(f"sizes = {(m, h, n, k)}, steps = {steps}; allowed: sizes >= 1, steps >= 0")
@@ -119,6 +131,10 @@ def leaky_minimum(
     >>> bool((net.output(w) - Y).norm() < 1e-3 * Y.norm())
     True
     """
+    expect.integer(samples, "samples")
+    expect.integer(steps, "steps")
+    expect.number(slope, "slope")
+    expect.function(normal, "normal")
     if samples < 1 or steps < 0:
         raise ValueError(f"samples = {samples}, steps = {steps}; allowed: samples >= 1, steps >= 0")
     sigma = leaky_relu(slope)
@@ -150,10 +166,16 @@ def least_singular_value(s: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
+    Raises
+    ------
+    ValueError
+        if s is no finite matrix.
+
     Examples
     --------
     >>> least_singular_value(torch.tensor([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]]))
     tensor(2.)
     """
+    expect.tensor(s, "s", "... h k")
     gram = s.mT @ s if s.shape[-1] <= s.shape[-2] else s @ s.mT
     return torch.linalg.eigvalsh(gram)[..., 0].clamp(min=0).sqrt()

@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.teacher_student.population import check_students
 
@@ -164,12 +165,17 @@ def sample_minima(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponen
     >>> W.shape, bool(torch.allclose(W.sum(dim=1), torch.tensor([1.0, 1.0, 1.0, 0.0], dtype=W.dtype)))
     (torch.Size([2, 7, 4]), True)
     """
+    expect.integer(m, "m")
+    expect.integer(M, "M")
+    expect.integer(d, "d")
+    expect.integer(n, "n")
+    expect.law(law, "law")
     if M < 1:
         raise ValueError(f"M = {M} teacher neurons; allowed: M >= 1")
     if M > d:
         raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: M <= d")
     if m < M:
-        raise ValueError(f"m = {m} student neurons for M = {M} teacher neurons; minima need m >= M")
+        raise ValueError(f"m = {m} student neurons for M = {M} teacher neurons; allowed: m >= M")
     if n < 1:
         raise ValueError(f"n = {n} minima; allowed: n >= 1")
     types, entries = _sample(m, M, n, seed, law)

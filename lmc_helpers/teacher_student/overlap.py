@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import i0e, i1e
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import numpy_generator
 
 CHUNK = 2_000_000  # most type counts that the simulation holds at once
@@ -136,6 +137,8 @@ def expected_overlap(m: int, M: int) -> float:
     >>> round(expected_overlap(3, 2), 12)
     0.833333333333
     """
+    expect.integer(m, "m")
+    expect.integer(M, "M")
     _check_sizes(m, M)
     return 1 - M / (2 * m) * mean_absolute_difference(m - M, 1 / M)
 
@@ -353,6 +356,9 @@ def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, flo
     >>> abs(mean - expected_overlap(12, 6)) < 4 * stderr
     True
     """
+    expect.integer(m, "m")
+    expect.integer(M, "M")
+    expect.integer(trials, "trials")
     _check_sizes(m, M)
     if trials < 2:
         raise ValueError(f"trials = {trials}; allowed: trials >= 2")

@@ -16,6 +16,8 @@ import math
 
 import torch
 
+from lmc_helpers import expect
+
 
 def kappa(t, d: int) -> torch.Tensor:
     """The arc-cosine kernel of eq. (8).
@@ -39,6 +41,8 @@ def kappa(t, d: int) -> torch.Tensor:
     >>> kappa(1.0, d=4).item(), round(kappa(0.0, d=1).item(), 6)
     (0.125, 0.159155)
     """
+    expect.cosines(t, "t")
+    expect.integer(d, "d", least=1)
     t = torch.as_tensor(t, dtype=None if torch.is_tensor(t) else torch.float64).clamp(-1, 1)
     return ((math.pi - torch.arccos(t)) * t + torch.sqrt(1 - t * t)) / (2 * math.pi * d)
 
@@ -65,6 +69,8 @@ def check_students(W: torch.Tensor, M: int) -> None:
         ...
     ValueError: M = 4 teacher neurons in dimension d = 2; allowed: 1 <= M <= d
     """
+    expect.tensor(W, "W", "... m d", finite=False)
+    expect.integer(M, "M")
     if W.ndim < 2 or W.shape[-2] < 1 or W.shape[-1] < 1:
         raise ValueError(f"W has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 and d >= 1")
     if not 1 <= M <= W.shape[-1]:

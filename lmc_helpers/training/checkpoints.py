@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from lmc_helpers import expect
+
 __all__ = ["digest", "load_checkpoint", "save_checkpoint"]
 
 RUN = "run"  # name of the description among the arrays
@@ -34,11 +36,17 @@ def digest(*tensors: torch.Tensor) -> str:
     str
         16 hexadecimal digits.
 
+    Raises
+    ------
+    ValueError
+        if one is no tensor.
+
     Examples
     --------
     >>> digest(torch.zeros(2)) == digest(torch.zeros(2)), digest(torch.zeros(2)) == digest(torch.zeros(1, 2))
     (True, False)
     """
+    expect.tensors(tensors, "tensors")
     total = hashlib.sha256()
     for tensor in tensors:
         array = tensor.detach().cpu().contiguous().numpy()
@@ -72,6 +80,13 @@ def save_checkpoint(path: Path | str, run: dict, state: dict[str, torch.Tensor])
     ...     load_checkpoint(f"{folder}/a.npz", {"seeds": [1, 2]})["w"]
     tensor([1., 1.])
     """
+    if not isinstance(path, (str, Path)):
+        raise ValueError(f"path is {type(path).__name__}; allowed: a path")
+    if not isinstance(run, dict):
+        raise ValueError(f"run is {type(run).__name__}; allowed: dict")
+    if not isinstance(state, dict):
+        raise ValueError(f"state is {type(state).__name__}; allowed: dict")
+    expect.tensors(state, "state")
     if RUN in state:
         raise ValueError(f"an array is called {RUN!r}; allowed: any other name")
     path = Path(path)
@@ -120,6 +135,10 @@ def load_checkpoint(path: Path | str, run: dict) -> dict[str, torch.Tensor]:
         ...
     ValueError: ...a.npz belongs to another run: seed 1 there, 2 here; allowed: the same run, or a new file
     """
+    if not isinstance(path, (str, Path)):
+        raise ValueError(f"path is {type(path).__name__}; allowed: a path")
+    if not isinstance(run, dict):
+        raise ValueError(f"run is {type(run).__name__}; allowed: dict")
     try:
         with open(path, "rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}

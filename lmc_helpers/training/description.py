@@ -54,6 +54,11 @@ def described(value: Any) -> Any:
 def canonical(value: Any) -> str:
     """A value as text: JSON with sorted keys, floats by ``repr``.
 
+    Raises
+    ------
+    ValueError
+        as :func:`described`.
+
     Examples
     --------
     >>> canonical({"b": (1, 0.1), "a": None})
@@ -64,6 +69,11 @@ def canonical(value: Any) -> str:
 
 def digest_of(value: Any) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of a value's text.
+
+    Raises
+    ------
+    ValueError
+        as :func:`described`.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.networks.stacked_mlp import Networks, Tensors, check_data
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.training.checkpoints import digest, load_checkpoint, save_checkpoint
@@ -59,6 +60,10 @@ class Recipe:
     decay: str = "all"
 
     def __post_init__(self) -> None:
+        expect.integer(self.epochs, "epochs")
+        expect.integer(self.batch, "batch")
+        expect.number(self.rate, "rate")
+        expect.number(self.weight_decay, "weight_decay")
         if self.epochs < 0 or self.batch < 1:
             raise ValueError(f"epochs = {self.epochs}, batch = {self.batch}; allowed: epochs >= 0, batch >= 1")
         if not (0 < self.rate < math.inf and 0 <= self.weight_decay < math.inf):
@@ -94,12 +99,23 @@ def epoch_order(seeds: Sequence[int], n: int, epoch: int) -> torch.Tensor:
     torch.Tensor
         (N, n), int64.
 
+    Raises
+    ------
+    ValueError
+        if there is no seed or example, or the epoch is negative.
+
     Examples
     --------
     >>> a = epoch_order([7, 8, 7], n=5, epoch=3)
     >>> bool((a[0] == a[2]).all()), sorted(a[1].tolist())
     (True, [0, 1, 2, 3, 4])
     """
+    expect.array(seeds, "seeds", "N", empty=True)
+    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
+    if not len(seeds):
+        raise ValueError("no seeds; allowed: one a network")
+    expect.integer(n, "n", least=1)
+    expect.integer(epoch, "epoch", least=0)
     purpose = f"order of the examples in epoch {epoch}"
     drawn = {seed: torch.randperm(n, generator=torch_generator(seed, purpose)) for seed in dict.fromkeys(seeds)}
     return torch.stack([drawn[seed] for seed in seeds])
@@ -162,6 +178,19 @@ def train(
     >>> done.losses.shape, bool((done.losses[-1] < 0.1).all())
     (torch.Size([60, 3]), True)
     """
+    if not isinstance(start, Networks):
+        raise ValueError(f"start is {type(start).__name__}; allowed: Networks")
+    if not isinstance(recipe, Recipe):
+        raise ValueError(f"recipe is {type(recipe).__name__}; allowed: Recipe")
+    expect.tensors({"x": x, "y": y})
+    expect.array(seeds, "seeds", "N", empty=True)
+    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
+    if isinstance(keep, (str, int, float, type(None))):
+        raise ValueError(f"keep = {keep!r}; allowed: a collection of epochs")
+    if checkpoint is not None and not isinstance(checkpoint, (str, Path)):
+        raise ValueError(f"checkpoint = {checkpoint!r}; allowed: None, or a path")
+    expect.integer(every, "every", least=1)
+    expect.one_of(show_progress, "show_progress", (True, False))
     seeds, N, net = [int(seed) for seed in seeds], len(start), start.architecture
     if len(seeds) != N:
         raise ValueError(f"{len(seeds)} seeds of {N} networks; allowed: one each")

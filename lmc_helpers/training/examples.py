@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.training.ensemble import epoch_order
 
@@ -103,12 +104,27 @@ def draw_views(seeds: Sequence[int], n: int, epoch: int, augment: Sequence[str])
     Views
         on the CPU.
 
+    Raises
+    ------
+    ValueError
+        if there is no seed or example, the epoch is negative, or a word is unknown.
+
     Examples
     --------
     >>> views = draw_views([5, 6], n=1000, epoch=2, augment=("crop", "flip"))
     >>> views.flipped.float().mean().round(decimals=1).item(), views.moved.min().item(), views.moved.max().item()
     (0.5, -4, 4)
     """
+    expect.array(seeds, "seeds", "N", empty=True)
+    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
+    if not len(seeds):
+        raise ValueError("no seeds; allowed: one a network")
+    expect.integer(n, "n", least=1)
+    expect.integer(epoch, "epoch", least=0)
+    if not isinstance(augment, (list, tuple)):
+        raise ValueError(f"augment = {augment!r}; allowed: some of 'flip' and 'crop'")
+    expect.one_of(augment[0] if len(augment) else "flip", "augment[0]", ("flip", "crop"))
+    expect.one_of(augment[-1] if len(augment) else "flip", "augment[-1]", ("flip", "crop"))
     drawn = {}
     for seed in dict.fromkeys(seeds):
         flip, crop = (torch_generator(seed, f"{word} of the examples in epoch {epoch}") for word in ("flip", "crop"))

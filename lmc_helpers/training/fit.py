@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 from torch.nn.functional import cross_entropy
 
+from lmc_helpers import expect
 from lmc_helpers.networks.model import Stack, Tensors
 from lmc_helpers.training.checkpoints import digest, load_checkpoint, save_checkpoint
 from lmc_helpers.training.description import described
@@ -131,6 +132,20 @@ def fit(
     >>> done.losses.shape, done.accuracies[-1].tolist(), list(done.kept), done.diverged
     (torch.Size([60, 3]), [1.0, 1.0, 1.0], [0], ())
     """
+    if not isinstance(stack, Stack):
+        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
+    if not isinstance(descent, Descent):
+        raise ValueError(f"descent is {type(descent).__name__}; allowed: Descent")
+    expect.tensors({"x": x, "y": y})
+    expect.array(seeds, "seeds", "N", empty=True)
+    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
+    if isinstance(keep, (str, int, float, type(None))):
+        raise ValueError(f"keep = {keep!r}; allowed: a collection of epochs")
+    if checkpoint is not None and not isinstance(checkpoint, (str, Path)):
+        raise ValueError(f"checkpoint = {checkpoint!r}; allowed: None, or a path")
+    expect.number(every_s, "every_s", least=0)
+    expect.text(precision, "precision")
+    expect.one_of(show_progress, "show_progress", (True, False))
     seeds = [int(seed) for seed in seeds]
     _check(stack, descent, x, seeds, keep, precision)
     examples = Examples(x, y, stack.model.input_shape, stack.model.classes, normal, PRECISIONS[precision])

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.networks.model import Model
 from lmc_helpers.training.recipes import Descent
 
@@ -69,6 +70,11 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     Price
         hours, and the largest memory.
 
+    Raises
+    ------
+    ValueError
+        if a number is too small.
+
     Examples
     --------
     Twice as many networks cost less than twice as much, for a step's overhead is shared:
@@ -78,6 +84,14 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     >>> one < two < 2 * one
     True
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
+    if not isinstance(descent, Descent):
+        raise ValueError(f"descent is {type(descent).__name__}; allowed: Descent")
+    expect.integer(examples, "examples", least=1)
+    expect.integer(networks, "networks", least=1)
+    expect.integer(kept, "kept", least=0)
+    expect.integer(masked, "masked", least=0)
     one, parameters = _count(model), networks * model.parameters()
     steps = descent.epochs * math.ceil(examples / descent.batch)
     work = descent.epochs * examples * networks * (one.flops / FLOPS + one.bytes / BANDWIDTH)

@@ -69,6 +69,14 @@ def write(path: Path, run: dict, provenance: dict, tensors: dict[str, torch.Tens
     ...     read(Path(place) / "a.npz", {"seed": 1})
     ({'seconds': 0.5}, {'w': tensor([1., 1.])})
     """
+    if not isinstance(path, (str, Path)):
+        raise ValueError(f"path is {type(path).__name__}; allowed: a path")
+    if not isinstance(run, dict):
+        raise ValueError(f"run is {type(run).__name__}; allowed: dict")
+    if not isinstance(provenance, dict):
+        raise ValueError(f"provenance is {type(provenance).__name__}; allowed: dict")
+    if not isinstance(tensors, dict):
+        raise ValueError(f"tensors is {type(tensors).__name__}; allowed: dict")
     if PROVENANCE in tensors:
         raise ValueError(f"a tensor is called {PROVENANCE!r}; allowed: any other name")
     text = bytearray(json.dumps(provenance, sort_keys=True).encode())
@@ -102,6 +110,10 @@ def read(path: Path, run: dict) -> tuple[dict, dict[str, torch.Tensor]]:
         ...
     ValueError: the result missing.npz cannot be read (...); allowed: a file that its run wrote; delete it ...
     """
+    if not isinstance(path, (str, Path)):
+        raise ValueError(f"path is {type(path).__name__}; allowed: a path")
+    if not isinstance(run, dict):
+        raise ValueError(f"run is {type(run).__name__}; allowed: dict")
     try:
         tensors = load_checkpoint(path, run)
         return json.loads(tensors.pop(PROVENANCE).numpy().tobytes()), tensors

@@ -27,3 +27,16 @@ def test_a_room_is_listed_as_its_door_says(tmp_path):
     assert foundations.modules == ["lmc.seeds"] and foundations.door is None
     assert room.modules == ["lmc.room.b", "lmc.room.a", "lmc.room.c", "lmc.room.d"]
     assert (room.says, room.promised, room.door) == ("A room of `y` \\| more.", ["f"], "lmc.room")
+
+
+def test_chapters_that_use_a_name_are_found(tmp_path):
+    (tmp_path / "11_a.py").write_text("from lmc_helpers import matching\nmatching.permute(W, p)\n")
+    (tmp_path / "12_b.py").write_text(
+        "from lmc_helpers.claims import part\nfrom lmc_helpers.matching import permute as P\nimport math\nmath.pi\n"
+    )
+    found = api.users(tmp_path)
+    assert found["lmc_helpers.matching"] == ["11_a"]
+    assert found["lmc_helpers.matching.permute"] == ["11_a", "12_b"]
+    assert found["lmc_helpers.claims.part"] == found["lmc_helpers.claims.reading.part"] == ["12_b"]
+    assert not any(name.startswith("math") for name in found)
+    assert api.used_of("lmc_helpers.matching", found) == {"permute": ["11_a", "12_b"]}

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from book.tools import confirm, sources
+from book.tools import confirm
 
 FIRST, SECOND = "01_first", "02_second"
 
@@ -108,22 +108,3 @@ def test_without_a_clone_there_is_one_clear_error(toy):
 def test_seeds_differ_between_chapters_and_commits():
     seeds = {confirm.seed(40 * digit, chapter) for digit in "0123" for chapter in (FIRST, SECOND)}
     assert len(seeds) == 8 and all(0 <= seed <= 2**32 - 2 for seed in seeds)
-
-
-def test_comments_and_docstrings_are_not_significant():
-    text = '"""A module."""\n\nimport a  # why\n\n\nclass B:\n    """A class."""\n\n    def c(self):\n'
-    text += '        """Doc\n        string."""\n'
-    assert sources.significant(text + '        return "#", f"{a} # {self}"\n\n# end\n').splitlines() == [
-        "import a",
-        "class B:",
-        "    def c(self):",
-        '        return "#", f"{a} # {self}"',
-    ]
-
-
-def test_cells_that_only_show_are_not_what_a_chapter_computes():
-    plot = '# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot x"}\n'
-    numbers = '# %% mystnb={"code_prompt_show": "Numbers for the text"}\n'
-    text = "# ---\n# jupyter: {}\n# ---\n# %% [markdown]\n# y\n# %%\nx = [k for k in range(3)]\n"
-    text += plot + "figure = k = draw(x)\n" + numbers + "show(figure)\n" + plot + "other = 2\n# %%\ncheck(other)\n"
-    assert sources.computing(text) == "x = [k for k in range(3)]\nother = 2\ncheck(other)"

@@ -1,6 +1,5 @@
 """Failed and killed builds: nothing half-written reaches the book, what was finished is kept, the cause is named."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -101,6 +100,7 @@ def test_bad_parameters_from_a_profile(toy):
     assert "profile 'smoke' names chapters that do not exist: third" in toy.build().stderr
     toy.set_parameters("smoke", first={})
     assert "profile 'smoke' has no entry for chapter 'second'" in toy.build().stderr
+    toy.set_parameters("smoke", first={}, second={})
     assert "profile 'big' does not exist; allowed: laptop, smoke" in toy.build("big").stderr
 
 
@@ -112,11 +112,3 @@ def test_bad_parameters_through_the_plain_pipe(toy):
         ["bash", "-o", "pipefail", "-c", pipe], cwd=toy.where, env=environment, capture_output=True, text=True
     )
     assert run.returncode != 0 and "unknown parameter 'sise' = 4 (did you mean 'size'?)" in run.stderr
-
-
-def test_two_builds_at_once(toy):
-    toy.path("build").mkdir()
-    with toy.path("build/.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        outcome = toy.build()
-    assert outcome.returncode == 1 and "another build is running in this folder" in outcome.stderr

@@ -1,14 +1,8 @@
 """The built pages in a real browser with the network refused: from disk and served."""
 
-import functools
-import http.server
 import json
-import os
 import re
-import shutil
-import threading
 import urllib.request
-from pathlib import Path
 
 import jupytext
 import nbformat
@@ -16,64 +10,6 @@ import pytest
 import yaml
 
 from book.tools import chapters, staging
-from lmc_helpers.claims import ledger
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
-
-
-def absent(reason: str):
-    if os.environ.get("CI"):
-        pytest.fail(f"{reason}; CI never skips the page tests")
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def html(root) -> Path:
-    folder = root / "build" / "test-book" / "_build" / "html"
-    if not (folder / ".built").exists():
-        absent("no test book: run `make test`, which builds one")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def pages(html) -> list[str]:
-    found = [path.relative_to(html).as_posix() for path in html.rglob("*.html")]
-    return sorted(name for name in found if not name.endswith("webpack-macros.html"))
-
-
-@pytest.fixture(scope="module")
-def served(html):
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(html)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if BROWSER is None:
-        absent("no browser: install chromium to test the pages")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
@@ -86,50 +22,6 @@ def listed(root) -> list[str]:
 
     content = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     return [content["root"], *(name for part in content["parts"] for name in below(part))]
-
-
-class Watched:
-    """A tab that remembers every request, failure and console error."""
-
-    def __init__(self, browser, width: int = 1280):
-        self.tab = browser.new_page(viewport={"width": width, "height": 900})
-        self.requests, self.trouble = [], []
-        self.tab.on("request", lambda r: self.requests.append(r.url))
-        self.tab.on("requestfailed", self.failed)
-        self.tab.on("response", lambda r: self.trouble.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
-        self.tab.on("pageerror", lambda e: self.trouble.append(f"script: {e}"))
-        self.tab.on("console", lambda m: self.trouble.append(f"console: {m.text}") if m.type == "error" else None)
-
-    def failed(self, request):
-        if request.failure != "net::ERR_ABORTED":  # the browser's own word for leaving a page early
-            self.trouble.append(f"{request.failure}: {request.url}")
-
-    def open(self, url: str):
-        self.tab.goto(url, wait_until="load")
-        if re.fullmatch(r"http://[^/]+/index.html|file:.*/html/index.html", url):  # it only sends the reader on
-            self.tab.wait_for_url("**/book/index.html")
-        self.tab.evaluate("() => window.MathJax && MathJax.startup ? MathJax.startup.promise : null")
-        self.tab.evaluate("() => document.fonts.ready.then(() => null)")
-        return self.settle()
-
-    def settle(self):
-        """Wait until nothing is under way: leaving a page earlier would abort its last requests."""
-        self.tab.wait_for_load_state("networkidle")
-        return self.tab
-
-
-@pytest.fixture
-def watched(browser):
-    watch = Watched(browser)
-    yield watch
-    watch.tab.close()
-
-
-@pytest.fixture
-def phone(browser):
-    watch = Watched(browser, width=390)
-    yield watch
-    watch.tab.close()
 
 
 @pytest.mark.parametrize("how", ["file", "http"])
@@ -150,6 +42,10 @@ def test_the_watch_sees_an_outside_request(watched, tmp_path):
     assert any("example.org" in url for url in watched.requests) and watched.trouble
 
 
+# How far a picture is from the proportions that it was drawn with.
+STRETCHED = "i => Math.abs(i.clientWidth / i.clientHeight / (i.naturalWidth / i.naturalHeight) - 1)"
+
+
 @pytest.mark.parametrize("chapter", chapters.chapters())
 def test_mathematics_and_pictures_are_drawn(chapter, html, watched):
     tab = watched.open(f"{html.as_uri()}/book/executed/{chapter}.html")
@@ -164,7 +60,13 @@ def test_mathematics_and_pictures_are_drawn(chapter, html, watched):
     pictures = tab.locator("article img")
     assert pictures.count() >= 1
     for picture in pictures.all():
-        assert picture.evaluate("i => i.complete && i.naturalWidth > 200")
+        room = picture.bounding_box()
+        picture.scroll_into_view_if_needed()
+        assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") > 200
+        assert picture.evaluate(STRETCHED) < 0.02
+        came = picture.bounding_box()
+        still = picture.evaluate("i => !i.closest('.lmc-moves')")  # it lies behind a figure that moves
+        assert not still or (came["width"], came["height"]) == (room["width"], room["height"])
         assert len(picture.get_attribute("alt") or "") > 40
     wide = tab.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
@@ -184,12 +86,32 @@ def test_on_a_phone_panels_stand_one_below_the_other(chapter, how, html, served,
         picture.scroll_into_view_if_needed()
         assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") > 200
         assert re.search(r"/phone/[0-9a-f]{64}\.png$", picture.evaluate("i => i.currentSrc"))
+        assert picture.evaluate(STRETCHED) < 0.02
         assert len(picture.get_attribute("alt") or "") > 40
         assert picture.evaluate("i => i.closest('figure').querySelector('figcaption').innerText.length") > 20
     assert phone.trouble == []
     if how == "file":
-        wide = watched.open(f"{base}/book/executed/{chapter}.html").locator("article picture img")
-        assert all("/_images/" in picture.evaluate("i => i.currentSrc") for picture in wide.all())
+        for picture in watched.open(f"{base}/book/executed/{chapter}.html").locator("article picture img").all():
+            picture.scroll_into_view_if_needed()
+            assert "/_images/" in picture.evaluate("i => i.decode().then(() => i.currentSrc)")
+
+
+# Formulas that end beyond the page, and those beyond their own box that does not scroll, start late or need not.
+CUT = """() => [...document.querySelectorAll('article mjx-container')].filter(formula => {
+    const box = formula.closest('span.math, div.math') || formula, place = box.getBoundingClientRect();
+    const table = box.closest('.pst-scrollable-table-container'), edge = document.documentElement.clientWidth;
+    if (!place.width || table) return false;
+    const wide = box.scrollWidth > box.clientWidth, scrolls = getComputedStyle(box).overflowX == 'auto';
+    return place.right > edge + 1 || (wide && !scrolls) || formula.getBoundingClientRect().left < place.left - 1;
+}).map(formula => formula.textContent)"""
+
+
+def test_on_a_phone_no_formula_is_cut(html, pages, phone):
+    for name in pages:
+        tab = phone.open(f"{html.as_uri()}/{name}")
+        assert (name, tab.evaluate(CUT)) == (name, [])
+        wide = tab.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert (name, wide) == (name, 0)
 
 
 @pytest.mark.parametrize("chapter", chapters.chapters())
@@ -262,24 +184,3 @@ def test_claims_are_published(served, watched):
     assert all(record["part"] in page for record in claims["parts"])
     tab.locator("article a", has_text="claims.json").click()
     tab.wait_for_url("**/claims.json")
-
-
-def test_every_correction_is_on_the_errata_page(served, watched):
-    claims = json.loads(urllib.request.urlopen(f"{served}/claims.json").read())
-    verdicts = ("false as printed, corrected", "fails", "broken, statement stands")
-    found = {record["part"]: record["verdict"] for record in claims["parts"]}
-    parts = {id: part for claim in ledger().values() for id, part in claim.parts.items() if part.whose != "ours"}
-    wrong = []
-    for id, part in parts.items():  # of readings of one statement all are wrong, or none is listed
-        same = (id.partition(".")[0], part.one_of)
-        readings = [other for other, it in parts.items() if (other.partition(".")[0], it.one_of) == same]
-        if all(found.get(other) in verdicts for other in (readings if part.one_of else [id])):
-            wrong.append(id)
-    tab = watched.open(f"{served}/book/errata.html")
-    heads = tab.locator("article h3").all_inner_texts()
-    assert wrong and sorted(head.partition(" ")[0] for head in heads) == sorted(wrong)
-    groups = [head.rstrip("#") for head in tab.locator("article h2").all_inner_texts()]
-    known = ["Results", "Details and steps of proofs", "Slips that a computation shows", "Misprints"]
-    assert groups == [group for group in known if group in groups] and groups[-1] == "Misprints"
-    slips = [slip for claim in ledger().values() for slip in claim.misprints]
-    assert slips and tab.locator("#misprints tbody tr").count() == len(slips)

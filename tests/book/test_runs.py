@@ -4,17 +4,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
-import types
 
-import jupytext
-import pytest
 import torch
-from small_book import FIRST, HEADER, SECOND
+from small_book import FIRST, SECOND
 
-from book.tools import chapters, confirm, profiles, runs
-from book.tools.chapters import BuildError
+from book.tools import runs
 
 
 def log(toy) -> list[str]:
@@ -110,103 +105,17 @@ def test_a_run_that_wants_a_gpu_is_refused_before_anything_runs(trained):
     trained.environment = trained.environment | environment
     outcome = trained.build()
     assert outcome.returncode == 1 and log(trained) == [] and trained.ran(outcome) == []
-    command = f"python -m book.tools.runs second --profile smoke --run {5:016x}"
-    price = "wants a GPU, and this machine has none; about 2 core-minutes on its CPU"
-    assert f"error: run {5:016x} (toy of size 5) {price}: {command}\n" == outcome.stderr
-    by_hand = trained.run(*command.split()[2:])
-    assert by_hand.returncode == 0 and log(trained) == ["5 from 0"], by_hand.stderr
-
-
-def test_the_header_survives_jupytext(tmp_path):
-    text = "# ---\n# jupyter:\n#   kernelspec: {display_name: Python 3, language: python, name: python3}\n"
-    notebook = jupytext.reads(text + HEADER + "# ---\n\n# %%\nx = 1\n", fmt="py:percent")
-    assert notebook.metadata["lmc"] == {"runs": "lmc_helpers.toys.runs"}
-    jupytext.write(notebook, tmp_path / "a.ipynb")
-    again = jupytext.writes(jupytext.read(tmp_path / "a.ipynb"), fmt="py:percent")
-    assert jupytext.reads(again, fmt="py:percent").metadata["lmc"] == notebook.metadata["lmc"]
-
-
-class Some:
-    digest, title = "0123456789abcdef", "some"
-
-    def path(self): ...
-
-    def done(self): ...
-
-    def resources(self): ...
-
-    def prices(self): ...
-
-    def result(self, show_progress=False): ...
-
-
-@pytest.fixture
-def chapter(tmp_path, monkeypatch):
-    """One chapter of a header and parameters; its runs from a function of the test's own."""
-    monkeypatch.setattr(chapters, "NOTEBOOKS", tmp_path)
-    monkeypatch.setattr(profiles, "parameters", lambda name, profile: {"profile": profile, "width": 8})
-    module = types.ModuleType("lmc_helpers.toys")
-    monkeypatch.setitem(sys.modules, "lmc_helpers.toys", module)
-
-    def make(function=None, header="lmc_helpers.toys.runs"):
-        if function is not None:
-            module.runs = function
-        (tmp_path / "51_widths.py").write_text(
-            f"# ---\n# jupyter:\n#   lmc: {{runs: {header}}}\n# ---\n\n# %% [markdown]\n# # Widths\n"
-            '\n# %% tags=["hide-input", "parameters"]\nwidth: int = 4  # neurons\nseed: int = (\n    7\n)\n'
-            "# %%\nwidth = 1"
-        )
-        return "51_widths"
-
-    return make
-
-
-def test_the_function_is_called_with_the_parameters_that_it_names(chapter):
-    called = []
-    name = chapter(lambda width, seed, more=3: called.append((width, seed, more)) or [Some(), Some()])
-    assert [run.title for run in runs.runs(name, "smoke")] == ["some"]  # one digest, one run
-    runs.runs(name, "smoke", seeds="825a4ae")
-    assert called == [(8, 7, 3), (8, confirm.seed("825a4ae", name), 3)]  # the profile's width, the commit's seed
-    assert runs.parameters(name, "smoke") == {"width": 8, "seed": 7, "profile": "smoke"}
-
-
-WHERE = "chapter 51_widths: lmc_helpers.toys.runs"
-
-
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (lambda widht: [], f"{WHERE} wants 'widht', no parameter of the chapter; it has: width, seed, profile"),
-        (lambda: Some(), f"{WHERE} returned a Some and no list of runs"),
-        (lambda: [Some(), 3], f"{WHERE} returned a list with 3, which is no run"),
-        (lambda: [1 / 0], f"{WHERE} failed: ZeroDivisionError: division by zero"),
-        (3, f"{WHERE}, named in its header, is a int and no function"),
-        (None, f"{WHERE}, named in its header, does not exist: module 'lmc_helpers.toys' has no attribute 'runs'"),
-    ],
-)
-def test_a_function_that_gives_no_runs_is_named(chapter, function, message):
-    with pytest.raises(BuildError, match=re.escape(message)):
-        runs.runs(chapter(function), "smoke")
-
-
-def test_headers(chapter, tmp_path):
-    with pytest.raises(BuildError, match=r"51_widths: lmc_helpers.nothing.runs, named in its header, does not exist"):
-        runs.runs(chapter(header="lmc_helpers.nothing.runs"), "smoke")
-    for wrong in ("os.remove", "lmc_helpers", "3"):
-        with pytest.raises(BuildError, match=r"lmc.runs = .* in its header is not allowed; allowed: the full name"):
-            runs.function_name(chapter(header=wrong))
-    chapter()
-    (tmp_path / "51_widths.py").write_text("# ---\n# jupyter: {lmc\n# ---\n")
-    with pytest.raises(BuildError, match="its header is no YAML"):
-        runs.function_name("51_widths")
-    (tmp_path / "51_widths.py").write_text("# ---\n# jupyter:\n#   kernelspec: {name: python3}\n# ---\n# %%\n")
-    assert runs.function_name("51_widths") is None and runs.runs("51_widths", "smoke") == []
+    said = "want a GPU, and this machine has none; about 2 core-minutes on its CPU"
+    how = "make runs PROFILE=smoke LIST=1 lists them; LMC_ON_CPU=1 trains them on the CPU"
+    assert f"error: 1 training run(s) of {SECOND} {said}\n       {how}\n" == outcome.stderr
+    trained.environment = trained.environment | {"LMC_ON_CPU": "1"}
+    assert trained.build().returncode == 0 and "5 from 0" in log(trained)
 
 
 def test_a_header_that_the_chapter_does_not_import(trained):
     trained.edit(f"notebooks/{FIRST}.py", "import claims, toys, ", "import claims, ")
-    said = f"error: chapter {FIRST}: its header names lmc_helpers.toys.runs, but it does not import lmc_helpers.toys\n"
-    assert trained.build().stderr == said
+    said = trained.build().stderr
+    assert re.fullmatch(rf"error: {FIRST}.py.*lmc_helpers\.toys\.runs.* import lmc_helpers\.toys\n", said)
 
 
 def test_a_run_of_another_chapter(trained):

@@ -1,11 +1,13 @@
 """What a chapter depends on: modules by Python's own list of them, files by a rule that needs no git."""
 
+import ast
+import inspect
 import subprocess
 import sys
 
 import pytest
 
-from book.tools import chapters, sources
+from book.tools import chapters, computing, guards, sources
 from book.tools.chapters import BuildError
 
 
@@ -79,7 +81,7 @@ def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):
     expected = first.modules("01_first")
     first.remember()
     parsed = []
-    monkeypatch.setattr(sources.ast, "parse", lambda content, real=sources.ast.parse: parsed.append(1) or real(content))
+    monkeypatch.setattr(ast, "parse", lambda content, real=ast.parse: parsed.append(1) or real(content))
     again = sources.Sources(toy.where)
     assert again.modules("01_first") == expected and not parsed
     toy.edit("lmc_helpers/gamma.py", "return 1", "return 2")
@@ -87,6 +89,11 @@ def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):
     assert changed.modules("01_first") == expected and len(parsed) == 1
     toy.path("build/parsed.json").write_text("{half")
     assert sources.Sources(toy.where).modules("01_first") == expected
+
+
+def test_what_is_kept_of_a_file_is_forgotten_with_its_rule():
+    ruled = (computing.cells, computing.significant, guards.without, sources.checksum)
+    assert {inspect.getsourcefile(function) for function in ruled} == set(sources.RULE)
 
 
 LEFT_BEHIND = [

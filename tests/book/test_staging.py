@@ -3,11 +3,14 @@
 import base64
 import copy
 import hashlib
+from dataclasses import asdict
 
 import pytest
+from oracles.ledger import BASE, parse_part
 
 from book.tools import staging
 from lmc_helpers import claims
+from lmc_helpers.claims.judge import judge
 
 
 def cell(source: str, *tags: str, **metadata) -> dict:
@@ -70,22 +73,70 @@ def test_pictures_for_phones_become_files(tmp_path):
     outputs = [stored("fig_a", b"wide a"), stored("fig_a-phone", b"phone a"), stored("fig_b", b"wide b")]
     outputs += [stored("odd-phone", b"a figure of that name")]
     shown = cell("figures.show", "hide-input") | {"outputs": list(outputs)}
-    notebook = {"cells": [{"cell_type": "markdown", "source": "", "metadata": {}}, shown]}
-    staging.stage(notebook, tmp_path / "phone", {})
+    notebook = {"cells": [{"cell_type": "markdown", "source": "", "metadata": {}}, shown], "metadata": {}}
+    staging.stage(notebook, tmp_path / "phone", staging.Shown())
     (file,) = (tmp_path / "phone").iterdir()
     assert file.name == f"{hashlib.sha256(b'wide a').hexdigest()}.png" and file.read_bytes() == b"phone a"
     assert shown["outputs"] == [outputs[0], outputs[2], outputs[3]]
 
 
-def test_a_box_says_what_was_confirmed_above_its_verdict():
-    box = '<table><tr><th>measured</th></tr><tr class="verdict"><th>verdict</th></tr></table>'
-    outputs = [
-        {"output_type": "display_data", "data": {"text/html": box}, "metadata": {claims.MIME: {"part": part}}}
-        for part in ("T1.a", "T1.b")
-    ]
+SHOWN = staging.Shown(
+    parts={id: parse_part(id, BASE | {"statement": "two, by thm-two of T1.b"}) for id in ("T1.a", "T1.b")},
+    confirmed={
+        "T1.a": {
+            "value": 2.04,
+            "stderr": None,
+            "low": 2.04,
+            "high": 2.04,
+            "n": 7,
+            "place": "inside",
+            "verdict": "holds",
+        }
+        | {"rival": "2.5: r", "current": True, "commit": "abc", "seeds": "abc", "date": "d", "device": "CPU"}
+    },
+    errata={"T1.b"},
+    theorems={"thm-two": ("12_other", "Theorem “Two”")},
+)
+
+
+def outputs_of(parts: list[str]) -> list[dict]:
+    found = []
+    for part in parts:
+        record = asdict(judge(parse_part(part, BASE), 1.95, n=3))
+        data = {"text/plain": "as it was", "text/html": "<p>as it was</p>"}
+        found.append({"output_type": "display_data", "data": data, "metadata": {claims.MIME: record}})
+    return found
+
+
+def test_boxes_are_written_anew_from_record_and_ledger():
+    outputs = outputs_of(["T1.a", "T1.b", "T9.gone"])
     notebook = {"cells": [cell("claims.check") | {"outputs": outputs}]}
-    staging.add_confirmations(notebook, {"T1.a": "0.5 < 1: holds"})
-    row = "<tr><th>at paper scale</th><td>0.5 &lt; 1: holds</td><td></td></tr>"
-    head, tail = box.split('<tr class="verdict">')
-    assert outputs[0]["data"]["text/html"] == f'{head}{row}<tr class="verdict">{tail}'
-    assert outputs[1]["data"]["text/html"] == box
+    notebook["metadata"] = {"lmc": {"chapter": "11_here", "profile": "smoke"}}
+    staging.rebuild_boxes(notebook, SHOWN)
+    first, second, gone = (output["data"]["text/html"] for output in outputs)
+    assert "this run (smoke)" in first and "1.95" in first and "2.04" in first and "commit abc, seeds from it" in first
+    assert 'id="claim-T1-a"' in first and 'href="#claim-T1-a"' in first
+    assert 'href="../scoreboard.html#score-T1-a"' in first and 'href="../verdicts.html"' in first
+    assert '<a href="12_other.html#thm-two">Theorem “Two”</a>' in first
+    assert '<a href="../scoreboard.html#score-T1-b">T1.b</a>' in first
+    assert "erratum" not in first and 'href="../errata/T.html#erratum-T1-b"' in second
+    assert gone == "<p>as it was</p>"
+    assert all(output["data"]["text/plain"] == "as it was" for output in outputs)
+
+
+def test_theorems_are_found_where_they_stand():
+    source = (
+        "# ```{prf:remark} No label\n# Text.\n# ```\n# ```{prf:proof}\n# ```\n"
+        "# %% [markdown]\n# ```{prf:theorem} The limit of $T$\n# :label: thm-limit\n#\n# Text.\n# ```\n"
+        "# ````{prf:lemma}\n# :label: lem-a\n# ````\n# ```{prf:proof}\n# Of lem-b.\n# ```\n"
+    )
+    assert staging.theorems(source, "12_x") == {
+        "thm-limit": ("12_x", "Theorem 12.2 (The limit of $T$)"),
+        "lem-a": ("12_x", "Lemma 12.3"),
+    }
+    assert staging.Shown(theorems=staging.theorems(source, "12_x")).address("lem-a", "12_x") == ("#lem-a", "Lemma 12.3")
+
+
+def test_words_that_are_nowhere_have_no_address():
+    assert SHOWN.address("Z3", "11_here") is None and SHOWN.address("thm-three", "11_here") is None
+    assert SHOWN.address("T1", "11_here") == ("../scoreboard.html#score-T1", "T1")

@@ -3,10 +3,12 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import nbformat
 import pytest
+from killing import heard
 
 from book.tools import workers
 
@@ -33,6 +35,14 @@ def test_forked_chapters_find_the_same(toy):
     for chapter in (FIRST, SECOND):
         run = nbformat.read(toy.executed(chapter), as_version=4).metadata["lmc"]
         assert run["device"] == "CPU, 1 thread(s)" and run["peak_memory_mib"] > 10
+
+
+def test_what_is_said_may_go_to_a_file(toy):
+    """The forked processes have the stem's standard output; that of a chapter is another one."""
+    command = [sys.executable, "-m", "book.tools.build", "--profile", "smoke", "--target", "executed", "--stem"]
+    with toy.path("log").open("w") as log:
+        done = subprocess.run(command, cwd=toy.where, env=toy.environment, stdout=log, stderr=log)
+    assert done.returncode == 0 and "Traceback" not in toy.path("log").read_text()
 
 
 def test_a_failure_is_told_as_ever_and_spares_the_others(toy):
@@ -68,6 +78,7 @@ def test_no_process_survives_its_build(toy, number):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=heard,
     )
     deadline = time.monotonic() + 120
     while not toy.path("build/pids").exists() or not toy.path("build/pids").read_text():

@@ -133,6 +133,13 @@ def test_intervals_cover_clustered_data():
     assert naive > 0.05 * runs
 
 
+@pytest.mark.parametrize("y", [[0.0, 0.0, 0.0], [1.0, -1.0], [0.5, 0.25, -0.75], [5e-324, -5e-324]])
+@pytest.mark.parametrize("paired", [True, False])
+def test_no_ratio_to_a_mean_of_zero(y, paired):
+    with pytest.raises(ValueError, match="the mean of y is 0; allowed"):
+        ratio_of_means([1.0, 2.0, 3.0][: len(y)], y, paired=paired)
+
+
 def test_jackknife_of_a_ratio_is_the_delta_method():
     rng = np.random.default_rng(2)
     a, b = rng.normal(3, 0.1, 400), rng.normal(2, 0.1, 400)

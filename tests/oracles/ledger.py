@@ -6,7 +6,7 @@ import yaml
 from pydantic import ValidationError
 
 from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.reading import explained
+from lmc_helpers.claims.yaml_files import explained
 
 BASE = {
     "whose": "paper",

@@ -1,6 +1,7 @@
-"""What is shown and stored: boxes to the last character, the worst of a sequence, contradictions after the box."""
+"""What is shown and stored: every kind of box, the worst of a sequence, contradictions after the box."""
 
 from dataclasses import asdict
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from oracles.ledger import BASE, CORRECTED, SHARPER, claim, parse_part, write
 
 from lmc_helpers import claims
 from lmc_helpers.claims import Contradiction, reading
-from lmc_helpers.claims.box import MIME, rounded, table, text, with_error
+from lmc_helpers.claims.box import MIME
 from lmc_helpers.claims.judge import judge
 
 
@@ -28,63 +29,6 @@ def ledger_of(tmp_path, monkeypatch):
         monkeypatch.setattr(reading, "LEDGER", write(tmp_path, {"T1": claim(parts={"a": entry})}))
 
     return make
-
-
-def test_a_box_as_text():
-    part = parse_part("T1.a", CORRECTED | {"sampled": True})
-    assert text(part, judge(part, 3.04321, stderr=0.012, n=10, again=lambda: (3.0, 0.01))).splitlines() == [
-        "T1.a       x",
-        "stated by  the paper: eq. (1) (headline)",
-        "measured   3.043 ± 0.012, in [3.004, 3.083] (n = 10)",
-        "printed    = 2 ± 0.1  [rejected]",
-        "corrected  in [2.9, 3.1]  [met]",
-        "rival      2.5: five halves",
-        "verdict    false as printed, corrected",
-    ]
-
-
-def test_a_box_of_a_reading_and_one_of_ours():
-    sampled = BASE | {"sampled": True, "weight": "detail"}
-    read = parse_part("T1.a", sampled | {"whose": "reading", "reading": "as the mean"})
-    assert text(read, judge(read, 2.0, interval=(1.912345, 2.2), n=5)).splitlines() == [
-        "T1.a       x",
-        "stated by  the paper, as we read it: eq. (1) (detail)",
-        "reading    as the mean",
-        "measured   2 in [1.91, 2.2] (n = 5)",
-        "read as    = 2 ± 0.1  [not decided]",
-        "rival      2.5: five halves",
-        "verdict    open (not decided: the interval reaches across the criterion's border)",
-    ]
-    ours = parse_part("T1.a", BASE | {"whose": "ours", "expected": "open", "reason": "r"})
-    shown = text(ours, judge(ours, 2.0, n=5))
-    assert "stated by  this book: eq. (1)\n" in shown and "criterion  = 2 ± 0.1  [met]" in shown
-    assert "printed" not in shown and shown.endswith("verdict    holds (the ledger left it open)")
-
-
-def test_a_box_of_what_is_sharper():
-    part = parse_part("T1.a", SHARPER)
-    assert "sharper    = 2 ± 0.01  [met]" in text(part, judge(part, 2.0, n=1))
-
-
-def test_a_box_as_a_table():
-    entry = BASE | {"quantity": "a < b", "min_samples": 9}
-    part = parse_part("T1.a", entry | {"statement": "If $x < 2$, it is $\\kappa$ & more."})
-    html = table(part, judge(part, 2.0, n=4))
-    assert html.startswith(
-        '<table class="lmc-claim lmc-open"><tr><th>T1.a</th><td class="mathjax_process" colspan="2">'
-        r"If \(x &lt; 2\), it is \(\kappa\) &amp; more.</td></tr><tr><th>quantity</th><td>a &lt; b</td><td></td></tr>"
-    )
-    assert '<tr class="verdict"><th>verdict</th>' in html
-    assert "<td>open (4 of the 9 samples that this part needs)</td>" in html
-    assert 'class="lmc-claim lmc-holds-and-more-is-true"' in table(part, judge(parse_part("T1.a", SHARPER), 2.0, n=1))
-
-
-def test_nothing_is_shown_or_stored_of_what_was_not_run():
-    part = parse_part("T1.a", BASE)
-    verdict = judge(part, 12345.0, n=0)
-    assert verdict.value is None and verdict.verdict == claims.OPEN
-    seen = text(part, verdict)
-    assert "not run" in seen and "12345" not in seen and "[" not in seen
 
 
 @pytest.mark.parametrize(
@@ -124,21 +68,99 @@ def test_a_sequence_must_hold_exact_values(ledger_of, shown):
     assert not shown
 
 
-@pytest.mark.parametrize(
-    ("value", "stderr", "shown"),
-    [
-        (0.1234567, 0.004, "0.123 ± 0.004"),
-        (0.1234567, 0.0149, "0.123 ± 0.015"),
-        (1.0, 0.0996, "1.00 ± 0.10"),
-        (5, 3, "5 ± 3"),
-        (123.4, 15, "123 ± 15"),
-        (-1.5e7, 2.2e5, "(-1.50 ± 0.02)e+07"),
-        (1e-9, 4e-8, "(0 ± 4)e-08"),
-    ],
-)
-def test_values_have_the_digits_that_their_errors_support(value, stderr, shown):
-    assert with_error(value, stderr) == shown
+HOSTILE = '<script>alert("x")</script> & "quoted"'
 
 
-def test_small_values_are_shown_as_rounding():
-    assert rounded(-3e-17, 4, floor=1e-12) == "< 1e-12"
+@pytest.mark.parametrize("field", ["statement", "where", "quantity", "reason", "reading", "correction", "rival", "id"])
+def test_hostile_text_is_escaped(field):
+    entry = CORRECTED | {"whose": "reading", "reading": "so"}
+    if field == "rival":
+        entry = entry | {"rival": {"value": 2.5, "says": HOSTILE}}
+    elif field != "id":
+        entry = entry | {field: HOSTILE}
+    part = parse_part("T1.a", entry)
+    record = asdict(judge(part, 3.0, n=1))
+    commit = HOSTILE if field == "id" else "abc"
+    confirmed = record | {"current": True, "commit": commit, "seeds": commit, "date": commit, "device": commit}
+    shown = claims.render(part, record, confirmed, run=commit)
+    assert ("<script" not in shown and "alert(&quot;x" in shown) or 'alert("x' in shown
+    tags = ElementTree.fromstring(shown.replace("&nbsp;", " "))  # every tag is closed
+    assert tags.get("class") == "lmc-claim lmc-false-as-printed-corrected"
+
+
+def words_of(shown: str) -> str:
+    return " ".join("".join(ElementTree.fromstring(shown).itertext()).split())
+
+
+def box(entry: dict, value: float = 2.0, id: str = "Z1.a", confirmed: dict | None = None, **more) -> str:
+    part = parse_part(id, entry)
+    record = asdict(judge(part, value, **({"n": 9} | more)))
+    return claims.render(part, record, confirmed and record | RUN | confirmed)
+
+
+RUN = {"current": True, "commit": "c" * 40, "seeds": "5" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
+READ = {"whose": "reading", "reading": "as the mean"}
+OURS = {"whose": "ours", "expected": "open", "reason": "r"}
+
+
+def test_the_first_line_says_whose_statement_it_is():
+    assert words_of(box(BASE)).startswith("Zhan, Li & Wu, eq. (1): it is two ✓ holds")
+    assert words_of(box(BASE | READ)).startswith(
+        "Zhan, Li & Wu, eq. (1), as we read it: it is two Read so: as the mean."
+    )
+    ours = words_of(box(BASE | OURS))
+    assert ours.startswith("This book: it is two ✓ holds") and "our criterion" in ours
+    assert "printed" not in ours and "as stated" not in ours
+
+
+def test_formulas_are_where_mathjax_looks():
+    shown = ElementTree.fromstring(box(BASE | {"statement": "$x < 2$", "criterion": {"equals": 2, "tolerance": 0.1}}))
+    places = [e for e in shown.iter() if r"\(" in "".join(e.itertext()) and "mathjax_process" in e.get("class", "")]
+    assert places and r"\(x < 2\)" in "".join(places[0].itertext())
+
+
+def test_what_holds_instead_or_beyond_is_said_with_its_proof():
+    links = claims.Links(anchor="claim-T1-a", address={"thm": ("#thm", "Theorem “Three”")}.get)
+    part = parse_part("T1.a", CORRECTED)
+    shown = claims.render(part, asdict(judge(part, 3.0, n=1)), links=links)
+    assert "<b>What holds instead:</b> three" in shown and 'Proof: <a href="#thm">Theorem “Three”</a>' in shown
+    assert "What holds instead" not in claims.render(part, asdict(judge(part, 2.0, n=1)), links=links)
+    assert "More is true: it is two to a hundredth" in words_of(box(SHARPER))
+
+
+def test_both_runs_stand_in_one_box():
+    entry = BASE | {"sampled": True}
+    decided = {"verdict": "holds", "value": 2.0, "stderr": 0.001, "low": 1.9967, "high": 2.0033, "place": "inside"}
+    shown = box(entry, 2.1, stderr=0.1, confirmed=decided)
+    said = words_of(shown)
+    assert "✓ holds at paper scale ? open in this run" in said
+    assert "touches the border of what is stated: not decided" in said
+    assert f"confirmed at paper scale commit {'c' * 10}, seeds from {'5' * 10} 2.0000 ± 0.0010, tested" in said
+    assert shown.startswith('<div class="lmc-claim lmc-holds"')
+    assert shown.count("lmc-mark ") == 2 and "<circle" in shown and "<path" in shown
+
+
+def test_a_record_out_of_date_gives_no_verdict():
+    shown = box(BASE, confirmed={"verdict": "fails", "value": 9.0, "current": False})
+    said = words_of(shown)
+    assert "out of date: criteria or code have changed since" in said and "fails" not in said
+    assert shown.startswith('<div class="lmc-claim lmc-holds"') and shown.count("lmc-mark ") == 1
+    old = {"seeds": "", "stderr": None, "low": None, "high": None, "current": False}
+    assert f"at paper scale commit {'c' * 10} 2 out of date" in words_of(box(BASE, confirmed=old))
+
+
+def test_what_was_not_run_shows_no_number():
+    said = words_of(box(BASE, 12345.0, n=0))
+    assert "not run at this scale" in said and "12345" not in said and "12\u202f345" not in said
+    assert "? open" in said
+
+
+def test_links_lead_where_they_are_told():
+    links = claims.Links("claim-T1-a", "../s.html#score-T1-a", "../errata/T.html#erratum-T1-a", "../verdicts.html")
+    part = parse_part("T1.a", BASE)
+    tree = ElementTree.fromstring(claims.render(part, asdict(judge(part, 2.0, n=1)), links=links))
+    assert tree.get("id") == "claim-T1-a"
+    found = {a.text or a[0].text: a.get("href") for a in tree.iter("a")}
+    assert found == {"T1.a": links.row, "erratum": links.erratum, "¶": "#claim-T1-a", "?": links.grammar}
+    bare = ElementTree.fromstring(box(BASE))
+    assert bare.get("id") is None and not list(bare.iter("a"))

@@ -171,6 +171,7 @@ def test_whole_files_with_another_checksum_need_leave(small, folder, monkeypatch
         ("t10k-labels-idx1-ubyte", gzip.compress(raws()["t10k-labels-idx1-ubyte"]), "it begins with 1f 8b 08"),
         ("train-images-idx3-ubyte", struct.pack(">4I", 0x803, TRAIN, 28, 28) + bytes(784 * TRAIN), "one value in all"),
     ],
+    ids=["truncated gzip", "truncated images", "empty", "a label 11", "packed twice", "blank"],
 )
 @pytest.mark.parametrize("leave", ["0", "1"])
 def test_damaged_files_are_never_used(small, folder, monkeypatch, name, raw, message, leave):

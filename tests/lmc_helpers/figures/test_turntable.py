@@ -116,4 +116,15 @@ def test_a_browser_draws_and_turns_it(tmp_path):
         press("Shift", 1)
         assert canvas.evaluate("c => c.toDataURL()") != before
         assert trouble == [] and requests == [page.as_uri()]
+
+        both = [Picture("s", patches[:1]), Picture("t", patches[:1])]
+        page.write_text(f"<!doctype html><meta charset=utf-8>{turntable(both, AXES, 1, 'alt')}")
+        tab.goto(page.as_uri())
+        shape = "c => c.clientHeight / c.clientWidth"
+        assert canvas.evaluate(shape) == pytest.approx(1 / 2, rel=0.02)
+        tab.set_viewport_size({"width": 390, "height": 700})  # on a phone one picture below the other
+        tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert canvas.evaluate(shape) == pytest.approx(2, rel=0.02)
+        lower = "c => [...c.getContext('2d').getImageData(0, c.height / 2, c.width, c.height / 2).data].some(v => v)"
+        assert canvas.evaluate(lower)
         browser.close()

@@ -1,5 +1,6 @@
-"""Curves with known folds and branch points: circles, cubics, a pitchfork and its unfolding."""
+"""Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -41,8 +42,9 @@ def test_curves_side_by_side_are_those_one_by_one():
         torch.testing.assert_close(alone.points, together[k].points)
 
 
+@pytest.mark.parametrize("largest", [0.02, 0.3])
 @pytest.mark.parametrize("offset", [0.0, 0.01, -0.01])
-def test_the_parabola_of_a_pitchfork(offset):
+def test_the_parabola_of_a_pitchfork(offset, largest):
     """u λ − u³ + ε = 0 from u = 1: through the branch point to u = −1 for ε = 0, along the unfolding else."""
 
     def pitchfork(rows, y):
@@ -50,37 +52,88 @@ def test_the_parabola_of_a_pitchfork(offset):
         return (u * lam - u**3 + offset)[:, None], torch.stack([lam - 3 * u**2, u], dim=1)[:, None]
 
     start = f64([1.0, 1 - offset])
-    [curve] = follow(pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=0.02)
+    [curve] = follow(pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=largest)
     u, lam = curve.points.T
     torch.testing.assert_close(u * lam, u**3 - offset, rtol=0, atol=1e-9)
     if offset > 0:  # u stays positive and the curve goes on to λ → −∞
         assert (u > 0).all() and lam[-1] < -1.4 and not len(curve.folds)
     elif offset < 0:  # it turns back at λ = 3 (ε/2)^(2/3) and u goes to 0 for λ → ∞
-        torch.testing.assert_close(lam.min(), f64(3 * (0.01 / 2) ** (2 / 3))[0], rtol=0, atol=1e-3)
+        torch.testing.assert_close(lam.min(), f64(3 * (0.01 / 2) ** (2 / 3))[0], rtol=0, atol=1e-3 + largest**2 / 10)
         assert (u > 0).all() and len(curve.folds) == 1 and u[-1] < 0.1
     else:
-        assert u[-1] < -1.2 and len(curve.folds) == 1 and len(curve.switches) == 1
+        assert u[-1] < -1.2 and len(curve.folds) == 1
+        crossed(curve, u, largest)
 
 
-def near_sheets(rows, y):
-    """u² = λ² + ε²: two sheets, u > 0 and u < 0, 2ε apart at λ = 0, ε = 0.02."""
-    u, lam = y[:, 0], y[:, 1]
-    return (u**2 - lam**2 - 4e-4)[:, None], torch.stack([2 * u, -2 * lam], dim=1)[:, None]
+def crossed(curve, side, largest):
+    """One branch point, where ``side`` changes its sign: a short step, on which the tangent hardly turns."""
+    [k] = curve.switches.tolist()
+    assert side[k] > 0 > side[k + 1]
+    assert curve.steps[k] <= 2e-4 * largest
+    assert curve.tangents[k] @ curve.tangents[k + 1] > 1 - 1e-8
 
 
+def test_a_triple_branch_point_is_crossed():
+    """a (v − λ² c) = 0, a = λ with v in ℝ³: where a neuron's output weight a is 0, its parameters v are free."""
+    c = f64([1.0, -0.5, 0.3])
+
+    def weight(rows, y):
+        v, a, lam = y[:, :3], y[:, 3:4], y[:, 4:]
+        J = torch.zeros(len(y), 4, 5, dtype=y.dtype)
+        J[:, :3, :3], J[:, :3, 3], J[:, :3, 4] = a[..., None] * torch.eye(3), v - lam**2 * c, -2 * a * lam * c
+        J[:, 3, 3], J[:, 3, 4] = 1, -1
+        return torch.cat([a * (v - lam**2 * c), a - lam], dim=1), J
+
+    start = torch.cat([c, f64([1.0, 1.0])], dim=1)
+    [curve] = follow(weight, start, -1.0, lambda rows, y: y[:, 4] < -1, steps=400)
+    lam = curve.points[:, 4:]
+    assert lam[-1] < -1
+    torch.testing.assert_close(curve.points[:, :3], lam**2 * c, rtol=0, atol=1e-4)
+    crossed(curve, lam[:, 0], 0.3 * curve.points.norm(dim=1).max() / start.norm())
+
+
+def near_sheets(gap):
+    """u² = λ² + ε²: two sheets, u > 0 and u < 0, 2ε apart at λ = 0."""
+
+    def field(rows, y):
+        u, lam = y[:, 0], y[:, 1]
+        return (u**2 - lam**2 - gap**2)[:, None], torch.stack([2 * u, -2 * lam], dim=1)[:, None]
+
+    return field
+
+
+def bold_step(gap, lam, h):
+    """Where Newton's method ends, in the line across the tangent at length h from a point of the upper sheet."""
+    u = np.hypot(lam, gap)
+    t = -np.array([lam, u]) / np.hypot(lam, u)  # towards smaller λ
+    predicted = np.array([u, lam]) + h * t
+    across = np.array([-t[1], t[0]])
+    s = 0.0
+    for _ in range(20):
+        at = predicted + s * across
+        s -= (at[0] ** 2 - at[1] ** 2 - gap**2) / (2 * at[0] * across[0] - 2 * at[1] * across[1])
+    return predicted + s * across, s
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.02, 1e-3])
 @pytest.mark.parametrize("largest", [0.02, 0.3])
-def test_a_step_across_a_narrow_gap_is_seen(largest):
-    """Small steps go round the corner and keep the orientation; bold ones go straight on, and it changes."""
-    start = f64([(1 + 4e-4) ** 0.5, 1.0])
-    [curve] = follow(near_sheets, start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest)
+def test_the_follower_does_not_jump_across_a_gap(gap, largest):
+    """A bold step converges close to its predictor and lands on the other sheet; the curve that is found never does."""
+    landed, correction = bold_step(gap, 0.15, 0.3)
+    assert landed[0] < 0 and abs(correction) < 0.1 * 0.3
+    start = f64([(1 + gap**2) ** 0.5, 1.0])
+    [curve] = follow(near_sheets(gap), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest)
     u, lam = curve.points.T
-    assert lam.abs()[-1] > 2
-    jumped = bool((u < 0).any())
-    assert jumped == (largest == 0.3)
-    assert len(curve.switches) == int(jumped)
-    if jumped:  # between two neighbours on different sheets
-        k = int(curve.switches[0])
-        assert u[k] > 0 > u[k + 1]
+    torch.testing.assert_close(u, (lam**2 + gap**2).sqrt(), rtol=0, atol=1e-6)  # u > 0
+    assert lam[-1] < -2 and not len(curve.folds) and not len(curve.switches)
+
+
+def test_a_step_across_a_gap_too_narrow_to_see_is_on_record():
+    start = f64([1.0, 1.0])
+    [curve] = follow(near_sheets(1e-7), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000)
+    u, lam = curve.points.T
+    assert lam[-1] < -2 and u[-1] < -2 and not len(curve.folds)
+    crossed(curve, u, 0.3)
 
 
 def test_a_curve_that_ends_is_stuck():

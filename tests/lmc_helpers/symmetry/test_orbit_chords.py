@@ -76,5 +76,5 @@ def test_bad_input_is_named():
         orbit_chords(w, 0 * M, X, TIMES, PLACES)
     with pytest.raises(ValueError, match="allowed"):
         orbit_chords(w, M[:, :2, :2], X, TIMES, PLACES)
-    with pytest.raises(ValueError, match="t has shape"):
+    with pytest.raises(ValueError, match="places has shape"):
         orbit_chords(w, M, X, TIMES, PLACES[:, None])

@@ -266,7 +266,7 @@ X, Y = problem(NET)
         (lambda: train(ONE, Recipe(1, 8), X / 0, Y, [1]), "an input is not finite"),
         (lambda: NET.initial([1], fixed=masks(NET, (0,), 2)), "F and D of layer 0"),
         (lambda: train(BATCH, Recipe(1, 11), X, Y, [1]), "no batch of 1 example"),
-        (lambda: train(ONE, Recipe(1, 8), X, Y, [-1]), "seed = -1"),
+        (lambda: train(ONE, Recipe(1, 8), X, Y, [-1]), r"seeds\[0\] = -1"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -1,0 +1,193 @@
+"""An archive of a built book: pages, executed notebooks, sources, claims, records, checksums and RO-Crate metadata.
+
+python -m book.tools.archive --profile laptop
+
+The same content makes the same bytes: files stand in order, without times and owners (the compressor is zlib's).
+"""
+
+from __future__ import annotations
+
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch("stopped; nothing half-done is left")
+
+import argparse
+import hashlib
+import json
+import mimetypes
+import sys
+import tomllib
+import zipfile
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from book.tools import chapters, inputs, records, sources, stopping
+from book.tools.chapters import ROOT, BuildError
+
+#: What of the repository goes into the archive, below ``source/``.
+TREES = (".ci", ".github", "benchmarks", "book", "lmc_helpers", "notebooks", "tests")
+LOOSE = (
+    *("README.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE", "LICENSE-prose", "Makefile", "Snakefile"),
+    *("pyproject.toml", "requirements.lock", "environment.yml", "_config.yml", "_toc.yml"),
+)
+CRATE, SUMS = "ro-crate-metadata.json", "SHA256SUMS"
+CODE, PROSE = "https://spdx.org/licenses/MIT", "https://spdx.org/licenses/CC-BY-4.0"
+FOLDERS = {
+    "html/": ("The book's pages; open html/index.html", PROSE),
+    "executed/": ("The chapters as executed notebooks, with their outputs", PROSE),
+    "source/": ("The repository: chapters, helpers, ledger, tools, tests, records of confirmatory runs", CODE),
+}
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that the format knows
+
+
+def content(html: Path, profile: str, root: Path = ROOT) -> dict[str, Path]:
+    """Name in the archive → file.
+
+    Raises
+    ------
+    BuildError
+        if there are no pages, or they were built at another profile.
+    """
+    mark = html / ".built"
+    if not mark.is_file():
+        raise BuildError(f"no pages in {html}; run: make book")
+    if (built := mark.read_text(encoding="utf-8").strip()) != profile:
+        raise BuildError(f"the pages in {html} were built at profile {built!r}, not {profile!r}; run: make book")
+    found = {f"html/{path.relative_to(html).as_posix()}": path for path in html.rglob("*") if path.is_file()}
+    found |= {f"executed/{path.name}": path for path in chapters.executed(profile)}
+    trees = [path for name in TREES if (root / name).is_dir() for path in sources.files(root / name)]
+    loose = [root / name for name in LOOSE if (root / name).is_file()]
+    return found | {f"source/{path.relative_to(root).as_posix()}": path for path in (*trees, *loose)}
+
+
+def crate(sums: Mapping[str, str], sizes: Mapping[str, int], about: dict[str, Any], run: list[dict]) -> dict[str, Any]:
+    """RO-Crate 1.1 metadata of the files whose checksums are given, from CITATION.cff and the chapters' provenance.
+
+    Parameters
+    ----------
+    sums, sizes : mapping
+        name in the archive → SHA-256, and → bytes.
+    about : dict
+        what CITATION.cff says.
+    run : list of dict
+        provenance of each executed chapter.
+    """
+    named = [{"@id": CRATE} | {"@type": "CreativeWork", "about": {"@id": "./"}}]
+    named[0]["conformsTo"] = {"@id": "https://w3id.org/ro/crate/1.1"}
+    people = [{"@id": f"#author-{k}", "@type": "Organization", **who} for k, who in enumerate(about["authors"], 1)]
+    software = sorted({(name, it) for r in run for name, it in ({"Python": r["python"]} | r["versions"]).items()})
+    tools = [
+        {"@id": f"#{name}-{it}", "@type": "SoftwareApplication", "name": name, "softwareVersion": it}
+        for name, it in software
+    ]
+    files = [
+        {
+            "@id": name,
+            "@type": "File",
+            "name": name.rpartition("/")[2],
+            "encodingFormat": mimetypes.guess_type(name)[0] or "application/octet-stream",
+            "contentSize": str(sizes[name]),
+            "sha256": sums[name],
+        }
+        for name in sums
+    ]
+    folders = [
+        {
+            "@id": folder,
+            "@type": "Dataset",
+            "name": says,
+            "license": {"@id": licence},
+            "hasPart": [{"@id": name} for name in sums if name.startswith(folder)],
+        }
+        for folder, (says, licence) in FOLDERS.items()
+    ]
+    root = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": about["title"],
+        "description": "Chapters, computed verdicts and records of a reproducible companion to four papers.",
+        "version": about["version"],
+        "datePublished": max(r["date"] for r in run),
+        "license": {"@id": PROSE},
+        "author": [{"@id": who["@id"]} for who in people],
+        "hasPart": [{"@id": folder} for folder in FOLDERS],
+        "mentions": {"@id": "#run"},
+    }
+    action = {
+        "@id": "#run",
+        "@type": "CreateAction",
+        "name": f"Execution of {len(run)} chapters at profile {run[0]['profile']}",
+        "endTime": max(r["date"] for r in run),
+        "instrument": [{"@id": tool["@id"]} for tool in tools],
+        "object": {"@id": "source/"},
+        "result": [{"@id": "executed/"}, {"@id": "html/"}],
+    }
+    licences = [
+        {"@id": CODE, "@type": "CreativeWork", "name": "MIT License"},
+        {"@id": PROSE, "@type": "CreativeWork", "name": "Creative Commons Attribution 4.0 International"},
+    ]
+    graph = [*named, root, *folders, *files, action, *tools, *people, *licences]
+    return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
+
+
+def pack(files: Mapping[str, bytes], out: Path) -> None:
+    """A zip file of some contents, in order and without times; whole or not there."""
+    fresh = out.with_name(f".{out.name}-new")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with (
+            stopping.then(partial(fresh.unlink, missing_ok=True)),
+            zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+        ):
+            for name in sorted(files):
+                entry = zipfile.ZipInfo(name, EPOCH)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.create_system, entry.external_attr = 3, 0o100644 << 16
+                archive.writestr(entry, files[name])
+        fresh.replace(out)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def archive(html: Path, profile: str, out: Path) -> Path:
+    """Write the archive of a built book.
+
+    Raises
+    ------
+    BuildError
+        as :func:`content`, and if a chapter was not executed.
+    """
+    run = records.Run(chapters.executed(profile)).statistics
+    files = {name: path.read_bytes() for name, path in sorted(content(html, profile).items())}
+    sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    about = inputs.read(ROOT / "CITATION.cff", dict[str, Any], "a mapping, see citation-file-format.github.io")
+    described = crate(sums, {name: len(data) for name, data in files.items()}, about, run)
+    files[CRATE] = (json.dumps(described, indent=1, ensure_ascii=False) + "\n").encode()
+    sums[CRATE] = hashlib.sha256(files[CRATE]).hexdigest()
+    files[SUMS] = "".join(f"{value}  {name}\n" for name, value in sorted(sums.items())).encode()
+    pack(files, out)
+    return out
+
+
+def said(path: Path) -> str:
+    """An archive's name, size and checksum, in words."""
+    return f"{path}: {path.stat().st_size / 2**20:.0f} MiB, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="archive", description="Put a built book into one file.")
+    parser.add_argument("--profile", default="laptop")
+    parser.add_argument("--html", type=Path, default=ROOT / "build" / "book" / "_build" / "html")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args(arguments)
+    chapters.speak_anywhere()
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    out = given.out or ROOT / "build" / f"lmc-companion-{version}-{given.profile}.zip"
+    return stopping.status(lambda: print(said(archive(given.html, given.profile, out))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""What computes: a source without what no number depends on, as prose, comments, guards, and what only shows."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+
+from book.tools import guards
+from book.tools.chapters import PACKAGE
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SHOWN_LABELS = ('"code_prompt_show": "Plot ', '"code_prompt_show": "Numbers')  # of cells that show what others compute
+SHOWN_ONLY = ("claims", "figures")  # rooms that judge and draw what was computed, and compute nothing
+LEFT_OUT = (f"{guards.MODULE}.", *(f"{PACKAGE}.{room}." for room in SHOWN_ONLY))
+
+
+def computes(module: str) -> bool:
+    """Whether what a chapter computes may depend on a module of lmc_helpers, given by its name.
+
+    Examples
+    --------
+    >>> computes("lmc_helpers.barrier"), computes("lmc_helpers.figures"), computes("lmc_helpers.claims.box")
+    (True, False, False)
+    """
+    return not f"{module}.".startswith(LEFT_OUT)
+
+
+def significant(text: str) -> str:
+    r"""The text of a Python file without comments, docstrings and blank lines, the same for every Python version.
+
+    Statements that can only refuse (:mod:`book.tools.guards`) are left out: no number depends on them.
+
+    Examples
+    --------
+    >>> significant('# one\n\ndef f():\n    "What it does."\n    return "#"  # two\n')
+    'def f():\n    return "#"'
+    """
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    tree = ast.parse(text)
+    lines = guards.without(lines, tree)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)):
+            first = body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and first.end_lineno:
+                lines[first.lineno - 1 : first.end_lineno] = [""] * (first.end_lineno - first.lineno + 1)
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _binds(code: str) -> set[str]:
+    """The names that code binds, arguments of its functions among them."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    functions = {node.name for node in nodes if isinstance(node, (ast.ClassDef, *FUNCTIONS))}
+    return names | functions | {node.arg for node in nodes if isinstance(node, ast.arg)}
+
+
+def _takes(code: str) -> set[str]:
+    """The names that code reads and does not bind itself."""
+    names = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)} - _binds(code)
+
+
+def cells(notebook: str) -> str:
+    r"""The code of a chapter's cells without those that only show: plots and numbers that no other cell reads from.
+
+    Examples
+    --------
+    >>> cells('# %%\nx = 1\n# %% mystnb={"code_prompt_show": "Plot x"}\ndraw(x)\n# %% [markdown]\n# x\n')
+    'x = 1'
+    """
+    every = ["# %%" + cell for cell in ("\n" + notebook).split("\n# %%")[1:]]
+    code = [cell for cell in every if not cell.startswith("# %% [markdown]")]
+    shown = {cell for cell in code if any(label in cell.partition("\n")[0] for label in SHOWN_LABELS)}
+    kept = [cell for cell in code if cell not in shown]
+    while needed := [cell for cell in shown if any(_binds(cell) & _takes(other) for other in kept)]:
+        kept += needed
+        shown -= set(needed)
+    return "\n".join(filter(None, (significant(cell) for cell in code if cell not in shown)))

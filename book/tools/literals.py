@@ -1,0 +1,51 @@
+"""Parameters of a chapter from the command line: names and words become values that the chapter knows and allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from book.tools import cells
+from book.tools.chapters import ROOT, BuildError
+from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.yaml_files import parsed
+
+
+def literal(name: str, text: str) -> Any:
+    """A parameter's value from the command line: a number if it reads as one, else YAML.
+
+    Raises
+    ------
+    BuildError
+        if it is no YAML, or no value that a parameter may have.
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    allowed = "allowed: a number, a word, true, false, or a list as [1, 2]"
+    try:
+        value = parsed(text, "YAML")
+    except LedgerError as error:
+        raise BuildError(f"parameter {name} = {text!r}: {str(error).partition(': ')[2]}; {allowed}") from None
+    if not isinstance(value, bool | int | float | str | list | None):
+        raise BuildError(f"parameter {name} = {text!r} is not allowed; {allowed}")
+    return value
+
+
+def given(chapter: str, pairs: list[list[str]]) -> dict[str, Any]:
+    """The parameters from the command line, which the chapter must know and allow.
+
+    Raises
+    ------
+    BuildError
+        for all that is wrong with them.
+    """
+    values = {name: literal(name, text) for name, text in pairs}
+    names = [name for name, _ in pairs]
+    wrong = [f"parameter {name!r} is given twice" for name in values if names.count(name) > 1]
+    known = cells.sheet(ROOT / "notebooks" / f"{chapter}.py")
+    wrong += [said for name, value in values.items() for said in cells.refused(name, value, known)]
+    if wrong:
+        raise BuildError("\n".join(wrong))
+    return values

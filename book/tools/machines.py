@@ -1,0 +1,187 @@
+"""The same verdicts on other machines: every chapter again in the settings of ``book/settings.yml``.
+
+python -m book.tools.machines --profile smoke [--settings two_threads openblas] [CHAPTER ...]
+
+A setting is data: threads, variables of the environment, torch's linear algebra by another library. The chapters keep
+their own seeds, so that what differs from the book's own run is rounding, and what rounding grows to; what they train
+they train again. ``book/recorded/machines-<profile>.json`` holds what every run measured. Verdicts must be the same,
+exact values up to the stated relative difference, and sampled ones up to the stated number of standard errors.
+"""
+
+from __future__ import annotations
+
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools import stopping
+
+    stopping.watch()
+
+import argparse
+import platform
+import sys
+from dataclasses import dataclass
+
+from book.tools import build, chapters, confirm, options, sources, stopping, variants
+from book.tools.chapters import ROOT, BuildError
+from book.tools.spread import at_odds
+from book.tools.sweep_records import Chapter, Measured, Record, gathered, together
+from lmc_helpers import claims
+from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.judge import Z_TWO_SIDED
+
+AS_BUILT = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One part in one setting against the book's own run.
+
+    Parameters
+    ----------
+    part : Part
+        the ledger's.
+    chapter, setting : str
+        where it was measured.
+    own, there : Measured
+        what the two runs found.
+    """
+
+    part: Part
+    chapter: str
+    setting: str
+    own: Measured
+    there: Measured
+
+    @property
+    def size(self) -> float:
+        """In standard errors where the part is sampled, else relative; 0 if neither was measured."""
+        a, b = self.own.value, self.there.value
+        if a is None or b is None:
+            return 0.0 if a is b else float("inf")
+        if self.part.sampled:
+            half = ((self.own.high or 0.0) - (self.own.low or 0.0)) / (2 * Z_TWO_SIDED)
+            return abs(a - b) / half if half else float("inf") * (a != b)
+        apart, large = abs(a - b), max(abs(a), abs(b))
+        return 0.0 if apart <= max(self.part.floor, sys.float_info.min) else apart / max(large, self.scale)
+
+    @property
+    def scale(self) -> float:
+        """What a difference is compared with where values are smaller: the criterion's own size."""
+        ends = [abs(end) for end in (self.part.criterion.low, self.part.criterion.high) if abs(end) < float("inf")]
+        return max(ends, default=0.0)
+
+    @property
+    def allowed(self) -> float:
+        """The tolerance that ``book/settings.yml`` states."""
+        stated = variants.settings()
+        return stated.sampled if self.part.sampled else stated.exact
+
+    @property
+    def decided_otherwise(self) -> bool:
+        """Whether the verdicts contradict each other; one that is open decides nothing."""
+        return at_odds(self.own, self.there)
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the difference exceeds the tolerance."""
+        return self.size > self.allowed
+
+
+def differences(content: dict[str, Chapter]) -> list[Difference]:
+    """Every part in every setting that a record holds and the ledger has."""
+    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+    found = []
+    for chapter, entry in sorted(content.items()):
+        names = [run.variant for run in entry.runs]
+        if AS_BUILT not in names:
+            continue
+        own = names.index(AS_BUILT)
+        for id, runs in entry.parts.items():
+            if id in parts:
+                pairs = zip(names, runs, strict=True)
+                found += [Difference(parts[id], chapter, name[1:], runs[own], run) for name, run in pairs if name]
+    return found
+
+
+def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[Record, dict[str, Chapter]]:
+    """Do the runs that are missing and store all of them; the record and what is stored.
+
+    Raises
+    ------
+    BuildError
+        if there is no such setting, it is one of another Python, the working tree differs from its commit, or a
+        chapter fails.
+    """
+    for name in settings:
+        if not variants.setting(f"@{name}").here:
+            raise BuildError(
+                f"setting {name!r} is Python {variants.setting(f'@{name}').python}, and this is"
+                f" {platform.python_version()}; in a clone of its own: make machines PYTHON=python... SETTINGS={name}"
+            )
+    listed = [AS_BUILT, *(variants.check(f"@{name}") for name in settings)]
+    record, known = Record("machines", profile), sources.Sources()
+
+    def collect() -> dict[str, Chapter]:
+        stored, found = record.read(), {}
+        for chapter in wanted:
+            before = stored.get(chapter)
+            kept = before if before and before.current(chapter, profile, known) else None
+            found[chapter] = together(kept, gathered(profile, chapter, listed, known))
+        return found
+
+    def missing(found: dict[str, Chapter]) -> dict[str, list[str]]:
+        gaps = {v: [c for c in wanted if v not in {run.variant for run in found[c].runs}] for v in listed}
+        return {variant: named for variant, named in gaps.items() if named}
+
+    found = collect()
+    if gaps := missing(found):
+        confirm.clean_commit(None, [], profile)
+        print(f"{sum(map(len, gaps.values()))} run(s) missing of {len(listed) * len(wanted)}", flush=True)
+        build.each(profile, ROOT / "build" / f"sweep-{profile}", gaps, **where)
+        found = collect()
+        if gaps := missing(found):
+            named = ", ".join(sorted({chapter for chapters in gaps.values() for chapter in chapters}))
+            raise BuildError(f"{named}: executed with edited sources; remove build/executed/{profile} and run it again")
+    record.write(record.read() | found)
+    return record, found
+
+
+def report(content: dict[str, Chapter]) -> int:
+    """Say what differs; the exit status."""
+    found = differences(content)
+    wrong = 0
+    for one in found:
+        name = f"{one.part.id} ({one.chapter}, {one.setting})"
+        if one.decided_otherwise:
+            wrong += 1
+            print(f"error: {name}: {one.there.verdict}, as built {one.own.verdict}", file=sys.stderr)
+        if one.too_large:
+            wrong += 1
+            unit = "standard errors" if one.part.sampled else "relative"
+            values = f"{one.there.value} and as built {one.own.value}"
+            print(
+                f"error: {name}: {values} differ by {one.size:.2g} ({unit}; {one.allowed:g} allowed)", file=sys.stderr
+            )
+    print(f"{len(content)} chapter(s), {len(found)} comparison(s): {wrong} contradiction(s)")
+    return 1 if wrong else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="machines", description="Run chapters in other settings and compare.")
+    options.add(parser)
+    parser.add_argument(
+        "--settings", nargs="+", metavar="NAME", help="of book/settings.yml (default: all that are of this Python)"
+    )
+    given = parser.parse_args(arguments)
+    chapters.speak_anywhere()
+    return stopping.status(lambda: _main(given))
+
+
+def _main(given: argparse.Namespace) -> int:
+    named = given.settings or [name for name, stated in variants.settings().settings.items() if stated.here]
+    record, content = run(given.profile, named, options.chosen(given), **options.where(given))
+    print(f"stored, to be committed: {record.path}", flush=True)
+    return report(content)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

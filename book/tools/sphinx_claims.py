@@ -1,0 +1,59 @@
+"""Sphinx extension: the role ``{claim}`` shows a verdict where the text speaks of it, and leads to it.
+
+``{claim}`Z3.limit``` is the part's symbol and id, linked to its box; ``{claim}`Z3``` that of the id, linked to its row
+on the scoreboard. Verdicts and places come from ``generated/verdicts.json``, which is written with the book's pages.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+LISTING = "book/generated/verdicts.json"
+logger = logging.getLogger(__name__)
+
+
+class claim(nodes.Inline, nodes.TextElement):
+    """An id or a part of the ledger, before its verdict and place are put in."""
+
+
+class ClaimRole(SphinxRole):
+    """``{claim}`` with an id or a part of the ledger."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        node = claim("", self.text, id=self.text)
+        self.set_source_info(node)
+        return [node], []
+
+
+def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Put verdicts and links in the place of ids; an unknown id is a warning, and the build stops."""
+    path = Path(app.confdir) / LISTING
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    for node in list(doctree.findall(claim)):
+        entry = known.get(node["id"])
+        if entry is None:
+            logger.warning("claim %r stands in no file of the ledger", node["id"], location=node)
+            continue
+        address = app.builder.get_relative_uri(docname, entry["page"]) if entry["page"] != docname else ""
+        words = f"{entry['symbol']} {node['id']}"
+        style = ["lmc-badge", f"lmc-{entry['slug']}"]
+        link = nodes.reference("", words, refuri=f"{address}#{entry['anchor']}", classes=style, internal=True)
+        link["reftitle"] = entry["verdict"]
+        node.replace_self(link)
+
+
+def skip(self, node: nodes.Node) -> None:
+    """Builders other than HTML, and ids that were not found, show the id."""
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_node(claim, html=(skip, skip), latex=(skip, skip), text=(skip, skip))
+    app.add_role("claim", ClaimRole())
+    app.connect("doctree-resolved", resolve)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,117 @@
+"""The quantities that go by the name *barrier*, all from the losses on one line.
+
+They differ in the baseline (the chord, the mean of the ends, the worse or the better end), and in what they take of the
+line: its highest point, its middle, or its mean. Chapter 62 says which paper uses which, and how they are related.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from lmc_helpers import expect
+from lmc_helpers.barrier import check_places
+
+__all__ = ["KINDS", "barrier_kinds", "discordance"]
+
+#: Name → what it is.
+KINDS = {
+    "chord": "highest above the chord",
+    "mean": "highest above the mean of the ends",
+    "worse": "highest above the worse end",
+    "better": "highest above the better end",
+    "middle": "middle above the chord",
+    "area": "mean over the line above the chord",
+}
+
+
+def barrier_kinds(loss: torch.Tensor, lambdas: Sequence[float]) -> dict[str, torch.Tensor]:
+    """All kinds of barrier of some lines, by the names of :data:`KINDS`.
+
+    With l(λ) the loss on a line, c(λ) = λ l(1) + (1 − λ) l(0) its chord, and suprema over the given places:
+
+        chord   sup l − c              mean    sup l − (l(0) + l(1))/2
+        worse   sup l − max(l(0), l(1))    better  sup l − min(l(0), l(1))
+        middle  l(½) − c(½)            area    ∫ (l − c) dλ, by the trapezoidal rule
+
+    Parameters
+    ----------
+    loss : torch.Tensor
+        (..., L), at the L places.
+    lambdas : sequence of float
+        from 0 to 1 in increasing order, with ½ among them.
+
+    Returns
+    -------
+    dict of str to torch.Tensor
+        (...) each.
+
+    Raises
+    ------
+    ValueError
+        if the places are not in order or 0, ½ or 1 is missing, or their number is not that of the losses.
+
+    Examples
+    --------
+    >>> found = barrier_kinds(torch.tensor([1.0, 4.0, 3.0]), [0, 0.5, 1])
+    >>> {name: value.item() for name, value in found.items()}
+    {'chord': 2.0, 'mean': 2.0, 'worse': 1.0, 'better': 3.0, 'middle': 2.0, 'area': 1.0}
+    """
+    expect.tensor(loss, "loss", "... L")
+    places = check_places(lambdas, loss.dtype, loss.device)
+    ordered = bool((places.diff() > 0).all())
+    if not ordered or places[0] != 0 or places[-1] != 1 or not (places == 0.5).any():
+        raise ValueError(f"lambdas = {list(lambdas)}; allowed: increasing from 0 to 1, with 1/2")
+    if loss.ndim < 1 or loss.shape[-1] != len(places):
+        raise ValueError(f"loss has shape {tuple(loss.shape)}; allowed: (..., {len(places)}), one loss a place")
+    at_b, at_a, top = loss[..., 0], loss[..., -1], loss.amax(dim=-1)
+    chord = places * at_a[..., None] + (1 - places) * at_b[..., None]  # (..., L)
+    above = loss - chord
+    return {
+        "chord": above.amax(dim=-1),
+        "mean": top - (at_a + at_b) / 2,
+        "worse": top - torch.maximum(at_a, at_b),
+        "better": top - torch.minimum(at_a, at_b),
+        "middle": above[..., int((places == 0.5).nonzero())],
+        "area": torch.trapezoid(above, places),
+    }
+
+
+def discordance(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
+    """Share of the pairs of objects that x and y order differently, (1 − τ)/2 with Kendall's τ, and its standard error.
+
+    A tie in one of them counts as half. The share is a U-statistic: with h_i the share of the other objects that i and
+    they are ordered differently with, it is the mean of h, and 2 sd(h)/√n is its standard error for independent objects
+    (Hoeffding's projection).
+
+    Parameters
+    ----------
+    x, y : torch.Tensor
+        (n,), n >= 3, two values of each object.
+
+    Returns
+    -------
+    (float, float)
+        the share in [0, 1], 0 if both order alike, and its standard error.
+
+    Raises
+    ------
+    ValueError
+        if the shapes differ or there are fewer than three objects.
+
+    Examples
+    --------
+    >>> discordance(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 3.0, 2.0]))[0]
+    0.3333333333333333
+    """
+    expect.tensor(x, "x")
+    expect.tensor(y, "y")
+    if x.shape != y.shape or x.ndim != 1 or len(x) < 3:
+        raise ValueError(f"x and y have shapes {tuple(x.shape)}, {tuple(y.shape)}; allowed: (n,) both, n >= 3")
+    n = len(x)
+    agree = (x[:, None] - x).sign() * (y[:, None] - y).sign()
+    differ = (1 - agree.double()) / 2  # (n, n); ½ on the diagonal
+    h = (differ.sum(dim=1) - 0.5) / (n - 1)
+    return h.mean().item(), 2 * h.std().item() / math.sqrt(n)

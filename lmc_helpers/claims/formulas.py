@@ -1,0 +1,137 @@
+"""Formulas of the ledger for readers: closed forms as TeX, and texts in which powers and indices are typed as signs."""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+from collections.abc import Callable
+
+from lmc_helpers.claims.numerals import RAISED
+
+Address = Callable[[str], "tuple[str, str] | None"]  #: word → address and text of a link; none for other words
+
+NAMES = {"pi": r"\pi", "E": "e", "EulerGamma": r"\gamma"}
+FUNCTIONS = {"log": r"\ln", "gamma": r"\Gamma", "exp": r"\exp", "erf": r"\operatorname{erf}"}
+FUNCTIONS |= {"erfc": r"\operatorname{erfc}", "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan"}
+SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
+
+
+def tex(closed_form: str) -> str:
+    r"""A closed form of the ledger as TeX.
+
+    Examples
+    --------
+    >>> print(tex("1 - 1/(2*sqrt(pi))"))
+    1 - \frac{1}{2 \sqrt{\pi}}
+    >>> print(tex("1 - exp(-2)*(besseli(0,2)+besseli(1,2))/2"))
+    1 - \frac{e^{-2} (I_{0}(2) + I_{1}(2))}{2}
+    """
+    return _tex(ast.parse(closed_form.strip(), mode="eval").body)[0]
+
+
+def _within(node: ast.expr, rank: int) -> str:
+    """A term, in parentheses if it binds less than what it stands in."""
+    text, own = _tex(node)
+    return f"({text})" if own < rank else text
+
+
+def _tex(node: ast.expr) -> tuple[str, int]:
+    """TeX of a term, and how tightly it binds."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return repr(value), ATOM
+        case ast.Name(id=name):
+            return NAMES[name], ATOM
+        case ast.UnaryOp(op=op, operand=operand):
+            return ("-" if isinstance(op, ast.USub) else "") + _within(operand, SIGN), SIGN
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return rf"\frac{{{_tex(left)[0]}}}{{{_tex(right)[0]}}}", ATOM
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            return f"{_within(left, ATOM)}^{{{_tex(right)[0]}}}", POWER
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            first, second = _within(left, PRODUCT), _within(right, PRODUCT)
+            return first + (r" \cdot " if second[0].isdigit() else " ") + second, PRODUCT
+        case ast.BinOp(left=left, op=op, right=right):
+            sign = "+" if isinstance(op, ast.Add) else "-"
+            return f"{_within(left, SUM)} {sign} {_within(right, PRODUCT)}", SUM
+        case ast.Call(func=ast.Name(id="sqrt"), args=[argument]):
+            return rf"\sqrt{{{_tex(argument)[0]}}}", ATOM
+        case ast.Call(func=ast.Name(id="exp"), args=[argument]):
+            return f"e^{{{_tex(argument)[0]}}}", POWER
+        case ast.Call(func=ast.Name(id="besseli" | "besselj" as name), args=[order, argument]):
+            return f"{name[-1].upper()}_{{{_tex(order)[0]}}}({_tex(argument)[0]})", ATOM
+        case ast.Call(func=ast.Name(id=name), args=[argument]):
+            return rf"{FUNCTIONS.get(name, chr(92) + name)}({_tex(argument)[0]})", ATOM
+    raise ValueError(f"{ast.unparse(node)} is no part of a closed form")
+
+
+INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # what stands in parentheses, with parentheses inside
+SCIENTIFIC = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([−+-]?)0*(\d+)\b")
+CHOICES = re.compile(r"\bbinom\(([^(),]+), *([^(),]+)\)")
+INDEX = r":?(?:(?![⁰¹²³⁴-⁹])\w)+"
+SIZES = re.compile(rf"\babs{INNER}")
+RAISE = re.compile(rf"\^(?:\{{([^{{}}]*)\}}|{INNER}|([−-]?\d+(?:\.\d+)?|[−-]?{INDEX}))")
+LOWER = re.compile(rf"(?<![A-Za-z0-9_.])([^\W\d_]|min|max|inf|sup|log)_(?:\{{([^{{}}]*)\}}|{INNER}|({INDEX}))")
+EMPHASIS = re.compile(r"(?<!\w)\*([^\s*](?:[^*]*[^\s*])?)\*(?!\w)")
+CODE = re.compile(r"`([^`]+)`")
+WORDS = re.compile(r"(?<![\w.-])(?:[A-Z]\d+(?:\.\w+)?|(?:thm|prop|prp|lem|cor|def|eq|ex|rem|alg)-[\w-]*\w)(?![\w-])")
+
+
+def _signs(text: str) -> str:
+    """Escaped text with its powers raised, its indices lowered and its binomial coefficients as TeX."""
+    text = SCIENTIFIC.sub(_power, html.escape(text, quote=False))
+    text = CHOICES.sub(lambda hit: rf"\(\binom{{{hit[1]}}}{{{hit[2]}}}\)".replace("−", "-"), text)
+    text = RAISE.sub(lambda hit: f"<sup>{_first(hit.groups())}</sup>", text)
+    text = SIZES.sub(r"|\1|", text)
+    return LOWER.sub(lambda hit: f"{hit[1]}<sub>{_first(hit.groups()[1:])}</sub>", text)
+
+
+def _power(hit: re.Match) -> str:
+    raised = "10" + (hit[2].replace("−", "-").replace("+", "") + hit[3]).translate(RAISED)
+    return raised if hit[1] == "1" else f"{hit[1]}·{raised}"
+
+
+def _first(groups: tuple) -> str:
+    return next(group for group in groups if group is not None)
+
+
+def typeset(text: str, address: Address | None = None) -> str:
+    r"""HTML of a text of the ledger: escaped, formulas between $ for MathJax, *emphasis* and `code`.
+
+    Words that ``address`` knows become links. MathJax looks at it where it stands in an element of the class
+    ``mathjax_process``.
+
+    Examples
+    --------
+    >>> typeset("if $x < 2$, m^(−1/2) is below 1e-9 & W_l is not")
+    'if \\(x &lt; 2\\), m<sup>−1/2</sup> is below 10⁻⁹ &amp; W<sub>l</sub> is not'
+    >>> typeset("the *word* `a_b`")
+    'the <em>word</em> <code>a_b</code>'
+    """
+    pieces = text.split("$")
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            pieces[at] = rf"\({html.escape(piece, quote=False)}\)"
+        else:
+            pieces[at] = "".join(_words(words, address, odd) for odd, words in enumerate(CODE.split(piece)))
+    return "".join(pieces)
+
+
+def _words(text: str, address: Address | None, odd: int) -> str:
+    """What stands between formulas: code in odd places, else words."""
+    if odd % 2:
+        return f"<code>{html.escape(text, quote=False)}</code>"
+    return EMPHASIS.sub(r"<em>\1</em>", _linked(text, address) if address else _signs(text))
+
+
+def _linked(text: str, address: Address) -> str:
+    """A text without formulas, with its words that have an address as links."""
+    found, start = [], 0
+    for word in WORDS.finditer(text):
+        target = address(word[0])
+        if target:
+            found.append(_signs(text[start : word.start()]))
+            found.append(f'<a href="{html.escape(target[0])}">{typeset(target[1])}</a>')
+            start = word.end()
+    return "".join([*found, _signs(text[start:])])

@@ -1,0 +1,152 @@
+"""Numbers for people: powers of ten in signs, values and errors with equal digits, nothing below rounding.
+
+What notebooks store as text has the numbers of :mod:`~lmc_helpers.claims.lines`; what pages show has these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+GAP = "\u202f"  # a thin space that does not break
+ROUNDING = (1e-12, 1e-9)  # below which a value is called 0 to rounding
+SMALL, LARGE = 1e-4, 1e6  # between them numbers are written without powers of ten
+CLOSE = 1e-9  # relative difference of numbers that are equal but for rounding
+
+
+def power(exponent: int) -> str:
+    """A power of ten.
+
+    Examples
+    --------
+    >>> power(-12)
+    '10⁻¹²'
+    """
+    return "10" + str(exponent).translate(RAISED)
+
+
+def grouped(text: str) -> str:
+    """A decimal number with a proper minus sign, and gaps between the thousands if it has five digits or more."""
+    sign, digits = ("−", text[1:]) if text.startswith("-") else ("", text)
+    whole, point, rest = digits.partition(".")
+    return sign + (f"{int(whole):,}".replace(",", GAP) if len(whole) > 4 else whole) + point + rest
+
+
+def people(value: float, digits: int = 4) -> str:
+    """A number with so many digits, whole numbers with all of theirs; very small and large ones with a power of ten.
+
+    Examples
+    --------
+    >>> people(0.7381219), people(-8.87335e14), people(1e-12), people(4115749731), people(math.inf)
+    ('0.7381', '−8.9·10¹⁴', '10⁻¹²', '4.1·10⁹', '∞')
+    """
+    if not math.isfinite(value):
+        return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    if value == int(value) and abs(value) < LARGE:
+        return grouped(str(int(value)))
+    if SMALL <= abs(value) < LARGE:
+        text = f"{value:.{digits}g}"
+        return grouped(f"{float(text):.0f}" if "e" in text else text)
+    mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
+    mantissa = mantissa.removesuffix(".0").replace("-", "−")
+    return {"1": "", "−1": "−"}.get(mantissa, f"{mantissa}·") + power(int(exponent))
+
+
+def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
+    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to.
+
+    Examples
+    --------
+    >>> telling(1.00007, [1.0]), telling(1.0000000000001, [1.0]), telling(0.5, [1.0])
+    ('1.0001', '1', '0.5')
+    """
+    near = [border for border in borders if abs(value - border) > CLOSE * max(abs(value), abs(border))]
+
+    def tells(digits: int) -> bool:
+        shown = float(f"{value:.{digits}g}")
+        return all((shown > border) == (value > border) and shown != border for border in near)
+
+    return people(value, next((enough for enough in range(digits, 8) if tells(enough)), digits))
+
+
+def rounding(value: float, floor: float = 0.0) -> str:
+    """What is said of a value that is 0 but for rounding, or below what is worth a number; nothing of others.
+
+    Examples
+    --------
+    >>> rounding(4e-16), rounding(3e-8, floor=1e-6), rounding(0.2), rounding(0.0)
+    ('0 to rounding (below 10⁻¹²)', 'below 10⁻⁶', '', '')
+    """
+    if value == 0:
+        return ""
+    bound = next((bound for bound in ROUNDING if abs(value) < bound), None)
+    if bound is not None:
+        return f"0 to rounding (below {people(bound)})"
+    return f"below {people(floor)}" if abs(value) < floor else ""
+
+
+def places(error: float) -> int:
+    """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1.
+
+    Examples
+    --------
+    >>> places(0.0123), places(0.0321), places(321.0)
+    (-3, -2, 2)
+    """
+    first = f"{error:.0e}"
+    return int(first[2:]) - ("1" in (first[0], f"{error:e}"[0]))
+
+
+def together(values: list[float], place: int) -> tuple[list[str], str]:
+    """Numbers with the same last digit, and the power of ten that all are multiplied by.
+
+    Examples
+    --------
+    >>> together([0.65432, 0.0123], -3), together([-8.87e14, 3e13], 13)
+    ((['0.654', '0.012'], ''), (['−8.9', '0.3'], '10¹⁴'))
+    """
+    largest = max(map(abs, values))
+    if place >= -8 and (not largest or 10 * SMALL <= largest < LARGE):
+        texts = [f"{round(value, -place):.{max(0, -place)}f}" for value in values]
+        unit = ""
+    else:
+        exponent = max(math.floor(math.log10(largest)), place) if largest else place
+        texts, unit = [f"{value / 10.0**exponent:.{exponent - place}f}" for value in values], power(exponent)
+    return [grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
+
+
+def with_error(value: float, error: float) -> str:
+    """A value and its error, with equal digits: those that the error supports.
+
+    Examples
+    --------
+    >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
+    ('0.654 ± 0.012', '−12\u202f300 ± 300', '(2.00 ± 0.03)·10⁻⁷')
+    """
+    (value_, error_), unit = together([value, error], places(error))
+    return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
+
+
+def width_places(low: float, high: float) -> int:
+    """The power of ten of the last digit that an interval supports: the second of its width."""
+    return math.floor(math.log10(high - low)) - 1
+
+
+def span(low: float, high: float, borders: Iterable[float] = (), place: int | None = None) -> str:
+    """An interval with as many digits as its width supports, and more where an end would seem to lie on a border.
+
+    Examples
+    --------
+    >>> span(0.1961, 0.3433), span(0.89961, 0.952, [0.9]), span(-2e-7, 3e-7)
+    ('0.20 to 0.34', '0.8996 to 0.9520', '(−2.0 to 3.0)·10⁻⁷')
+    """
+    place = width_places(low, high) if place is None else place
+    near = [(end, b) for end in (low, high) for b in borders if abs(end - b) > CLOSE * max(abs(end), abs(b))]
+
+    def tells(place: int) -> bool:
+        return all(round(end, -place) != border for end, border in near)
+
+    place = next((enough for enough in range(place, place - 4, -1) if tells(enough)), place)
+    (low_, high_), unit = together([low, high], place)
+    return f"({low_} to {high_})·{unit}" if unit else f"{low_} to {high_}"

@@ -1,0 +1,166 @@
+"""YAML files that people write: read strictly, and refused with the file, the line, the field and what is allowed.
+
+What YAML would read as something else than it looks is an error: a name that stands twice in one mapping (the last one
+would win), ``010`` (8) and ``1:30`` (90).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from lmc_helpers.claims.intervals import FORMS, LedgerError, cut
+
+CRITERIA = ("criterion", "corrected", "sharper")
+OTHER_BASES = re.compile(r"[-+]?(0[0-7_]+|\d[\d_]*(:\d+)+(\.\d*)?)")  # octal, and in minutes and seconds
+UNKNOWN = re.compile(r"unknown field '([^']+)'")
+
+
+def _refuse(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML without what a reader would misread."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _refuse("a list or a mapping is not allowed as a name; allowed: a word or a number", key)
+            name = self.construct_object(key, deep=True)
+            if name in seen:
+                raise _refuse(f"{name!r} stands twice", key)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
+
+    def _number(self, node: yaml.ScalarNode) -> int | float:
+        kind = node.tag.rpartition(":")[2]
+        read = self.construct_yaml_int(node) if kind == "int" else self.construct_yaml_float(node)
+        if OTHER_BASES.fullmatch(node.value):
+            raise _refuse(f"{node.value} would be read as {read}; allowed: {read}, or '{node.value}' as a text", node)
+        return read
+
+
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader._number)
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise LedgerError(f"{path.name}: cannot be read: {error.strerror} ({path})") from None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LedgerError(
+            f"{path.name}, line {line}: the byte 0x{content[error.start]:02x} is not UTF-8; allowed: a text in UTF-8"
+        ) from None
+
+
+def parsed(text: str, name: str, first: int = 1) -> Any:
+    """What a text in YAML says; ``name`` and the number of its ``first`` line are what an error calls it.
+
+    Raises
+    ------
+    LedgerError
+        if it is no YAML, a name stands twice, or a number is not read as it looks; the message has the line.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + first}" if error.problem_mark else ""
+        raise LedgerError(f"{name}{line}: {error.problem}") from None
+    except yaml.reader.ReaderError as error:
+        number = text.count("\n", 0, error.position) + first
+        raise LedgerError(f"{name}, line {number}: the character {error.character:#x} is not allowed in YAML") from None
+    except RecursionError:
+        raise LedgerError(f"{name}: is nested too deeply for a file of the book") from None
+    except ValueError as error:  # a date or a number that there is not
+        raise LedgerError(f"{name}: {error}") from None
+
+
+def load(path: Path) -> Any:
+    """The content of a YAML file.
+
+    Raises
+    ------
+    LedgerError
+        if the file is not there, is no text in UTF-8 or no YAML, a name stands twice, or a number is not read as it
+        looks; the message has the line.
+    """
+    return parsed(_text(path), path.name)
+
+
+def read(path: Path, grammar: TypeAdapter, allowed: str) -> Any:
+    """The content of a YAML file as its grammar reads it; ``allowed`` says in words what the file holds.
+
+    Raises
+    ------
+    LedgerError
+        as :func:`load`, or for all that the grammar refuses at once, each with its line.
+    """
+    content = load(path)
+    if content is None:
+        raise LedgerError(f"{path.name}, line 1: is empty; allowed: {allowed}")
+    if isinstance(content, list) != allowed.startswith("a list") or not isinstance(content, (dict, list)):
+        raise LedgerError(f"{path.name}, line 1: {cut(content)} is not allowed here; allowed: {allowed}")
+    try:
+        return grammar.validate_python(content)
+    except ValidationError as error:
+        raise explained(error, path) from None
+
+
+def place(path: Path, *steps: str | int) -> str:
+    """A file's name with the line where a field stands, given the names and numbers that lead there.
+
+    What is not in the file is left out, so that the line is that of the nearest thing around it.
+    """
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), _Loader)
+    except (OSError, ValueError, yaml.YAMLError):
+        return path.name
+    if node is None:
+        return path.name
+    line = node.start_mark.line
+    for step in steps:
+        if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line
+        elif isinstance(node, yaml.MappingNode):
+            found = next(((key, value) for key, value in node.value if key.value == str(step)), None)
+            if found:
+                line, node = found[0].start_mark.line, found[1]
+    return f"{path.name}, line {line + 1}"
+
+
+def explained(error: ValidationError, where: Path | str) -> LedgerError:
+    """What a schema refuses, one line a problem: the place, the field, and what is allowed.
+
+    Parameters
+    ----------
+    error : ValidationError
+        of pydantic.
+    where : Path or str
+        the file, of which the line is said too, or another place in words.
+    """
+    lines = []
+    for problem in error.errors(include_url=False):
+        given = "" if isinstance(problem["input"], dict) else f", not {cut(problem['input'])}"
+        said = problem.get("ctx", {}).get("error")
+        words = str(said) if said else problem["msg"][:1].lower() + problem["msg"][1:]
+        if problem["type"] == "missing":
+            words, given = "the field is missing", ""
+        steps = [step for step in problem["loc"] if step not in ("parts", "[key]")]
+        tags = {at for at, step in enumerate(steps) if step in FORMS and steps[at - 1] in CRITERIA}
+        field = ".".join(str(step) for at, step in enumerate(steps) if at not in tags)
+        inside = UNKNOWN.match(words)
+        at = place(where, *problem["loc"], *inside.groups() if inside else ()) if isinstance(where, Path) else where
+        lines.append(": ".join(filter(None, [at, field, words + ("" if said else given)])))
+    return LedgerError("\n".join(dict.fromkeys(lines)))

@@ -1,0 +1,40 @@
+"""What public functions accept: each check raises one sentence that names the argument, its value and what is allowed.
+
+The functions return None and change nothing, so that no number depends on them: the digests of what chapters compute
+leave out their calls (``book/tools/guards.py``). They look once at what comes in through a public door, in one pass and
+with one synchronisation of a GPU at most; what runs in inner loops does not call them.
+
+- :mod:`~lmc_helpers.expect.scalars`: integers and numbers in a range, sizes.
+- :mod:`~lmc_helpers.expect.torch_tensors`: tensors by axes, dtype and device; finite numbers, cosines, permutations.
+- :mod:`~lmc_helpers.expect.numpy_arrays`: what NumPy turns into arrays of real numbers.
+- :mod:`~lmc_helpers.expect.choices`: words, options, laws, functions, dtypes, generators.
+- :mod:`~lmc_helpers.expect.devices`, :mod:`~lmc_helpers.expect.shapes`, :mod:`~lmc_helpers.expect.refusal`: devices,
+  axes and the sentence of an error, which the others share.
+"""
+
+from lmc_helpers.expect.choices import floating, function, generator, law, one_of, text
+from lmc_helpers.expect.devices import device
+from lmc_helpers.expect.numpy_arrays import array, arrays, reals
+from lmc_helpers.expect.scalars import integer, number, sizes
+from lmc_helpers.expect.torch_tensors import cosines, permutation, same, tensor, tensors
+
+__all__ = [
+    "array",
+    "arrays",
+    "cosines",
+    "device",
+    "floating",
+    "function",
+    "generator",
+    "integer",
+    "law",
+    "number",
+    "one_of",
+    "permutation",
+    "reals",
+    "same",
+    "sizes",
+    "tensor",
+    "tensors",
+    "text",
+]

@@ -1,0 +1,131 @@
+"""What is chosen: words, options, laws, functions, dtypes, generators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+
+import torch
+
+from lmc_helpers.expect.refusal import refuse, short
+
+
+def text(value: object, name: str) -> None:
+    """A string that is not empty.
+
+    Raises
+    ------
+    ValueError
+        if it is no string, or it is empty.
+
+    Examples
+    --------
+    >>> text("", "purpose")
+    Traceback (most recent call last):
+        ...
+    ValueError: purpose = ''; allowed: a string that is not empty
+    """
+    if not isinstance(value, str):
+        refuse(name, f"= {short(value)}", "a string that is not empty")
+    elif not value:
+        refuse(name, "= ''", "a string that is not empty")
+
+
+def one_of(value: object, name: str, allowed: Sequence) -> None:
+    """One of some values.
+
+    Raises
+    ------
+    ValueError
+        if it is none of them.
+
+    Examples
+    --------
+    >>> one_of("sideways", "leftovers", ("order", "sorted"))
+    Traceback (most recent call last):
+        ...
+    ValueError: leftovers = 'sideways'; allowed: 'order', 'sorted'
+    """
+    if not any(type(value) is type(known) and value == known for known in allowed):
+        refuse(name, f"= {short(value)}", ", ".join(map(repr, allowed)))
+
+
+def law(value: object, name: str) -> None:
+    """A law on the simplex: ``"exponential"``, ``"equal"`` or ``("dirichlet", a)``.
+
+    Raises
+    ------
+    ValueError
+        if it is none of them.
+
+    Examples
+    --------
+    >>> law(("dirichlet", 0.0), "law")
+    Traceback (most recent call last):
+        ...
+    ValueError: law = ('dirichlet', 0.0) is unknown; allowed: 'exponential', 'equal', ('dirichlet', a) with a > 0
+    """
+    known = value in ("exponential", "equal") if isinstance(value, str) else False
+    if isinstance(value, tuple) and len(value) == 2 and value[0] == "dirichlet":
+        a = value[1]
+        known = isinstance(a, Real) and not isinstance(a, bool) and 0 < float(a) < math.inf
+    if not known:
+        refuse(name, f"= {short(value)} is unknown", "'exponential', 'equal', ('dirichlet', a) with a > 0")
+
+
+def function(value: object, name: str) -> None:
+    """Something that can be called.
+
+    Raises
+    ------
+    ValueError
+        if it cannot.
+
+    Examples
+    --------
+    >>> function(3, "loss")
+    Traceback (most recent call last):
+        ...
+    ValueError: loss = 3; allowed: a function
+    """
+    if not callable(value):
+        refuse(name, f"= {short(value)}", "a function")
+
+
+def floating(value: object, name: str) -> None:
+    """A dtype of floating-point numbers.
+
+    Raises
+    ------
+    ValueError
+        if it is none.
+
+    Examples
+    --------
+    >>> floating(torch.long, "dtype")
+    Traceback (most recent call last):
+        ...
+    ValueError: dtype = torch.int64; allowed: a floating-point dtype of torch
+    """
+    if not isinstance(value, torch.dtype) or not value.is_floating_point:
+        refuse(name, f"= {short(value)}", "a floating-point dtype of torch")
+
+
+def generator(value: object, name: str) -> None:
+    """A generator of torch.
+
+    Raises
+    ------
+    ValueError
+        if it is none.
+
+    Examples
+    --------
+    >>> generator(1, "generator")
+    Traceback (most recent call last):
+        ...
+    ValueError: generator = 1; allowed: a torch.Generator, as from seeds.torch_generator
+    """
+    if not isinstance(value, torch.Generator):
+        refuse(name, f"= {short(value)}", "a torch.Generator, as from seeds.torch_generator")

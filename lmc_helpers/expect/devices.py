@@ -1,0 +1,36 @@
+"""Devices that hold numbers."""
+
+from __future__ import annotations
+
+import torch
+
+from lmc_helpers.expect.refusal import refuse, short
+
+DEVICES = ("cpu", "cuda", "mps", "xpu")  # what holds numbers
+
+
+def device(value: object, name: str) -> None:
+    """None, or a device that holds numbers, by torch's name or as a torch.device.
+
+    Raises
+    ------
+    ValueError
+        if torch knows none of that name, or it holds no numbers.
+
+    Examples
+    --------
+    >>> device("abacus", "device")
+    Traceback (most recent call last):
+        ...
+    ValueError: device = 'abacus'; allowed: None, 'cpu', 'cuda', 'mps', 'xpu'
+    """
+    known = isinstance(value, torch.device) and value.type in DEVICES
+    known = known or (isinstance(value, str) and value.partition(":")[0] in DEVICES)
+    if value is not None and not known:
+        refuse(name, f"= {short(value)}", f"None, {', '.join(map(repr, DEVICES))}")
+
+
+def on_device(value: torch.Tensor, name: str) -> None:
+    """Refuse a tensor on a device that holds no numbers, as torch's meta."""
+    if value.device.type not in DEVICES:
+        refuse(name, f"lies on device {value.device}", "a device that holds numbers: " + ", ".join(DEVICES))

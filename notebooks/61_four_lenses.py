@@ -1,0 +1,1039 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Four lenses on one pair
+#
+# ```{admonition} In short
+# :class: lmc-summary
+# **Question.** Two networks were trained apart, and the loss rises on the line between them. Which part of that barrier does each of the four papers explain?
+#
+# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` reorder the neurons of one network; Brea et al. (P) {cite:p}`brea2019` look at networks in which two neurons coincide; Zhao et al. (G) {cite:p}`zhao2025` follow curves that symmetries draw, for ReLU those of rescaled neurons; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two neurons.
+#
+# **What we find.** Their quantities are one picture. The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's swap cost, with the other network as the fixed part, is Z's weight matching ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
+# On networks trained on small digits, order makes {glue:text}`by_order` % of the barrier, scale {glue:text}`by_scale` %; the height of one merge is {glue:text}`merge_share` % of it.
+#
+# **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
+# ```
+#
+# ```{admonition} Before you start
+# :class: lmc-need
+# You need: two-layer ReLU networks and their exact loss ([](11_exact_loss.ipynb)), convex functions, orthogonal projections. Helpful: [](13_algorithm_1.ipynb), [](21_merging_neurons.ipynb), [](33_unbounded_barriers.ipynb), [](42_swap_cost.ipynb). {{ times }}
+# ```
+
+# %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
+minima: int = 200  # random minima of the teacher–student problem
+students: int = 60  # pairs of trained students
+student_steps: int = 4000  # of their gradient descent
+pairs: int = 20  # pairs of networks on digits, of each kind
+images: int = 300  # digits that they are trained on, and measured on
+steps: int = 800  # of their descent
+seed: int = 7001  # seed of every random number
+profile: str = "laptop"  # name of these settings, shown in captions
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+from lmc_helpers import chapter
+from lmc_helpers.chapter import Integer
+
+chapter.begin(
+    globals(),
+    minima=Integer(10, 100_000),
+    students=Integer(8, 100_000),
+    student_steps=Integer(50, 10_000_000),
+    pairs=Integer(4, 10_000),
+    images=Integer(50, 1797),
+    steps=Integer(10, 1_000_000),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+import math
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import torch
+
+from lmc_helpers import claims, figures
+from lmc_helpers.barrier import GRID, loss_barrier, refined_barrier
+from lmc_helpers.data.digits import digits
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
+from lmc_helpers.experiments.four_lenses import (
+    classifier_loss,
+    descend,
+    draw_pairs,
+    with_bias,
+)
+from lmc_helpers.identifiability.costs import swap_costs
+from lmc_helpers.identifiability.input_subspace import pca_basis
+from lmc_helpers.matching import (
+    all_permutations,
+    has_types,
+    match_activations,
+    permute,
+    row_types,
+    weight_matching,
+)
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.one_merge import merged, reordering_path
+from lmc_helpers.seeds import normal, torch_generator
+from lmc_helpers.teacher_student.gradient_descent import (
+    gradient_descent,
+    initial_weights,
+)
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.population import (
+    population_hessian,
+    population_loss,
+)
+
+# %% [markdown]
+# ## One list of neurons, four questions
+#
+# A network with one hidden layer is a list of neurons. Neuron $i$ is a row $\theta_i = (u_i, a_i)$ of incoming and outgoing weights, and the network computes $\sum_i a_i\, \sigma(u_i \cdot x)$. Its function does not change if rows are reordered, $\theta \to \pi\theta$, nor, for ReLU, if a row is rescaled, $(u_i, a_i) \to (c\, u_i, a_i/c)$ with $c > 0$. So every
+# trained network is one of many, and the line between two of them depends on which ones are taken. The *barrier* between $a$ and $b$ is the largest rise of the loss above the chord,
+#
+# $$
+# \begin{aligned}
+# B(a, b) = \max_{0 \le \lambda \le 1} \bigl[ & L(\lambda a + (1 - \lambda) b) \\
+# & - \lambda L(a) - (1 - \lambda) L(b) \bigr] .
+# \end{aligned}
+# $$
+#
+# | | looks at | asks |
+# | --- | --- | --- |
+# | **Z** | the line from $a$ to $\pi b$ | How low is $B(a, \pi b)$ for the best order $\pi$? |
+# | **P** | networks with $\theta_i = \theta_j$ | How high are they, on a path from $\theta$ to its copy with $i$ and $j$ exchanged? |
+# | **G** | curves of rescaled copies | How high is the line between two points of such a curve? |
+# | **I** | weights $F$ that are fixed, and the same in all runs | What does it cost neuron $i$ to do the work of $j$? |
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
+figure, (left, right) = figures.panels(2, height=4.4)
+w = torch.linspace(0, 4.2, 120).double()
+t = torch.linspace(-3, 3, 60).double()
+out = (w[:, None] * t).tanh()  # (120, 60)
+error = out[:, None] + out - (t.tanh() + (3 * t).tanh())  # (w_2, w_1, 60)
+style = {"colors": "book:grey", "linewidths": 0.7}
+left.contour(
+    w, w, error.square().mean(dim=2), 0.002 * 3 ** np.arange(7.0), **style
+)
+left.plot(w, w, color="book:orange", label="P: neurons coincide")
+left.plot([0.95, 3.3], [2.5, 0.85], "--", color="book:red", label="direct line")
+left.plot(
+    [0.95, 0.85], [2.5, 3.3], color="book:blue", label="Z: after reordering"
+)
+left.plot([0.95, 3.3, 0.85], [2.5, 0.85, 3.3], "o", color="book:black")
+left.plot(
+    0.45,
+    1.9,
+    "*",
+    color="book:green",
+    markersize=12,
+    label="I: fixed weights $F$",
+)
+for x, y, name in (
+    (1.05, 2.5, "$a$"),
+    (3.4, 0.9, "$b$"),
+    (0.95, 3.3, r"$\pi b$"),
+):
+    left.text(x, y, name)
+left.set(xlabel="weight of neuron 1", ylabel="weight of neuron 2")
+u = np.linspace(0.2, 4.2, 200)
+right.contour(u, u, (np.outer(u, u) - 1) ** 2, [0.05, 0.3, 1, 3, 9, 30], **style)
+right.plot(u, 1 / u, color="book:purple", label="G: the same function")
+right.plot([0.3, 3], [1 / 0.3, 1 / 3], "--o", color="book:red", mfc="book:black")
+right.plot(1, 1, "D", color="book:sky", label="balanced")
+right.set(
+    xlabel="incoming weight $u$", ylabel="outgoing weight $a$", ylim=(0.2, 4.2)
+)
+figures.legend(figure, columns=3)
+figures.show("fig_lenses", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_lenses
+# :name: fig-lenses
+# :alt: Left, contours of the loss of two tanh neurons, symmetric about the diagonal. Two networks a and b lie near the two mirror images of the minimum; the direct line between them crosses the diagonal, where the neurons coincide; the reordered b lies next to a. A star beside the diagonal marks fixed weights, which are nearer to one side. Right, a hyperbola of incoming and outgoing weights with one product; a chord between two of its points crosses contours of higher loss, and the balanced point lies where both weights are equal.
+#
+# Left: the loss of a student with two tanh neurons of one weight each, as contours; its mirror is the exchange of the neurons. Z moves $b$ across the mirror, P looks at the mirror, and fixed weights $F$ (I) lie on one side of it, so that it is cheaper to be there. Right: one ReLU neuron; a rescaled copy has the same function, and the line to it does not (G).
+# ```
+#
+# ## The middle of an exchange
+#
+# Let $T$ exchange neurons $i$ and $j$. Half-way from $\theta$ to $T\theta$ both are their mean: the line leads through a network in which they coincide, a *merge*. P's permutation points are the merges with gradient 0; and the middle is the top of Z's barrier.
+#
+# ```{prf:theorem} The middle of an exchange
+# :label: thm-middle
+# 1. $\bar\theta = \frac12 (\theta + T\theta)$ is the point of $\{\theta_i = \theta_j\}$ nearest to $\theta$, and computes what some network with $m - 1$ neurons computes. With $L^*_{m-1}$ the infimum of the loss over these,
+#
+#    $$
+#    \begin{aligned}
+#    B(\theta, T\theta) &\ge L(\bar\theta) - L(\theta) \\
+#    &\ge L^*_{m-1} - L(\theta)
+#    \end{aligned}
+#    $$
+#
+#    whichever neurons are exchanged; and what descent finds from $\bar\theta$ among the networks with $\theta_i = \theta_j$ lies between the last two.
+# 2. Let $\theta$ be a global minimum $W$ of the teacher–student problem of [](11_exact_loss.ipynb), with rows on the rays of $e_1, \dots, e_M$. The loss rises up to the middle, where the rows $w_i$, $w_j$ act as one row $w_i + w_j$. The barrier is 0 if they lie on one ray. On different rays, with the norms $p, q > 0$ and $\tan \varphi = q/p$,
+#
+#    $$
+#    B = \frac{\varphi\, p^2 + (\tfrac\pi2 - \varphi)\, q^2 - pq}{\pi d} .
+#    $$
+# ```
+#
+# ```{prf:proof}
+# *1.* $T$ is orthogonal and $T^2 = I$, so that $\langle \theta - T\theta, v \rangle = \langle \theta, v - Tv \rangle = 0$ whenever $Tv = v$: the step to the middle is orthogonal to the fixed space, in which $\bar\theta$ lies. There $i$ and $j$ compute $(a_i + a_j)\, \sigma(\bar u \cdot x)$ together, as one neuron. (Where all outgoing weights are fixed to 1 and $\sigma$ is ReLU,
+# $2\sigma(\bar w \cdot x) = \sigma(2 \bar w \cdot x)$.) As $L(T\theta) = L(\theta)$, the chord is constant.
+#
+# *2.* For each $x$ the output $f_\lambda(x)$ is convex in $\lambda$, as $\sigma$ is, symmetric about $\frac12$, and equal to the teacher's $f^*(x)$ at both ends. So $f^* - f_\lambda \ge 0$ increases up to $\lambda = \frac12$, and with it the mean of its square. In the middle only the error $\sigma(r \cdot x) - \sigma(w_i \cdot x) - \sigma(w_j \cdot x)$ is left, $r = w_i + w_j$; on one ray it is 0.
+# Otherwise $\lVert r \rVert \cos\varphi = p$ and $\lVert r \rVert \sin\varphi = q$, and with the kernel of [](11_exact_loss.ipynb), $(\pi - \vartheta) \cos\vartheta + \sin\vartheta$ for two vectors at the angle $\vartheta$, times $\lVert u \rVert \lVert v \rVert / (2\pi d)$,
+#
+# $$
+# \begin{aligned}
+# 2\pi d\, B &= 2\pi (p^2 + q^2) + 2pq \\
+# &\quad - 2 \bigl[ (\pi - \varphi) p^2 + pq \bigr] \\
+# &\quad - 2 \bigl[ (\tfrac\pi2 + \varphi) q^2 + pq \bigr] \\
+# &= 2 \varphi p^2 + (\pi - 2\varphi) q^2 - 2pq .
+# \end{aligned}
+# $$
+# ```
+#
+# For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one. All pairs of neurons of random minima, the barrier searched along the line:
+
+
+# %%
+def exchange_barrier(p, q, d):
+    """B(W, TW) for rows of norms p and q on different rays."""
+    phi = torch.atan2(q, p)
+    return (phi * p**2 + (math.pi / 2 - phi) * q**2 - p * q) / (math.pi * d)
+
+
+rows, M = 6, 3  # neurons of students, of the teacher, in d = M dimensions
+W = sample_minima(rows, M, M, minima, seed)  # (minima, rows, M)
+kinds, norms = row_types(W), W.norm(dim=-1)
+found, exact, smaller = [], [], []  # one row an exchange
+for i, j in combinations(range(rows), 2):
+    swap = torch.arange(rows)
+    swap[[i, j]] = swap[[j, i]]
+    line = refined_barrier(lambda V: population_loss(V, M), W, W[:, swap])
+    formula = exchange_barrier(norms[:, i], norms[:, j], d=M)
+    other = kinds[:, i] != kinds[:, j]
+    found.append(line)
+    exact.append(formula * other)
+    smaller.append(norms[:, [i, j]].amin(dim=1) ** 2 / (2 * M) * other)
+found, exact, smaller = map(torch.stack, (found, exact, smaller))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.exchange"}
+unit = 1 / (2 * M)  # the loss of one teacher neuron
+off = (found - exact).abs().max().item() / unit
+deleted = (found - smaller).abs().max().item() / unit
+claims.check("X1.exchange", off, n=minima, rival=deleted)
+
+# %% [markdown]
+# Is there something lower than the middle? With as many students as teachers, $m = M$, P's question has an answer of its own: the minima are isolated, and the networks with $w_i = w_j$ are students with one neuron too few.
+#
+# ```{prf:proposition} The lowest merge of two students
+# :label: prop-lowest
+# For $m = M = 2$ the least loss with $w_1 = w_2$ is $\frac1d \bigl[ 1 + \frac1\pi - (\frac34 + \frac1\pi)^2 \bigr]$, against $\frac1d \bigl[ \frac12 - \frac1\pi \bigr]$ in the middle of the line.
+# ```
+#
+# ```{prf:proof}
+# Together the two are one student $r$, of norm $\rho$, at the angles $\psi, \psi'$ to $e_1, e_2$, and
+#
+# $$
+# \begin{aligned}
+# 2\pi d\, L &= \pi \rho^2 - 2\rho\, [J(\psi) + J(\psi')] \\
+# &\quad + 2\pi + 2, \\
+# J(\psi) &= \sin\psi + (\pi - \psi) \cos\psi .
+# \end{aligned}
+# $$
+#
+# $J$ decreases. Both angles are smallest for $r$ in the quadrant of $e_1$ and $e_2$, where $\psi' = \frac\pi2 - \psi$. There $g(\psi) = J(\psi) + J(\psi')$ has
+# $g' = (\frac\pi2 + \psi) \cos\psi - (\pi - \psi) \sin\psi$, positive for $\psi < \frac\pi4$: the tangent is convex, so $\tan\psi \le \frac4\pi \psi$, and
+#
+# $$
+# \begin{aligned}
+# \tfrac\pi2 + \psi &- \tfrac4\pi \psi (\pi - \psi) \\
+# &= \tfrac4\pi (\tfrac\pi4 - \psi)(\tfrac\pi2 - \psi) > 0 .
+# \end{aligned}
+# $$
+#
+# So $g \le g(\frac\pi4) = \sqrt2\, (1 + \frac{3\pi}4)$, and the best $\rho$ is $g/\pi$, with
+# $2\pi d\, L = 2\pi + 2 - g^2/\pi$.
+# ```
+#
+# By Newton's method on the $m - 1$ students from the middle, for $M$ up to 10, each in $d = M$ dimensions:
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Descend below the middle"}
+def merge_ratio(M):
+    """Loss that descent finds below the middle, over that of the middle."""
+    middle = torch.eye(M, dtype=torch.float64)[1:]
+    middle[0, 0] = 1  # the row e_1 + e_2, then e_3, …, e_M
+
+    def rows_of(theta):
+        return theta.unflatten(-1, (M - 1, M))
+
+    lowest = minimise(
+        lambda theta: population_loss(rows_of(theta), M),
+        middle.flatten()[None],
+        steps=100,
+        tol=1e-13,
+        second=lambda theta: population_hessian(rows_of(theta), M),
+    )
+    return (lowest.loss / population_loss(middle, M)).item()
+
+
+best = 1 + 1 / math.pi - (3 / 4 + 1 / math.pi) ** 2
+closed = best / (1 / 2 - 1 / math.pi)
+ratios = {m: merge_ratio(m) for m in range(2, 11)}
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.saddle_height"}
+by_descent, of_three = (abs(ratios[m] / closed - 1) for m in (2, 3))
+claims.check("X1.saddle_height", by_descent, n=2, rival=of_three)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the exchange of two neurons"}
+figure, (left, right) = figures.panels(2)
+p, q = torch.meshgrid(
+    *[torch.linspace(0.005, 1, 200).double()] * 2, indexing="xy"
+)
+levels = [0.01, 0.03, 0.1, 0.2, 0.3]
+lines = left.contour(
+    p, q, exchange_barrier(p, q, M) / unit, levels, colors="book:blue"
+)
+left.clabel(lines, fontsize=9)
+left.contour(
+    p,
+    q,
+    torch.minimum(p, q) ** 2,
+    levels,
+    colors="book:grey",
+    linestyles=":",
+)
+left.set(xlabel="norm $p$", ylabel="norm $q$", aspect="equal")
+right.plot(list(ratios), list(ratios.values()), "o-", color="book:orange")
+right.axhline(1, color="book:blue")
+right.axhline(closed, color="book:black", linestyle=":", linewidth=1)
+right.text(6, 1.01, "middle of the line", color="book:blue")
+right.text(6, closed - 0.035, "exact, $M = 2$")
+right.set(
+    xlabel="teachers and students $M = m$",
+    ylabel="loss / middle",
+    ylim=(0.6, 1.06),
+)
+figures.show("fig_exchange", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_exchange
+# :name: fig-one-exchange
+# :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, beginning just below one and falling slowly.
+#
+# Left: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one. Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle (profile {glue:text}`profile`).
+# ```
+#
+# With two teachers the straight line is nearly the lowest way through the mirror: {glue:text}`excess_two` % above it. With more of them the other neurons give way too, and the point below the middle is lower, {glue:text}`ratio_ten` of its height for $M = 10$.
+#
+# ## One merge buys every order
+#
+# P show that moves at equal loss lead from each permutation point of a layer to all others (section 4.2). For the barrier this has a consequence.
+#
+# ```{prf:theorem} One merge buys every order
+# :label: thm-one-merge
+# Let $H_{ij}$ be the largest loss on the straight way from $\theta$ to its merge, the middle $\bar\theta$ of the exchange of $i$ and $j$. For every order $\pi$ there is a path from $\theta$ to $\pi\theta$ on which the loss never exceeds $\min_{ij} H_{ij}$. So any $a$ and $b$ are joined by a path on which it never exceeds the larger one of
+# $\min_{ij} H_{ij}(b)$ and the largest loss on the line from $a$ to $\pi b$.
+# ```
+#
+# ```{prf:proof}
+# Go straight to the cheapest merge. There $i$ and $j$ have equal incoming weights, so that $j$ can hand its outgoing ones to $i$ at equal loss. Now $a_j = 0$ and $u_j$ is free: let it take the incoming weights of any neuron $k$, then its outgoing ones, again at equal loss. Now $k$ is free, and stands where $j$ stood. Like tiles around a hole, the $m - 1$ neurons reach every
+# arrangement over the $m$ places, in particular that of $\pi\bar\theta$ up to the last handing over, which is undone. The straight way from $\pi\bar\theta$ to $\pi\theta$ is the image of the first one. A path from $a$ to $\pi b$ to $b$ is the second statement.
+# ```
+#
+# In the teacher–student problem with $m > M$ a global minimum has two rows on one ray, or a row 0. Their merge costs nothing, and so every order is reached at loss 0 (a row hands its length to another one on its ray). The barriers of {prf:ref}`thm-middle` are then those of straight lines only; P's heights are 0. At $m = M$ no two rows share a ray, and the first merge has a price.
+#
+# ## When alignment removes everything
+#
+# Z remark that two minima whose rows have equal types can be joined on a line at loss 0. The converse says what is left when they do not. Let $n_j$ and $n'_j$ count the rows of $W$ and $W'$ on ray $j$, without rows 0.
+#
+# ```{prf:theorem} When the best order leaves nothing
+# :label: thm-types
+# For global minima $W, W'$ some order $\pi$ has $B(W, \pi W') = 0$ if and only if $\sum_j \max(n_j, n'_j) \le m$. Without rows 0 this says $n = n'$.
+# ```
+#
+# ```{prf:proof}
+# Let $v_i = w'_{\pi(i)}$. On the line $f_\lambda - f^* = \sum_i \Delta_i$ with
+#
+# $$
+# \begin{aligned}
+# \Delta_i = {}& \sigma\bigl((\lambda w_i + (1 - \lambda) v_i) \cdot x\bigr) \\
+# & - \lambda \sigma(w_i \cdot x) - (1 - \lambda) \sigma(v_i \cdot x) \le 0 .
+# \end{aligned}
+# $$
+#
+# For rows on two different rays $k, l$ it is negative where $x_k > 0 > x_l$; on one ray, or with a row 0, it is 0. As no term is positive, $B = 0$ if and only if no row meets one of
+# another ray. Then at least $\max(n_j, n'_j)$ places hold a row of ray $j$, in one network or the other, and no place serves two rays. Conversely pair $\min(n_j, n'_j)$ rows on each ray: $\sum_j \max(n_j, n'_j) - \sum_j n'_j$ rows of $W$ are left, at most the $m - \sum_j n'_j$ rows 0 of $W'$, and likewise for the rows of $W'$.
+# ```
+#
+# Random minima, some of them with a row 0, and all $6!$ orders; the middle tells, as there each $\Delta_i$ is 0 or not:
+
+# %%
+orders = all_permutations(rows)  # (6!, 6)
+
+
+def best_line(V, V2, places=GRID):
+    """The largest loss on the line from V to V2 in the best of all orders."""
+    lines = torch.stack([s * V + (1 - s) * V2[orders] for s in places])
+    return population_loss(lines, M).amax(dim=0).min().item()
+
+
+padded = torch.nn.functional.pad(  # 5 rows and a row 0
+    sample_minima(rows - 1, M, M, minima, seed), (0, 0, 0, 1)
+)
+left_over, needed = [], []
+for V, V2 in zip(padded[::2], torch.cat([W, padded])[1::4], strict=True):
+    n, n2 = (V > 0).sum(dim=0), (V2 > 0).sum(dim=0)  # rows on each ray
+    left_over.append(best_line(V, V2, places=(0.5,)) > 1e-12)
+    needed.append(int(torch.maximum(n, n2).sum()) > rows)
+wrong = sum(one != other for one, other in zip(left_over, needed, strict=True))
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.zero"}
+claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
+
+# %% [markdown]
+# ## One number for three papers
+#
+# In a layer $F + W$ with fixed part $F$ (I, (2), with $D = 1$ and inputs that span the space) neuron $i$ needs the trained weight $b_j - f_i$ to act as row $j$ of $b$, and I price this by its square. The *swap cost* of $i$ and $j$ is what their exchange adds to the sum,
+#
+# $$
+# \begin{aligned}
+# \Delta_{ij} &= \lVert Tb - F \rVert^2 - \lVert b - F \rVert^2 \\
+# &= 2\, \langle b_i - b_j,\, f_i - f_j \rangle .
+# \end{aligned}
+# $$
+#
+# ```{prf:theorem} One number
+# :label: thm-number
+# 1. *I and Z.* With $F = a$ the cheapest reassignment of $b$ is weight matching to $a$, and $\Delta_{ij}$ is what an exchange adds to $\lVert a - b \rVert^2$.
+# 2. *I and P.* With $F = b$, $\Delta_{ij} = \lVert b - Tb \rVert^2 = 4 \delta_{ij}^2$, where $\delta_{ij}$ is the distance from $b$ to the networks with $b_i = b_j$.
+# 3. *The penalty in the middle* is $\lVert \bar b - F \rVert^2 = \lVert b - F \rVert^2 + \frac12 \Delta_{ij} - \delta_{ij}^2$ for every $F$.
+# 4. *When fixed weights decide.* If $a = F + \alpha$ and $b = F + \beta$ share $F$, weight matching gains nothing by exchanging $i$ and $j$ as soon as
+#
+#    $$
+#    \Delta_{ij} \ge 2\, \lVert b_i - b_j \rVert\, \lVert \alpha_i - \alpha_j \rVert .
+#    $$
+# ```
+#
+# ```{prf:proof}
+# *1* is the definition of weight matching, which minimises $\lVert a - \pi b \rVert^2$. *2.* $\Delta_{ij} = 2 \lVert b_i - b_j \rVert^2 = \lVert b - Tb \rVert^2$, and the distance is half of $\lVert b - Tb \rVert$ by {prf:ref}`thm-middle`. *3* is the parallelogram law for $b - F$ and $Tb - F$, whose mean is $\bar b - F$ and whose difference has twice the distance as its norm. *4.* By *1* with $a = F + \alpha$ the exchange adds
+# $\Delta_{ij} + 2 \langle b_i - b_j, \alpha_i - \alpha_j \rangle$; apply Cauchy and Schwarz.
+# ```
+#
+# So the three papers measure one quadratic form. Z makes it small over all orders, P asks how far the mirror is, and I asks for fixed weights that make it large, so that a neuron has a place of its own in every run. What the *loss* does between is another matter; this is what the rest of the chapter measures.
+#
+# ## Scale has a normal form
+#
+# ```{prf:theorem} Balance
+# :label: thm-balance
+# Let the neurons be ReLU.
+#
+# 1. The copies $(c\, u, a/c)$ of a neuron with $u, a \ne 0$ contain exactly one *balanced* one, $\lVert u \rVert = \lVert a \rVert$, and it is the one of least norm.
+# 2. At a local minimum of $L + \frac\gamma2 \lVert \theta \rVert^2$, $\gamma > 0$, all neurons are balanced.
+# 3. Half-way between $\theta$ and its copy rescaled by $c_i = e^{s_i}$ the contribution of neuron $i$ is multiplied by $\cosh^2(s_i/2)$.
+# 4. If $b$ is a reordered and rescaled copy of $a$, then $B = 0$ after balancing both and weight matching.
+# ```
+#
+# ```{prf:proof}
+# *1.* $c^2 \lVert u \rVert^2 + \lVert a \rVert^2 / c^2 \ge 2 \lVert u \rVert \lVert a \rVert$ with equality for $c^2 = \lVert a \rVert / \lVert u \rVert$ only. *2.* Rescaling keeps $L$; by *1* a neuron that is not balanced can be made smaller, also if $u$ or $a$ is 0 and the other is not. *3.* $\frac12 (1 + e^{s}) \cdot \frac12 (1 + e^{-s}) = \cosh^2 \frac s2$. *4.* By *1* the balanced copies are equal up to the
+# order, and weight matching brings their distance to 0.
+# ```
+#
+# *2* joins G and I: the penalty that gives I's costs their meaning also takes away the freedom from which G's high barriers come. (Rows with fixed parts are not balanced by it.) *3* is G's (14) for $k = 1$: a barrier without bound needs neurons of very different scale.
+
+# %%
+INPUTS = 65  # 64 pixels and a 1
+
+
+def balance(theta):
+    """The balanced copy of every neuron (u_i, a_i); one that does nothing is 0."""
+    u, a = theta[..., :INPUTS], theta[..., INPUTS:]
+    size, out = u.norm(dim=-1, keepdim=True), a.norm(dim=-1, keepdim=True)
+    geometric = (size * out).sqrt()
+    tiny = torch.finfo(theta.dtype).tiny
+    parts = (
+        u * geometric / size.clamp(min=tiny),
+        a * geometric / out.clamp(min=tiny),
+    )
+    return torch.cat(parts, dim=-1)
+
+
+def match(a, b):
+    """b in the order that brings its weights nearest to those of a."""
+    return permute(b, weight_matching(a, b))
+
+
+# %% [markdown]
+# ## The pairs
+#
+# **Students.** {glue:text}`students` pairs of students with $m = 6$ neurons learn $M = 3$ teachers by gradient descent on the exact loss. Their own losses, at most {glue:text}`worst_student` · 10⁻⁹, are counted with the barrier: the largest loss on the line, direct and in the best of all $6!$ orders.
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the students"}
+@cache
+def trained_students(seed):
+    """Largest losses on the lines, direct and best, and whether types agree."""
+    start = initial_weights(rows, M, 2 * students, seed)
+    done = gradient_descent(start, M, rate=0.5, steps=student_steps)
+    V, V2 = done.W.split(students)
+    lines = torch.stack([s * V + (1 - s) * V2 for s in GRID])
+    direct = population_loss(lines, M).amax(dim=0).numpy()
+    best = [best_line(*pair) for pair in zip(V, V2, strict=True)]
+    typed = has_types(V, tol=0.02) & has_types(V2, tol=0.02)
+    counts = [
+        (row_types(W[typed], tol=0.02)[..., None] == torch.arange(M)).sum(dim=1)
+        for W in (V, V2)
+    ]
+    same = (counts[0] == counts[1]).all(dim=1).numpy()
+    return direct, np.array(best), typed.numpy(), same, done.loss.max().item()
+
+
+def best_over_direct(seed):
+    direct, best, *_ = trained_students(seed)
+    return ratio_of_means(best, direct, paired=True)
+
+
+def same_over_other(seed):
+    _, best, typed, same, _ = trained_students(seed)
+    return ratio_of_means(best[typed][same], best[typed][~same])
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.students_permutation and X1.students_types"}
+left_by_order, by_types = best_over_direct(seed), same_over_other(seed)
+claims.check(
+    "X1.students_permutation",
+    left_by_order[0],
+    stderr=left_by_order[1],
+    n=students,
+    again=lambda: best_over_direct(seed + 1),
+)
+claims.check(
+    "X1.students_types",
+    by_types[0],
+    stderr=by_types[1],
+    n=students,
+    again=lambda: same_over_other(seed + 1),
+)
+
+# %% [markdown]
+# What the best order leaves, {glue:text}`students_left` % of the barrier, are types that differ in number ({prf:ref}`thm-types`).
+#
+# **Digits.** Networks of {glue:text}`neurons` ReLU neurons with biases learn {glue:text}`images` of scikit-learn's digits, {glue:text}`pairs` pairs of each kind, on the cross-entropy with the penalty $\frac\gamma2 \lVert \theta \rVert^2$, $\gamma = 10^{-3}$, until the rate has fallen to 0. One kind has nothing fixed; in the others half of the incoming weights of
+# every neuron are fixed to $\sigma_F\, \mathcal N(0, 1)$ numbers, the same in both networks of a pair, and free of the penalty (I, (2)). Barriers are those of the cross-entropy on the training images, at $\lambda = 0, 0.1, \dots, 1$.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks, and measure their barriers"}
+NEURONS, GAMMA = 12, 1e-3
+SIGMAS = (None, 0.3, 1.0)  # no fixed weights, weak ones, strong ones
+pixels, labels = digits(images)  # the same ones at every seed
+x = with_bias(pixels)  # (images, 65)
+loss = classifier_loss(x, labels)
+
+
+in_float32 = classifier_loss(x.float(), labels)  # to train with
+
+
+@cache
+def after(steps, seed, sigma):
+    """Pairs of networks of one kind, after a descent."""
+    start = draw_pairs(pairs, NEURONS, 64, seed, sigma)
+    return descend(start, in_float32, steps, GAMMA)
+
+
+def trained(seed, sigma=None):
+    """Pairs of networks of one kind, at their end."""
+    return after(steps, seed, sigma)
+
+
+def random_orders(n, seed, purpose):
+    """Permutations (n, NEURONS)."""
+    generator = torch_generator(seed, purpose)
+    return torch.rand(n, NEURONS, generator=generator).argsort(dim=1)
+
+
+@cache
+def barriers_after(steps, seed, sigma):
+    """Barriers (pairs,) by what is done to the networks first."""
+    a, b = after(steps, seed, sigma).theta.unbind(dim=1)  # (pairs, m, 75)
+    other = {
+        "as it is": (a, b),
+        "a in a random order": (a, permute(a, random_orders(pairs, seed, "own"))),
+        "matched": (a, match(a, b)),
+        "balanced": (balance(a), balance(b)),
+        "balanced, matched": (balance(a), match(balance(a), balance(b))),
+    }
+    return {
+        name: loss_barrier(loss, *ends).numpy() for name, ends in other.items()
+    }
+
+
+def barriers(seed, sigma=None):
+    """Barriers between the networks of pairs of one kind, at their end."""
+    return barriers_after(steps, seed, sigma)
+
+
+# %% [markdown]
+# First the theorems, on these networks. The swap costs of I with the other network as the fixed part, and the change of the squared distance:
+
+# %%
+a, b = trained(seed).theta.unbind(dim=1)
+p = a.shape[-1]
+eye = torch.eye(p, dtype=torch.float64)
+costs = swap_costs(a, torch.ones_like(a), b - a, eye)  # Δ_ij, I's (16), F = a
+identity, mistaken = [], []
+for i, j in combinations(range(NEURONS), 2):
+    Tb = b.clone()
+    Tb[:, [i, j]] = b[:, [j, i]]
+    change = (a - Tb).square().sum(dim=(1, 2)) - (a - b).square().sum(dim=(1, 2))
+    identity.append((costs[:, i, j] - change).abs().max())
+    mistaken.append(((b - Tb).square().sum(dim=(1, 2)) - change).abs().max())
+largest = costs.abs().max()
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.swap_identity"}
+off, own = (max(values) / largest for values in (identity, mistaken))
+claims.check("X1.swap_identity", off.item(), n=pairs, rival=own.item())
+
+# %% [markdown]
+# Networks that are reordered and rescaled at random, $s_i \sim \mathcal N(0, 1)$; and the path of {prf:ref}`thm-one-merge` to a random order, on five points of each leg:
+
+# %%
+scale = normal((pairs, NEURONS, 1), seed, "scales").exp()
+disguised = torch.cat([a[..., :INPUTS] * scale, a[..., INPUTS:] / scale], dim=-1)
+disguised = permute(disguised, random_orders(pairs, seed, "disguise"))
+undone = loss_barrier(loss, balance(a), match(balance(a), balance(disguised)))
+not_balanced = loss_barrier(loss, a, match(a, disguised))
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Follow the path past the cheapest merge"}
+def to_merge(theta, i, j, places=(0.25, 0.5, 0.75, 1)):
+    """The largest loss on the straight way to the merge of i and j."""
+    middle = merged(theta, i, j)
+    return torch.stack([loss(torch.lerp(theta, middle, s)) for s in places]).amax(
+        0
+    )
+
+
+def cheapest_merge(theta):
+    """The pair with the lowest merge, and the largest loss on the way, (N,)."""
+    every = list(combinations(range(NEURONS), 2))
+    heights = torch.stack([to_merge(theta, *pair) for pair in every])  # (66, N)
+    lowest = heights.min(dim=0)
+    return [every[k] for k in lowest.indices], torch.maximum(
+        lowest.values, loss(theta)
+    )
+
+
+ways, tops = cheapest_merge(a)
+excess, straight = [], []
+for theta, way, top, order in zip(
+    a, ways, tops, random_orders(pairs, seed, "orders"), strict=True
+):
+    corners = reordering_path(theta, INPUTS, way, order)
+    legs = [
+        torch.lerp(corners[:-1], corners[1:], s) for s in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    excess.append((loss(torch.cat(legs)).max() / top).item() - 1)
+    line = torch.stack([torch.lerp(theta, theta[order], s) for s in GRID])
+    straight.append((loss(line).max() / top).item() - 1)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.normal_form and X1.one_merge"}
+claims.check(
+    "X1.normal_form",
+    undone.max().item(),
+    n=pairs,
+    rival=not_balanced.mean().item(),
+)
+claims.check("X1.one_merge", max(excess), n=pairs, rival=np.mean(straight))
+
+# %% [markdown]
+# Next the pairs themselves: what order and scale have to do with the barrier, and how high the cheapest merge is.
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The questions, as ratios of means"}
+def share(part, whole, *arguments):
+    """One mean barrier over another, with its error; the same pairs."""
+    found = barriers(*arguments)
+    return ratio_of_means(found[part], found[whole], paired=True)
+
+
+@cache
+def merge_heights(seed):
+    """Height of the cheapest merge above the network, mean over each pair."""
+    theta = trained(seed).theta.flatten(0, 1)
+    return (
+        (cheapest_merge(theta)[1] - loss(theta))
+        .view(pairs, 2)
+        .mean(dim=1)
+        .numpy()
+    )
+
+
+questions = {
+    "permutation": lambda seed: share("balanced, matched", "as it is", seed),
+    "order": lambda seed: share("as it is", "a in a random order", seed),
+    "scale": lambda seed: share("balanced, matched", "matched", seed),
+    "merge": lambda seed: ratio_of_means(
+        merge_heights(seed), barriers(seed)["as it is"], paired=True
+    ),
+}
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.digits_permutation, X1.digits_order, X1.digits_scale and X1.digits_merge"}
+permutation, order, scales, merge = (ask(seed) for ask in questions.values())
+
+
+def judged(measured, ask):
+    """What a check is told: the error, the pairs, and a second seed."""
+    return {"stderr": measured[1], "n": pairs, "again": lambda: ask(seed + 1)}
+
+
+claims.check(
+    "X1.digits_permutation",
+    permutation[0],
+    **judged(permutation, questions["permutation"]),
+)
+claims.check("X1.digits_order", order[0], **judged(order, questions["order"]))
+claims.check("X1.digits_scale", scales[0], **judged(scales, questions["scale"]))
+claims.check("X1.digits_merge", merge[0], **judged(merge, questions["merge"]))
+
+# %% [markdown]
+# How much disorder does a barrier amount to? Between a network and its copy with $k$ of its neurons in a circle (each takes the next one's place) the function is the same at both ends, and only the order differs. And what scale does is a matter of how far the descent has come ({prf:ref}`thm-balance`, part 2):
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Barriers of neurons out of place, and of shorter descents"}
+TOGETHER = range(2, NEURONS + 1)
+shuffled = random_orders(pairs, seed, "circles")
+disorder = {}
+for k in TOGETHER:
+    order_k = torch.arange(NEURONS).repeat(pairs, 1)
+    order_k.scatter_(1, shuffled[:, :k], shuffled[:, :k].roll(1, dims=1))
+    disorder[k] = loss_barrier(loss, a, permute(a, order_k)).numpy()
+STAGES = [steps // 8, 3 * steps // 8, steps]
+by_stage = {stage: barriers_after(stage, seed, None) for stage in STAGES}
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
+ordinary = by_stage[steps]
+styles = {
+    "as it is": ("direct", "red", "o"),
+    "matched": ("matched", "purple", "s"),
+    "balanced, matched": ("balanced and matched", "blue", "D"),
+}
+figure, (left, right) = figures.panels(2)
+mean, error = mean_and_error(list(disorder.values()))
+figures.band(left, list(TOGETHER), mean, error, color="book:black")
+left.plot(
+    list(TOGETHER), mean, color="book:black", label="one network, reordered"
+)
+for name, (label, colour, marker) in styles.items():
+    style = {"color": f"book:{colour}", "label": label}
+    if name != "matched":
+        left.axhline(ordinary[name].mean(), **style)
+    mean, error = mean_and_error([found[name] for found in by_stage.values()])
+    figures.band(right, STAGES, mean, error, fmt=marker, color=style["color"])
+    right.plot(STAGES, mean, **style)
+height = merge_heights(seed).mean()
+left.axhline(height, color="book:orange", label="cheapest merge")
+left.set(xlabel="neurons out of place", ylabel="mean barrier", ylim=(-0.02, None))
+right.set(xlabel="steps of the descent", ylabel="mean barrier", ylim=(0, None))
+right.set_xscale("log")
+right.set_xticks(STAGES, [str(stage) for stage in STAGES])
+right.minorticks_off()
+figures.legend(figure, columns=3)
+figures.show("fig_pairs", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_pairs
+# :name: fig-pairs
+# :alt: Left, the mean barrier between a network and its reordered copy grows with the number of neurons out of place and crosses the line of matched pairs at few neurons; the direct barrier between two networks is near its upper end, and the cheapest merge near zero. Right, mean barriers against the steps of the descent: the direct barrier falls, and the matched and the balanced-and-matched barriers lie apart at first and coincide at the end.
+#
+# Left: barrier between a network and its copy with $k$ neurons out of place, and between the two networks of a pair. Right: the same pairs after descents of three lengths. Bars are ±3.29 standard errors over {glue:text}`pairs` pairs, profile {glue:text}`profile`.
+# ```
+#
+# Two networks as they come are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is. The best order leaves {glue:text}`left` % of the barrier, as much as {glue:text}`as_many` neurons out of place. Scale adds {glue:text}`early_scale` % to the matched barrier after {glue:text}`early` steps and
+# {glue:text}`late_scale` % after {glue:text}`late`. The cheapest merge is {glue:text}`merge_share` % as high as the barrier: in {glue:text}`idle` % of the networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place.
+#
+# Is a merge of *any* two neurons cheap? For two random ones: the middle of their exchange, and the point below it that descent finds with the two held equal, in the loss with its penalty; against the network itself after as long a second descent.
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Descend below the middle of exchanges"}
+@cache
+def exchanges(seed):
+    """Heights of the middle of a random exchange, and of the point below it."""
+    done = trained(seed)
+    chosen = random_orders(2 * pairs, seed, "exchanges").view(pairs, 2, -1)
+    i, j = chosen[..., :1], chosen[..., 1:2]  # two neurons of each network
+    number = torch.arange(NEURONS).expand(pairs, 2, -1)
+    both = ((number == i) | (number == j))[..., None]
+    mean = (done.theta * both).sum(dim=2, keepdim=True) / 2
+    middle = torch.where(both, mean, done.theta)
+    ends = {}
+    for name, theta, places in (
+        ("free", done.theta, None),
+        ("held", middle, number.scatter(2, j, i)),
+    ):
+        start = replace(done, raw=theta.float())
+        ends[name] = descend(start, in_float32, steps, GAMMA, places).theta
+    penalised = [
+        loss(theta) + GAMMA / 2 * theta.square().sum(dim=(-2, -1))
+        for theta in (done.theta, middle, ends["free"], ends["held"])
+    ]
+    at, top, free, held = (value.mean(dim=1).numpy() for value in penalised)
+    return top - at, held - free
+
+
+def saddle_over_middle(seed):
+    middle, below = exchanges(seed)
+    return ratio_of_means(below, middle, paired=True)
+
+
+saddle = saddle_over_middle(seed)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.digits_saddle"}
+claims.check("X1.digits_saddle", saddle[0], **judged(saddle, saddle_over_middle))
+
+# %% [markdown]
+# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the direct barrier, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well. What an exchange costs on a straight line is not what it costs.
+#
+# **Fixed weights.** In I's picture they give every neuron a place: the direct barrier should be low, and a matcher should have little to do. The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell which neurons it moves nevertheless. For that we take activation matching, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Rank the swap costs of moved neurons"}
+@cache
+def swap_ranks(seed, sigma=0.3):
+    """Ranks of the swap costs of moved neurons in [0, 1], and who moved."""
+    done = trained(seed, sigma)
+    hidden = torch.relu(x @ done.theta[..., :INPUTS].mT)  # (pairs, 2, images, m)
+    p = match_activations(hidden[:, 0], hidden[:, 1])  # (pairs, m)
+    F, D = (
+        part.double()[..., :INPUTS].expand(-1, 2, -1, -1)
+        for part in (done.F, done.D)
+    )
+    raw = done.raw.double()[..., :INPUTS]
+    costs = swap_costs(F, D, raw, pca_basis(x)).mean(dim=1)  # (pairs, m, m)
+    cost = costs.gather(2, p[..., None])  # of each neuron with its partner
+    lower = (costs < cost).sum(dim=2) - (cost[..., 0] > 0).long()  # not itself
+    moved = p != torch.arange(NEURONS)
+    return (lower / (NEURONS - 2)).numpy(), moved.numpy()
+
+
+def mean_rank(seed):
+    rank, moved = swap_ranks(seed)
+    return ratio_of_means(
+        (rank * moved).sum(axis=1), moved.sum(axis=1), paired=True
+    )
+
+
+def fixed_over_ordinary(seed):
+    fixed, ordinary = (barriers(seed, sigma)["as it is"] for sigma in (1.0, None))
+    return ratio_of_means(fixed, ordinary)
+
+
+def fixed_aligned(seed):
+    return share("balanced, matched", "as it is", seed, 1.0)
+
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X1.fixed_direct, X1.fixed_aligned and X1.swap_predicts"}
+by_fixing, after_fixing = fixed_over_ordinary(seed), fixed_aligned(seed)
+ranks = mean_rank(seed)
+claims.check(
+    "X1.fixed_direct", by_fixing[0], **judged(by_fixing, fixed_over_ordinary)
+)
+claims.check(
+    "X1.fixed_aligned", after_fixing[0], **judged(after_fixing, fixed_aligned)
+)
+claims.check("X1.swap_predicts", ranks[0], **judged(ranks, mean_rank))
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the networks with fixed weights"}
+figure, (left, right) = figures.panels(2)
+for shift, (name, (label, colour, _)) in zip(
+    (-0.27, 0, 0.27), styles.items(), strict=True
+):
+    mean, error = mean_and_error(
+        [barriers(seed, sigma)[name] for sigma in SIGMAS]
+    )
+    place = np.arange(len(SIGMAS)) + shift
+    left.bar(
+        place, mean, 0.25, yerr=3.29 * error, color=f"book:{colour}", label=label
+    )
+left.set_xticks(
+    range(3), ["none fixed", r"$\sigma_F = 0.3$", r"$\sigma_F = 1$"], rotation=0
+)
+left.set(ylabel="mean barrier")
+rank, moved = swap_ranks(seed)
+bins = np.linspace(0, 1, NEURONS)  # the ranks are multiples of 1/(m − 2)
+right.hist(rank[moved], bins, density=True, color="book:green")
+right.axhline(1, color="book:black", linestyle=":", linewidth=1)
+right.text(0.98, 1.04, "by chance", ha="right")
+right.set(xlabel="rank of the swap cost, moved neurons", ylabel="density")
+figures.legend(figure)
+figures.show("fig_fixed", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_fixed
+# :name: fig-fixed
+# :alt: Left, mean barriers, direct, matched, and balanced and matched, for networks without, with weak and with strong fixed weights: the direct bar falls with the strength of the fixed weights, the others rise, and with strong ones the matched bar equals the direct one. Right, histogram of ranks of swap costs of moved neurons, falling from low ranks to high ones, beside a dotted line of chance.
+#
+# Left: networks without fixed weights, with weak and with strong ones; bars are ±3.29 standard errors over {glue:text}`pairs` pairs. Right: the rank of the swap cost of a moved neuron with its partner, from 0 for the cheapest of its exchanges to 1 for the dearest, $\sigma_F = 0.3$ (profile {glue:text}`profile`).
+# ```
+#
+# With $\sigma_F = 1$ the direct barrier is {glue:text}`fixed_share` % of the ordinary one, and weight matching leaves {glue:text}`stays` % of the neurons in their place, as part 4 of {prf:ref}`thm-number` lets one expect: the fixed parts are longer than the trained ones. That nothing *could* be gained does not follow. Fixed rows are not balanced by the penalty, and after balancing the same
+# matching does move some, and leaves {glue:text}`fixed_left` % of the direct barrier ({claim}`X1.fixed_aligned`). With $\sigma_F = 0.3$ activation matching moves {glue:text}`moved` % of the neurons, to partners whose swap cost has the mean rank {glue:text}`rank`, against $\frac12$ by chance: the cost tells something of who is exchanged, not who.
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+def percent(value):
+    """A share in per cent, with one digit below ten."""
+    return f"{100 * value:.0f}" if abs(value) >= 0.095 else f"{100 * value:.1f}"
+
+
+def added(stage):
+    """What scale adds to the matched barrier."""
+    found = by_stage[stage]
+    return percent(
+        found["matched"].mean() / found["balanced, matched"].mean() - 1
+    )
+
+
+heights = np.array([values.mean() for values in disorder.values()])
+left_over_mean = ordinary["balanced, matched"].mean()
+u, out = (
+    part.norm(dim=-1) for part in trained(seed).theta.split((INPUTS, 10), -1)
+)
+idle = (u * out < 0.01).any(dim=-1).double().mean().item()
+direct_students, best_students, *_, worst = trained_students(seed)
+in_place = weight_matching(*trained(seed, 1.0).theta.unbind(dim=1))
+stays = in_place == torch.arange(NEURONS)
+own = [loss(trained(seed, sigma).theta).mean().item() for sigma in SIGMAS]
+middle_height, below = (values.mean() for values in exchanges(seed))
+figures.numbers(
+    profile=profile,
+    pairs=pairs,
+    images=images,
+    neurons=NEURONS,
+    students=students,
+    worst_student=f"{1e9 * worst:.2g}",
+    excess_two=percent(1 / closed - 1),
+    ratio_ten=f"{ratios[10]:.2f}",
+    by_order=percent(1 - left_over_mean / ordinary["as it is"].mean()),
+    by_scale=percent(
+        (ordinary["matched"].mean() - left_over_mean)
+        / ordinary["as it is"].mean()
+    ),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "More numbers for the text"}
+figures.numbers(
+    merge_share=percent(merge[0]),
+    order_ratio=f"{order[0]:.2f}",
+    left=percent(permutation[0]),
+    as_many=int(np.searchsorted(heights, left_over_mean)) + 1,
+    early=STAGES[0],
+    late=steps,
+    early_scale=added(STAGES[0]),
+    late_scale=added(steps),
+    idle=percent(idle),
+    students_left=percent(best_students.mean() / direct_students.mean()),
+    students_explained=percent(1 - best_students.mean() / direct_students.mean()),
+    rest_fixed=f"{barriers(seed, 1.0)['balanced, matched'].mean():.2f}",
+    rest_free=f"{left_over_mean:.2f}",
+    exchange_share=percent(middle_height / ordinary["as it is"].mean()),
+    below_share=percent(below / middle_height),
+    planted=f"{not_balanced.mean().item():.2f}",
+    direct_height=f"{ordinary['as it is'].mean():.2f}",
+    fixed_share=percent(by_fixing[0]),
+    fixed_left=percent(after_fixing[0]),
+    moved=percent(moved.mean()),
+    stays=percent(stays.double().mean().item()),
+    rank=f"{ranks[0]:.2f}",
+    own_free=f"{own[0]:.3f}",
+    own_fixed=f"{own[2]:.3f}",
+)
+
+# %% [markdown]
+# ## What each paper explains
+#
+# | | explains of these barriers | leaves open | stands against it |
+# | --- | --- | --- | --- |
+# | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly | what the best order leaves on digits | An aligned line is low, but alignment is not needed for a low path: one merge does it |
+# | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima |
+# | **G** | Lines between rescaled copies: with scales $e^{s}$, $s \sim \mathcal N(0, 1)$, {glue:text}`planted` remains after matching, where 0 could be reached | nearly all: {glue:text}`by_scale` % of these barriers is scale | Unbounded barriers exist in every orbit; the penalty leads to its balanced point |
+# | **I** | Why fixed weights lower the direct barrier, to {glue:text}`fixed_share` %, and in part which neurons move | the rest, {glue:text}`rest_fixed` against {glue:text}`rest_free` for matched ordinary networks | Neurons that weight matching leaves in place can still be matched better |
+#
+# None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points.
+#
+# ## What it means for merging networks
+#
+# Averaging is asking for a straight line, and straight lines are dear: nearly all of the direct barrier on this page is paid for neurons that meet strangers. Naming them alike, by a matcher or by fixed weights, removes most of it; balance first, for scale costs nothing to remove. If a path is enough, no matching is needed: merge two neurons, rearrange at equal loss, and part them again.
+# The price of fixed weights is in the loss of the networks themselves, {glue:text}`own_fixed` against {glue:text}`own_free` here.
+#
+# **Read on.** [](56_matchers.ipynb) has more matchers and larger networks; [](52_permutation_saddles_on_mnist.ipynb) follows P's merges to convergence; [](53_asymmetric_mlps.ipynb) does I's experiment at more scales of the fixed weights.
+#
+# ## Exercises
+#
+# ```{admonition} Exercise 61.1
+# :class: lmc-exercise
+# Show that the barrier of {prf:ref}`thm-middle` is $\frac{q^2}{2d} \bigl( 1 - \frac{8}{3\pi} \frac qp + O(q^3/p^3) \bigr)$ for $q \ll p$, and that it never exceeds the loss $q^2/(2d)$ of deleting the smaller neuron.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# With $z = q/p$, $\varphi = z - z^3/3 + O(z^5)$ and $\pi d B/p^2$ is $\varphi + (\frac\pi2 - \varphi) z^2 - z$, that is, $\frac\pi2 z^2 - \frac43 z^3 + O(z^5)$; divide by $\frac\pi2 z^2$. For the bound, $\varphi \le z$ gives $\varphi(1 - z^2) \le z (1 - z^2) \le z$ for $z \le 1$, so that $\varphi - z + (\frac\pi2 - \varphi) z^2 \le \frac\pi2 z^2$.
+# ```
+#
+# ```{admonition} Exercise 61.2
+# :class: lmc-exercise
+# Let $m = M$ and let all $M$ neurons move on by one place in a circle. Show that the loss in the middle is at least $\frac M4$ times the barrier $A = \frac{\pi - 2}{2\pi d}$ of one exchange, and compute it for $M = 3, \dots, 8$. Is it more than $\frac M4 A$ by a factor that stays bounded?
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# In the middle the rows are $\frac12 (e_i + e_{i+1})$, and the error is $\frac12 \sum_i g_i$ with $g_i = \sigma(x_i + x_{i+1}) - \sigma(x_i) - \sigma(x_{i+1}) \le 0$ and $\mathbb E\, g_i^2 = A$. Products $g_i g_j$ are not negative, so that the mean of the square is at least $\frac14 M A$. With $C_1$ the mean of $g_i g_{i+1}$ and $C_2$ that of two terms without a common input, the loss is $\frac M4 \bigl[ A + 2 C_1 + (M - 3) C_2 \bigr]$ for $M \ge 3$, and $C_2/A > 0$ does not depend on $M$:
+#
+#     for M in range(3, 9):
+#         row = torch.eye(M).double()
+#         middle = population_loss((row + row.roll(1, 0)) / 2, M)
+#         print(M, middle / (M / 4 * exchange_barrier(row[0, 0], row[0, 0], M)))
+#
+# prints a factor that grows linearly with $M$, so that it is not bounded: neurons out of place add up faster than their number.
+# ```
+#
+# ```{admonition} Exercise 61.3
+# :class: lmc-exercise
+# Show that gradient flow on $L + \frac\gamma2 \lVert \theta \rVert^2$ makes $\lVert u_i \rVert^2 - \lVert a_i \rVert^2$ decay like $e^{-2\gamma t}$ for every ReLU neuron, and not at all for $\gamma = 0$.
+# ```
+#
+# ```{admonition} Solution
+# :class: dropdown lmc-solution
+# $L$ does not change under $(c\,u_i, a_i/c)$; its derivative by $c$ at $c = 1$ is $u_i \cdot \partial_{u_i} L - a_i \cdot \partial_{a_i} L = 0$. Along the flow $\dot u_i = -\partial_{u_i} L - \gamma u_i$, and likewise for $a_i$, so that
+#
+# $$
+# \begin{aligned}
+# \tfrac{d}{dt} \bigl( \lVert u_i \rVert^2 - \lVert a_i \rVert^2 \bigr) = {}& -2 \bigl( u_i \cdot \partial_{u_i} L - a_i \cdot \partial_{a_i} L \bigr) \\
+# & - 2\gamma \bigl( \lVert u_i \rVert^2 - \lVert a_i \rVert^2 \bigr) ,
+# \end{aligned}
+# $$
+#
+# where the first bracket is 0.
+# ```
+#
+# ```{admonition} Try it
+# :class: tip
+# More pairs, and a longer descent:
+#
+#     make chapter NAME=four_lenses ARGS="-p pairs 60 -p steps 2000"
+# ```
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
+print(chapter.end())

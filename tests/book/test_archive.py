@@ -1,0 +1,134 @@
+"""The archive of a book: the same bytes for the same content, true checksums, metadata that hang together."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+import yaml
+from killing import heard
+
+from book.tools import archive
+from book.tools.chapters import BuildError
+
+RUN = [
+    {
+        "python": "3.11.4",
+        "versions": {"torch": "2.6", "numpy": "2.1"},
+        "date": date,
+        "profile": "smoke",
+    }
+    for date in ("2026-01-02", "2026-01-01")
+]
+
+
+@pytest.fixture
+def about(root) -> dict:
+    return yaml.safe_load((root / "CITATION.cff").read_text())
+
+
+def test_the_same_content_makes_the_same_bytes(tmp_path):
+    one, other = {"b/x": b"1" * 500, "a": b"\x00\xff"}, {"a": b"\x00\xff", "b/x": b"1" * 500}
+    archive.pack(one, tmp_path / "one.zip")
+    os.utime(tmp_path / "one.zip", (1, 1))
+    archive.pack(other, tmp_path / "deep" / "other.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "deep" / "other.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as packed:
+        assert packed.namelist() == ["a", "b/x"] and packed.read("b/x") == one["b/x"]
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    with pytest.raises(TypeError):
+        archive.pack({"a": b"1", "b": 2}, tmp_path / "out.zip")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
+    """Packing half a gibibyte takes seconds; it is stopped as soon as it has begun."""
+    code = (
+        "import pathlib, sys\n"
+        "from book.tools import archive, stopping\n"
+        "stopping.watch('stopped')\n"
+        "archive.pack({'a': bytes(1 << 29)}, pathlib.Path(sys.argv[1]) / 'out.zip')\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=root, stderr=subprocess.PIPE, text=True, preexec_fn=heard
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130 and said == "stopped\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metadata_name_every_file_and_nothing_else(about):
+    sums = {"html/index.html": "aa", "executed/x.ipynb": "bb", "source/README.md": "cc"}
+    made = archive.crate(sums, dict.fromkeys(sums, 7), about, RUN)
+    graph = {entity["@id"]: entity for entity in made["@graph"]}
+    assert len(graph) == len(made["@graph"])
+    named = [
+        value["@id"]
+        for e in made["@graph"]
+        for v in e.values()
+        for value in (v if isinstance(v, list) else [v])
+        if isinstance(value, dict)
+    ]
+    outside = {"https://w3id.org/ro/crate/1.1"}
+    assert set(named) - set(graph) == outside
+    files = {id: e for id, e in graph.items() if e["@type"] == "File"}
+    assert {id: e["sha256"] for id, e in files.items()} == sums
+    listed = [part["@id"] for folder in graph["./"]["hasPart"] for part in graph[folder["@id"]]["hasPart"]]
+    assert sorted(listed) == sorted(sums)
+    assert graph[archive.CRATE]["about"] == {"@id": "./"}
+    assert graph["./"]["datePublished"] == "2026-01-02" and "license" in graph["./"] and graph["./"]["name"]
+
+
+def test_without_pages_or_at_another_profile_it_refuses(tmp_path):
+    with pytest.raises(BuildError, match="run: make book"):
+        archive.content(tmp_path, "laptop")
+    (tmp_path / ".built").write_text("smoke\n")
+    with pytest.raises(BuildError, match="built at profile 'smoke', not 'laptop'"):
+        archive.content(tmp_path, "laptop")
+
+
+def test_the_archive_of_the_test_book(html, tmp_path):
+    out = archive.archive(html, "smoke", tmp_path / "book.zip")
+    with zipfile.ZipFile(out) as packed:
+        listed = dict(line.split("  ")[::-1] for line in packed.read("SHA256SUMS").decode().splitlines())
+        assert set(packed.namelist()) == set(listed) | {"SHA256SUMS"}
+        assert all(hashlib.sha256(packed.read(name)).hexdigest() == value for name, value in listed.items())
+        assert {
+            "html/claims.json",
+            "html/claims.schema.json",
+            "source/Makefile",
+            "source/.ci/run",
+            "source/LICENSE-prose",
+        } <= set(listed)
+        graph = {e["@id"] for e in json.loads(packed.read("ro-crate-metadata.json"))["@graph"]}
+        assert set(listed) - {"ro-crate-metadata.json"} <= graph
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [("vendor.github-workflows", ".github/workflows/book.yml"), ("vendor.citation-file-format", "CITATION.cff")],
+)
+def test_files_for_others_follow_their_public_schemas(root, schema, file):
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(root / file)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflow_runs_what_the_makefile_has(root):
+    jobs = yaml.safe_load((root / ".github/workflows/book.yml").read_text())["jobs"]
+    lines = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    targets = {word for line in lines if line.startswith("make ") for word in line.split()[1:]}
+    makefile = (root / "Makefile").read_text()
+    assert ".ci/run" in lines and targets and all(f"\n{target}:" in makefile for target in targets)

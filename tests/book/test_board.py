@@ -1,0 +1,260 @@
+"""The scoreboard: counts and rows of a toy ledger, and its page in a browser."""
+
+import json
+import re
+
+import pytest
+from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, step, write
+
+from book.tools import board, findings, places
+from lmc_helpers import claims
+
+FAILING = BASE | {"expected": "fails", "reason": "A reason. Another one.", "in_short": "It is not two"}
+READ = {"whose": "reading", "reading": "so", "one_of": "label"}
+OURS = BASE | {"whose": "ours"}
+OPEN = BASE | {"expected": "open", "reason": "It was not run, see T1.true. It costs a lot.", "price": "{hours} hours"}
+
+
+def found(folder, content: dict, verdicts: dict[str, str], there: dict | None = None) -> findings.Findings:
+    """Findings of a toy ledger: part → verdict of this run, and of the record at paper scale."""
+    ledger = claims.ledger(write(folder, content))
+    here = {id: {"verdict": verdict, "chapter": "11_exact_loss"} for id, verdict in verdicts.items()}
+    records = {id: {"verdict": verdict} for id, verdict in (there or {}).items()}
+    return findings.Findings(ledger, here, records, dict.fromkeys(verdicts, "11_exact_loss"))
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A paper with each of the verdicts, and a second one."""
+    parts = {
+        "true": BASE,
+        "proved": BASE,
+        "step": step("T1.proved") | {"in_short": "A factor is missing"},
+        "more": SHARPER,
+        "wrong": CORRECTED | {"in_short": "It is three"},
+        "slip": CORRECTED | {"weight": "slip", "in_short": "Two words"},
+        "one": FAILING | READ,
+        "other": BASE | READ,
+        "undecided": OPEN,
+        "own": OURS,
+        "own_wrong": OURS | {"expected": "fails", "reason": "because"},
+    }
+    verdicts = {
+        "true": "holds",
+        "proved": "holds",
+        "step": "broken, statement stands",
+        "more": "holds, and more is true",
+        "wrong": "false as printed, corrected",
+        "slip": "false as printed, corrected",
+        "one": "fails",
+        "other": "holds",
+        "own": "holds",
+        "own_wrong": "fails",
+    }
+    slips = [{"where": "eq. (1)", "printed": "2", "meant": "3"}]
+    content = {"T1": claim("T", parts=parts, misprints=slips), "U1": claim("U", parts={"false": FAILING})}
+    content["X1"] = claim("X", page="errata")
+    return found(tmp_path, content, {f"T1.{name}": v for name, v in verdicts.items()} | {"U1.false": "fails"})
+
+
+def test_each_statement_is_counted_once_on_both_axes(toy):
+    line = {cell.axis: (cell.results, cell.details) for cell in board.cells(toy.statements, "T")}
+    assert line == {
+        "holds": (2, 0),  # true, and the readings one and other, of which the better counts
+        "holds, and more is true": (1, 0),
+        "broken, statement stands": (1, 1),  # proved, and its step
+        "false as printed, corrected": (1, 0),  # the slip is none of them
+        "fails": (0, 0),  # own_wrong is the book's own
+        "open": (1, 0),
+    }
+    assert [(c.results, c.details) for c in board.cells(toy.statements, "U")] == [(0, 0)] * 4 + [(1, 0), (0, 0)]
+    assert board.slips(toy, "T") == 2 and board.slips(toy, "U") == 0
+
+
+def test_a_row_says_what_differs_worst_first(toy):
+    rows = {row.claim.id: row for row in board.rows(toy)}
+    assert [s.part.id for s in rows["T1"].wrong] == ["T1.wrong", "T1.step", "T1.slip"]
+    assert rows["T1"].phrase == "It is three; and 2 more"
+    assert rows["T1"].verdict == "open"  # the worst of its results
+    assert rows["T1"].marks == ["false as printed, corrected", "broken, statement stands"]
+    assert rows["U1"].marks == []
+    assert rows["U1"].verdict == "fails" and rows["U1"].phrase == "It is not two"
+    assert rows["X1"].verdict == "a page of the book" and rows["X1"].parts == []
+
+
+@pytest.mark.parametrize(
+    ("part", "verdict", "phrase"),
+    [
+        (BASE, "holds", ""),
+        (SHARPER, "holds, and more is true", "it is two to a hundredth"),
+        (OPEN, "open", "It was not run, see T1.true."),
+        (BASE, "open", "Too few samples at this scale."),
+    ],
+)
+def test_where_nothing_differs_a_row_says_what_there_is(tmp_path, part, verdict, phrase):
+    rows = board.rows(found(tmp_path, {"T1": claim(parts={"it": part})}, {"T1.it": verdict}))
+    assert [row.phrase for row in rows] == [phrase]
+
+
+def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
+    parts = {"one": FAILING | READ, "other": BASE | READ}
+    it = found(tmp_path, {"T1": claim(parts=parts)}, {"T1.one": "fails", "T1.other": "holds"})
+    assert board.content(it)["differs"] == set()
+    assert board.rows(it)[0].phrase == "In one reading: It is not two"
+
+
+@pytest.mark.parametrize(
+    ("entry", "here", "there", "verdict", "recorded"),
+    [
+        (BASE, "holds", None, "holds", False),
+        (BASE, "open", "holds", "holds", True),
+        (BASE, None, "holds", "holds", True),
+        (BASE, "open", "open", "open", False),
+        (BASE, "holds", "fails", "holds", False),  # what this run decides stands
+        (OPEN, "open", "fails", "open", False),  # open by rule
+        (SHARPER, "holds", "holds, and more is true", "holds, and more is true", True),
+        (SAMPLED, "fails", "holds", "fails", False),
+    ],
+)
+def test_the_record_decides_only_what_this_run_is_too_small_for(tmp_path, entry, here, there, verdict, recorded):
+    run = {"T1.it": here} if here else {}
+    finding = found(tmp_path, {"T1": claim(parts={"it": entry})}, run, {"T1.it": there} if there else {}).parts["T1.it"]
+    assert (finding.verdict, finding.from_record) == (verdict, recorded)
+
+
+def test_texts_of_the_ledger_become_html():
+    made = board.rich("*a* `b` <c> $x_1 < *y*$, as Z3.limit_of says.")
+    assert made == (
+        r"<em>a</em> <code>b</code> &lt;c&gt; \(x_1 &lt; *y*\), as "
+        '<a href="#score-Z3-limit_of">Z3.limit_of</a> says.'
+    )
+
+
+@pytest.fixture
+def scoreboard(html, watched):
+    """The scoreboard, opened at an address after its #."""
+
+    def opened(hash: str = ""):
+        watched.tab.goto("about:blank")
+        return watched.open(f"{html.as_uri()}/book/scoreboard.html{hash}")
+
+    return opened
+
+
+def shown(tab) -> tuple[int, int]:
+    """How many claims and parts a reader sees, counted in the page; folded parts count."""
+    return tuple(
+        tab.evaluate(
+            """() => [[...document.querySelectorAll('tbody.board-claim')].filter(c => c.offsetHeight),
+                      [...document.querySelectorAll('tbody.board-claim li')].filter(p => !p.hidden
+                          && p.closest('tbody').offsetHeight)].map(found => found.length)"""
+        )
+    )
+
+
+def told(tab) -> list[int]:
+    return [int(n) for n in re.findall(r"\d+", tab.locator(".board-filter output").inner_text())]
+
+
+def test_every_claim_and_part_has_its_row(scoreboard):
+    tab = scoreboard()
+    ids = set(tab.evaluate("() => [...document.querySelectorAll('tbody.board-claim, tbody li')].map(e => e.id)"))
+    ledger = claims.ledger()
+    assert ids >= {places.row(id) for id in ledger} | {places.row(p) for c in ledger.values() for p in c.parts}
+    assert shown(tab) == (len(ledger), sum(len(c.parts) for c in ledger.values()))
+    assert told(tab) == [shown(tab)[0], len(ledger), shown(tab)[1], shown(tab)[1]]
+
+
+def test_filters_keep_their_state_in_the_address(scoreboard, watched):
+    tab = scoreboard()
+    tab.select_option("select[name=paper]", "G")
+    tab.select_option("select[name=whose]", "paper")
+    wanted = [p for c in claims.ledger().values() for p in c.parts.values() if c.paper == "G" and p.whose == "paper"]
+    assert shown(tab) == (len({p.id.partition(".")[0] for p in wanted}), len(wanted))
+    assert told(tab)[::2] == list(shown(tab))
+    assert tab.url.endswith("#paper-G--whose-paper")
+    before = shown(tab)
+    again = scoreboard("#paper-G--whose-paper")
+    assert shown(again) == before and again.locator("select[name=paper]").input_value() == "G"
+    again.locator("button[type=reset]").click()
+    again.wait_for_function("() => !location.hash")
+    assert shown(again)[0] == len(claims.ledger())
+    assert watched.trouble == []
+
+
+def test_filters_work_from_the_keyboard(scoreboard):
+    tab = scoreboard("#paper-P")
+    every = shown(tab)
+    tab.locator("input[name=differs]").focus()
+    tab.keyboard.press("Space")
+    some = shown(tab)
+    assert 0 < some[1] < every[1] and tab.url.endswith("#paper-P--differs")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")  # show all
+    tab.wait_for_function("() => !location.hash")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")  # unfold
+    tab.wait_for_function("() => document.querySelectorAll('tbody.board-claim details:not([open])').length == 0")
+
+
+def test_a_number_of_the_table_on_top_shows_its_statements(scoreboard):
+    tab = scoreboard()
+    cells = tab.locator("table.board-top td a[href^='#']")
+    assert cells.count() > 10
+    for at in range(0, cells.count(), 5):
+        cell = cells.nth(at)
+        results, details = re.match(r"(\d+)(?:\s*\+\s*(\d+))?", cell.inner_text()).groups(default="0")
+        target = cell.get_attribute("href")
+        tab.evaluate("hash => { location.hash = hash }", target)
+        tab.wait_for_function("hash => location.hash == hash", arg=target)
+        tab.wait_for_function("() => document.querySelector('.board-filter output').innerText")
+        assert shown(tab)[1] >= int(results) + int(details)  # readings of one statement are several parts
+
+
+def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):
+    tab = scoreboard("#score-Z3-limit")
+    part = tab.locator("#score-Z3-limit")
+    assert part.is_visible() and "board-target" in part.get_attribute("class")
+    tab.wait_for_function("() => document.querySelectorAll('#score-Z3-limit mjx-container').length > 1")
+    assert "$" not in part.inner_text()
+
+
+def test_links_lead_from_row_to_erratum_and_back(html, scoreboard, watched):
+    tab = scoreboard()
+    hrefs = tab.evaluate("() => [...document.querySelectorAll('table.board a[href]')].map(a => a.getAttribute('href'))")
+    anchors: dict[str, set[str]] = {}
+    for href in set(hrefs):
+        page, _, anchor = href.partition("#")
+        path = html / "book" / (page or "scoreboard.html")
+        assert path.exists(), href
+        if page not in anchors:
+            anchors[page] = set(re.findall(r'\bid="([^"]+)"', path.read_text(encoding="utf-8")))
+        assert not anchor or anchor in anchors[page], href
+    errata = {href for href in hrefs if href.startswith("errata/")}
+    assert errata
+    for letter in "ZPGI":
+        text = (html / "book" / "errata" / f"{letter}.html").read_text(encoding="utf-8")
+        for anchor in re.findall(r'href="../scoreboard.html#([^"]+)"', text):
+            assert anchor in anchors[""], anchor
+        listed = {a for a in re.findall(r'id="(erratum-[^"]+)"', text) if "-slip-" not in a}
+        assert {f"errata/{letter}.html#{anchor}" for anchor in listed} <= errata
+
+
+def test_the_errata_are_what_the_run_and_the_records_contradict(html, served, watched):
+    tab = watched.open(f"{served}/claims.json")
+    known = json.loads(tab.locator("body").inner_text())
+    ledger = claims.ledger()
+    here = {record["part"]: record["verdict"] for record in known["parts"]}
+    wrong = ("false as printed, corrected", "fails", "broken, statement stands")
+    parts = {id: p for c in ledger.values() for id, p in c.parts.items() if p.whose != "ours"}
+    for letter in "ZPGI":
+        text = (html / "book" / "errata" / f"{letter}.html").read_text(encoding="utf-8")
+        for id, part in parts.items():
+            if id[0] != letter or here.get(id, "open") == "open":
+                continue
+            siblings = ledger[id.partition(".")[0]].parts.values()
+            listed = f'id="{places.erratum(id)}"' in text
+            if not part.one_of:
+                assert listed == (here[id] in wrong), id
+            elif any(here.get(other.id) not in wrong for other in siblings if other.one_of == part.one_of):
+                assert not listed, id

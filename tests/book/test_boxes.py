@@ -1,0 +1,163 @@
+"""The boxes of claims on the built pages: one anchor each, links that resolve, legible on phones and in the dark."""
+
+import html as entities
+import json
+import re
+
+import pytest
+
+from book.tools import boxes, places
+from book.tools.findings import Findings
+from lmc_helpers import claims
+
+ID = re.compile(r'\bid="([^"]*)"')
+HREF = re.compile(r'<a\b[^>]*?href="([^"]*)"')
+NUMBERS = {"stderr": None, "low": 1.0, "high": 1.0, "n": 5, "place": "inside", "rival": "2: r"}
+BOXES = re.compile(r'<div class="lmc-claim .*?</details>\n</div>', re.S)
+BOX = re.compile(r'<div class="lmc-claim lmc-([\w-]+)" id="([\w-]+)"')
+
+
+@pytest.fixture(scope="module")
+def texts(html) -> dict[str, str]:
+    """The chapters' pages and those of findings, page → text."""
+    return {p.relative_to(html).as_posix(): p.read_text(encoding="utf-8") for p in (html / "book").rglob("*.html")}
+
+
+@pytest.fixture(scope="module")
+def published(html) -> dict:
+    return json.loads((html / "claims.json").read_text(encoding="utf-8"))
+
+
+def resolved(page: str, address: str) -> tuple[str, str]:
+    """The page and the anchor that an address on a page leads to."""
+    path, _, anchor = entities.unescape(address).partition("#")
+    steps = page.split("/")[:-1] if path else page.split("/")
+    for step in filter(None, path.split("/")):
+        steps = steps[:-1] if step == ".." else [*steps, step]
+    return "/".join(steps), anchor
+
+
+def test_every_part_has_one_box_in_the_book(texts, published):
+    found = [(anchor, page) for page, text in texts.items() for _, anchor in BOX.findall(text)]
+    expected = {places.box(r["part"]): f"book/executed/{r['chapter']}.html" for r in published["parts"]}
+    assert len(found) == len(expected) and dict(found) == expected
+    for page, text in texts.items():
+        anchors = [id for id in ID.findall(text) if id.startswith("claim-")]
+        assert len(anchors) == len(set(anchors)), page
+
+
+def test_links_of_boxes_resolve(texts):
+    anchors = {page: set(ID.findall(text)) for page, text in texts.items()}
+    broken, seen = set(), 0
+    for page, text in texts.items():
+        for box in BOXES.findall(text):
+            for address in HREF.findall(box):
+                target, anchor = resolved(page, address)
+                seen += 1
+                if target not in anchors or (anchor and anchor not in anchors[target]):
+                    broken.add(f"{page}: {address}")
+    assert seen > 3 * 100 and not broken
+
+
+def test_a_box_leads_to_its_erratum_and_every_erratum_of_a_part_has_a_box_that_does(texts):
+    entries = {
+        f"{page.removeprefix('book/')}#{anchor}"
+        for page, text in texts.items()
+        if page.startswith("book/errata/")
+        for anchor in ID.findall(text)
+        if re.fullmatch(r"erratum-[A-Z]\d+-(?!slip-\d)\w+", anchor)
+    }
+    links = [link for text in texts.values() for box in BOXES.findall(text) for link in HREF.findall(box)]
+    assert entries and {link.removeprefix("../") for link in links if "/errata/" in link} == entries
+
+
+def test_the_page_on_verdicts_has_all_six(texts):
+    page = texts["book/verdicts.html"]
+    for verdict in claims.VERDICTS:
+        assert f'<div class="lmc-example lmc-{claims.slug(verdict)}">' in page
+        assert claims.symbol(verdict) in page and verdict in page
+    examples = re.findall(r'For example <a[^>]*href="executed/([\w]+)\.html#(claim-[\w-]+)"', page)
+    assert len(examples) >= 4
+    assert all(f'id="{anchor}"' in texts[f"book/executed/{chapter}.html"] for chapter, anchor in examples)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_first_visit_follows_the_system(theme, html, browser):
+    tab = browser.new_page(color_scheme=theme)
+    tab.goto(f"{html.as_uri()}/book/verdicts.html", wait_until="load")
+    tab.wait_for_function("t => document.documentElement.dataset.theme == t", arg=theme)
+    ground = tab.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 384) == (theme == "dark")
+    tab.close()
+
+
+def chapter_with_boxes(texts) -> str:
+    return max((page for page in texts if "/executed/" in page), key=lambda page: len(BOX.findall(texts[page])))
+
+
+def test_boxes_fit_a_phone(html, texts, phone):
+    tab = phone.open(f"{html.as_uri()}/{chapter_with_boxes(texts)}")
+    assert (
+        tab.evaluate(
+            """() => [...document.querySelectorAll('.lmc-claim, .lmc-claim *:not(mjx-container *):not(svg *)')]
+        .filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).length"""
+        )
+        == 0
+    )
+    small = "() => Math.min(...[...document.querySelectorAll('svg.lmc-scale text')].map(e => e.getBBox().height))"
+    assert tab.evaluate(small) > 11
+
+
+def test_labels_of_scales_do_not_meet(html, texts, phone):
+    tab = phone.open(f"{html.as_uri()}/{chapter_with_boxes(texts)}")
+    met = """() => [...document.querySelectorAll('svg.lmc-scale')].flatMap(svg => {
+        const boxes = [...svg.querySelectorAll('text:not(.lmc-log)')].map(e => e.getBoundingClientRect());
+        return boxes.flatMap((a, i) => boxes.slice(0, i).filter(b =>
+            a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2));
+    }).length"""
+    assert tab.evaluate(met) == 0
+
+
+def test_details_open_with_the_keyboard(html, texts, watched):
+    tab = watched.open(f"{html.as_uri()}/{chapter_with_boxes(texts)}")
+    details = tab.locator("details.lmc-details").first
+    assert not details.locator("dl").is_visible()
+    details.locator("summary").focus()
+    tab.keyboard.press("Enter")
+    assert details.locator("dl").is_visible()
+
+
+def test_scales_have_words_for_who_does_not_see_them(html, texts, watched):
+    tab = watched.open(f"{html.as_uri()}/{chapter_with_boxes(texts)}")
+    scales = tab.get_by_role("img", name=re.compile("^Scale: stated "))
+    assert scales.count() == tab.locator(".lmc-claim svg.lmc-scale").count() > 0
+
+
+def test_links_to_theorems_have_the_theorem_s_number(texts):
+    head = r'id="{}">\s*<p class="admonition-title"><span class="caption-number">([^<]*?) *<'
+    seen = 0
+    for page, text in texts.items():
+        for anchor, name in re.findall(r'Proof: <a[^>]*href="#([\w-]+)"[^>]*>([^<(]*)', text):
+            number = re.search(head.format(anchor), text)
+            assert number and name.strip() == number[1].strip(), (page, anchor)
+            seen += 1
+    assert seen > 10
+
+
+def test_examples_are_parts_that_have_the_verdict():
+    records = {
+        id: {"verdict": verdict, "value": 1.0, "chapter": "12_x"} | NUMBERS
+        for id, verdict in (("Z3.limit", claims.HOLDS), ("Z4.low", claims.HOLDS), ("Z3.minimum", claims.FAILS))
+    }
+    records["Z6.gain"] = {"verdict": claims.OPEN, "value": None, "chapter": "12_x"} | NUMBERS
+    findings = Findings(claims.ledger(), records, {}, {})
+    found = {verdict: example and example["id"] for verdict, _, example in boxes.examples(findings)}
+    assert list(found) == [verdict for verdict, *_ in boxes.EXAMPLES] and set(found) == set(claims.VERDICTS)
+    assert found[claims.HOLDS] == "Z4.low" and found[claims.FAILS] == "Z3.minimum"  # a named one, and the first
+    assert found[claims.OPEN] is None and found[claims.BROKEN] is None
+
+
+def test_named_examples_are_expected_to_have_the_verdict_or_to_be_decided_at_paper_scale():
+    known = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+    for verdict, _, ids in boxes.EXAMPLES:
+        assert all(known[id].expected == verdict or verdict == claims.OPEN for id in ids)

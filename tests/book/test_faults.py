@@ -1,0 +1,267 @@
+"""Full disks, read-only folders, damaged files: one sentence that names the file and what to do, and no page of it."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from small_book import FIRST, SECOND
+
+from book.tools import products, progress, runs, sources, stopping, whole
+from book.tools.chapters import BuildError
+from lmc_helpers import claims
+from lmc_helpers.claims.judge import Verdict
+
+ALONE = shutil.which("unshare") and not subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode
+AGAIN = "then run it again: what was finished is kept"
+FULL = f"the disk is full; free some space, {AGAIN}"
+
+
+def on_a_disk(toy, options: str, *more: str, before: str = "true", cores: str = "2") -> subprocess.CompletedProcess:
+    """A build whose folder is a disk of its own."""
+    toy.path("build").mkdir(exist_ok=True)
+    command = toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", cores, *more)
+    script = f'mount -t tmpfs -o {options} none build && {{ {before}; }} && exec "$@"'
+    return subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script, "sh", *command],
+        cwd=toy.where,
+        env=toy.environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.skipif(not ALONE, reason="no disk can be mounted here")
+def test_disks(toy):
+    outcome = on_a_disk(toy, "ro")
+    readonly = f"it lies on a disk that can only be read; make it writable, {AGAIN}"
+    assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {readonly}\n")
+
+    outcome = on_a_disk(toy, "size=32k", before="head -c 32768 /dev/zero > build/filler")
+    assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {FULL}\n")
+
+    outcome = on_a_disk(toy, "size=16k")
+    assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/book.json')}: {FULL}\n")
+
+    toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)", "time.sleep(seconds)\nprint('x' * 500_000)")
+    outcome = on_a_disk(toy, "size=300k", "--no-stem")
+    running = rf"{re.escape(str(toy.path('build/running/smoke')))}/{FIRST}-\d+\.ipynb"
+    *first, last = outcome.stderr.splitlines()  # the second chapter may find the disk full as well
+    assert re.fullmatch(f"error: {FIRST}: {running}: {re.escape(FULL)}", sorted(first)[0])
+    assert last.startswith("error: the build stopped") and outcome.returncode == 1
+    assert all(line.endswith(FULL) for line in first) and "Traceback" not in outcome.stderr + outcome.stdout
+
+
+def record(part: str = "A1.value") -> dict:
+    one = Verdict(
+        part, "holds", "holds", "paper", "headline", "q", 1.0, None, 1.0, 1.0, 1, *[""] * 5, None, None, None, "0"
+    )
+    return asdict(one)
+
+
+def executed(chapter: str = FIRST, **more) -> dict:
+    run = {"chapter": chapter, "profile": "smoke", "parameters": {}, "seconds": 1.0, "device": "CPU", "commit": "0"}
+    output = {"output_type": "display_data", "data": {}, "metadata": {claims.MIME: record()}}
+    cell = {"cell_type": "code", "metadata": {}, "source": "", "outputs": [output]}
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"lmc": run | more}, "cells": [cell]}
+
+
+def test_a_whole_notebook_is_read(tmp_path):
+    path = tmp_path / f"{FIRST}.ipynb"
+    path.write_text(json.dumps(executed()))
+    assert products.notebook(path) == executed()
+
+
+def without(content: dict, *keys) -> dict:
+    for key in keys[:-1]:
+        content = content[key]
+    del content[keys[-1]]
+    return content
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda text: text[: len(text) // 2], "is cut off or damaged"),
+        (lambda text: "", "is cut off or damaged"),
+        (lambda text: "[" * 100_000, "is cut off or damaged"),
+        (lambda text: "[]", "it holds a list"),
+        (lambda text: "{}", "its format is None, not 4"),
+        (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "its format is 5, not 4"),
+        (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "its cells are not those of a notebook"),
+        (lambda text: text.replace('"lmc"', '"lmc2"'), "it does not say how it was run"),
+        (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "seconds = 'one'"),
+        (lambda text: text.replace('"device"', '"machines"'), "device is missing"),
+        (lambda text: text.replace(FIRST, SECOND), f"it is chapter {SECOND}"),
+        (lambda text: text.replace('"verdict"', '"judgement"'), "record of 'A1.value': verdict missing"),
+        (lambda text: text.replace('"value": 1.0', '"value": "1"'), "record of 'A1.value': value = '1'"),
+    ],
+)
+def test_a_damaged_notebook_is_named(tmp_path, spoil, message):
+    path = tmp_path / f"{FIRST}.ipynb"
+    path.write_text(spoil(json.dumps(executed())))
+    with pytest.raises(BuildError) as error:
+        products.notebook(path)
+    said = str(error.value)
+    assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again")
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    path = tmp_path / f"{FIRST}.ipynb"
+    path.write_bytes(b"\x00\xff" * 50)
+    with pytest.raises(BuildError, match="is cut off or damaged"):
+        products.notebook(path)
+
+
+def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_anything(toy):
+    assert toy.build("smoke", "--cores", "1").returncode == 0
+    path = toy.executed(FIRST)
+    text = path.read_text()
+    path.write_text(text[: len(text) // 2])
+    outcome = toy.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
+    assert outcome.returncode == 1 and not toy.path("build/book").exists()
+    assert outcome.stderr.startswith(f"error: {path} is cut off or damaged (") and outcome.stderr.count("\n") == 1
+
+    path.unlink()
+    toy.path("build/parsed.json").write_text('{"version": 2}')
+    toy.path("build/times/smoke.json").write_text('{"01_first": "fast", "02_second": -1}')
+    toy.path("build/book.json").write_bytes(b"\xff\x00")
+    toy.path(f"build/stamps/smoke/{SECOND}.json").write_text('{"version": 9, "everything": "as it was"}')
+    outcome = toy.build("smoke", "--no-stem")  # a stamp of another version says that its chapter is stale
+    assert sorted(toy.ran(outcome)) == [FIRST, SECOND] and outcome.returncode == 0, outcome.stderr
+
+
+@pytest.mark.parametrize("kept", ["", "[]", "3", '{"a": ', '{"01_first": 3}', "null"])
+def test_memories_that_are_none(tmp_path, monkeypatch, kept):
+    path = tmp_path / "smoke.json"
+    path.write_text(kept)
+    monkeypatch.setattr(progress, "_memory", lambda profile: path)
+    assert progress._last("smoke") == ({FIRST: 3} if "01" in kept else {})
+    assert isinstance(sources.read(path), dict)
+
+
+def test_a_checkpoint_that_cannot_be_taken_up(tmp_path):
+    path, kept = tmp_path / "0123.npz", tmp_path / ".0123.checkpoint.npz"
+    assert runs._reason(ValueError("the loss is not finite"), path) == "ValueError: the loss is not finite"
+    kept.write_bytes(b"PK")
+    for error in (ValueError(f"{kept} is no checkpoint (bad)"), KeyError("losses")):
+        said = runs._reason(error, path)
+        assert said.startswith(f"it cannot go on from {kept} (") and "remove that file, and the run starts anew" in said
+    assert runs._reason(ValueError("the loss is not finite"), path) == "ValueError: the loss is not finite"
+    assert runs._reason(OSError(errno.ENOSPC, "No space"), path) == f"{path}: {FULL}"
+
+
+REAL = """
+from lmc_helpers.data.images import load
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+
+def runs(size):
+    return [Run(MLP((64, 2, 10)), Descent(epochs=1, batch=100), DataSpec("digits", n=100 + size), seeds=(1,))]
+"""
+
+
+def test_damaged_files_of_training_and_data(trained, tmp_path):
+    """A real run of the package: its result cut off, its checkpoint cut off; a data file cut off."""
+    folder = tmp_path / "results"
+    trained.environment = trained.environment | {"LMC_RUNS": str(folder), "LMC_DATA": str(tmp_path / "data")}
+    trained.path("lmc_helpers/toys.py").write_text(REAL)
+    for chapter in (FIRST, SECOND):
+        trained.edit(f"notebooks/{chapter}.py", "toys.runs(size, 0.0)", "toys.runs(size)")
+    trained.set_parameters("smoke", first={}, second={})
+    listing = trained.run("book.tools.runs", "--profile", "smoke").stdout
+    digest = re.findall(r"^[0-9a-f]{16}", listing, re.MULTILINE)[0]
+    train = ("book.tools.runs", "first", "--profile", "smoke", "--run", digest)
+
+    folder.mkdir(exist_ok=True)
+    kept = folder / f".{digest}.checkpoint.npz"
+    kept.write_bytes(b"PK\x03\x04 cut off")
+    outcome = trained.run(*train)
+    assert outcome.returncode == 1 and outcome.stderr.count("\n") == 1
+    assert f"it cannot go on from {kept} (" in outcome.stderr and "remove that file" in outcome.stderr
+    kept.unlink()
+
+    assert trained.run(*train).returncode == 0
+    result = folder / f"{digest}.npz"
+    result.write_bytes(result.read_bytes()[:-200])
+    outcome = trained.build("smoke", "--no-stem", "--cores", "1")
+    assert outcome.returncode == 1 and not trained.executed(FIRST).exists()
+    assert f"the result {result} cannot be read" in outcome.stderr and "delete it and run again" in outcome.stderr
+
+
+def test_files_are_whole_or_as_they_were(tmp_path, monkeypatch):
+    path = tmp_path / "folder" / "a.json"
+    whole.write(path, "old")
+
+    def full(self, content):
+        path.with_name("half").write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError) as error:
+        whole.write(path, "new")
+    assert stopping.explained(error.value) == f"{path}: {FULL}" and path.read_text() == "old"
+
+
+def test_what_was_edited_during_a_build_is_told_and_stale(toy):
+    """An editor or a notebook server writes while the build runs, and takes it back."""
+    toy.path("lmc_helpers/beta.py").write_text(
+        "import pathlib\npath = pathlib.Path(__file__)\ntext = path.read_text()\n"
+        "def value():\n    path.write_text(text + '# half')\n    path.write_text(text)\n    return 2\n"
+    )
+    outcome = toy.build("smoke", "--no-stem")
+    assert outcome.returncode == 0, outcome.stderr
+    said = "edited while the build ran: lmc_helpers/beta.py; run it again to have that in the book"
+    assert said in outcome.stdout.splitlines()
+    toy.path("lmc_helpers/beta.py").write_text("def value():\n    return 2\n")
+    notebook = toy.path("notebooks/.ipynb_checkpoints/Untitled-checkpoint.ipynb")
+    notebook.parent.mkdir()
+    notebook.write_text("{")
+    outcome = toy.build("smoke", "--no-stem")
+    assert toy.ran(outcome) == [SECOND] and "edited while" not in outcome.stdout
+
+
+def test_a_reader_that_goes_away(toy):
+    command = " ".join(toy.command("book.tools.runs", "--profile", "smoke"))
+    run = subprocess.run(
+        ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
+        cwd=toy.where,
+        env=toy.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+def test_two_makes_set_up_once(tmp_path, root):
+    """Both ask for .venv at once; pip is a stand-in that takes a while and must not run twice."""
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / "book" / "tools").mkdir(parents=True)
+    for name in ("alone.py", "lock.py"):
+        shutil.copy(root / "book" / "tools" / name, tmp_path / "book" / "tools")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\ncase "$*" in *install*) echo "$*" >> log; sleep 0.5;; esac\n')
+    python.chmod(0o755)
+    half = tmp_path / ".venv" / "lib" / "half.dist-info"
+    half.mkdir(parents=True)
+    (half / "METADATA").touch()
+    both = [subprocess.Popen(["make", "-s", "setup"], cwd=tmp_path, stdout=subprocess.PIPE) for _ in range(2)]
+    said = "".join(process.communicate(timeout=60)[0].decode() for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    installed = (tmp_path / "log").read_text().splitlines()
+    steps = ("build/.first.lock", "build/.rest.lock", "--dry-run", "--no-index torch==", "-e .")  # this pip has torch
+    assert len(installed) == len(steps) and all(step in line for step, line in zip(steps, installed, strict=True))
+    assert "waiting for the process that holds build/.setup.lock" in said and said.count("Set-up:") == 1
+    assert not half.exists()
+    assert os.path.getmtime(tmp_path / ".venv" / ".installed") >= os.path.getmtime(tmp_path / "pyproject.toml")

@@ -1,0 +1,59 @@
+"""No git, a folder with blanks and umlauts, LC_ALL=C, umask 077, no HOME: the book builds all the same."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_book import FIRST, SECOND
+
+BUILD = ("-m", "book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "1")
+
+
+@pytest.fixture
+def odd(toy, tmp_path_factory) -> Path:
+    """The small book, moved to a folder whose name is no ASCII word."""
+    where = tmp_path_factory.mktemp("räume und so") / "ein (zwei) 'drei' & 100%"
+    toy.where.rename(where)
+    return where
+
+
+@pytest.fixture
+def bare(tmp_path_factory) -> dict[str, str]:
+    """An environment that holds only the locale C and a PATH on which there are shells and hardly more: no git."""
+    tools = tmp_path_factory.mktemp("tools")
+    for name in ("sh", "bash", "which", "env"):
+        if found := shutil.which(name):
+            (tools / name).symlink_to(found)
+    return {"PATH": str(tools), "LC_ALL": "C"}
+
+
+def run(where: Path, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess:
+    """Python's arguments there, with umask 077."""
+    command = [sys.executable, *arguments]
+    return subprocess.run(
+        command, cwd=where, env=environment, umask=0o077, capture_output=True, text=True, encoding="utf-8", timeout=300
+    )
+
+
+def test_chapters_are_executed(odd, bare):
+    done = run(odd, bare, *BUILD)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = odd / "build" / "executed" / "smoke"
+    assert sorted(path.stem for path in made.glob("*.ipynb")) == [FIRST, SECOND]
+    again = run(odd, bare, *BUILD)
+    assert again.returncode == 0 and ": running" not in again.stdout
+
+
+def test_what_is_wrong_is_still_said_in_one_sentence(odd, bare):
+    (odd / "notebooks" / f"{SECOND}.py").write_text("x = (\n", encoding="utf-8")
+    done = run(odd, bare, *BUILD)
+    assert done.returncode == 1
+    assert f"error: {SECOND}.py, line 1" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_confirmatory_run_says_that_it_needs_git(odd, bare):
+    done = run(odd, bare, "-m", "book.tools.confirm", "--profile", "smoke")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: git is not installed") and "Traceback" not in done.stderr

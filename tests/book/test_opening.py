@@ -1,0 +1,61 @@
+"""The top of a chapter's page: its number and its times."""
+
+import pytest
+
+from book.tools import opening, sphinx_numbers
+
+
+def text(source: str) -> dict:
+    return {"cell_type": "markdown", "source": source, "metadata": {}}
+
+
+def code(source: str, *tags: str) -> dict:
+    return {"cell_type": "code", "source": source, "metadata": {"tags": list(tags)}, "outputs": []}
+
+
+def chapter(*cells: dict, seconds: float = 12.4, profile: str = "laptop") -> dict:
+    run = {"chapter": "12_overlap_theorem", "seconds": seconds, "profile": profile}
+    return {"cells": list(cells), "metadata": {"lmc": run}}
+
+
+def test_the_number_stands_before_the_title_and_nowhere_else():
+    made = opening.complete(chapter(code("# a comment"), text("# The theorem\n\nText."), text("# Another")), {})
+    assert [cell["source"] for cell in made["cells"]] == ["# a comment", "# 12 The theorem\n\nText.", "# Another"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "minutes"),
+    [
+        ([], 1),
+        ([text("word " * 1000)], 5),
+        ([text("$$\nx\n$$\n" * 40)], 2),
+        ([code("x = 1\n" * 120)], 3),
+        ([code("x = 1\n" * 4000, "hide-input"), code("x = 1\n" * 4000, "remove-cell")], 1),
+        ([text("word " * 400), code("x = 1\n" * 80)], 4),
+        ([text("$\\alpha\\beta\\gamma$ " * 400)], 2),
+        ([text("word " * 400 + "\n```{admonition} Solution\n:class: dropdown\n" + "word " * 4000 + "\n```\nword")], 2),
+    ],
+)
+def test_minutes_of_reading(cells, minutes):
+    assert opening.reading_minutes(chapter(*cells)) == minutes
+
+
+@pytest.mark.parametrize(
+    ("seconds", "profile", "paper", "said"),
+    [
+        (12.4, "laptop", {}, "Running: 12 s at profile laptop."),
+        (12.4, "laptop", {"12_overlap_theorem": 5400.0}, "Running: 12 s at profile laptop, 90 min at paper scale."),
+        (7300.0, "paper", {"12_overlap_theorem": 5400.0}, "Running: 2 h at profile paper."),
+        (0.01, "smoke", {"13_algorithm_1": 5400.0}, "Running: 1 s at profile smoke."),
+    ],
+)
+def test_times_are_told_where_the_chapter_asks(seconds, profile, paper, said):
+    made = opening.complete(chapter(text("You need: nothing. {{ times }}"), seconds=seconds, profile=profile), paper)
+    assert made["cells"][0]["source"] == f"You need: nothing. Reading: about 1 min. {said}"
+
+
+def test_theorems_and_figures_count_within_their_chapter():
+    global_numbers = {"theorem": {"thm-b": (31,), "def-a": (29,), "lem": (30,)}, "figure": {}}
+    here = sphinx_numbers.by_chapter("book/executed/45_coherence", global_numbers)
+    assert here == {"theorem": {"def-a": (45, 1), "lem": (45, 2), "thm-b": (45, 3)}, "figure": {}}
+    assert sphinx_numbers.by_chapter("book/figures", global_numbers) is global_numbers

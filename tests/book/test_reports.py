@@ -1,0 +1,109 @@
+"""The reports on the papers: what they say of open parts and of confirmed ones, and the printing."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from browser import absent
+from oracles.ledger import BASE, SHARPER, claim, write
+from oracles.notebooks import whole
+
+from book.tools import browser, chapters, findings, reports, sources
+from lmc_helpers import claims
+
+CHAPTER = "11_exact_loss"
+OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours} hours of one core"}
+
+
+def glued(**numbers: str) -> dict:
+    outputs = [
+        {"data": {"application/papermill.record/text/plain": f"'{text}'"}, "metadata": {"scrapbook": {"name": name}}}
+        for name, text in numbers.items()
+    ]
+    return {
+        "cells": [{"outputs": [*outputs, {"data": {"text/plain": "7"}, "metadata": {}}]}, {"cell_type": "markdown"}]
+    }
+
+
+def test_numbers_are_those_that_a_chapter_glued():
+    assert reports.numbers(glued(hours="12", price="3 s")) == {"hours": "12", "price": "3 s"}
+
+
+def test_a_price_whose_number_is_missing_is_none():
+    assert reports.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert reports.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert reports.priced("nothing", {}) == "nothing" and reports.priced("", {}) == ""
+
+
+@pytest.fixture
+def known(tmp_path, monkeypatch):
+    """Findings of a toy paper with a result of each kind, beside a chapter that glued a price."""
+    parts = {
+        "true": BASE,
+        "again": BASE | {"quantity": "y"},  # the same words at the same place, measured otherwise
+        "more": SHARPER | {"statement": "It is two, nearly"},
+        "open": OPEN,
+        "detail": OPEN | {"weight": "detail"},
+        "own": BASE | {"whose": "ours"},
+    }
+    ledger = claims.ledger(write(tmp_path, {"T1": claim("T", parts=parts)}))
+    here = {id: {"verdict": part.expected} for id, part in ledger["T1"].parts.items()}
+    record = {"verdict": "holds", "chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01"}
+    there = {"T1.true": record, "T1.again": record, "T1.own": record}
+    path = tmp_path / f"{CHAPTER}.ipynb"
+    path.write_text(json.dumps(whole(CHAPTER, glued(hours="12"))), encoding="utf-8")
+    monkeypatch.setattr(reports, "executed", lambda profile: [path])
+    return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
+
+
+def test_a_report_has_each_result_where_it_belongs(known):
+    report = reports.content(known, "T", "laptop")
+    assert [s.part.id for s in report["holding"]] == ["T1.again", "T1.more"]  # in the order of the ledger
+    assert [s.part.id for s in report["sharper"]] == ["T1.more"]
+    assert [(s.part.id, price) for s, price in report["undecided"]] == [("T1.open", "12 hours of one core")]
+    assert report["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
+    assert report["unconfirmed"] == 3 and report["results"] == []
+
+
+def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
+    del known.where["T1.open"]
+    assert [price for _, price in reports.content(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
+
+
+def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glues():
+    where = findings.checked_in(sources.Sources())
+    for claim_ in claims.ledger().values():
+        names = {where[id] for id in claim_.parts if id in where}
+        text = "".join((chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in names)
+        for part in claim_.parts.values():
+            for name in reports.NAME.findall(part.price):
+                stem = name.partition("_")[0]
+                assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
+
+
+def test_without_a_browser_the_error_is_one_line(known, tmp_path, monkeypatch, capsys):
+    page = tmp_path / "html" / "book" / "reports" / "T.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>", encoding="utf-8")
+    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    assert reports.main(["--html", str(tmp_path / "html"), "--out", str(tmp_path / "out")]) == 1
+    assert re.fullmatch(r"error: no Chromium [^\n]+\n", capsys.readouterr().err)
+
+
+def test_without_a_book_the_error_says_what_to_run(tmp_path, capsys):
+    assert reports.main(["--html", str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().err.endswith("run: make book\n")
+
+
+def test_a_report_is_printed_without_addresses_of_this_machine(html, root, tmp_path):
+    if not browser.path():
+        absent("no browser: install chromium to print the reports")
+    command = [sys.executable, "-m", "book.tools.reports", "--html", str(html), "--out", str(tmp_path), "--paper", "P"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{tmp_path / 'P.pdf'}\n"
+    content = (tmp_path / "P.pdf").read_bytes()
+    assert content.startswith(b"%PDF") and len(content) > 20_000
+    addresses = re.findall(rb"/URI \(([^)]*)\)", content)
+    assert addresses and all(address.startswith(b"https://") for address in addresses)

@@ -1,0 +1,51 @@
+"""What a tool says when it fails, in one line, and its exit status."""
+
+import errno
+
+import pytest
+
+from book.tools import machines, stopping, sweep
+from book.tools.chapters import BuildError
+
+FULL = OSError(errno.ENOSPC, "No space left on device", "book/recorded/sweep-smoke.json")
+SAID = f"error: book/recorded/sweep-smoke.json: {stopping.ADVICE[errno.ENOSPC]}\n"
+
+
+def raising(error):
+    def act(*arguments, **named):
+        raise error
+
+    return act
+
+
+@pytest.mark.parametrize(("given", "status"), [(None, 0), (0, 0), (1, 1), (3, 3)])
+def test_an_act_may_give_its_status(given, status, capsys):
+    assert stopping.status(lambda: given) == status
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (BuildError("mend it"), 1, "error: mend it\n"),
+        (FULL, 1, SAID),
+        (KeyboardInterrupt(), 130, f"{stopping.KEPT}\n"),
+    ],
+)
+def test_what_fails_or_is_interrupted_is_one_line(error, status, said, capsys):
+    assert stopping.status(raising(error)) == status
+    assert capsys.readouterr() == ("", said)
+
+
+@pytest.mark.parametrize("tool", [sweep, machines])
+def test_runs_that_cannot_be_stored_are_one_line(tool, monkeypatch, capsys):
+    monkeypatch.setattr(tool, "run", raising(FULL))
+    assert tool.main([]) == 1
+    assert capsys.readouterr() == ("", SAID)
+
+
+@pytest.mark.parametrize("found", [0, 1])
+def test_a_contradiction_is_the_status_of_a_sweep(found, monkeypatch):
+    monkeypatch.setattr(sweep, "run", lambda *arguments, **where: {})
+    monkeypatch.setattr(sweep, "report", lambda content, profile: found if profile == "smoke" else 2)
+    assert sweep.main(["--profile", "smoke"]) == found

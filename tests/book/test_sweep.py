@@ -1,0 +1,136 @@
+"""Sweeps of the small book: which runs there are, what is stored, what is named, what is not done again."""
+
+import hashlib
+import json
+import subprocess
+
+import pytest
+
+from book.tools import build, listing
+from book.tools.chapters import BuildError
+
+FIRST, SECOND = "01_first", "02_second"
+ONCE = """
+from pathlib import Path
+
+def value():
+    ran = Path("build/ran-{name}")
+    before = ran.exists()
+    ran.touch()
+    {then}
+    return {right}
+"""
+
+
+@pytest.fixture
+def clone(toy):
+    """The small book as a clone with one commit."""
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", str(toy.where), *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit():
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "a commit")
+        return git("rev-parse", "HEAD")
+
+    def sweep(seeds, *more):
+        return toy.run("book.tools.sweep", "--seeds", str(seeds), "--cores", "1", *more)
+
+    toy.path(".gitignore").write_text("build/\n.snakemake/\n__pycache__/\n")
+    git("init", "--quiet")
+    git("config", "user.name", "a")
+    git("config", "user.email", "a@b")
+    toy.commit, toy.sweep = commit, sweep
+    toy.stored = lambda: json.loads(toy.path("book/recorded/sweep-smoke.json").read_text())
+    return toy
+
+
+def started(outcome) -> list[str]:
+    return sorted(line.partition(":")[0] for line in outcome.stdout.splitlines() if ": running at " in line)
+
+
+def test_the_whole_life_of_a_sweep(clone):
+    head = clone.commit()
+    done = clone.sweep(2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert started(done) == [f"{chapter}.{k}" for chapter in (FIRST, SECOND) for k in (1, 2)]
+    for chapter, part in ((FIRST, "A1.value"), (SECOND, "B1.value")):
+        entry = clone.stored()[chapter]
+        for k, run in enumerate(entry["runs"], start=1):
+            digest = hashlib.sha256(f"{head}.{k}:{chapter}".encode()).digest()
+            assert run["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1) and run["variant"] == f"{head}.{k}"
+            assert head.startswith(run["commit"]) and run["python"] and run["versions"]["torch"] and run["machine"]
+        assert [one["verdict"] for one in entry["parts"][part]] == ["holds"] * 2
+        assert set(entry["criteria"]) == {part} and len(entry["code"]) == 16
+
+    assert started(clone.sweep(2)) == []
+    refused = clone.sweep(3)
+    assert refused.returncode == 1 and "needs a clean commit" in refused.stderr and "Traceback" not in refused.stderr
+    clone.commit()
+    done = clone.sweep(3)
+    assert started(done) == [f"{FIRST}.3", f"{SECOND}.3"], done.stdout + done.stderr
+    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{head}.{k}" for k in (1, 2, 3)]
+
+    clone.edit("lmc_helpers/gamma.py", "return 1", "return 2 - 1")
+    later = clone.commit()
+    done = clone.sweep(2)
+    assert started(done) == [f"{FIRST}.1", f"{FIRST}.2"], done.stdout + done.stderr
+    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{later}.{k}" for k in (1, 2)]
+    assert len(clone.stored()[SECOND]["runs"]) == 3
+
+
+def test_what_seeds_decide_differently_or_stop_at_is_named_and_the_status_is_1(clone):
+    clone.path("lmc_helpers/beta.py").write_text(ONCE.format(name="beta", then="if before: return 7", right=2))
+    fails = "if before: raise ArithmeticError('a planted fault')"
+    clone.path("lmc_helpers/gamma.py").write_text(ONCE.format(name="gamma", then=fails, right=1))
+    clone.commit()
+    done = clone.sweep(2)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert f"error: B1.value ({SECOND}) is decided differently: " in done.stderr, done.stdout + done.stderr
+    assert "holds 1/2" in done.stderr and "fails 1/2" in done.stderr
+    assert f"error: {FIRST}.2 failed: ArithmeticError: a planted fault" in done.stderr
+    assert "is exact and depends on the seed, 2 to 7, and its quantity does not say over what" in done.stderr
+    assert [len(clone.stored()[chapter]["runs"]) for chapter in (FIRST, SECOND)] == [1, 2]
+
+
+def test_what_cannot_be_swept_is_one_clear_error(clone):
+    clone.commit()
+    for arguments, said in (
+        ((1,), "SEEDS = 1; allowed: 2 or more"),
+        ((2, "third"), "chapter 'third' does not exist; allowed: first, second"),
+    ):
+        done = clone.sweep(*arguments)
+        assert done.returncode == 1 and done.stderr.startswith("error: ") and said in done.stderr
+        assert "Traceback" not in done.stderr
+    clone.path("book/recorded").mkdir()
+    clone.path("book/recorded/sweep-smoke.json").write_text('{"01_first": {"code": 1}}')
+    done = clone.sweep(2)
+    assert done.returncode == 1 and "book/recorded/sweep-smoke.json" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_training_runs_follow_the_seed_of_the_sweep_and_are_left_to_the_chapter_in_a_setting():
+    commit = 40 * "b"
+    own, second, third = (
+        listing.parameters("51_width_barriers", "smoke", v)["seed"] for v in ("", f"{commit}.2", f"{commit}.3")
+    )
+    digest = hashlib.sha256(f"{commit}.2:51_width_barriers".encode()).digest()
+    assert second == int.from_bytes(digest[:4]) % (2**32 - 1) and len({own, second, third}) == 3
+    assert listing.parameters("51_width_barriers", "smoke", "@two_threads")["seed"] == own
+    assert listing.jobs("smoke", "@two_threads") == {}
+
+
+@pytest.mark.parametrize(("executor", "expected"), [("local", [["a"], ["b"]]), ("slurm", [["a", "b"]])])
+def test_here_one_build_a_variant_on_a_cluster_one_for_all(monkeypatch, tmp_path, executor, expected):
+    seen = []
+
+    def stand_in(profile, out, target, others, executor, cores):
+        seen.append(list(others))
+        if "a" in others:
+            raise BuildError("a fails")
+
+    monkeypatch.setattr(build, "build", stand_in)
+    with pytest.raises(BuildError, match="a fails"):
+        build.each("smoke", tmp_path, {"a": ["01_first"], "b": ["02_second"]}, executor=executor, cores=1)
+    assert seen == expected

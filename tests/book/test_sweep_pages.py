@@ -1,0 +1,72 @@
+"""The statistics page: what it says of sweeps that were recorded, that are out of date, or that were not made."""
+
+import pytest
+
+from book.tools import pages, records, sources, sweep_pages
+from book.tools.sweep_records import Chapter, Measured, Record, Run
+from lmc_helpers import claims
+
+CHAPTER = "12_overlap_theorem"
+COMMIT = 40 * "a"
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RECORDED", tmp_path)
+    return tmp_path
+
+
+def chapter(verdicts, variants, code=None):
+    now = sources.Sources().confirmed(CHAPTER, "smoke")
+    ran = {"seed": 1, "seconds": 1.0, "commit": "bbbb", "date": "2026-01-01", "device": "CPU", "machine": "x86_64"}
+    runs = [Run(variant=variant, python="3.12.1", versions={}, **ran) for variant in variants]
+    id = "Z3.exact"
+    part = claims.part(id)
+    value = {"value": 0.0, "stderr": 1e-4, "low": -3e-4, "high": 3e-4, "n": part.min_samples, "place_sharper": None}
+    parts = {id: [Measured(verdict=verdict, **value) for verdict in verdicts]}
+    criteria = {k: v for k, v in now.items() if k != "code"}
+    return Chapter(code=code or now["code"], criteria=criteria, runs=runs, parts=parts)
+
+
+def page() -> str:
+    known = sweep_pages.content([{"python": "3.11.7"}])
+    return pages.environment().get_template("sweeps.md").render(known)
+
+
+def test_without_a_record_the_page_says_so(recorded):
+    text = page()
+    assert "No sweep is recorded." in text and "No run in other settings is recorded." in text
+    assert "| 3.11 | the chapters, 3.11.7 |" in text and "| 3.13 | not tested |" in text
+
+
+def test_a_sweep_with_its_provenance_and_contradictions(recorded):
+    seeds = [f"{COMMIT}.1", f"{COMMIT}.2"]
+    Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "fails"], seeds)})
+    text = page()
+    assert "| `Z3.exact` | holds 1/2, fails 1/2 | 0 | 0 |" in text and "**decided differently**" in text
+    assert f"- Z3.exact ({CHAPTER}) is decided differently".replace("_", "\\_") in text
+    assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01, CPU, x86\\_64, Python 3.12.1 | up to date |" in text
+    assert "| 3.12 | the chapters, 3.12.1 |" in text
+    Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, code=16 * "0")})
+    assert "| out of date: criteria or code have changed since |" in page()
+
+
+def test_settings_stand_in_a_table(recorded):
+    Record("machines", "smoke").write(
+        {CHAPTER: chapter(["holds", "holds", "fails"], ["", "@two_threads", "@openblas"])}
+    )
+    text = page()
+    assert "| 2 threads | 1 | 1 | none | – | 0 (Z3.exact) | none |" in text
+    assert "| NumPy's OpenBLAS instead of torch's MKL | 1 | 0 | Z3.exact |" in text
+
+
+def test_every_setting_of_the_book_is_read():
+    assert sweep_pages.variants.settings().settings
+
+
+def test_what_is_written_is_read_again_one_measurement_a_line(recorded):
+    record, written = Record("sweep", "smoke"), {CHAPTER: chapter(["holds", "open"], [f"{COMMIT}.1", f"{COMMIT}.2"])}
+    record.write(written)
+    assert record.read() == written
+    lines = record.path.read_text(encoding="utf-8").splitlines()
+    assert sum('"verdict"' in line for line in lines) == 2 and sum('"variant"' in line for line in lines) == 2

@@ -1,0 +1,101 @@
+"""The built pages in a real browser with the network refused, for the tests that open them."""
+
+import functools
+import http.server
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from book.tools import browser as installed
+
+
+def absent(reason: str):
+    if os.environ.get("CI"):
+        pytest.fail(f"{reason}; CI never skips the page tests")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def html(root) -> Path:
+    folder = root / "build" / "test-book" / "_build" / "html"
+    if not (folder / ".built").exists():
+        absent("no test book: run `make test`, which builds one")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(html) -> list[str]:
+    found = [path.relative_to(html).as_posix() for path in html.rglob("*.html")]
+    return sorted(name for name in found if not name.endswith("webpack-macros.html"))
+
+
+@pytest.fixture(scope="module")
+def served(html):
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(html)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not installed.path():
+        absent("no browser: install chromium to test the pages")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=installed.path(), args=installed.flags("127.0.0.1"))
+        yield launched
+        launched.close()
+
+
+class Watched:
+    """A tab that remembers every request, failure and console error."""
+
+    def __init__(self, browser, width: int = 1280):
+        self.tab = browser.new_page(viewport={"width": width, "height": 900})
+        self.requests, self.trouble = [], []
+        self.tab.on("request", lambda r: self.requests.append(r.url))
+        self.tab.on("requestfailed", self.failed)
+        self.tab.on("response", lambda r: self.trouble.append(f"{r.status}: {r.url}") if r.status >= 400 else None)
+        self.tab.on("pageerror", lambda e: self.trouble.append(f"script: {e}"))
+        self.tab.on("console", lambda m: self.trouble.append(f"console: {m.text}") if m.type == "error" else None)
+
+    def failed(self, request):
+        if request.failure != "net::ERR_ABORTED":  # the browser's own word for leaving a page early
+            self.trouble.append(f"{request.failure}: {request.url}")
+
+    def open(self, url: str):
+        self.tab.goto(url, wait_until="load")
+        if re.fullmatch(r"http://[^/]+/index.html|file:.*/html/index.html", url):  # it only sends the reader on
+            self.tab.wait_for_url("**/book/index.html")
+        self.tab.evaluate("() => window.MathJax && MathJax.startup ? MathJax.startup.promise : null")
+        self.tab.evaluate("() => document.fonts.ready.then(() => null)")
+        return self.settle()
+
+    def settle(self):
+        """Wait until nothing is under way: leaving a page earlier would abort its last requests."""
+        self.tab.wait_for_load_state("networkidle")
+        return self.tab
+
+
+@pytest.fixture
+def watched(browser):
+    watch = Watched(browser)
+    yield watch
+    watch.tab.close()
+
+
+@pytest.fixture
+def phone(browser):
+    watch = Watched(browser, width=390)
+    yield watch
+    watch.tab.close()

@@ -1,0 +1,72 @@
+"""A box as text, to the last character: what reference outputs are compared by."""
+
+import pytest
+from oracles.ledger import BASE, CORRECTED, SHARPER, parse_part
+
+from lmc_helpers import claims
+from lmc_helpers.claims.judge import judge
+from lmc_helpers.claims.lines import rounded, text, with_error
+
+
+def test_a_box_as_text():
+    part = parse_part("T1.a", CORRECTED | {"sampled": True})
+    assert text(part, judge(part, 3.04321, stderr=0.012, n=10, again=lambda: (3.0, 0.01))).splitlines() == [
+        "T1.a       x",
+        "stated by  the paper: eq. (1) (headline)",
+        "measured   3.043 ± 0.012, in [3.004, 3.083] (n = 10)",
+        "printed    = 2 ± 0.1  [rejected]",
+        "corrected  in [2.9, 3.1]  [met]",
+        "rival      2.5: five halves",
+        "verdict    false as printed, corrected",
+    ]
+
+
+def test_a_box_of_a_reading_and_one_of_ours():
+    sampled = BASE | {"sampled": True, "weight": "detail"}
+    read = parse_part("T1.a", sampled | {"whose": "reading", "reading": "as the mean"})
+    assert text(read, judge(read, 2.0, interval=(1.912345, 2.2), n=5)).splitlines() == [
+        "T1.a       x",
+        "stated by  the paper, as we read it: eq. (1) (detail)",
+        "reading    as the mean",
+        "measured   2 in [1.91, 2.2] (n = 5)",
+        "read as    = 2 ± 0.1  [not decided]",
+        "rival      2.5: five halves",
+        "verdict    open (not decided: the interval reaches across the criterion's border)",
+    ]
+    ours = parse_part("T1.a", BASE | {"whose": "ours", "expected": "open", "reason": "r"})
+    shown = text(ours, judge(ours, 2.0, n=5))
+    assert "stated by  this book: eq. (1)\n" in shown and "criterion  = 2 ± 0.1  [met]" in shown
+    assert "printed" not in shown and shown.endswith("verdict    holds (the ledger left it open)")
+
+
+def test_a_box_of_what_is_sharper():
+    part = parse_part("T1.a", SHARPER)
+    assert "sharper    = 2 ± 0.01  [met]" in text(part, judge(part, 2.0, n=1))
+
+
+def test_nothing_is_shown_or_stored_of_what_was_not_run():
+    part = parse_part("T1.a", BASE)
+    verdict = judge(part, 12345.0, n=0)
+    assert verdict.value is None and verdict.verdict == claims.OPEN
+    seen = text(part, verdict)
+    assert "not run" in seen and "12345" not in seen and "[" not in seen
+
+
+@pytest.mark.parametrize(
+    ("value", "stderr", "shown"),
+    [
+        (0.1234567, 0.004, "0.123 ± 0.004"),
+        (0.1234567, 0.0149, "0.123 ± 0.015"),
+        (1.0, 0.0996, "1.00 ± 0.10"),
+        (5, 3, "5 ± 3"),
+        (123.4, 15, "123 ± 15"),
+        (-1.5e7, 2.2e5, "(-1.50 ± 0.02)e+07"),
+        (1e-9, 4e-8, "(0 ± 4)e-08"),
+    ],
+)
+def test_values_have_the_digits_that_their_errors_support(value, stderr, shown):
+    assert with_error(value, stderr) == shown
+
+
+def test_small_values_are_shown_as_rounding():
+    assert rounded(-3e-17, 4, floor=1e-12) == "< 1e-12"

@@ -1,0 +1,43 @@
+"""The room as a whole: checks give nothing, need nothing of the package, and say what they found in a few words."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers import expect
+from lmc_helpers.expect.refusal import short
+
+FILES = sorted(Path(inspect.getfile(expect)).parent.glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(torch.ones(2, 3), "a tensor of shape (2, 3)"), (np.ones(4), "an array of shape (4,)"), ("W", "'W'")],
+)
+def test_a_value_in_a_few_words(value, said):
+    assert short(value) == said
+
+
+def test_a_long_value_is_cut():
+    assert short(list(range(99))) == "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16..."
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_other_room_is_imported(path):
+    """The digests of what is computed leave this one out: it may bring in no other."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    ours = {module for module in modules if module.startswith("lmc_helpers")}
+    assert all(module.startswith("lmc_helpers.expect.") for module in ours)
+
+
+@pytest.mark.parametrize("name", expect.__all__)
+def test_every_check_returns_nothing(name):
+    (node,) = ast.parse(inspect.getsource(getattr(expect, name))).body
+    assert isinstance(node.returns, ast.Constant) and node.returns.value is None
+    assert not [r for r in ast.walk(node) if isinstance(r, ast.Return) and r.value is not None]

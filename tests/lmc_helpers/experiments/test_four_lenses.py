@@ -1,0 +1,95 @@
+"""Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal."""
+
+import math
+
+import pytest
+import torch
+
+from lmc_helpers.experiments.four_lenses import CLASSES, RATE, classifier_loss, descend, draw_pairs, with_bias
+
+
+def problem(n=30, d=6):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(n, d, dtype=torch.float64, generator=generator)
+    return with_bias(x), torch.randint(CLASSES, (n,), generator=generator)
+
+
+def as_double(pairs):
+    return type(pairs)(pairs.raw.double(), pairs.F.double(), pairs.D.double())
+
+
+def test_the_loss_is_that_of_torch_s_layers():
+    x, labels = problem()
+    theta = draw_pairs(2, 5, 6, seed=3).theta
+    found = classifier_loss(x, labels)(theta)
+    assert found.shape == (2, 2)
+    for k in range(2):
+        for end in range(2):
+            first, last = torch.nn.Linear(6, 5).double(), torch.nn.Linear(5, CLASSES, bias=False).double()
+            with torch.no_grad():
+                first.weight.copy_(theta[k, end, :, :6])
+                first.bias.copy_(theta[k, end, :, 6])
+                last.weight.copy_(theta[k, end, :, 7:].T)
+            z = last(torch.relu(first(x[:, :6])))
+            torch.testing.assert_close(found[k, end], torch.nn.functional.cross_entropy(z, labels))
+
+
+def test_the_start_has_its_variances_and_shares_what_is_fixed():
+    pairs = draw_pairs(200, 8, 32, seed=1, sigma=0.5)
+    assert pairs.raw.shape == (200, 2, 8, 43) and pairs.F.shape == pairs.D.shape == (200, 1, 8, 43)
+    assert ((pairs.D[..., :32] == 0).sum(dim=-1) == 16).all() and (pairs.D[..., 32:] == 1).all()
+    assert (pairs.F[pairs.D == 1] == 0).all() and (pairs.raw[..., 32] == 0).all()
+    for values, scale in (
+        (pairs.F[pairs.D == 0], 0.5),
+        (pairs.raw[..., :32], math.sqrt(2 / 32)),
+        (pairs.raw[..., 33:], math.sqrt(1 / 8)),
+    ):
+        assert abs(values.std().item() / scale - 1) < 4.5 / math.sqrt(2 * values.numel())
+    assert (pairs.theta[:, 0] == pairs.theta[:, 1])[(pairs.D == 0)[:, 0]].all()
+
+
+def test_the_descent_of_each_network_is_a_plain_one():
+    (x, labels), gamma, steps = problem(), 0.01, 25
+    start = as_double(draw_pairs(2, 5, 6, seed=4, sigma=1.0))
+    found = descend(start, classifier_loss(x, labels), steps, gamma)
+    for k, end in ((0, 1), (1, 0)):
+        raw = start.raw[k, end].clone().requires_grad_()
+        m = v = torch.zeros_like(raw)
+        for t in range(steps):
+            theta = start.F[k, 0] + start.D[k, 0] * raw
+            z = torch.relu(x @ theta[:, :7].T) @ theta[:, 7:]
+            value = torch.nn.functional.cross_entropy(z, labels) + gamma / 2 * raw.square().sum()
+            (g,) = torch.autograd.grad(value, raw)
+            m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+            rate = RATE * (1 + math.cos(math.pi * t / steps)) / 2
+            step = rate * m / (1 - 0.9 ** (t + 1)) / ((v / (1 - 0.999 ** (t + 1))).sqrt() + 1e-8)
+            raw = (raw.detach() - step).requires_grad_()
+        torch.testing.assert_close(found.raw[k, end], raw.detach(), rtol=1e-9, atol=1e-11)
+        fixed = start.D[k, 0] == 0
+        assert (found.theta[k, end][fixed] == start.F[k, 0][fixed]).all()
+
+
+def test_neurons_that_are_held_equal_stay_so():
+    x, labels = problem()
+    start, loss = as_double(draw_pairs(2, 5, 6, seed=5)), classifier_loss(x, labels)
+    places = torch.tensor([0, 1, 1, 3, 4]).expand(2, 2, 5)
+    end = descend(start, loss, 40, 0.0, places).theta
+    assert (end[..., 1, :] == end[..., 2, :]).all() and (end[..., 0, :] != end[..., 1, :]).any()
+    small = torch.cat([start.theta[..., [0, 1, 3, 4], :]], dim=-2)
+    small[..., 1, 7:] *= 2  # the same function with four neurons
+    held = torch.take_along_dim(start.theta, places[..., None], dim=-2)
+    torch.testing.assert_close(loss(held), loss(small))
+    assert (loss(end) < loss(held)).all()
+
+
+def test_wrong_arguments_are_named():
+    x, labels = problem()
+    with pytest.raises(ValueError, match="labels"):
+        classifier_loss(x, labels[:3])
+    with pytest.raises(ValueError, match="neurons = 0"):
+        draw_pairs(1, 0, 6, seed=1)
+    loss, start = classifier_loss(x, labels), as_double(draw_pairs(1, 3, 6, seed=1))
+    with pytest.raises(ValueError, match="steps = -1"):
+        descend(start, loss, -1, 0.0)
+    with pytest.raises(ValueError, match="not finite"):
+        descend(start, lambda theta: loss(theta) * math.nan, 2, 0.0)

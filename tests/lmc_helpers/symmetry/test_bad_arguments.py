@@ -1,0 +1,232 @@
+"""Bad arguments for every public function of the room: an error that names the argument, never a number."""
+
+import math
+
+import torch
+from bad_arguments import (
+    Flag,
+    Function,
+    Integer,
+    Named,
+    Number,
+    Other,
+    Row,
+    Tensor,
+    Text,
+    cases,
+    normal,
+    refused,
+    rows,
+    runs,
+    without_a_row,
+)
+
+from lmc_helpers.seeds import normal_stream
+from lmc_helpers.symmetry import (
+    chord_bound,
+    curves,
+    group_actions,
+    homogeneous_net,
+    matrix_logarithm,
+    orbit_chords,
+    orbit_distance,
+    orbit_turns,
+    rescaling,
+    trained_maps,
+)
+
+GRID = torch.linspace(0, 1, 5, dtype=torch.float64)
+M = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64)
+EYE = torch.eye(2, dtype=torch.float64)
+W = normal(2, 3), normal(1, 2, seed=2)  # W_1 (h, n) and W_2 (m, h)
+MANY = W[0].expand(2, 2, 3).clone(), W[1].expand(2, 1, 2).clone()  # the same twice
+LAYERS = normal(2, 3), normal(3, 4, seed=2)  # W_l (o, h) and W_{l−1} (h, d)
+TIMES = Tensor(GRID, free=(-1,), batch=False)
+FREE = ((-1,), (-2,))  # n and m
+ACTION = Other(group_actions.GeneralLinear(), {"a string": "GL", "nothing": None})
+LINEAR = Other(ACTION.value, ACTION.wrong | {"not linear": group_actions.PseudoInverse(torch.tanh, EYE)})
+SEED = Integer(1, least=0, most=2**32 - 1)
+K = Number(2.0, least=0)
+POSITIVE = Number(0.5, least=0)
+NAMES = {"a string": "n", "nothing": None}
+SIZES = {"a zero": (2, 0, 3, 4), "three": (2, 5, 3), "a fraction": (2, 5.5, 3, 4), "nothing": None, "a number": 4}
+GROUP = Tensor(M + 2 * EYE)
+
+
+def factors(*free):
+    return Tensor(W[0], free=free)
+
+
+def numbers(value, least=None):
+    """A number or a tensor of them."""
+    bad = {"nan": math.nan, "inf": math.inf, "a string": "1", "nothing": None, "complex": 1j}
+    bad |= {"a tensor with nan": torch.tensor([1.0, math.nan]), "meta": torch.ones(1, device="meta")}
+    return Other(
+        value, bad | ({} if least is None else {"too small": least - 0.5, "one too small": GRID + least - 0.5})
+    )
+
+
+TABLE = [
+    Row(chord_bound.curvature, {"velocity": Tensor(normal(2)), "acceleration": Tensor(normal(2, seed=2))}),
+    Row(chord_bound.arc_height, {"kappa": numbers(0.5, 0), "chord": numbers(4.0, 0)}),
+    Row(chord_bound.chord_bound, {"kappa": numbers(0.5, 0), "chord": numbers(1.0, 0), "length": numbers(2.0, 0)}),
+    Row(chord_bound.distance_between_ends, {"path": Tensor(normal(5, 2), free=(-1, -2))}),
+    Row(
+        chord_bound.distance_to_curve,
+        {"points": Tensor(normal(3, 2), free=(-2,)), "curve": Tensor(normal(5, 2), free=(-2,))},
+    ),
+    Row(
+        chord_bound.random_plane_curves,
+        {"number": Integer(2, least=1), "steps": Integer(9, least=7), "seed": SEED, "pieces": Integer(6, least=1)},
+    ),
+    Row(
+        chord_bound.network_neck,
+        {"phi": Tensor(GRID, free=(-1,), few=False, empty=False), "delta": POSITIVE, "size": POSITIVE},
+    ),
+    Row(chord_bound.curvature_bound, {"delta": Number(0.02, least=0), "size": POSITIVE}),
+    Row(chord_bound.lipschitz_loss, {"w": Tensor(normal(4)), "delta": POSITIVE}),
+    Row(
+        chord_bound.planar_neck,
+        {"theta": Tensor(GRID, free=(-1,), few=False, empty=False), "e": Number(0.5, least=0, most=1)},
+    ),
+    Row(curves.flatten, {"w": Named(W, {"numbers": False, "empty": False}, free=FREE)}),
+    Row(
+        curves.curve,
+        {"action": ACTION, "M": Tensor(M), "w": Named(W, free=FREE), "t": TIMES},
+    ),
+    Row(
+        curves.chord,
+        {"path": Named((normal(5, 2, 3), normal(5, 1, 2)), free=FREE), "t": TIMES},
+    ),
+    Row(curves.two_factor_curve, {"w": Named(W, free=FREE), "g": GROUP, "t": TIMES}),
+    Row(curves.derivatives, {"action": LINEAR, "M": Tensor(M), "w": Named(W, free=FREE)}),
+    Row(curves.length, {"action": LINEAR, "M": Tensor(M), "w": Named(W, free=FREE), "nodes": Integer(3, least=1)}),
+    Row(group_actions.projection, {"s": Tensor(W[0], free=(-1, -2))}),
+    Row(
+        homogeneous_net.random_net,
+        {"seed": SEED, "purpose": Text("a"), "k": K, "number": Integer(0, least=0)}
+        | {name: Integer(2, least=1) for name in "hoN"},
+    ),
+    Row(
+        homogeneous_net.idle_net,
+        {"seed": SEED, "k": K, "working": Integer(2, least=1, most=3), "h": Integer(3, least=2)}
+        | {"number": Integer(0, least=0)},
+    ),
+    Row(
+        homogeneous_net.place_of_largest_loss,
+        {"net": Other(homogeneous_net.random_net(1, "a", 2.0), NAMES)}
+        | {"m": Tensor(GRID + 2, free=(-1,), batch=False), "steps": Integer(3, least=1)},
+    ),
+    Row(
+        homogeneous_net.place_of_largest_loss,
+        {"m": Other(GRID + 2, {"one": GRID, "negative": GRID - 2})},
+        lambda m: homogeneous_net.place_of_largest_loss(homogeneous_net.random_net(1, "a", 2.0), m),
+    ),
+    Row(homogeneous_net.five_layer_minimum, {"seed": SEED, "steps": Integer(1, least=1)}),
+    *(
+        Row(function, {"g": GROUP})
+        for function in (
+            matrix_logarithm.has_negative_eigenvalue,
+            matrix_logarithm.real_logarithm,
+            matrix_logarithm.two_exponentials,
+        )
+    ),
+    Row(matrix_logarithm.probability_without_logarithm, {"h": Integer(3, least=1, most=100)}),
+    Row(
+        orbit_chords.orbit_chords,
+        {
+            "w": Named(MANY, free=((), (-2,))),
+            "M": Tensor(M.expand(2, 2, 2).clone(), batch=False),
+            "X": Tensor(normal(2, 3, 4), free=(-1,)),
+        }
+        | {"times": Tensor(GRID, batch=False), "places": Tensor(GRID, batch=False, free=(-1,))},
+    ),
+    Row(orbit_distance.distance_to_zero_product, {"U": factors(-2), "V": Tensor(normal(3, 2), free=(-1,))}),
+    Row(
+        orbit_distance.midpoint_bounds,
+        {"W1": factors(-2), "W2": Tensor(normal(3, 2), free=(-1,)), "c": numbers(2.0, 1)},
+    ),
+    Row(orbit_distance.balanced_factorisation, {"A": GROUP}),
+    Row(orbit_distance.balanced_distance, {"c": numbers(2.0, 0), "A": GROUP}),
+    Row(orbit_distance.stationarity, {name: GROUP for name in "UVXZ"}),
+    Row(
+        orbit_distance.orbit_distance,
+        {name: GROUP for name in ("U", "V")}
+        | {name: Tensor(M, batch=False) for name in ("W1", "W2")}
+        | {"steps": Integer(3, least=1), "tol": Number(1e-9, least=0)},
+    ),
+    *(
+        Row(function, {"r": Tensor(GRID + 1, free=(-1,), batch=False), "a": Number(0.5, least=0, most=1)})
+        for function in (orbit_turns.turn, orbit_turns.loop)
+    ),
+    Row(orbit_turns.midpoint_distance, {"a": Number(0.5, least=0, most=1)}),
+    Row(
+        rescaling.activation,
+        {"z": Tensor(W[0], free=(-1, -2), few=False, empty=False, numbers=False)}
+        | {"k": K, "positive": Number(1.0), "negative": Number(0.0)},
+    ),
+    Row(
+        rescaling.rescale,
+        {"last": Tensor(LAYERS[0], free=(-2,)), "before": Tensor(LAYERS[1], free=(-1,)), "m": numbers(2.0, 0), "k": K},
+    ),
+    Row(
+        rescaling.output_factor,
+        {"m": numbers(2.0, 0), "k": K, "lam": Other(0.5, numbers(0.5, 0).wrong | {"too large": 1.5})},
+    ),
+    Row(rescaling.largest_factor, {"m": numbers(2.0, 0), "k": K}),
+    Row(
+        rescaling.orbit_interval,
+        {
+            "last": Tensor(LAYERS[0], free=(-2,)),
+            "before": Tensor(LAYERS[1], free=(-1,)),
+            "k": K,
+            "c": Number(9.0, least=0),
+        },
+    ),
+    Row(
+        rescaling.orbit_bound,
+        {
+            "low": Number(0.5, least=0, most=2),
+            "high": Number(2.0, least=0.5),
+            "k": K,
+            "norm": POSITIVE,
+            "pairs": Flag(),
+        },
+    ),
+    Row(
+        rescaling.permuted_losses,
+        {"one": Named(LAYERS), "other": Named(LAYERS), "Y": Tensor(normal(2, 4), batch=False)}
+        | {"sigma": Function(torch.relu), "lam": Number(0.5, least=0, most=1)},
+    ),
+    Row(
+        rescaling.fill_outputs,
+        {"last": Tensor(LAYERS[0], free=(-2,), batch=False), "hidden": Tensor(LAYERS[1], free=(-1,), batch=False)}
+        | {"sigma": Function(torch.relu)},
+    ),
+    Row(rescaling.check_layers, {"last": Tensor(LAYERS[0], free=(-2,)), "before": Tensor(LAYERS[1], free=(-1,))}),
+    Row(trained_maps.leaky_relu, {"slope": Number(0.1)}),
+    Row(
+        trained_maps.sigmoid_network,
+        {"sizes": Other((2, 5, 3, 4), SIZES), "steps": Integer(1, least=0), "normal": Function(normal_stream(1, "a"))},
+    ),
+    Row(
+        trained_maps.leaky_minimum,
+        {"samples": Integer(2, least=1), "slope": Number(0.1), "steps": Integer(1, least=0)}
+        | {"normal": Function(normal_stream(1, "a"))},
+    ),
+    Row(trained_maps.least_singular_value, {"s": Tensor(W[0], free=(-1, -2))}),
+]
+
+
+def test_every_public_function_has_a_row():
+    assert not without_a_row("symmetry", TABLE, {})
+
+
+@rows(TABLE)
+def test_the_valid_call_runs(row):
+    runs(row)
+
+
+@cases(TABLE)
+def test_a_bad_argument_is_refused_in_one_sentence(row, name, value):
+    refused(row, name, value)

@@ -1,0 +1,113 @@
+"""Bad arguments for every public function of the room: an error that names the argument, never a number."""
+
+import math
+
+import pytest
+import torch
+from bad_arguments import (
+    Choice,
+    Flag,
+    Integer,
+    Labels,
+    Many,
+    Number,
+    Other,
+    Row,
+    Tensor,
+    cases,
+    normal,
+    refused,
+    rows,
+    runs,
+    without_a_row,
+)
+
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.stacked_mlp import Architecture
+from lmc_helpers.training import checkpoints, description, ensemble, examples, fit, prices, run_files
+from lmc_helpers.training.ensemble import Recipe
+from lmc_helpers.training.recipes import Descent
+
+NO_OBJECT = {"a string": "x", "nothing": None, "a number": 1}
+SEEDS = Many([1, 2], Integer(1, least=0, most=2**32 - 1))
+MODEL = MLP((3, 4, 2))
+STACK, NETWORKS = MODEL.initial([1, 2]), Architecture((3, 4, 2)).initial([1, 2])
+X, Y = Tensor(normal(5, 3), kinds=False), Labels(torch.tensor([0, 1, 1, 0, 1]), 2)
+KEEP = Other([1], {"too late": [9], "negative": [-1], "a string": "1", "a number": 1, "nothing": None})
+CHECKPOINT = Other(None, {"a number": 0, "a list": ["a"]})
+DATA = {"nan": math.nan, "a set": {1}, "a tensor": torch.ones(1), "inside": {"a": [math.inf]}, "keys": {1: 2}}
+RUN = Other({"seed": 1}, {"a string": "run", "nothing": None, "a list": [1]})
+AUGMENT = Other(("flip",), {"a string": "flip", "unknown": ("flop",), "one unknown": ("flip", "flop"), "nothing": None})
+NOWHERE = Other("missing.npz", {"a number": 0, "nothing": None})
+
+BELOW = "writes or reads a file; see test_what_is_written_is_checked"
+OTHERS = {
+    "checkpoints": dict.fromkeys(("save_checkpoint", "load_checkpoint"), BELOW),
+    "ensemble": {"examples_of": "a step of a descent; examples and orders are checked before"},
+    "progress": {"progress": "shows a bar, computes no number"},
+    "run_files": {"folder": "takes nothing", "unreadable": "is an error itself", "alone": "a lock"}
+    | dict.fromkeys(("write", "read"), BELOW),
+}
+
+TABLE = [
+    Row(
+        checkpoints.digest,
+        {"tensors": Other([normal(2)], {"words": ["a"], "no device": [torch.ones(1, device="meta")]})},
+        lambda tensors: checkpoints.digest(*tensors),
+    ),
+    Row(description.described, {"value": Other({"a": 1}, DATA)}),
+    Row(description.canonical, {"value": Other({"a": 1}, DATA)}),
+    Row(description.digest_of, {"value": Other({"a": 1}, DATA)}),
+    Row(ensemble.epoch_order, {"seeds": SEEDS, "n": Integer(5, least=1), "epoch": Integer(0, least=0)}),
+    Row(
+        ensemble.train,
+        {"start": Other(NETWORKS, NO_OBJECT | {"a stack": STACK}), "recipe": Other(Recipe(1, 5), NO_OBJECT)}
+        | {"x": X, "y": Y, "seeds": SEEDS, "keep": KEEP, "checkpoint": CHECKPOINT, "every": Integer(1, least=1)}
+        | {"show_progress": Flag(False)},
+    ),
+    Row(
+        examples.draw_views,
+        {"seeds": SEEDS, "n": Integer(5, least=1), "epoch": Integer(0, least=0), "augment": AUGMENT},
+    ),
+    Row(
+        fit.fit,
+        {"stack": Other(STACK, NO_OBJECT | {"networks": NETWORKS}), "descent": Other(Descent(1, 5), NO_OBJECT)}
+        | {"x": X, "y": Y, "seeds": SEEDS, "keep": KEEP, "checkpoint": CHECKPOINT, "every_s": Number(1.0, least=0)}
+        | {"normal": Other(None, {"for no images": ([0.5], [0.5])}), "precision": Choice("float32")}
+        | {"show_progress": Flag(False)},
+    ),
+    Row(
+        prices.price,
+        {"model": Other(MODEL, NO_OBJECT), "descent": Other(Descent(1, 5), NO_OBJECT)}
+        | {name: Integer(2, least=1) for name in ("examples", "networks")}
+        | {name: Integer(2, least=0) for name in ("kept", "masked")},
+    ),
+]
+
+
+def test_every_public_function_has_a_row():
+    assert not without_a_row("training", TABLE, OTHERS)
+
+
+@rows(TABLE)
+def test_the_valid_call_runs(row):
+    runs(row)
+
+
+@cases(TABLE)
+def test_a_bad_argument_is_refused_in_one_sentence(row, name, value):
+    refused(row, name, value)
+
+
+@pytest.mark.parametrize("bad", [{"path": 0}, {"run": None}, {"state": [torch.ones(1)]}, {"state": {"a": "W"}}])
+def test_what_is_written_is_checked(tmp_path, bad):
+    valid = {"path": tmp_path / "a.npz", "run": {"seed": 1}, "state": {"w": torch.ones(1)}}
+    checkpoints.save_checkpoint(**valid)
+    with pytest.raises(ValueError, match="allowed"):
+        checkpoints.save_checkpoint(**valid | bad)
+    for read in (checkpoints.load_checkpoint, run_files.read):
+        with pytest.raises(ValueError, match="allowed"):
+            read(**({"path": tmp_path / "missing.npz", "run": {}} | {k: v for k, v in bad.items() if k != "state"}))
+    for provenance in (None, "x"):
+        with pytest.raises(ValueError, match="allowed"):
+            run_files.write(tmp_path / "b.npz", {}, provenance, {})
