@@ -4,8 +4,9 @@ python -m book.tools.confirm --profile paper
 
 A clean commit fixes criteria and code. Its id gives every chapter its seed, the profile is run, and every outcome is
 stored in ``book/recorded`` with the commit and with digests of the criteria and of the code, whatever the ledger
-expects. Chapters whose record is there and up to date are not run again; what was finished when a run was stopped is
-taken up. A record whose criteria or code have changed since is *out of date*.
+expects. Chapters whose record is there and up to date are not run again, unless the commit of their seeds is not in
+this history; what was finished when a run was stopped is taken up. A record whose criteria or code have changed since
+is *out of date*.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pathlib import Path
 
 from book.tools import chapters, records, sources, stopping, whole
 from book.tools.chapters import ROOT, BuildError, find
+from book.tools.history import git, lost
 from lmc_helpers import claims
 
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
@@ -54,23 +56,6 @@ def parameters(chapter: str, variant: str) -> dict[str, int]:
 def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:
     """What an executed chapter says of a variant: the commit of its seed or its setting, and the digest of its code."""
     return {"seeds": variant, "code": sources.Sources().code(chapter, profile)}
-
-
-def git(*arguments: str) -> str:
-    """What git says.
-
-    Raises
-    ------
-    BuildError
-        if there is no git, or this is no clone.
-    """
-    try:
-        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise BuildError("git is not installed; a confirmatory run takes its seeds from a commit") from None
-    except subprocess.CalledProcessError as error:
-        raise BuildError(f"git {' '.join(arguments)}: {error.stderr.strip()}") from None
-    return done.stdout.strip()
 
 
 def clean_commit(criteria: str | None, wanted: list[str], profile: str) -> str:
@@ -113,9 +98,10 @@ def is_current(record: dict, known: sources.Sources) -> bool:
 
 
 def missing(profile: str, wanted: list[str]) -> list[str]:
-    """The chapters, of those wanted, that have a part without an up-to-date record."""
+    """The chapters, of those wanted, that have a part without an up-to-date record whose seeds can be checked."""
     known, stored = sources.Sources(), records.recorded(profile)
-    current = {part for part, record in stored.items() if is_current(record, known)}
+    gone = lost(record["seeds"] for record in stored.values())
+    current = {part for part, record in stored.items() if is_current(record, known) and record["seeds"] not in gone}
     return [chapter for chapter in wanted if set(known.chapter(chapter).checks) - current]
 
 

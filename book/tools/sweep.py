@@ -4,7 +4,7 @@ python -m book.tools.sweep --seeds 10 --profile smoke [CHAPTER ...]
 
 The runs are jobs of the book's graph, here or on a cluster. A run whose code and criteria are still those that stand
 here is never done again, so that a sweep that was stopped goes on, and one of 10 seeds adds 7 to the 3 that are there:
-a chapter keeps the commit that its first seeds came from. When all runs are there,
+a chapter keeps the commit that its first seeds came from, as long as that is in this history. When all runs are there,
 ``book/recorded/sweep-<profile>.json`` holds what each measured, and what contradicts the book is named: parts that two
 seeds decide differently, that stay open for more than one seed in ten, whose spread contradicts their error bars, and
 chapters that a seed stops.
@@ -22,7 +22,7 @@ import sys
 import time
 from pathlib import Path
 
-from book.tools import build, chapters, confirm, options, sources, stopping, variants
+from book.tools import build, chapters, confirm, history, options, sources, stopping, variants
 from book.tools.chapters import ROOT, BuildError
 from book.tools.sweep_findings import report
 from book.tools.sweep_records import Chapter, Record, executed, gathered, ran, together
@@ -38,7 +38,16 @@ def base(profile: str, chapter: str, stored: Chapter | None, known: sources.Sour
     found = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
     runs = [run for path in found if (run := ran(path)) and run.get("code") == now["code"]]
     commits = [run["seeds"].partition(".")[0] for run in runs]
+    gone = history.lost(commits)
+    commits = [commit for commit in commits if commit not in gone]
     return max(commits, key=commits.count, default="")
+
+
+def checkable(stored: dict[str, Chapter]) -> dict[str, Chapter]:
+    """The chapters of a record whose seeds come from commits of this history."""
+    commits = {chapter: {run.variant.partition(".")[0] for run in entry.runs} for chapter, entry in stored.items()}
+    gone = history.lost(commit for found in commits.values() for commit in found)
+    return {chapter: entry for chapter, entry in stored.items() if not commits[chapter] & gone}
 
 
 class Sweep:
@@ -61,7 +70,7 @@ class Sweep:
 
     def collect(self) -> dict[str, Chapter]:
         """Chapter → its runs that are up to date, stored or lying here."""
-        known, stored, found = sources.Sources(), self.record.read(), {}
+        known, stored, found = sources.Sources(), checkable(self.record.read()), {}
         for chapter in self.wanted:
             self.bases[chapter] = self.bases.get(chapter) or base(self.profile, chapter, stored.get(chapter), known)
             before = stored.get(chapter)

@@ -97,6 +97,17 @@ def test_what_was_finished_when_a_run_failed_is_stored_and_not_run_again(clone):
     assert sorted(clone.stored()) == ["A1.value", "B1.value"]
 
 
+def test_seeds_of_a_commit_that_is_not_in_this_history_are_drawn_again(clone):
+    assert sorted(clone.ran(clone.confirm())) == [FIRST, SECOND]
+    clone.commit()
+    clone.git("commit", "--quiet", "--amend", "--message", "the record, and the same commit under another id")
+    assert clone.ran(clone.confirm()) == []
+    orphan = clone.git("commit-tree", "HEAD^{tree}", "-m", "all in one commit")
+    clone.git("reset", "--quiet", "--hard", orphan)
+    assert sorted(clone.ran(clone.confirm())) == [FIRST, SECOND]
+    assert {record["seeds"] for record in clone.stored().values()} == {orphan}
+
+
 def test_without_a_clone_there_is_one_clear_error(toy):
     done = toy.run("book.tools.confirm", "--profile", "smoke")
     assert done.returncode == 1 and done.stderr.startswith("error: git "), done.stderr

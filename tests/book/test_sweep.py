@@ -81,6 +81,17 @@ def test_the_whole_life_of_a_sweep(clone):
     assert len(clone.stored()[SECOND]["runs"]) == 3
 
 
+def test_seeds_of_a_commit_that_is_not_in_this_history_are_drawn_again(clone):
+    clone.commit()
+    assert len(started(clone.sweep(2, "first"))) == 2
+    clone.commit()
+    assert started(clone.sweep(2, "first")) == []
+    subprocess.run(["git", "-C", clone.where, "checkout", "--quiet", "--orphan", "another"], check=True)
+    head = clone.commit()
+    assert started(clone.sweep(2, "first")) == [f"{FIRST}.1", f"{FIRST}.2"]
+    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{head}.1", f"{head}.2"]
+
+
 def test_what_seeds_decide_differently_or_stop_at_is_named_and_the_status_is_1(clone):
     clone.path("lmc_helpers/beta.py").write_text(ONCE.format(name="beta", then="if before: return 7", right=2))
     fails = "if before: raise ArithmeticError('a planted fault')"
