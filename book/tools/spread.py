@@ -35,6 +35,7 @@ SAYS_RANDOM = re.compile(
 )
 
 ERROR, INTERVAL, EXACT, NOT_RUN = "standard error", "interval", "exact", "not run"
+LEDGER, SAMPLES, PROFILE = "the ledger", "samples", "the profile"  # what leaves a part open by design
 
 
 class Measured(Protocol):
@@ -183,16 +184,24 @@ class Spread:
         return self.verdicts[claims.OPEN] / len(self.runs)
 
     @property
+    def most(self) -> int:
+        """The samples of the largest run that leaves it open."""
+        return max((run.n for run in self.runs if run.verdict == claims.OPEN), default=0)
+
+    @property
+    def design(self) -> str:
+        """What leaves it open by design: the ledger, the profile's sizes, too few samples; empty if nothing does."""
+        if self.part.expected == claims.OPEN:
+            return LEDGER
+        if self.price:
+            return PROFILE
+        return SAMPLES if self.most < self.part.min_samples else ""
+
+    @property
     def by_design(self) -> str:
         """Why it may stay open at this profile, and what deciding it takes; empty if it should be decided."""
-        if self.part.expected == claims.OPEN:
-            return self.part.price or self.part.reason
-        if self.price:
-            return self.price
-        most = max((run.n for run in self.runs if run.verdict == claims.OPEN), default=0)
-        if most < self.part.min_samples:
-            return f"n = {most} here, decided from {self.part.min_samples} on"
-        return ""
+        needed = f"n = {self.most} here, decided from {self.part.min_samples} on"
+        return {LEDGER: "in the ledger too", PROFILE: self.price, SAMPLES: needed}.get(self.design, "")
 
     @property
     def times(self) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from book.tools import machines, records, sources, variants
-from book.tools.spread import ERROR, EXACT, INTERVAL, Spread
+from book.tools.spread import ERROR, EXACT, INTERVAL, LEDGER, PROFILE, SAMPLES, Spread
 from book.tools.sweep_findings import counted, findings, spreads
 from book.tools.sweep_records import KINDS, Chapter, Record
 from lmc_helpers.claims.numerals import people
@@ -127,11 +128,12 @@ def _sweep(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
     """One profile's sweep: its parts counted, what was found, and the tables."""
     parts = spreads(found, profile)
     worst, notes = findings(found, profile)
+    left = Counter(part.design for part in parts if part.open_share)
     return {
         "rows": [_row(chapter, entry, profile, known) for chapter, entry in sorted(found.items())],
         "parts": [part_row(part) for part in parts],
         "different": sum(part.different for part in parts),
-        "open": sum(bool(part.open_share and part.by_design) for part in parts),
+        "open": {"all": left.total(), "ledger": left[LEDGER], "samples": left[SAMPLES], "profile": left[PROFILE]},
         "worst": worst,
         "notes": notes,
     }

@@ -92,7 +92,8 @@ def test_what_is_open_too_often():
     assert Spread(part(), "01_x", few).needs_samples
     assert Spread(part(min_samples=6), "01_x", few).by_design == "n = 5 here, decided from 6 on"
     assert not Spread(part(min_samples=6), "01_x", few).needs_samples
-    assert not Spread(part(expected="open", price="a month"), "01_x", few).needs_samples
+    assert not Spread(part(expected="open"), "01_x", few).needs_samples
+    assert Spread(part(expected="open", min_samples=6), "01_x", few, "an hour").design == "the ledger"
     assert not Spread(part(), "01_x", few, "an hour").needs_samples
     assert Spread(part(), "01_x", few, "an hour").by_design == "an hour"
 
