@@ -17,6 +17,7 @@ from pydantic import Field
 from book.tools import board, chapters, contents, gallery, inputs, opening, pictures, scales
 from book.tools.chapters import ROOT, BuildError
 from book.tools.records import Run, notebook
+from book.tools.signs import signs
 from lmc_helpers import claims
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
@@ -64,14 +65,14 @@ class Finding:
 
 
 def bare(text: str) -> str:
-    """A text without Markdown's signs, for places that show letters only.
+    r"""A text without Markdown's signs, its formulas as Unicode, for places that show letters only.
 
     Examples
     --------
-    >>> bare("the *barrier* of `m` at $m = 2M$")
-    'the barrier of m at m = 2M'
+    >>> bare(r"the *barrier* of `m` at $m \le 2M$")
+    'the barrier of m at m ≤ 2M'
     """
-    return re.sub(r"[*`$]", "", text)
+    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: signs(found[1]), text))
 
 
 def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:

@@ -9,6 +9,7 @@ import yaml
 
 from book.tools import chapters, front, pages, places, scales
 from book.tools.chapters import BuildError
+from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim
 
 
@@ -211,3 +212,10 @@ def test_times_are_those_of_this_run_and_of_the_records(monkeypatch):
     smoke, laptop, paper = scales.scales(run)
     assert (smoke.name, smoke.limit, smoke.took, smoke.ran) == ("smoke", 100.0, None, 0)
     assert (laptop.took, laptop.ran, paper.took, paper.ran) == (7.0, 1, 160.0, 2)
+
+
+@pytest.mark.parametrize("claim", claims.ledger().values(), ids=lambda claim: claim.id)
+def test_a_tile_says_its_claim_without_markup(claim):
+    said = front.bare(f"{claim.id}, {claim.where}: {claim.says}")
+    assert not re.search(r"[\\{}$*`]|^\s|\s$", said), said
+    assert not re.search(r"[a-z]+\(\(|\(\)", said), said
