@@ -2,8 +2,9 @@
 
 The executed chapters hold each figure twice (``book/tools/staging.py``). myst-nb calls the file of an image by the
 SHA-256 of its bytes; the picture for phones lies under the same name in ``phone/``, from where the browser takes it
-when the screen is narrow. Alternative text and caption stay those of the image. Every figure says its size, so that
-nothing moves when it comes; all but the first of a page come when a reader gets near.
+when the screen is narrow. The alternative text stays that of the image; in the caption Left and Right become Top and
+Bottom. Every figure says its size, so that nothing moves when it comes; all but the first of a page come when a reader
+gets near.
 """
 
 from __future__ import annotations
@@ -17,6 +18,27 @@ from sphinx.application import Sphinx
 FOLDER = "phone"
 NARROW = "(max-width: 600px)"
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([0-9a-f]{64}\.png)"[^>]*>')
+CAPTION = re.compile(r"(?<=</picture>)\s*<figcaption>.*?</figcaption>", re.S)
+BELOW = {"Left": "Top", "Right": "Bottom", "right": "bottom", "(left)": "(top)", "(right)": "(bottom)"}
+SIDE = re.compile(r"\b(?:Left|Right)\b|(?<=Middle and )right\b|\((?:left|right)\)")
+
+
+def told_below(caption: str) -> str:
+    """A caption whose words for panels side by side give way, on narrow screens, to those for panels in one column.
+
+    One that speaks of rows of panels as well stays as it is.
+
+    Examples
+    --------
+    >>> told_below("Left: a, above. Bottom: b.")
+    'Left: a, above. Bottom: b.'
+    >>> print(told_below("Left: a, to the right."))
+    <span class="lmc-wide">Left</span><span class="lmc-narrow">Top</span>: a, to the right.
+    """
+    if re.search(r"\b(Top|Bottom)\b", caption):
+        return caption
+    pair = '<span class="lmc-wide">{}</span><span class="lmc-narrow">{}</span>'
+    return SIDE.sub(lambda side: pair.format(side[0], BELOW[side[0]]), caption)
 
 
 def size(png: Path) -> str:
@@ -43,7 +65,8 @@ def offer_phone_pictures(app: Sphinx, pagename: str, templatename: str, context:
         return f'<picture><source media="{NARROW}" srcset="{source}" {size(phone[name])}>{shown}</picture>'
 
     if first:
-        context["body"] = IMAGE.sub(wrapped, context["body"])
+        body = IMAGE.sub(wrapped, context["body"])
+        context["body"] = CAPTION.sub(lambda caption: told_below(caption[0]), body)
 
 
 def setup(app: Sphinx) -> dict:

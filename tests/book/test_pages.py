@@ -88,12 +88,16 @@ def test_on_a_phone_panels_stand_one_below_the_other(chapter, how, html, served,
         assert re.search(r"/phone/[0-9a-f]{64}\.png$", picture.evaluate("i => i.currentSrc"))
         assert picture.evaluate(STRETCHED) < 0.02
         assert len(picture.get_attribute("alt") or "") > 40
-        assert picture.evaluate("i => i.closest('figure').querySelector('figcaption').innerText.length") > 20
+        caption = picture.evaluate("i => i.closest('figure').querySelector('figcaption').innerText")
+        assert len(caption) > 20
+        assert not re.search(r"\b(Left|Right)\b", caption) or re.search(r"\b(Top|Bottom)\b", caption), caption
     assert phone.trouble == []
     if how == "file":
         for picture in watched.open(f"{base}/book/executed/{chapter}.html").locator("article picture img").all():
             picture.scroll_into_view_if_needed()
             assert "/_images/" in picture.evaluate("i => i.decode().then(() => i.currentSrc)")
+        captions = watched.tab.locator("article figcaption").all_inner_texts()
+        assert not any("LeftTop" in caption or "RightBottom" in caption for caption in captions)
 
 
 # Formulas that end beyond the page, and those beyond their own box that does not scroll, start late or need not.
@@ -112,6 +116,31 @@ def test_on_a_phone_no_formula_is_cut(html, pages, phone):
         assert (name, tab.evaluate(CUT)) == (name, [])
         wide = tab.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert (name, wide) == (name, 0)
+
+
+MARKS = r"""() => {
+  const walker = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+  const found = [];
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const mark = /^[.,;:!?)]/.exec(text.data), before = text.previousSibling;
+    if (!mark || !before || !before.matches || text.parentElement.closest("pre, script, details:not([open])")) continue;
+    const formula = before.matches("mjx-container, span.math") ? before : null;
+    if (!formula || formula.matches("[display=true]") || !formula.getClientRects().length) continue;
+    const range = document.createRange();
+    range.setStart(text, 0);
+    range.setEnd(text, 1);
+    const place = range.getBoundingClientRect(), end = formula.getBoundingClientRect();
+    found.push([place.top < end.bottom && place.left >= end.right - 1, text.parentElement.textContent.slice(-80)]);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("page", ["executed/44_gaussian_mixture", "executed/49_feature_hardness"])
+def test_no_line_begins_with_the_mark_that_follows_a_formula(page, html, phone):
+    found = phone.open(f"{html.as_uri()}/book/{page}.html").evaluate(MARKS)
+    assert len(found) > 20
+    assert [text for beside, text in found if not beside] == []
 
 
 @pytest.mark.parametrize("chapter", chapters.chapters())
