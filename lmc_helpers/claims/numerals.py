@@ -78,12 +78,21 @@ def rounding(value: float, floor: float = 0.0) -> str:
     >>> rounding(4e-16), rounding(3e-8, floor=1e-6), rounding(0.2), rounding(0.0)
     ('0 to rounding (below 10⁻¹²)', 'below 10⁻⁶', '', '')
     """
-    if value == 0:
+    bound = rounding_bound(value, floor)
+    if bound is None:
         return ""
-    bound = next((bound for bound in ROUNDING if abs(value) < bound), None)
-    if bound is not None:
-        return f"0 to rounding (below {people(bound)})"
-    return f"below {people(floor)}" if abs(value) < floor else ""
+    return f"0 to rounding (below {people(bound)})" if bound in ROUNDING else f"below {people(floor)}"
+
+
+def rounding_bound(value: float, floor: float = 0.0) -> float | None:
+    """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others.
+
+    Examples
+    --------
+    >>> rounding_bound(-4e-16), rounding_bound(3e-8, floor=1e-6), rounding_bound(0.2)
+    (1e-12, 1e-06, None)
+    """
+    return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
 def places(error: float) -> int:

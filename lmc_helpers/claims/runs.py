@@ -21,9 +21,7 @@ def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
     marks, said = [], [f"{band.kind} {words.plain(band.interval)}" for band in bands]
     for name, found in ((THIS, record), (CONFIRMED, confirmed)):
         if found and found["value"] is not None:
-            marks.append(
-                scale.Mark(found["value"], *words.tested(found), slug(found["verdict"]), confirmed=name == CONFIRMED)
-            )
+            marks.append(scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
             tested = words.interval(part, found)
             said.append(
                 f"{name}: {words.value(part, found)}{f', tested {tested}' if tested else ''}, "

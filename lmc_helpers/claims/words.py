@@ -24,6 +24,7 @@ from lmc_helpers.claims.numerals import (
     people,
     places,
     rounding,
+    rounding_bound,
     span,
     telling,
     together,
@@ -33,6 +34,7 @@ from lmc_helpers.claims.numerals import (
 
 AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al.", "I": "Bürgin et al."}
 STATED = {PAPER: "what is stated", READING: "what we read", OURS: "what we state"}
+AT_ROUNDING = 0.01  # of its bound: where a value that is 0 to rounding is drawn
 WEIGHT = {HEADLINE: "a result", DETAIL: "a detail", SLIP: "a slip, without consequence"}
 
 
@@ -73,6 +75,19 @@ def tested(record: dict) -> tuple[float, float]:
     if record.get("low") is not None:
         return record["low"], record["high"]
     return record["value"], record["value"]
+
+
+def drawn(part: Part, record: dict) -> tuple[float, float, float]:
+    """Value and tested interval as a scale shows them.
+
+    A value that is 0 to rounding stands at ``AT_ROUNDING`` of what it lies below: its own size differs between machines.
+    """
+    value, ends = record["value"], tested(record)
+    bound = None if ends[0] < ends[1] else rounding_bound(value, part.floor)
+    if bound is None or any(0 < abs(border) < bound for border in borders(part)):
+        return value, *ends
+    value = math.copysign(AT_ROUNDING * bound, value)
+    return value, value, value
 
 
 def interval(part: Part, record: dict) -> str:

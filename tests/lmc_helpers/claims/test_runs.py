@@ -50,3 +50,15 @@ def test_details_are_those_that_there_are():
     ours = parse_part("T1.a", BASE | {"whose": "ours"})
     tree = ElementTree.fromstring(runs.details(ours, asdict(judge(ours, 2.0, n=1)), None))
     assert "a result of this book, not counted" in "".join(tree.itertext())
+
+
+def test_rounding_errors_of_other_machines_are_drawn_alike():
+    part = parse_part("T1.a", BASE | {"criterion": {"at_most": 1e-9}, "rival": {"value": 0.1, "says": "a tenth"}})
+    there, here, larger = (asdict(judge(part, value, n=1)) for value in (1.1e-16, 7e-15, 3e-6))
+    assert runs.drawn(part, there) == runs.drawn(part, here) != runs.drawn(part, larger)
+
+
+def test_a_value_between_two_criteria_is_drawn_where_it_is():
+    part = parse_part("T1.a", BASE | {"criterion": {"at_most": 1e-14}, "rival": {"value": 0.1, "says": "a tenth"}})
+    inside, outside = (asdict(judge(part, value, n=1)) for value in (1e-15, 1e-13))
+    assert runs.drawn(part, inside) != runs.drawn(part, outside)
