@@ -80,7 +80,7 @@ def tested(record: dict) -> tuple[float, float]:
 def drawn(part: Part, record: dict) -> tuple[float, float, float]:
     """Value and tested interval as a scale shows them.
 
-    A value that is 0 to rounding stands at ``AT_ROUNDING`` of what it lies below: its own size differs between machines.
+    A value that is 0 to rounding stands at ``AT_ROUNDING`` of its bound: its own size differs between machines.
     """
     value, ends = record["value"], tested(record)
     bound = None if ends[0] < ends[1] else rounding_bound(value, part.floor)
