@@ -209,7 +209,7 @@ claims.check("G8.constant", on_curve, rival=min(on_line))
 # ```
 #
 # Without the restriction to simple eigenvalues the condition is Culver's {cite:p}`culver1966`: each Jordan block of a negative eigenvalue occurs an even number of times. So $\operatorname{diag}(-1, -2)$, with determinant 2, lies on no curve G, (5), while $-I_2$ does. In any Lie group, the elements
-# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices. A sample of 3.:
+# that can be joined to the identity are finite products of exponentials; $GL_h$ needs two. For compact connected groups and for the rescalings one suffices. A sample for point 3 of the theorem:
 
 
 # %%
@@ -233,7 +233,7 @@ claims.check(
 )
 
 # %% [markdown]
-# The ends of the curves $\exp(tA) \exp(tB) \cdot w$ of 2., against $g \cdot w$:
+# The ends of the curves $\exp(tA) \exp(tB) \cdot w$ of its point 2, against $g \cdot w$:
 
 
 # %%
