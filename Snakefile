@@ -20,7 +20,8 @@ OPTIONS = {variant: f"--profile {PROFILE} --quiet" + (f" --seeds {variant}" if v
 EXPECTED = progress.expected(PROFILE)
 BUDGETS = {chapter: profiles.settings(chapter, PROFILE).budget_s for chapter in PAGES.chapters}
 SHARE = 0.5 if config.get("executor", "local") == "local" else 1  # a profile's memory is that of two chapters here
-MEMORY = cluster.megabytes(1024 * SHARE * profiles.profile(PROFILE).memory_gib)
+STARTER = 0 if config.get("executor", "local") == "local" else cluster.STARTER_MIB
+MEMORY = cluster.megabytes(1024 * SHARE * profiles.profile(PROFILE).memory_gib + STARTER)
 LISTED = {variant: listing.jobs(PROFILE, variant) for variant in VARIANTS}
 RUNS = {digest: (run, variant) for variant, jobs in LISTED.items() for digest, run in jobs.items()}
 NEEDED = {
@@ -67,7 +68,7 @@ for RUN, VARIANT in RUNS.values():
         priority: FIRST + round(RUN.seconds)
         threads: RUN.cores
         resources:
-            mem_mb=cluster.megabytes(RUN.memory_mib),
+            mem_mb=cluster.megabytes(RUN.memory_mib + STARTER),
             runtime=cluster.minutes(60 * RUN.minutes, cluster.RUN_SLACK),
             **({"gpu": 1} if RUN.gpu else {}),
         shell:

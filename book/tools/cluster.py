@@ -33,6 +33,8 @@ REASONS = (
     re.compile(r"^(\w*Error.*)", re.MULTILINE),
 )
 
+STARTER_MIB = 500  # of a job on a cluster, which is two Snakemakes besides what they start
+
 
 def minutes(seconds: float, slack: float) -> int:
     """The time that a job asks for, with what it takes to start."""
