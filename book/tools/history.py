@@ -26,9 +26,9 @@ def git(*arguments: str) -> str:
 
 
 def lost(commits: Iterable[str]) -> set[str]:
-    """The commits that are no ancestors of the present one, so that no reader can check seeds that come from them.
+    """The commits outside the present one's history, so that no reader can check seeds that come from them.
 
-    None is where that cannot be known: without git, outside a clone, in a shallow one.
+    There are none where that cannot be known: without git, outside a clone, in a shallow one.
     """
     try:
         if git("rev-parse", "--is-shallow-repository") == "true":

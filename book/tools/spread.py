@@ -190,7 +190,7 @@ class Spread:
 
     @property
     def design(self) -> str:
-        """What leaves it open by design: the ledger, the profile's sizes, too few samples; empty if nothing does."""
+        """What leaves it open by design: the ledger, the profile, or too few samples; empty if nothing does."""
         if self.part.expected == claims.OPEN:
             return LEDGER
         if self.price:
