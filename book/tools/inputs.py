@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from book.tools.chapters import BuildError
+from lmc_helpers.claims import yaml_files
 from lmc_helpers.claims.intervals import LedgerError, cut
-from lmc_helpers.claims.yaml_files import read as _read
 
 
 def read(path: Path, grammar: Any, allowed: str) -> Any:
@@ -22,7 +22,7 @@ def read(path: Path, grammar: Any, allowed: str) -> Any:
         for all that is wrong in the file, each with its line, what stands there and what is allowed.
     """
     try:
-        return _read(path, grammar if isinstance(grammar, TypeAdapter) else TypeAdapter(grammar), allowed)
+        return yaml_files.read(path, grammar if isinstance(grammar, TypeAdapter) else TypeAdapter(grammar), allowed)
     except LedgerError as error:
         raise BuildError(str(error)) from None
 
@@ -36,16 +36,9 @@ def text(path: Path) -> str:
         if it is not there, or not UTF-8; the message has the line.
     """
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BuildError(f"{path.name}: cannot be read: {error.strerror} ({path})") from None
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise BuildError(
-            f"{path.name}, line {line}: the byte 0x{content[error.start]:02x} is not UTF-8; allowed: a text in UTF-8"
-        ) from None
+        return yaml_files.text(path)
+    except LedgerError as error:
+        raise BuildError(str(error)) from None
 
 
 def listed(path: Path) -> list[dict]:

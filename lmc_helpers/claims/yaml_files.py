@@ -50,7 +50,14 @@ for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader._number)
 
 
-def _text(path: Path) -> str:
+def text(path: Path) -> str:
+    """The text of a file.
+
+    Raises
+    ------
+    LedgerError
+        if it is not there, or not UTF-8; the message has the line.
+    """
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -95,7 +102,7 @@ def load(path: Path) -> Any:
         if the file is not there, is no text in UTF-8 or no YAML, a name stands twice, or a number is not read as it
         looks; the message has the line.
     """
-    return parsed(_text(path), path.name)
+    return parsed(text(path), path.name)
 
 
 def read(path: Path, grammar: TypeAdapter, allowed: str) -> Any:
