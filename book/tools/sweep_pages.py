@@ -148,11 +148,11 @@ def table(found: dict[str, Chapter]) -> list[dict]:
         if name in variants.settings().settings:
             row["says"] = variants.settings().settings[name].says
         row["same"] = sum(one.own.verdict == one.there.verdict for one in here)
-        row["otherwise"] = [one.part.id for one in here if one.decided_otherwise]
-        row["beyond"] = [f"{one.part.id} ({one.size:.2g})" for one in here if one.too_large]
+        row["otherwise"] = [(one.part.id, "") for one in here if one.decided_otherwise]
+        row["beyond"] = [(one.part.id, _digits(one.size)) for one in here if one.too_large]
         for kind, sampled in (("exact", False), ("sampled", True)):
             chosen = [one for one in here if one.part.sampled == sampled]
             far = max(chosen, key=lambda one: one.size, default=None)
-            row[kind] = f"{_digits(far.size)} ({far.part.id})" if far else "–"
+            row[kind] = [(far.part.id, _digits(far.size))] if far and far.size else []
         rows.append(row)
     return rows

@@ -43,7 +43,7 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
     seeds = [f"{COMMIT}.1", f"{COMMIT}.2"]
     Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "fails"], seeds)})
     text = page()
-    assert "| `Z3.exact` | holds 1/2, fails 1/2 | 0 | 0 |" in text and "**decided differently**" in text
+    assert "| {claim}`Z3.exact` | holds 1/2, fails 1/2 | 0 | 0 |" in text and "**decided differently**" in text
     assert f"- Z3.exact ({CHAPTER}) is decided differently".replace("_", "\\_") in text
     assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01, CPU, x86\\_64, Python 3.12.1 | up to date |" in text
     assert "| 3.12 | the chapters, 3.12.1 |" in text
@@ -56,8 +56,17 @@ def test_settings_stand_in_a_table(recorded):
         {CHAPTER: chapter(["holds", "holds", "fails"], ["", "@two_threads", "@openblas"])}
     )
     text = page()
-    assert "| 2 threads | 1 | 1 | none | – | 0 (Z3.exact) | none |" in text
-    assert "| NumPy's OpenBLAS instead of torch's MKL | 1 | 0 | Z3.exact |" in text
+    assert "| 2 threads | 1 | 1 | none | none | none | none |" in text
+    assert "| NumPy's OpenBLAS instead of torch's MKL | 1 | 0 | {claim}`Z3.exact` | none |" in text
+
+
+def test_a_difference_stands_with_its_part(recorded):
+    found = chapter(["holds", "holds"], ["", "@openblas"])
+    found.parts["Z3.exact"][1] = found.parts["Z3.exact"][1].model_copy(update={"value": 2e-4})
+    Record("machines", "smoke").write({CHAPTER: found})
+    half = 6e-4 / (2 * 3.2905267314919255)  # of an interval at two-sided 10⁻³
+    once = f"{{claim}}`Z3.exact` ({2e-4 / half:.2f})"
+    assert f"| 1 | 1 | none | none | {once} | {once} |" in page()
 
 
 def test_every_setting_of_the_book_is_read():
