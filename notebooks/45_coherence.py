@@ -778,6 +778,11 @@ for k, some in swept.items():
     profiles[k] = [outputs[bins == j].mean() for j in range(1, len(edges))]
     both = (ranks(exact_copy(k, d), masks) == 2)[:, None].expand_as(some.b)
     used = are_on(some, unseen)
+    if not (both & ~used).any():
+        raise ValueError(
+            f"controls = {controls}: at k = {k} no neuron that sees both "
+            "latents is off; allowed: more masks, so that some is"
+        )
     sees_both[k] = both.sum().item() / (4 * controls)
     state = used[both].double().mean().item(), -some.b[both & ~used].mean().item()
     model[k] = two_state_barrier(sees_both[k], *state)
