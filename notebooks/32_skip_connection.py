@@ -410,9 +410,13 @@ claims.check(
 # %%
 W, X, Y = random_minima(3, 1.0, minima)
 below = determinant_sign(residual_map(W[0], W[1], 1.0)) == -1  # σ = −1
-start, goal = (
-    (below & (determinant_sign(W[0]) == s)).nonzero()[0, 0] for s in (1, -1)
-)
+ends = [(below & (determinant_sign(W[0]) == s)).nonzero() for s in (1, -1)]
+if not all(map(len, ends)):
+    raise ValueError(
+        f"minima = {minima}: those with σ = −1 have one sign of det W_1; "
+        "allowed: more, so that both are there"
+    )
+start, goal = (found[0, 0] for found in ends)
 path = residual_path([V[start] for V in W], [V[goal] for V in W], X, Y, 1.0, 60)
 curves = {
     r"$\det W_1$": torch.linalg.det(path[0]),
