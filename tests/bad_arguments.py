@@ -1,4 +1,4 @@
-"""Tables of bad arguments: a row holds a valid call of a public function, and what each argument is.
+"""Tables of bad arguments: a row holds a valid call of a public function or method, and what each argument is.
 
 Bad calls follow mechanically from what each argument is, one wrong argument at a time; each must end in one sentence
 that names the argument and what is allowed.
@@ -30,10 +30,11 @@ class Tensor:
     numbers: bool = True  # whether it must be finite floating-point numbers
     number: bool = False  # whether a number will do
     kinds: bool = True  # whether it must be floating point
+    holes: bool = True  # False where NaN and infinity are not looked for, as in inner loops
 
     def bad(self):
         x = self.value
-        if self.numbers:
+        if self.numbers and self.holes:
             yield from ((str(hole), _with(x, hole)) for hole in (math.nan, math.inf, -math.inf))
         if self.numbers and self.kinds:
             yield "integers", torch.ones_like(x, dtype=torch.long)
@@ -293,15 +294,42 @@ def without_a_row(room, table, others):
     return public(room) - known
 
 
+def methods(room):
+    """All public methods with arguments of a room's public classes: (file, class.method)."""
+    found = set()
+    package = importlib.import_module(f"lmc_helpers.{room}")
+    for module in pkgutil.iter_modules(package.__path__):
+        file = importlib.import_module(f"lmc_helpers.{room}.{module.name}")
+        own = [value for value in vars(file).values() if inspect.isclass(value) and value.__module__ == file.__name__]
+        for kind in own:
+            for name, value in vars(kind).items():
+                function = getattr(value, "__func__", value)  # of a classmethod
+                if inspect.isfunction(function) and len(inspect.signature(function).parameters) > 1:
+                    found.add((module.name, f"{kind.__name__}.{name}"))
+    return {(file, name) for file, name in found if not re.search(r"^_|\._", name)}
+
+
+def methods_without_a_row(room, table, others):
+    """Public methods of a room that have neither a row nor a reason; rows of a class are of its constructor."""
+    known = {
+        (row.function.__module__.rpartition(".")[2], row.function.__qualname__)
+        for row in table
+        if not inspect.isclass(row.function)
+    }
+    known |= {(file, name) for file, names in others.items() for name in names}
+    assert known <= methods(room)
+    return methods(room) - known
+
+
 def rows(table):
     """The rows as parameters of a test."""
-    return pytest.mark.parametrize("row", table, ids=lambda row: row.function.__name__)
+    return pytest.mark.parametrize("row", table, ids=lambda row: row.function.__qualname__)
 
 
 def cases(table):
     """All bad calls of a table as parameters of a test: a row, the name of the argument and its value."""
     found = [
-        pytest.param(row, name, value, id=f"{row.function.__name__}-{name}-{label}")
+        pytest.param(row, name, value, id=f"{row.function.__qualname__}-{name}-{label}")
         for row in table
         for name, argument in row.arguments.items()
         for label, value in argument.bad()

@@ -88,7 +88,7 @@ class Archive:
         Raises
         ------
         ValueError
-            if the file is damaged, is no archive, or lacks a member.
+            if the path is none, or the file is damaged, is no archive, or lacks a member.
 
         Examples
         --------
@@ -99,6 +99,8 @@ class Archive:
         ...     Archive("a.gz", "", (("a", ""),), ()).unpack(path)
         [b'abc']
         """
+        if not isinstance(path, Path):
+            raise ValueError(f"path = {path!r}; allowed: a Path")
         try:
             if not self.name.endswith(".tar.gz"):
                 return [gzip.decompress(path.read_bytes())]

@@ -66,7 +66,7 @@ class GaussianMixture:
         Raises
         ------
         ValueError
-            if n is less than the number of classes.
+            if n is less than the number of classes, or n or the seed is not allowed.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class GaussianMixture:
         Raises
         ------
         ValueError
-            if a scale is 0, where the classes have no densities.
+            if a scale is 0, where the classes have no densities, or x is no finite float64 tensor (n, d).
 
         Examples
         --------
@@ -109,7 +109,9 @@ class GaussianMixture:
         >>> bool((mixture.classify(x) == y).all())
         True
         """
-        expect.tensor(x, "x", "n d")
+        expect.tensor(x, "x", "n d", dtype=self.embedding.dtype)
+        if x.shape[1] != len(self.embedding):
+            raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (n, {len(self.embedding)})")
         if (self.scales == 0).any():
             raise ValueError("a scale is 0; allowed: scales that are not 0")
         z = x @ self.embedding  # (n, k)

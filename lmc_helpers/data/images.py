@@ -127,6 +127,11 @@ class Images:
         torch.Tensor
             (n, C, H, W), or (n, C H W) if ``flat``; new at every call.
 
+        Raises
+        ------
+        ValueError
+            if the type is no floating one of torch, or ``flat`` is no bool.
+
         Examples
         --------
         >>> x = load("digits").inputs(torch.float64, flat=True)

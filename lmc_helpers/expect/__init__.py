@@ -5,7 +5,8 @@ leave out their calls (``book/tools/guards.py``). They look once at what comes i
 with one synchronisation of a GPU at most; what runs in inner loops does not call them.
 
 - :mod:`~lmc_helpers.expect.scalars`: integers and numbers in a range, sizes.
-- :mod:`~lmc_helpers.expect.torch_tensors`: tensors by axes, dtype and device; finite numbers, cosines, permutations.
+- :mod:`~lmc_helpers.expect.torch_tensors`: tensors by axes, dtype and device; finite numbers, cosines, permutations,
+  layers.
 - :mod:`~lmc_helpers.expect.numpy_arrays`: what NumPy turns into arrays of real numbers.
 - :mod:`~lmc_helpers.expect.choices`: words, options, laws, functions, dtypes, generators.
 - :mod:`~lmc_helpers.expect.devices`, :mod:`~lmc_helpers.expect.shapes`, :mod:`~lmc_helpers.expect.refusal`: devices,
@@ -16,7 +17,7 @@ from lmc_helpers.expect.choices import floating, function, generator, law, one_o
 from lmc_helpers.expect.devices import device
 from lmc_helpers.expect.numpy_arrays import array, arrays, reals
 from lmc_helpers.expect.scalars import integer, number, sizes
-from lmc_helpers.expect.torch_tensors import cosines, permutation, same, tensor, tensors
+from lmc_helpers.expect.torch_tensors import cosines, layers, permutation, same, tensor, tensors
 
 __all__ = [
     "array",
@@ -28,6 +29,7 @@ __all__ = [
     "generator",
     "integer",
     "law",
+    "layers",
     "number",
     "one_of",
     "permutation",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from numbers import Real
 
 import torch
@@ -32,7 +32,7 @@ def text(value: object, name: str) -> None:
         refuse(name, "= ''", "a string that is not empty")
 
 
-def one_of(value: object, name: str, allowed: Sequence) -> None:
+def one_of(value: object, name: str, allowed: Iterable) -> None:
     """One of some values.
 
     Raises

@@ -78,6 +78,40 @@ def tensors(values: object, name: str = "") -> None:
             on_device(value, each)
 
 
+def layers(values: object, name: str) -> None:
+    """Weights (..., n, m) and biases (..., n) of layers in a list of pairs, with one batch, dtype and device.
+
+    Raises
+    ------
+    ValueError
+        if it is no list of pairs of tensors, a weight has no two axes or a bias none, or they differ.
+
+    Examples
+    --------
+    >>> layers([(torch.ones(3, 2), torch.ones(3))], "layers")
+    >>> layers([(torch.ones(3, 2), torch.ones(5, 3))], "layers")
+    Traceback (most recent call last):
+        ...
+    ValueError: layers differ in their batch: (), (5,); allowed: one
+    """
+    if not isinstance(values, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in values):
+        found = "holds no pairs" if isinstance(values, (list, tuple)) else f"= {short(values)}"
+        refuse(name, found, "a list of pairs of tensors, weights and biases")
+        return
+    for k, pair in enumerate(values):
+        tensors(list(pair), f"{name}[{k}]")
+        if pair[0].ndim < 2 or pair[1].ndim < 1:
+            shapes = f"{tuple(pair[0].shape)}, {tuple(pair[1].shape)}"
+            refuse(f"{name}[{k}]", f"has shapes {shapes}", "(..., n, m) and (..., n)")
+    for what, all_of_it in (
+        ("batch", [tuple(batch) for W, b in values for batch in (W.shape[:-2], b.shape[:-1])]),
+        ("dtype", [one.dtype for pair in values for one in pair]),
+        ("device", [one.device for pair in values for one in pair]),
+    ):
+        if len(set(all_of_it)) > 1:
+            refuse(name, f"differ in their {what}: {', '.join(map(str, dict.fromkeys(all_of_it)))}", "one")
+
+
 def cosines(value: object, name: str) -> None:
     """A number or a tensor in [−1, 1], but for rounding of 10⁻⁵.
 

@@ -26,6 +26,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import normal, torch_generator
 
 __all__ = [
@@ -44,12 +45,15 @@ __all__ = [
 
 
 def _check_scale(sigma: float) -> None:
+    expect.number(sigma, "sigma")
     if not (math.isfinite(sigma) and sigma >= 0):
         raise ValueError(f"sigma = {sigma}; allowed: a finite number >= 0")
 
 
 def _mask(shape: tuple[int, ...], fixed: int, dim: int, generator: torch.Generator) -> torch.Tensor:
     """Boolean mask with ``fixed`` true entries, uniformly placed, in every slice of index ``dim``."""
+    expect.integer(dim, "dim")
+    expect.integer(fixed, "fixed")
     if dim not in (0, 1):
         raise ValueError(f"dim = {dim}; allowed: 0 (each output row) or 1 (each input channel)")
     slices, entries = shape[dim], math.prod(shape) // shape[dim]
@@ -93,7 +97,18 @@ class WAsymmetric:
     dim: int = 0
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64."""
+        """F and D of that shape, float64.
+
+        Raises
+        ------
+        ValueError
+            if the shape is no (outputs, inputs, ...), the generator none of torch, or ``fixed``, ``sigma`` or ``dim``
+            is not allowed.
+        """
+        expect.sizes(shape, "shape")
+        if len(shape) < 2:
+            raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
+        expect.generator(generator, "generator")
         _check_scale(self.sigma)
         mask = _mask(shape, self.fixed, self.dim, generator)
         return mask * self.sigma * _normal(shape, generator), (~mask).double()
@@ -121,7 +136,18 @@ class WBernoulli:
     sigma: float
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64."""
+        """F and D of that shape, float64.
+
+        Raises
+        ------
+        ValueError
+            if the shape is no (outputs, inputs, ...), the generator none of torch, or p or ``sigma`` is not allowed.
+        """
+        expect.sizes(shape, "shape")
+        if len(shape) < 2:
+            raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
+        expect.generator(generator, "generator")
+        expect.number(self.p, "p")
         _check_scale(self.sigma)
         if not 0 <= self.p <= 1:
             raise ValueError(f"p = {self.p}; allowed: a probability in [0, 1]")
@@ -151,7 +177,19 @@ class Syre:
     epsilon: float
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64."""
+        """F and D of that shape, float64.
+
+        Raises
+        ------
+        ValueError
+            if the shape is no (outputs, inputs, ...), the generator none of torch, or ``sigma`` or ``epsilon`` is not
+            allowed.
+        """
+        expect.sizes(shape, "shape")
+        if len(shape) < 2:
+            raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
+        expect.generator(generator, "generator")
+        expect.number(self.epsilon, "epsilon")
         _check_scale(self.sigma)
         if not 0 <= self.epsilon < 1:
             raise ValueError(f"epsilon = {self.epsilon}; allowed: 0 <= epsilon < 1")
@@ -174,7 +212,18 @@ class LinearResidual:
     """
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64."""
+        """F and D of that shape, float64.
+
+        Raises
+        ------
+        ValueError
+            if the shape is no (outputs, inputs, ...), the generator none of torch, the outputs no multiple of the
+            inputs, or the size of a kernel even.
+        """
+        expect.sizes(shape, "shape")
+        if len(shape) < 2:
+            raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
+        expect.generator(generator, "generator")
         if shape[0] % shape[1] or any(n % 2 == 0 for n in shape[2:]):
             raise ValueError(f"shape = {tuple(shape)}; allowed: outputs a multiple of inputs, and kernels of odd size")
         taps = math.prod(shape[2:])
@@ -203,7 +252,13 @@ class Sparse:
     dim: int = 0
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64."""
+        """F and D of that shape, float64.
+
+        Raises
+        ------
+        ValueError
+            if as :meth:`WAsymmetric.draw`.
+        """
         return WAsymmetric(self.fixed, 0.0, self.dim).draw(shape, generator)
 
 
@@ -229,7 +284,7 @@ class FiGLU(nn.Module):
     Raises
     ------
     ValueError
-        if m < 1, or an input has another number of neurons.
+        if m < 1, the seed or the name is not allowed, or an input has another number of neurons.
 
     Examples
     --------
@@ -242,13 +297,22 @@ class FiGLU(nn.Module):
 
     def __init__(self, m: int, seed: int, name: str = "layer"):
         super().__init__()
+        expect.integer(m, "m")
+        expect.text(name, "name")
         if m < 1:
             raise ValueError(f"m = {m}; allowed: m >= 1")
         F = normal((m, m), seed, f"FiGLU {name}")
         self.register_buffer("F", F.to(torch.get_default_dtype()))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """FiGLU(x), (..., m)."""
+        """FiGLU(x), (..., m).
+
+        Raises
+        ------
+        ValueError
+            if x is no floating-point tensor (..., m).
+        """
+        expect.tensor(x, "x", "... m", finite=False)
         if x.shape[-1] != len(self.F):
             raise ValueError(f"x has {x.shape[-1]} neurons; allowed: {len(self.F)}")
         return torch.sigmoid(x @ self.F.to(x).mT) * x
@@ -265,7 +329,7 @@ class Asymmetric(nn.Module):
     Raises
     ------
     ValueError
-        if F and D differ in shape or are not finite.
+        if F and D are no floating-point tensors, differ in shape or type, or are not finite.
 
     Examples
     --------
@@ -283,13 +347,25 @@ class Asymmetric(nn.Module):
 
     def __init__(self, F: torch.Tensor, D: torch.Tensor):
         super().__init__()
+        expect.tensor(F, "F", finite=False)
+        expect.tensor(D, "D", finite=False)
         if F.shape != D.shape or not (F.isfinite().all() and D.isfinite().all()):
             raise ValueError(f"F {tuple(F.shape)} and D {tuple(D.shape)}; allowed: one shape and finite entries")
+        expect.same({"F": F, "D": D})
         self.register_buffer("F", F.detach().clone())
         self.register_buffer("D", D.detach().clone())
 
     def forward(self, W: torch.Tensor) -> torch.Tensor:
-        """W_eff."""
+        """W_eff.
+
+        Raises
+        ------
+        ValueError
+            if W is no floating-point tensor of F's shape.
+        """
+        expect.tensor(W, "W", finite=False)
+        if W.shape != self.F.shape:
+            raise ValueError(f"W has shape {tuple(W.shape)}; allowed: {tuple(self.F.shape)}, as F and D")
         return self.F + self.D * W
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch.func import grad, jacrev
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.pair import PairChart
 
@@ -45,11 +46,30 @@ class ConvergedPath:
     outgoing: torch.Tensor
 
     def only(self, chosen: torch.Tensor) -> ConvergedPath:
-        """The path at some of its distances, ``chosen`` (K,) bool."""
+        """The path at some of its distances, ``chosen`` (K,) bool.
+
+        Raises
+        ------
+        ValueError
+            if ``chosen`` is no tensor (K,) of bools.
+        """
+        expect.tensors({"chosen": chosen})
+        if chosen.dtype != torch.bool or chosen.shape != self.loss.shape:
+            raise ValueError(
+                f"chosen has shape {tuple(chosen.shape)} and dtype {chosen.dtype}; allowed: {tuple(self.loss.shape)} "
+                f"and torch.bool"
+            )
         return ConvergedPath(*(values[chosen] for values in vars(self).values()))
 
     def rises(self, tol: float = 1e-6) -> bool:
-        """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest."""
+        """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest.
+
+        Raises
+        ------
+        ValueError
+            if ``tol`` is no finite number >= 0.
+        """
+        expect.number(tol, "tol", least=0)
         return bool((self.loss.diff() >= -tol * self.loss.max()).all())
 
 

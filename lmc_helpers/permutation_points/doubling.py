@@ -21,6 +21,7 @@ from itertools import pairwise
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
@@ -71,11 +72,26 @@ class PermutationPoint:
         return self.small.split(self.small_theta)[self.layer][0][:, self.neuron]
 
     def small_loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """The loss (...) of the smaller network with parameters (..., p')."""
+        """The loss (...) of the smaller network with parameters (..., p').
+
+        Raises
+        ------
+        ValueError
+            if theta is no tensor (..., p') of the inputs' type.
+        """
+        expect.tensor(theta, "theta", "... p", finite=False)
         return self.loss(embed(self.small, theta, self.layer, self.neuron)[1])
 
     def shared(self, first: torch.Tensor) -> torch.Tensor:
-        """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,)."""
+        """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,).
+
+        Raises
+        ------
+        ValueError
+            if ``first`` has another shape or type than c, or holds a number that is not finite.
+        """
+        expect.tensor(first, "first", "n")
+        expect.same({"first": first, "c": self.column})
         return embed(self.small, self.small_theta, self.layer, self.neuron, first)[1]
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -63,7 +64,14 @@ class MergePath:
     outgoing: torch.Tensor
 
     def bounded(self, factor: float = 100.0) -> torch.Tensor:
-        """Whether the larger output weight of each pair stays within ``factor`` times its start, (B,) bool."""
+        """Whether the larger output weight of each pair stays within ``factor`` times its start, (B,) bool.
+
+        Raises
+        ------
+        ValueError
+            if ``factor`` is no finite number >= 1; the start itself is within.
+        """
+        expect.number(factor, "factor", least=1)
         size = self.outgoing.amax(dim=2)  # (K, B)
         return size.amax(dim=0) <= factor * size[0]
 

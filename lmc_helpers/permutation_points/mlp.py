@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.seeds import normal
 
 
@@ -66,6 +67,7 @@ class MLP:
         whole = isinstance(self.sizes, tuple) and all(type(n) is int and n >= 1 for n in self.sizes)
         if not whole or len(self.sizes) < 3:
             raise ValueError(f"sizes = {self.sizes!r}; allowed: a tuple (n_0, …, n_d) of integers >= 1 with d >= 2")
+        expect.text(self.activation, "activation")
         if self.activation not in NONLINEARITIES:
             raise ValueError(f"activation = {self.activation!r} is unknown; allowed: {', '.join(NONLINEARITIES)}")
 
@@ -95,7 +97,7 @@ class MLP:
         Raises
         ------
         ValueError
-            if the last dimension of theta is not p.
+            if theta is no tensor, or its last dimension is not p.
 
         Examples
         --------
@@ -103,6 +105,7 @@ class MLP:
         >>> W, b
         (tensor([[0., 1.]]), tensor([2.]))
         """
+        expect.tensors({"theta": theta})
         if theta.ndim < 1 or theta.shape[-1] != self.size:
             raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.size})")
         layers, start = [], 0
@@ -118,7 +121,7 @@ class MLP:
         Raises
         ------
         ValueError
-            if a layer is missing or has another shape.
+            if a layer is missing or has another shape, or the tensors differ in their batch or dtype.
 
         Examples
         --------
@@ -127,6 +130,7 @@ class MLP:
         >>> net.join(net.split(theta)).equal(theta)
         True
         """
+        expect.layers(layers, "layers")
         shapes = [(tuple(W.shape[-2:]), tuple(b.shape[-1:])) for W, b in layers]
         expected = [((after, before), (after,)) for before, after in pairwise(self.sizes)]
         if shapes != expected:
@@ -151,7 +155,7 @@ class MLP:
         Raises
         ------
         ValueError
-            if a shape is not allowed.
+            if a shape is not allowed, or theta and x are not of one floating-point type.
 
         Examples
         --------
@@ -186,7 +190,7 @@ class MLP:
         Raises
         ------
         ValueError
-            if a shape or the layer is not allowed.
+            if a shape or the layer is not allowed, or theta and x are not of one floating-point type.
 
         Examples
         --------
@@ -222,6 +226,7 @@ class MLP:
         >>> MLP((2, 3, 1), "tanh").incoming(1, 2)
         tensor([4, 5, 8])
         """
+        expect.integer(layer, "layer")
         if not 1 <= layer <= self.depth:
             raise ValueError(f"layer = {layer}; allowed: 1 <= layer <= {self.depth}")
         W, b = self._index(layer, neuron)
@@ -276,13 +281,15 @@ class MLP:
         Raises
         ------
         ValueError
-            if there is no such hidden neuron.
+            if there is no such hidden neuron, or theta is no tensor (..., p).
 
         Examples
         --------
         >>> MLP((1, 2, 1), "tanh").swap(torch.arange(7), layer=1, first=0, second=1)
         tensor([1, 0, 3, 2, 5, 4, 6])
         """
+        expect.integer(first, "first")
+        expect.integer(second, "second")
         self.split(theta)  # checks the shape
         one, other = (torch.cat([self.outgoing(layer, m), self.incoming(layer, m)]) for m in (first, second))
         source = torch.arange(self.size)
@@ -316,6 +323,8 @@ class MLP:
         >>> MLP((2, 5, 1), "softplus").initial(10, seed=1).shape
         torch.Size([10, 21])
         """
+        expect.integer(n, "n")
+        expect.number(scale, "scale")
         if n < 1:
             raise ValueError(f"n = {n} networks; allowed: n >= 1")
         if not 0 < scale < math.inf:
@@ -327,8 +336,10 @@ class MLP:
 
     def _hidden(self, layers: list[tuple[torch.Tensor, torch.Tensor]], x: torch.Tensor) -> torch.Tensor:
         """Activations after these layers, inputs last: W x is then one matrix product for the whole batch."""
-        if x.ndim != 2 or x.shape[1] != self.sizes[0]:
-            raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (T, {self.sizes[0]})")
+        expect.tensor(x, "x", finite=False)
+        if x.ndim != 2 or x.shape[1] != self.sizes[0] or not len(x):
+            raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (T, {self.sizes[0]}) with T >= 1")
+        expect.same({"theta": layers[0][0], "x": x}, shape=False)
         h, g = x.mT, NONLINEARITIES[self.activation]
         for W, b in layers:
             h = g(W @ h + b[..., None])  # (..., n_k, T)
@@ -336,11 +347,13 @@ class MLP:
 
     def _index(self, layer: int, neuron: int) -> tuple[torch.Tensor, torch.Tensor]:
         """The places of W^(layer) and b^(layer) in θ, for a layer that has this neuron."""
+        expect.integer(neuron, "neuron")
         if not 0 <= neuron < self.sizes[layer]:
             raise ValueError(f"neuron = {neuron} of layer {layer}; allowed: 0 <= neuron < {self.sizes[layer]}")
         return self.split(torch.arange(self.size))[layer - 1]
 
     def _check_hidden(self, layer: int) -> None:
+        expect.integer(layer, "layer")
         if not 1 <= layer < self.depth:
             raise ValueError(f"layer = {layer} is no hidden layer; allowed: 1 <= layer < {self.depth}")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.mlp import MLP
 
 __all__ = ["PairChart", "reduce_pair"]
@@ -39,7 +40,7 @@ class PairChart:
     Raises
     ------
     ValueError
-        if the layer is no hidden layer or has a single neuron, or the kind is unknown.
+        if ``net`` is no MLP, the layer is no hidden layer or has a single neuron, or the kind is unknown.
 
     Examples
     --------
@@ -56,6 +57,9 @@ class PairChart:
     def __post_init__(self) -> None:
         if self.kind not in ("centred", "paper"):
             raise ValueError(f"kind = {self.kind!r}; allowed: 'centred', 'paper'")
+        if not isinstance(self.net, MLP):
+            raise ValueError(f"net = {self.net!r}; allowed: an MLP")
+        expect.integer(self.layer, "layer")
         hidden = self.net.sizes[1:-1]
         if not 1 <= self.layer <= len(hidden):
             raise ValueError(f"layer = {self.layer}; allowed: a hidden layer, 1 <= layer <= {len(hidden)}")
@@ -85,15 +89,26 @@ class PairChart:
         Raises
         ------
         ValueError
-            if both are the same neuron or one does not exist.
+            if both are the same neuron or one does not exist, or theta is no tensor (..., p).
         """
+        expect.integer(first, "first")
+        expect.integer(second, "second")
         if first == second:
             raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
         theta = self.net.swap(theta, self.layer, 0, first)
         return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
 
     def distance(self, theta: torch.Tensor) -> torch.Tensor:
-        """The distance ``δ = ‖ϑ_1 − ϑ_0‖`` (...) of θ (..., p)."""
+        """The distance ``δ = ‖ϑ_1 − ϑ_0‖`` (...) of θ (..., p).
+
+        Raises
+        ------
+        ValueError
+            if theta is no floating-point tensor (..., p).
+        """
+        expect.tensor(theta, "theta", "... p", finite=False)
+        if theta.shape[-1] != self.net.size:
+            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.net.size})")
         first, second, _, _ = self._slots()
         return torch.linalg.vector_norm(theta[..., second] - theta[..., first], dim=-1)
 
@@ -113,8 +128,11 @@ class PairChart:
         Raises
         ------
         ValueError
-            if δ = 0, where e is not defined.
+            if δ = 0, where e is not defined, or theta is no tensor (..., p) of finite numbers.
         """
+        expect.tensor(theta, "theta", "... p")
+        if theta.shape[-1] != self.net.size:
+            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.net.size})")
         first, second, out_first, out_second = self._slots()
         delta = self.distance(theta)[..., None]
         if not (delta > 0).all():
@@ -129,7 +147,16 @@ class PairChart:
         return torch.cat([phi, delta], dim=-1)
 
     def weights(self, phi: torch.Tensor) -> torch.Tensor:
-        """θ (..., p) of φ (..., p + 1), differentiable; δ counts as a constant."""
+        """θ (..., p) of φ (..., p + 1), differentiable; δ counts as a constant.
+
+        Raises
+        ------
+        ValueError
+            if phi is no floating-point tensor (..., p + 1).
+        """
+        expect.tensor(phi, "phi", "... p", finite=False)
+        if phi.shape[-1] != self.net.size + 1:
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
         first, second, out_first, out_second = self._slots()
         delta, phi = phi[..., -1:].detach(), phi[..., :-1]
         direction = phi[..., second]
@@ -144,7 +171,16 @@ class PairChart:
         return theta
 
     def unit(self, phi: torch.Tensor) -> torch.Tensor:
-        """φ with ``‖e‖ = 1``; the weights stay what they are."""
+        """φ with ``‖e‖ = 1``; the weights stay what they are.
+
+        Raises
+        ------
+        ValueError
+            if phi is no floating-point tensor (..., p + 1).
+        """
+        expect.tensor(phi, "phi", "... p", finite=False)
+        if phi.shape[-1] != self.net.size + 1:
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
         second = self._slots()[1]
         phi = phi.clone()
         phi[..., second] = torch.nn.functional.normalize(phi[..., second], dim=-1)
@@ -168,10 +204,19 @@ class PairChart:
         Raises
         ------
         ValueError
-            if a distance is not positive.
+            if a distance is not positive or not finite, or a shape or a type is not allowed.
         """
+        expect.tensor(phi, "phi", "... p", finite=False)
+        if phi.shape[-1] != self.net.size + 1:
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
+        expect.tensor(delta, "delta")
         if not (delta > 0).all():
             raise ValueError(f"delta = {delta.min().item()}; allowed: delta > 0")
+        expect.same({"phi": phi, "delta": delta}, shape=False)
+        if delta.shape != phi.shape[:-1]:
+            raise ValueError(
+                f"delta has shape {tuple(delta.shape)}; allowed: {tuple(phi.shape[:-1])}, a distance for each phi"
+            )
         out_second = self._slots()[3]
         phi = phi.clone()
         if self.kind == "centred":

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.shallow import Shallow, rounded_relu
@@ -45,7 +46,14 @@ class ReluMinima:
         return self.losses[-1]
 
     def settled(self, tol: float = 1e-3) -> torch.Tensor:
-        """Whether the descent converged and its loss changed by less than ``tol`` at the last width, (B,)."""
+        """Whether the descent converged and its loss changed by less than ``tol`` at the last width, (B,).
+
+        Raises
+        ------
+        ValueError
+            if ``tol`` is no finite number >= 0.
+        """
+        expect.number(tol, "tol", least=0)
         return self.converged & ((self.losses[-2] - self.losses[-1]).abs() <= tol * self.losses[-1])
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES
 
 __all__ = ["Shallow", "equal_norms", "rounded_relu"]
@@ -97,7 +98,8 @@ class Shallow:
     Raises
     ------
     ValueError
-        if the network has another depth.
+        if ``net`` is no MLP or has another depth, x and y are no such inputs and targets of one floating-point type, g
+        is no function, or ``pin`` is no finite number >= 0.
 
     Examples
     --------
@@ -114,29 +116,84 @@ class Shallow:
     pin: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.net, MLP):
+            raise ValueError(f"net = {self.net!r}; allowed: an MLP")
         if self.net.depth != 2:
             raise ValueError(f"the network has sizes {self.net.sizes}; allowed: one hidden layer")
+        expect.tensor(self.x, "x", "... T n_0", finite=False)
+        expect.tensor(self.y, "y", "... T n_2", finite=False)
+        expect.same({"x": self.x, "y": self.y}, shape=False)
+        if self.x.ndim > 3 or self.x.shape[-1] != self.net.sizes[0]:
+            raise ValueError(f"x has shape {tuple(self.x.shape)}; allowed: (T, {self.net.sizes[0]}), or B of them")
+        if self.y.shape[:-1] != self.x.shape[:-1] or self.y.shape[-1] != self.net.sizes[2]:
+            raise ValueError(
+                f"y has shape {tuple(self.y.shape)}; allowed: {(*self.x.shape[:-1], self.net.sizes[2])}, as x has"
+            )
+        if self.g is not None and not callable(self.g):
+            raise ValueError(f"g = {self.g!r}; allowed: a function, or None for the network's activation")
+        expect.number(self.pin, "pin", least=0)
 
     def select(self, rows: torch.Tensor) -> Shallow:
-        """The problems of these rows of the batch."""
+        """The problems of these rows of the batch.
+
+        Raises
+        ------
+        ValueError
+            if ``rows`` is no tensor (b,) of torch.long, or there is no such row.
+        """
+        expect.tensors({"rows": rows})
+        if rows.ndim != 1 or rows.dtype != torch.long:
+            raise ValueError(f"rows has shape {tuple(rows.shape)} and dtype {rows.dtype}; allowed: (b,) and torch.long")
+        if self.x.ndim == 3 and rows.numel() and (rows.amin() < 0 or rows.amax() >= len(self.x)):
+            raise ValueError(
+                f"rows go from {rows.min().item()} to {rows.max().item()}; allowed: 0 to {len(self.x) - 1}, the batch"
+            )
         if self.x.ndim == 2:
             return self
         return Shallow(self.net, self.x[rows], self.y[rows], self.g, self.pin)
 
     def output(self, theta: torch.Tensor) -> torch.Tensor:
-        """f(x) (..., T, n_2) of θ (..., p)."""
+        """f(x) (..., T, n_2) of θ (..., p).
+
+        Raises
+        ------
+        ValueError
+            if theta is no tensor (..., p) of the inputs' type, one for each set of inputs where they have a batch.
+        """
+        expect.tensor(theta, "theta", "... p", finite=False)
+        expect.same({"theta": theta, "x": self.x}, shape=False)
+        if self.x.ndim == 3 and (theta.ndim != 2 or len(self.x) not in (1, len(theta))):
+            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (B, p), B = {len(self.x)} sets of inputs")
         (W, b), (V, bias) = self.net.split(theta)
         g = self.g or NONLINEARITIES[self.net.activation]
         return (V @ g(W @ self.x.mT + b[..., None]) + bias[..., None]).mT
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """L (...,) of θ (..., p)."""
+        """L (...,) of θ (..., p).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`output`.
+        """
         (W, b), _ = self.net.split(theta)
         loss = (self.output(theta) - self.y).square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
         return loss + self.pin / 8 * self._excess(W, b).square().sum(dim=-1) if self.pin else loss
 
     def derivatives(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p)."""
+        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`output`, or if theta has other than two axes.
+        """
+        expect.tensor(theta, "theta", "... p", finite=False)
+        expect.same({"theta": theta, "x": self.x}, shape=False)
+        if theta.ndim != 2:
+            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (B, p)")
+        if self.x.ndim == 3 and (theta.ndim != 2 or len(self.x) not in (1, len(theta))):
+            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (B, p), B = {len(self.x)} sets of inputs")
         (W, b), (V, bias) = self.net.split(theta)
         T, before, n, after = self.x.shape[-2], *self.net.sizes
         h, h1, h2 = self._activation(W @ self.x.mT + b[..., None])  # each (B, n, T)
@@ -171,7 +228,13 @@ class Shallow:
         return gradient, H
 
     def hessian(self, theta: torch.Tensor) -> torch.Tensor:
-        """∇²L (B, p, p) of θ (B, p)."""
+        """∇²L (B, p, p) of θ (B, p).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`derivatives`.
+        """
         return self.derivatives(theta)[1]
 
     def _activation(self, s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.permutation_points.products import Local, Product
 
 __all__ = ["Metric", "truncated_newton"]
@@ -101,10 +102,22 @@ class Metric:
         >>> metric.solve(torch.tensor([4.0, 1.0, 4.0, 1.0, 1.0, 1.0], dtype=torch.float64)).round(decimals=2)
         tensor([1., 1., 1., 1., 1., 1.], dtype=torch.float64)
         """
+        expect.tensor(by_bias, "by_bias", finite=False)
+        expect.tensor(by_rest, "by_rest", finite=False)
+        expect.tensor(x, "x", "T n", finite=False)
+        expect.tensor(moments, "moments")
+        expect.integer(leading, "leading")
+        expect.number(scale, "scale")
         T, n = x.shape
         if by_bias.shape[:2] != by_rest.shape[:2] or len(by_bias) != T or moments.shape != (n,):
             shapes = [tuple(one.shape) for one in (by_bias, by_rest, x, moments)]
             raise ValueError(f"shapes {shapes}; allowed: (T, n_d, H), (T, n_d, q), (T, n), (n,)")
+        if by_bias.ndim != 3 or by_rest.ndim != 3 or not by_bias.numel():
+            raise ValueError(
+                f"by_bias has shape {tuple(by_bias.shape)}, by_rest {tuple(by_rest.shape)}; allowed: (T, n_d, H) and "
+                "(T, n_d, q), no axis but q empty"
+            )
+        expect.same({"by_bias": by_bias, "x": x, "moments": moments}, shape=False)
         if not 0 <= leading <= n or not scale > 0 or not (moments > 0).all():
             raise ValueError(
                 f"leading = {leading}, scale = {scale}, least moment {moments.min().item()}; allowed: "
@@ -129,7 +142,17 @@ class Metric:
         )
 
     def solve(self, v: torch.Tensor) -> torch.Tensor:
-        """M⁻¹ v of v (p,)."""
+        """M⁻¹ v of v (p,).
+
+        Raises
+        ------
+        ValueError
+            if v is no tensor (p,) of the metric's type.
+        """
+        expect.tensor(v, "v", "p", finite=False)
+        expect.same({"v": v, "lead_factor": self.lead_factor}, shape=False)
+        if len(v) != len(self.lead) + self.tail.numel():
+            raise ValueError(f"v has shape {tuple(v.shape)}; allowed: ({len(self.lead) + self.tail.numel()},)")
         found = torch.empty_like(v)
         found[self.lead] = torch.cholesky_solve(v[self.lead, None], self.lead_factor)[:, 0]
         found[self.tail] = torch.cholesky_solve(v[self.tail], self.tail_factor) / self.moments

@@ -88,6 +88,11 @@ class GeneralLinear:
         -------
         torch.Tensor
             (..., h, h) or (..., steps, h, h).
+
+        Raises
+        ------
+        ValueError
+            if M is no finite square matrix, or t is neither a number nor a grid, or is not finite.
         """
         return torch.linalg.matrix_exp(_times(t, M, 2))
 
@@ -172,6 +177,7 @@ class Rescaling:
     degree: float = 1.0
 
     def __post_init__(self) -> None:
+        expect.number(self.degree, "degree")
         if not (math.isfinite(self.degree) and self.degree > 0):
             raise ValueError(f"degree = {self.degree}; allowed: a finite number > 0")
 
@@ -189,6 +195,11 @@ class Rescaling:
         -------
         torch.Tensor
             (..., h) or (..., steps, h).
+
+        Raises
+        ------
+        ValueError
+            if M is no finite vector, or t is neither a number nor a grid, or is not finite.
         """
         return torch.exp(_times(t, M, 1))
 
@@ -299,7 +310,7 @@ class PseudoInverse:
     Raises
     ------
     ValueError
-        if X is no float64 matrix.
+        if σ is no function, or X is no finite float64 matrix.
 
     Examples
     --------
@@ -316,8 +327,11 @@ class PseudoInverse:
     X: torch.Tensor
 
     def __post_init__(self) -> None:
+        expect.function(self.activation, "activation")
+        expect.tensor(self.X, "X", finite=False)
         if self.X.ndim != 2 or self.X.dtype != torch.float64:
             raise ValueError(f"X has shape {tuple(self.X.shape)} and {self.X.dtype}; allowed: (n, k) and torch.float64")
+        expect.tensor(self.X, "X", "n k")
 
     def hidden(self, W_1: torch.Tensor) -> torch.Tensor:
         """σ(W_1 X), (..., h, k).
@@ -325,8 +339,9 @@ class PseudoInverse:
         Raises
         ------
         ValueError
-            if W_1 does not have n columns.
+            if W_1 does not have n columns, or is no finite float64 matrix.
         """
+        expect.tensor(W_1, "W_1", "... h n", dtype=torch.float64)
         if W_1.shape[-1] != len(self.X):
             raise ValueError(f"W_1 has shape {tuple(W_1.shape)}; allowed: (..., h, {len(self.X)})")
         return self.activation(W_1 @ self.X)
@@ -343,7 +358,13 @@ class PseudoInverse:
         return w[1] @ self.hidden(w[0])
 
     def exp(self, M: torch.Tensor, t: torch.Tensor | float = 1.0) -> torch.Tensor:
-        """exp(tM), as :meth:`GeneralLinear.exp`."""
+        """exp(tM), as :meth:`GeneralLinear.exp`.
+
+        Raises
+        ------
+        ValueError
+            as there.
+        """
         return GeneralLinear().exp(M, t)
 
     def act(self, g: torch.Tensor, w: Weights) -> Weights:
@@ -376,11 +397,13 @@ class PseudoInverse:
 
 def _times(t: torch.Tensor | float, M: torch.Tensor, dims: int) -> torch.Tensor:
     """t M for a number, or for a grid (steps,) with the steps before the last ``dims`` dimensions of M."""
-    expect.tensor(M, "M", finite=False)
+    expect.tensor(M, "M", "... h")
     expect.reals(t, "t")
     if dims == 2 and (M.ndim < 2 or M.shape[-1] != M.shape[-2] or not M.shape[-1]):
         raise ValueError(f"M has shape {tuple(M.shape)}; allowed: (..., h, h)")
     t = torch.as_tensor(t, dtype=torch.float64, device=M.device)
     if t.ndim > 1:
         raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a number or a grid (steps,)")
+    if not t.isfinite().all():
+        raise ValueError(f"t holds {t[~t.isfinite()][0].item()}; allowed: finite numbers")
     return t * M if t.ndim == 0 else t.reshape(-1, *[1] * dims) * M.unsqueeze(-1 - dims)

@@ -54,7 +54,7 @@ class HomogeneousNet:
     Raises
     ------
     ValueError
-        if the shapes do not fit or a layer is not finite.
+        if the shapes or types do not fit, a number of the tensors is not finite, or k or σ(−1) is not allowed.
 
     Examples
     --------
@@ -75,9 +75,18 @@ class HomogeneousNet:
 
     def __post_init__(self) -> None:
         check_layers(self.last, self.before)
+        expect.tensor(self.last, "last", "o h")
+        expect.tensor(self.before, "before", "h d")
+        expect.tensor(self.F, "F", "d N")
+        expect.tensor(self.Y, "Y", "o N")
+        expect.number(self.k, "k")
+        expect.number(self.negative, "negative")
+        if not self.k > 0:
+            raise ValueError(f"k = {self.k}; allowed: a finite number > 0")
         if self.before.shape[-1:] != self.F.shape[:1] or self.Y.shape != (len(self.last), self.F.shape[1]):
             shapes = [tuple(t.shape) for t in (self.last, self.before, self.F, self.Y)]
             raise ValueError(f"W_l, W_(l−1), F and Y have shapes {shapes}; allowed: (o, h), (h, d), (d, N) and (o, N)")
+        expect.same({"last": self.last, "before": self.before, "F": self.F, "Y": self.Y}, shape=False)
 
     @property
     def layers(self) -> Layers:
@@ -90,19 +99,51 @@ class HomogeneousNet:
         return self.before @ self.F
 
     def sigma(self, z: torch.Tensor) -> torch.Tensor:
-        """σ, entry by entry."""
+        """σ, entry by entry.
+
+        Raises
+        ------
+        ValueError
+            if z is no tensor of floating-point numbers.
+        """
         return activation(z, self.k, negative=self.negative)
 
     def output(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-        """W_l σ(W_{l−1} F) of other layers, (..., o, N)."""
+        """W_l σ(W_{l−1} F) of other layers, (..., o, N).
+
+        Raises
+        ------
+        ValueError
+            if the layers are no (..., o, h) and (..., h, d), or of another type than F.
+        """
+        expect.tensor(last, "last", "... o h", finite=False)
+        expect.tensor(before, "before", "... h d", finite=False)
+        expect.same({"last": last, "before": before, "F": self.F}, shape=False)
+        if (last.shape[-2], before.shape[-1]) != (len(self.Y), len(self.F)) or last.shape[-1] != before.shape[-2]:
+            raise ValueError(
+                f"the layers have shapes {tuple(last.shape)}, {tuple(before.shape)}; allowed: (..., {len(self.Y)}, h) "
+                f"and (..., h, {len(self.F)})"
+            )
         return last @ self.sigma(before @ self.F)
 
     def loss(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of other layers, (...)."""
+        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of other layers, (...).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`output`.
+        """
         return (self.Y - self.output(last, before)).square().sum(dim=(-2, -1))
 
     def rescaled(self, m: float | torch.Tensor) -> Layers:
-        """m · W, the layers (W_l m^{−k}, m W_{l−1}); m one number, or one a neuron."""
+        """m · W, the layers (W_l m^{−k}, m W_{l−1}); m one number, or one a neuron.
+
+        Raises
+        ------
+        ValueError
+            if m holds a number that is not finite and > 0, or has another shape.
+        """
         return rescale(*self.layers, m, self.k)
 
     def line(self, lambdas: float | Sequence[float] | torch.Tensor, a: Layers, b: Layers) -> torch.Tensor:
@@ -123,14 +164,41 @@ class HomogeneousNet:
         Raises
         ------
         ValueError
-            if a place lies outside [0, 1].
+            if a place lies outside [0, 1], the places are no row, or the layers do not fit or are not finite.
         """
+        expect.tensors(a, "a")
+        expect.tensors(b, "b")
+        if len(a) != 2 or len(b) != 2:
+            raise ValueError(f"a holds {len(a)} and b {len(b)} layers; allowed: 2 each, W_l and W_(l−1)")
+        expect.tensor(a[0], "a[0]", "... o h")
+        expect.tensor(a[1], "a[1]", "... h d")
+        expect.tensor(b[0], "b[0]", "... o h")
+        expect.tensor(b[1], "b[1]", "... h d")
+        expect.same({"a[0]": a[0], "a[1]": a[1], "b[0]": b[0], "b[1]": b[1]}, shape=False)
+        if a[0].shape[-2:] != b[0].shape[-2:] or a[1].shape[-2:] != b[1].shape[-2:]:
+            raise ValueError(
+                f"the layers end in {tuple(a[0].shape[-2:])}, {tuple(a[1].shape[-2:])} and {tuple(b[0].shape[-2:])}, "
+                f"{tuple(b[1].shape[-2:])}; allowed: (o, h) and (h, d), twice the same"
+            )
         lam = check_places(lambdas, row=False)[..., None, None]
+        if lam.ndim > 3 or not lam.numel():
+            raise ValueError(f"lambdas have shape {tuple(lam.shape[:-2])}; allowed: a number or a row of them")
         mixed = [lam * x.unsqueeze(-3) + (1 - lam) * y.unsqueeze(-3) for x, y in zip(a, b, strict=True)]
         return self.loss(*mixed)
 
     def with_norm(self, norm: float) -> HomogeneousNet:
-        """The same network with W_l and Y multiplied so that ``‖Y‖`` is ``norm``; its loss stays 0 if it was."""
+        """The same network with W_l and Y multiplied so that ``‖Y‖`` is ``norm``; its loss stays 0 if it was.
+
+        Raises
+        ------
+        ValueError
+            if the norm is no finite number > 0, or Y is 0.
+        """
+        expect.number(norm, "norm")
+        if not norm > 0:
+            raise ValueError(f"norm = {norm}; allowed: a finite number > 0")
+        if not self.Y.any():
+            raise ValueError("Y is 0, so that no multiple has another norm; allowed: targets that are not 0")
         scale = norm / self.Y.norm()
         return replace(self, last=scale * self.last, Y=scale * self.Y)
 

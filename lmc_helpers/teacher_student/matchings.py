@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
+from lmc_helpers import expect
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import (
     Objective,
@@ -113,11 +114,26 @@ class Comparison:
     same_types: dict[str, np.ndarray]
 
     def misses(self, name: str, slack: float = 1e-9) -> np.ndarray:
-        """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding."""
+        """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding.
+
+        Raises
+        ------
+        ValueError
+            if there is no such matching, or the slack is no finite number >= 0.
+        """
+        expect.one_of(name, "name", self.barriers)
+        expect.number(slack, "slack", least=0)
         return self.barriers[name] > self.barriers[BEST] * (1 + slack) + FLOOR
 
     def factor(self, name: str) -> float:
-        """Mean barrier of a matching over the mean best barrier."""
+        """Mean barrier of a matching over the mean best barrier.
+
+        Raises
+        ------
+        ValueError
+            if there is no such matching.
+        """
+        expect.one_of(name, "name", self.barriers)
         return float(self.barriers[name].mean() / self.barriers[BEST].mean())
 
 

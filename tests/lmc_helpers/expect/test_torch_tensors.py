@@ -18,6 +18,9 @@ ALLOWED = [
     lambda: expect.cosines(1 + 1e-9, "t"),
     lambda: expect.same({"a": X, "b": X}),
     lambda: expect.tensors([X.long()], "weights"),
+    lambda: expect.layers([(X, X[:, 0]), (X.T, X[0])], "layers"),
+    lambda: expect.layers(((X.expand(4, 2, 3).long(), X.expand(4, 2, 3)[..., 0].long()),), "layers"),
+    lambda: expect.layers([], "layers"),
 ]
 
 
@@ -40,3 +43,22 @@ def test_one_number_that_is_not_finite_is_found_and_named(hole, dtype):
         x[at] = hole
         with pytest.raises(ValueError, match=f"x holds {hole}; allowed: finite numbers"):
             expect.tensor(x.reshape(10, 100), "x", "n d")
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ("W", "layers = 'W'; allowed: a list of pairs"),
+        ([X, X], "layers holds no pairs; allowed"),
+        ([(X, X[:, 0], X)], "layers holds no pairs"),
+        ([(X, None)], r"layers\[0\]\[1\] = None; allowed: a tensor"),
+        ([(X, X[:, 0]), (X[0], X[0])], r"layers\[1\] has shapes \(3,\), \(3,\); allowed: \(..., n, m\)"),
+        ([(X, X[0, 0])], r"layers\[0\] has shapes \(2, 3\), \(\)"),
+        ([(X[None], X[:, 0])], r"layers differ in their batch: \(1,\), \(\); allowed: one"),
+        ([(X, X[:, 0]), (X[None], X[None, :, 0])], "differ in their batch"),
+        ([(X, X[:, 0]), (X.float(), X[:, 0])], "differ in their dtype: torch.float64, torch.float32"),
+    ],
+)
+def test_layers_that_do_not_fit_are_named(layers, message):
+    with pytest.raises(ValueError, match=message):
+        expect.layers(layers, "layers")
