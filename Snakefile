@@ -66,7 +66,7 @@ for RUN, VARIANT in RUNS.values():
             digest=RUN.digest,
             options=OPTIONS[VARIANT],
         priority: FIRST + round(RUN.seconds)
-        threads: RUN.cores
+        threads: max(RUN.cores, variants.setting(VARIANT).threads)
         resources:
             mem_mb=cluster.megabytes(RUN.memory_mib + STARTER),
             runtime=cluster.minutes(60 * RUN.minutes, cluster.RUN_SLACK),
@@ -89,7 +89,7 @@ for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.chapters):
             chapter=CHAPTER,
             options=OPTIONS[VARIANT],
         priority: 1 + round(10 * EXPECTED[CHAPTER]) - NEXT * VARIANTS.index(VARIANT)
-        threads: 1
+        threads: variants.setting(VARIANT).threads
         resources:
             mem_mb=MEMORY,
             runtime=cluster.minutes(BUDGETS[CHAPTER], cluster.SLACK),

@@ -98,6 +98,7 @@ def variables(variant: str) -> dict[str, str]:
     found = setting(variant)
     return {
         **dict.fromkeys(THREADS, str(found.threads)),
+        "OMP_WAIT_POLICY": "passive",  # more threads than cores would spin
         **found.variables,
         "LMC_RUNS": str(ROOT / "build" / f"runs{variant}"),
     }
