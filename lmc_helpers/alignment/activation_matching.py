@@ -262,7 +262,13 @@ class ActivationMatching:
         -------
         dict of torch.Tensor
             group → (P,), float64.
+
+        Raises
+        ------
+        ValueError
+            if a group is unknown, or what it has is no permutation (P, m) of its units.
         """
+        expect.permutations({} if permutations is None else permutations, "permutations", self.permutations)
         chosen = self.permutations if permutations is None else permutations
         return {g: matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
 

@@ -177,7 +177,18 @@ class Best:
         -------
         Best
             of all that were seen.
+
+        Raises
+        ------
+        ValueError
+            if a group is unknown or missing, or a shape or type is another; that rows are permutations is not looked at
+            here, and losses may be NaN.
         """
+        expect.permutations(permutations, "permutations", self.permutations, every=True, entries=False)
+        expect.tensor(losses, "losses", "P", finite=False)
+        if losses.shape != self.losses.shape[1:]:
+            raise ValueError(f"losses has shape {tuple(losses.shape)}; allowed: {tuple(self.losses.shape[1:])}")
+        expect.same({"losses": losses, "those before": self.losses}, shape=False)
         better = losses < self.losses.min(dim=0).values  # False for NaN
         kept = {
             g: torch.where(better[:, None], permutations[g].to(better.device), p) for g, p in self.permutations.items()

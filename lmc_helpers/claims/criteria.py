@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from lmc_helpers import expect
 from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
 
 HOLDS = "holds"
@@ -212,7 +213,16 @@ class Claim:
 
     @classmethod
     def of(cls, id: str, entry: ClaimEntry) -> Claim:
-        """The claim that an entry of the ledger writes."""
+        """The claim that an entry of the ledger writes.
+
+        Raises
+        ------
+        ValueError
+            if the id is no string or empty, or the entry is none.
+        """
+        expect.text(id, "id")
+        if not isinstance(entry, ClaimEntry):
+            raise ValueError(f"entry is {type(entry).__name__}; allowed: ClaimEntry")
         parts = {
             f"{id}.{name}": Part.model_construct(id=f"{id}.{name}", **dict(part)) for name, part in entry.parts.items()
         }

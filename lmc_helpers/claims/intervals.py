@@ -307,15 +307,37 @@ class Interval:
     says: str = ""
 
     def meets(self, other: Interval) -> bool:
-        """Whether the two intervals have a point in common."""
+        """Whether the two intervals have a point in common.
+
+        Raises
+        ------
+        ValueError
+            if the other is no interval.
+        """
+        if not isinstance(other, Interval):
+            raise ValueError(f"other is {type(other).__name__}; allowed: Interval")
         return self.low <= other.high and other.low <= self.high
 
     def contains(self, other: Interval) -> bool:
-        """Whether the other interval lies inside this one."""
+        """Whether the other interval lies inside this one.
+
+        Raises
+        ------
+        ValueError
+            if the other is no interval.
+        """
+        if not isinstance(other, Interval):
+            raise ValueError(f"other is {type(other).__name__}; allowed: Interval")
         return self.low <= other.low and other.high <= self.high
 
     def place_of(self, other: Interval) -> str:
-        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it."""
+        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it.
+
+        Raises
+        ------
+        ValueError
+            if the other is no interval.
+        """
         return INSIDE if self.contains(other) else ACROSS if self.meets(other) else OUTSIDE
 
     @classmethod

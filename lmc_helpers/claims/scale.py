@@ -10,6 +10,7 @@ import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 
 from lmc_helpers.claims.intervals import Interval
 from lmc_helpers.claims.numerals import people, telling
@@ -54,7 +55,15 @@ class Axis:
     cut_high: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a number, from ``LEFT`` to ``RIGHT``."""
+        """The place of a number, from ``LEFT`` to ``RIGHT``; infinity is beyond both.
+
+        Raises
+        ------
+        ValueError
+            if it is no real number, or NaN.
+        """
+        if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+            raise ValueError(f"value = {value!r}; allowed: a real number, or infinity")
         low, high, value = (self._along(number) for number in (self.low, self.high, value))
         left, right = LEFT + CUT * self.cut_low, RIGHT - CUT * self.cut_high
         if value < low - 1e-12 * (high - low):

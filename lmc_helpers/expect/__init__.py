@@ -9,12 +9,16 @@ with one synchronisation of a GPU at most; what runs in inner loops does not cal
   layers.
 - :mod:`~lmc_helpers.expect.numpy_arrays`: what NumPy turns into arrays of real numbers.
 - :mod:`~lmc_helpers.expect.choices`: words, options, laws, functions, dtypes, generators.
+- :mod:`~lmc_helpers.expect.index_tensors`: indices, permutations by their groups, some of what there is.
+- :mod:`~lmc_helpers.expect.models`: parameters of architectures, and what fixes some of them.
 - :mod:`~lmc_helpers.expect.devices`, :mod:`~lmc_helpers.expect.shapes`, :mod:`~lmc_helpers.expect.refusal`: devices,
   axes and the sentence of an error, which the others share.
 """
 
 from lmc_helpers.expect.choices import floating, function, generator, law, one_of, text
-from lmc_helpers.expect.devices import device
+from lmc_helpers.expect.devices import device, place
+from lmc_helpers.expect.index_tensors import indices, listed_permutations, permutations, some_of
+from lmc_helpers.expect.models import fixed_parts, parameter, parameters, schemes
 from lmc_helpers.expect.numpy_arrays import array, arrays, reals
 from lmc_helpers.expect.scalars import integer, number, sizes
 from lmc_helpers.expect.torch_tensors import cosines, layers, permutation, same, tensor, tensors
@@ -24,18 +28,27 @@ __all__ = [
     "arrays",
     "cosines",
     "device",
+    "fixed_parts",
     "floating",
     "function",
     "generator",
+    "indices",
     "integer",
     "law",
     "layers",
+    "listed_permutations",
     "number",
     "one_of",
+    "parameter",
+    "parameters",
     "permutation",
+    "permutations",
+    "place",
     "reals",
     "same",
+    "schemes",
     "sizes",
+    "some_of",
     "tensor",
     "tensors",
     "text",

@@ -48,7 +48,7 @@ def one_of(value: object, name: str, allowed: Iterable) -> None:
     ValueError: leftovers = 'sideways'; allowed: 'order', 'sorted'
     """
     if not any(type(value) is type(known) and value == known for known in allowed):
-        refuse(name, f"= {short(value)}", ", ".join(map(repr, allowed)))
+        refuse(name, f"= {short(value)}", ", ".join(map(repr, allowed)) or "nothing")
 
 
 def law(value: object, name: str) -> None:

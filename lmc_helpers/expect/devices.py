@@ -30,6 +30,32 @@ def device(value: object, name: str) -> None:
         refuse(name, f"= {short(value)}", f"None, {', '.join(map(repr, DEVICES))}")
 
 
+def place(value: object, name: str) -> None:
+    """Where tensors of floating point may go: a type, a device by torch's name or as a torch.device, or a tensor.
+
+    Raises
+    ------
+    ValueError
+        if it is something else, a type or a tensor not of floating point, or a device that holds no numbers.
+
+    Examples
+    --------
+    >>> place(torch.float64, "where")
+    >>> place(torch.long, "where")
+    Traceback (most recent call last):
+        ...
+    ValueError: where = torch.int64; allowed: a floating-point dtype of torch, a device, or a tensor of such
+    """
+    kind = value.dtype if isinstance(value, torch.Tensor) else value
+    known = kind.is_floating_point if isinstance(kind, torch.dtype) else isinstance(kind, (torch.device, str))
+    if not known:
+        refuse(name, f"= {short(value)}", "a floating-point dtype of torch, a device, or a tensor of such")
+    if isinstance(value, torch.Tensor):
+        on_device(value, name)
+    elif not isinstance(value, torch.dtype):
+        device(value, name)
+
+
 def on_device(value: torch.Tensor, name: str) -> None:
     """Refuse a tensor on a device that holds no numbers, as torch's meta."""
     if value.device.type not in DEVICES:

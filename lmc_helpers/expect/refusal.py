@@ -25,5 +25,5 @@ def short(value: object) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
-    shown = repr(value)
+    shown = " ".join(repr(value).split())
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -66,13 +66,26 @@ class Variant:
             raise ValueError(f"kind = {self.kind!r} is unknown; allowed: mlp, w, syre, sigma")
 
     def model(self, pixels: int, width: int) -> MLP:
-        """The architecture of one network."""
+        """The architecture of one network.
+
+        Raises
+        ------
+        ValueError
+            if a number is no integer >= 1.
+        """
+        expect.integer(pixels, "pixels", least=1)
+        expect.integer(width, "width", least=1)
         sizes = (pixels, *[width] * HIDDEN, 10)
         law = "normal" if self.kind in ("w", "syre") else "torch"
         return MLP(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init=law)
 
     def schemes(self, pixels: int, width: int) -> dict[str, Scheme]:
         """Name of a map → what draws its F and D.
+
+        Raises
+        ------
+        ValueError
+            if a number is no integer >= 1.
 
         Examples
         --------
@@ -296,7 +309,14 @@ class Found:
         return self.identity - self.random, self.optimal - self.random
 
     def drop(self, matched: str = "none") -> torch.Tensor:
-        """Accuracy of the ends less that of the middle, (P,), in points."""
+        """Accuracy of the ends less that of the middle, (P,), in points.
+
+        Raises
+        ------
+        ValueError
+            if there is no such way of matching.
+        """
+        expect.one_of(matched, "matched", self.accuracy)
         line = self.accuracy[matched]
         return 100 * ((line[:, 0] + line[:, -1]) / 2 - line[:, line.shape[1] // 2])
 
@@ -416,13 +436,28 @@ class Experiment:
         self._found: dict[tuple[str, int | None], Found] = {}
 
     def result(self, name: str) -> Result:
-        """The trained networks of a variant."""
+        """The trained networks of a variant.
+
+        Raises
+        ------
+        ValueError
+            if there is none of that name.
+        """
+        expect.one_of(name, "name", self.runs)
         if name not in self._results:
             self._results[name] = self.runs[name].result()
         return self._results[name]
 
     def found(self, name: str, epoch: int | None = None) -> Found:
-        """What :func:`measure` finds, at the end, or without lines after an epoch that was kept."""
+        """What :func:`measure` finds, at the end, or without lines after an epoch that was kept.
+
+        Raises
+        ------
+        ValueError
+            if there is no variant of that name, or the epoch was not kept.
+        """
+        expect.one_of(name, "name", self.runs)
+        expect.integer(0 if epoch is None else epoch, "epoch", least=0)
         if (name, epoch) not in self._found:
             lambdas = () if epoch is not None else self.lambdas if name in CORE else (0.0, 0.5, 1.0)
             a, b = ends(self.result(name), epoch)
@@ -430,13 +465,28 @@ class Experiment:
         return self._found[name, epoch]
 
     def way(self, name: str, epoch: int | None = None, layer: int | None = None) -> tuple[float, float]:
-        """(L(I) − L_r)/(L(P*) − L_r), averaged over layers or of one, and its widened standard error over pairs."""
+        """(L(I) − L_r)/(L(P*) − L_r), averaged over layers or of one, and its widened standard error over pairs.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`found`, or if there is no such hidden layer, from 0.
+        """
+        expect.integer(0 if layer is None else layer, "layer", least=0, most=HIDDEN - 1)
         layers = slice(None) if layer is None else slice(layer, layer + 1)
         ahead, whole = (part[:, layers] for part in self.found(name, epoch).way())
         return jackknife(lambda u, v: u / v, ahead, whole)
 
     def lead(self, name: str, other: str, epoch: int | None = None, layer: int | None = None) -> tuple[float, float]:
-        """:meth:`way` of one variant less that of another, on the pairs that both have."""
+        """:meth:`way` of one variant less that of another, on the pairs that both have.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`way`.
+        """
+        expect.one_of(other, "other", self.runs)
+        expect.integer(0 if layer is None else layer, "layer", least=0, most=HIDDEN - 1)
         layers = slice(None) if layer is None else slice(layer, layer + 1)
         parts = [part[:, layers] for one in (name, other) for part in self.found(one, epoch).way()]
         P = min(map(len, parts))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import avg_pool2d
 
+from lmc_helpers import expect
 from lmc_helpers.networks.model import Model, Record, Tensors
 from lmc_helpers.networks.permutations import Symmetry
 
@@ -81,7 +82,16 @@ class Averaged(Model):
         return self.model.symmetry()
 
     def averaged(self, x: torch.Tensor) -> torch.Tensor:
-        """Images (…, C, H, W) as means over squares."""
+        """Images (…, C, H, W) as means over squares.
+
+        Raises
+        ------
+        ValueError
+            if they have no axis in front, another shape, or are no tensor of floating point.
+        """
+        expect.tensor(x, "x", "... n C H W", finite=False)
+        if x.shape[-3:] != (self.input_shape[0], self.input_shape[1], self.input_shape[2]):
+            raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (…, n, C, H, W) with images {self.input_shape}")
         return avg_pool2d(x.flatten(0, -4), self.side).unflatten(0, x.shape[:-3])
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:

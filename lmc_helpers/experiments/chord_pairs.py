@@ -36,7 +36,27 @@ class ChordPairs:
     checkpoints: list[Checkpoint]
 
     def outputs(self, W: torch.Tensor, A: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """z = A ReLU((F + D ⊙ W) x) for inputs x (N, d), (n, ends, N, classes)."""
+        """z = A ReLU((F + D ⊙ W) x) for inputs x (N, d), (n, ends, N, classes).
+
+        Raises
+        ------
+        ValueError
+            if a shape does not fit, or the tensors are not of one floating-point type.
+        """
+        expect.tensor(W, "W", "n ends m d", finite=False)
+        expect.tensor(A, "A", "n ends classes m", finite=False)
+        expect.tensor(x, "x", "N d", finite=False)
+        if len(W) != len(self.F) or W.shape[2:] != self.F.shape[2:] or x.shape[1] != W.shape[3]:
+            raise ValueError(
+                f"W and x have shapes {tuple(W.shape)} and {tuple(x.shape)}; allowed: (n, ends, m, d) and (N, d) with "
+                f"(n, 1, m, d) = {tuple(self.F.shape)}"
+            )
+        if A.shape[:2] != W.shape[:2] or A.shape[3] != W.shape[2]:
+            raise ValueError(
+                f"A has shape {tuple(A.shape)}; allowed: (n, ends, classes, m) of W, {tuple(W.shape[:2])} first and "
+                f"{W.shape[2]} last"
+            )
+        expect.same({"W": W, "A": A, "x": x, "F": self.F}, shape=False)
         return torch.relu(x @ (self.F + self.D * W).mT) @ A.mT
 
 

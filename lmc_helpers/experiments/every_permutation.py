@@ -43,7 +43,14 @@ class Every:
     loss: torch.Tensor
 
     def rank(self, permutations: Permutations) -> tuple[torch.Tensor, torch.Tensor]:
-        """The place of some permutations among all (m!)², 0 for the best: by objective and by loss, (P,) each."""
+        """The place of some permutations among all (m!)², 0 for the best: by objective and by loss, (P,) each.
+
+        Raises
+        ------
+        ValueError
+            if they are no permutations of both layers, one for each pair.
+        """
+        expect.listed_permutations(permutations, "permutations", GROUPS, len(self.loss), self.loss.shape[1])
         index = torch.stack([_index(permutations[g]) for g in GROUPS])  # (2, P)
         pair = torch.arange(len(self.loss))
         higher = self.objective > self.objective[pair, *index][:, None, None] * (1 + 1e-12)

@@ -322,8 +322,9 @@ class Experiment:
         Raises
         ------
         ValueError
-            if one has diverged.
+            if there is none of that name, or a network has diverged.
         """
+        expect.one_of(name, "name", self.runs)
         if name not in self._results:
             found = self.runs[name].result()
             if found.diverged:
@@ -332,15 +333,31 @@ class Experiment:
         return self._results[name]
 
     def coherences(self, name: str, epoch: int | None = None) -> Coherences:
-        """Those of all networks of a run, at the end or after an epoch that was kept."""
+        """Those of all networks of a run, at the end or after an epoch that was kept.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`result`, or if the epoch was not kept.
+        """
+        expect.one_of(name, "name", self.runs)
+        expect.integer(0 if epoch is None else epoch, "epoch", least=0)
         if (name, epoch) not in self._coherences:
             result = self.result(name)
+            expect.one_of(epoch, "epoch", (None,) if epoch is None else result.kept)
             stack = result.stack if epoch is None else result.kept[epoch]
             self._coherences[name, epoch] = coherences(stack, self.x, self.images)
         return self._coherences[name, epoch]
 
     def by_pair(self, name: str, epoch: int | None = None, quantity: str = "nu") -> torch.Tensor:
-        """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, places)."""
+        """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, places).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`coherences`, or if the quantity is another.
+        """
+        expect.one_of(quantity, "quantity", ("nu", "k", "excess", "relative"))
         values = getattr(self.coherences(name, epoch), quantity)
         return values.unflatten(0, (-1, 2)).mean(dim=1)
 

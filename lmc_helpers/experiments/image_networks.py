@@ -409,7 +409,14 @@ class Experiment:
         self._lines: dict[str, dict[str, torch.Tensor]] = {}
 
     def accuracy(self, name: str) -> float:
-        """Training accuracy in the last epoch, mean over networks."""
+        """Training accuracy in the last epoch, mean over networks.
+
+        Raises
+        ------
+        ValueError
+            if there are no pairs of that name.
+        """
+        expect.one_of(name, "name", self.runs)
         return torch.cat([run.result().accuracies[-1] for run in self.runs[name]]).mean().item()
 
     def _pairs(self, run: Run) -> tuple[Stack, Stack, torch.Tensor]:
@@ -421,7 +428,14 @@ class Experiment:
         return Stack(small, a.params), Stack(small, b.params), run.model.averaged(self.x)
 
     def found(self, name: str) -> Found:
-        """Objectives of activation matching and accuracies on the lines, as they are and matched, of all pairs."""
+        """Objectives of activation matching and accuracies on the lines, as they are and matched, of all pairs.
+
+        Raises
+        ------
+        ValueError
+            if there are no pairs of that name.
+        """
+        expect.one_of(name, "name", self.runs)
         if name not in self._found:
             pairs = (self._pairs(run) for run in self.runs[name])
             self._found[name] = _joined([measure(a, b, x, self.y, self.lambdas) for a, b, x in pairs])
@@ -432,7 +446,13 @@ class Experiment:
 
         ``"direct"``; ``"permuted"`` by weight matching; ``"repaired"`` (P, 1), half-way between the permuted networks
         with the statistics of their units set right on a quarter of the images.
+
+        Raises
+        ------
+        ValueError
+            if there are no pairs of that name.
         """
+        expect.one_of(name, "name", self.runs)
         if name not in self._lines:
             parts = []
             for run in self.runs[name]:

@@ -155,6 +155,8 @@ def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch
         raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
     expect.integer(n, "n", least=0, most=len(stack) - 1)
     expect.integer(layer, "layer", least=0)
+    if not isinstance(stack.model, MLP) or stack.model.norm != "batch":
+        raise ValueError(f"stack is of {stack.model}; allowed: MLPs with batch norm")
     expect.one_of(f"{layer}.gain", "layer", stack.params)  # type: ignore[arg-type]
     if not isinstance(inputs, Moments):
         raise ValueError(f"inputs is {type(inputs).__name__}; allowed: Moments")
@@ -214,7 +216,14 @@ class Swaps:
         ]
 
     def costs(self, layer: int) -> torch.Tensor:
-        """Those of the disjoint :func:`neighbours`, (networks, pairs)."""
+        """Those of the disjoint :func:`neighbours`, (networks, pairs).
+
+        Raises
+        ------
+        ValueError
+            if there is no such layer, from 0.
+        """
+        expect.integer(layer, "layer", least=0, most=len(LAYERS) - 1)
         every = self.matrices[layer]
         return every[:, *neighbours(every.shape[-1]).T]
 
@@ -236,7 +245,16 @@ class Swaps:
         -------
         torch.Tensor
             (networks, count).
+
+        Raises
+        ------
+        ValueError
+            if the networks have no batch norm in that layer, there are not so many pairs or inputs, or β is negative.
         """
+        expect.integer(layer, "layer", least=0, most=len(LAYERS) - 1)
+        expect.integer(count, "count", least=1, most=self.stack.params[f"{layer}.weight"].shape[1] // 2)
+        expect.integer(inputs, "inputs", least=1, most=len(self.experiment.x))
+        expect.number(beta, "beta", least=0)
         x, found = self.experiment.x, []
         for n, moments in zip(self.networks, self.moments, strict=True):
             h = x if layer == 0 else self._hidden(n)[str(layer - 1)][0]

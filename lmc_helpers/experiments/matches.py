@@ -270,6 +270,7 @@ class Pairs:
         self._made: dict[str, Match] = {}
 
     def __getitem__(self, name: str) -> Match:
+        expect.one_of(name, "name", self.matchers)
         if name not in self._made:
             matcher = self.matchers[name]
             run = lambda: matcher(self.a, self.b, *self.seen, self.seed)  # noqa: E731
@@ -277,20 +278,49 @@ class Pairs:
         return self._made[name]
 
     def moved(self, name: str) -> Stack:
-        """The networks b in the order that a matcher has found."""
+        """The networks b in the order that a matcher has found.
+
+        Raises
+        ------
+        ValueError
+            if there is no matcher of that name.
+        """
         return self.b.permuted(self[name].permutations)
 
     def ratio(self, above: str, below: str) -> tuple[float, float]:
-        """A matcher's mean barrier over another's, with its standard error over pairs."""
+        """A matcher's mean barrier over another's, with its standard error over pairs.
+
+        Raises
+        ------
+        ValueError
+            if there is no matcher of a name, or the second mean is 0.
+        """
+        expect.one_of(above, "above", self.matchers)
+        expect.one_of(below, "below", self.matchers)
         return ratio_of_means(self[above].barrier, self[below].barrier, paired=True)
 
     def repaired(self, name: str) -> tuple[float, float]:
-        """Mean barrier with REPAIR over that without, with its standard error over pairs."""
+        """Mean barrier with REPAIR over that without, with its standard error over pairs.
+
+        Raises
+        ------
+        ValueError
+            if there is no matcher of that name, or the mean without is 0.
+        """
         return ratio_of_means(self[name].repaired_barrier, self[name].barrier, paired=True)
 
     def wins(self, names: Iterable[str]) -> dict[str, int]:
-        """Matcher → number of pairs for which its barrier, without REPAIR, is the lowest; ties count for each."""
+        """Matcher → number of pairs for which its barrier, without REPAIR, is the lowest; ties count for each.
+
+        Raises
+        ------
+        ValueError
+            if there is no matcher of a name, or no name.
+        """
+        if not isinstance(names, Iterable) or isinstance(names, str):
+            raise ValueError(f"names = {names!r}; allowed: one or more of {', '.join(self.matchers)}")
         names = tuple(names)
+        expect.some_of(names, "names", self.matchers)
         values = torch.stack([self[name].barrier for name in names])
         return dict(zip(names, (values == values.amin(dim=0)).sum(dim=1).tolist(), strict=True))
 

@@ -219,15 +219,40 @@ class Task:
         return self.y.square().mean().item()
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """L of one network θ (p,)."""
+        """L of one network θ (p,).
+
+        Raises
+        ------
+        ValueError
+            if θ has another shape or type.
+        """
+        expect.tensor(theta, "theta", "p", finite=False)
         return (self.net.forward(theta, self.x) - self.y).square().sum() / (len(self.x) * self.scale)
 
     def local(self, theta: torch.Tensor) -> Local:
-        """L near θ (p,)."""
+        """L near θ (p,).
+
+        Raises
+        ------
+        ValueError
+            if θ has another shape or type.
+        """
+        expect.tensor(theta, "theta", "p", dtype=self.x.dtype, finite=False)
         return local_squared_loss(self.net, theta, self.x, self.y, 1 / (len(self.x) * self.scale))
 
     def metric(self, phi: torch.Tensor, chart: PairChart | None = None) -> Metric:
-        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
+        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry.
+
+        Raises
+        ------
+        ValueError
+            if φ has another shape or type, or the chart is of another network.
+        """
+        expect.tensor(phi, "phi", "p", dtype=self.x.dtype, finite=False)
+        if chart is not None and (not isinstance(chart, PairChart) or chart.net != self.net):
+            raise ValueError(f"chart is {type(chart).__name__}; allowed: None, or a PairChart of this network")
+        if len(phi) != (self.net.size if chart is None else self.net.size + 1):
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: ({self.net.size},), with a chart one more")
         x, net, first = self.x[:SAMPLE], self.net, self.net.sizes[1] * (self.net.sizes[0] + 1)
         theta, later = phi, phi[first:]
         if chart is not None:
@@ -241,7 +266,20 @@ class Task:
     def minimise(
         self, phi: torch.Tensor, products: int, tol: float, chart: PairChart | None = None
     ) -> tuple[torch.Tensor, float, int]:
-        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used."""
+        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used.
+
+        Raises
+        ------
+        ValueError
+            if φ is not finite or of another shape, the chart of another network, or a number is not allowed.
+        """
+        expect.tensor(phi, "phi", "p", dtype=self.x.dtype)
+        expect.integer(products, "products", least=0)
+        expect.number(tol, "tol", least=0)
+        if chart is not None and (not isinstance(chart, PairChart) or chart.net != self.net):
+            raise ValueError(f"chart is {type(chart).__name__}; allowed: None, or a PairChart of this network")
+        if len(phi) != (self.net.size if chart is None else self.net.size + 1):
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: ({self.net.size},), with a chart one more")
         if chart is None:
             return truncated_newton(self.local, phi, products, tol, lambda at: self.metric(at).solve)
         delta = phi[-1:]

@@ -121,8 +121,13 @@ class TrainedPairs:
         Raises
         ------
         ValueError
-            if ``when`` is neither ``"before"`` nor ``"after"`` nor an epoch that was kept.
+            if ``when`` is neither ``"before"`` nor ``"after"`` nor an epoch that was kept, or there is no such
+            cluster or map.
         """
+        expect.integer(g, "g", least=0, most=len(self) - 1)
+        expect.integer(k, "k", least=0, most=len(self.setting.fixed) - 1)
+        if isinstance(when, bool) or not isinstance(when, (str, int)):
+            raise ValueError(f"when = {when!r}; allowed: 'before', 'after', or an epoch that was kept")
         states: dict[str | int, Networks] = {"before": self.before, "after": self.after}
         for epoch, networks in self.kept.items():
             states[epoch] = networks
@@ -148,14 +153,32 @@ class TrainedPairs:
         return a, b.permuted({k: match_activations(one, two) for k, (one, two) in enumerate(hidden)})
 
     def accuracies(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
-        """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones."""
+        """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones.
+
+        Raises
+        ------
+        ValueError
+            if other ends are no pair of G networks each.
+        """
+        if ends is not None and not (isinstance(ends, (tuple, list)) and len(ends) == 2):
+            raise ValueError("ends is no pair; allowed: None, or (Networks, Networks)")
+        if ends is not None and not (isinstance(ends[0], Networks) and isinstance(ends[1], Networks)):
+            raise ValueError(f"ends hold {type(ends[0]).__name__}, {type(ends[1]).__name__}; allowed: Networks")
+        if ends is not None and not len(ends[0]) == len(ends[1]) == len(self):
+            raise ValueError(f"ends are {len(ends[0])} and {len(ends[1])} networks; allowed: {len(self)} each")
         a, b = self.ends() if ends is None else ends
         accuracy = along_lines(a, b, self.x, self.y, (0, 0.5, 1)).accuracy
         assert accuracy is not None  # the loss is the cross-entropy
         return accuracy
 
     def drops(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
-        """Mean accuracy of the ends less that of the middle, in percentage points, (G,)."""
+        """Mean accuracy of the ends less that of the middle, in percentage points, (G,).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`accuracies`.
+        """
         accuracy = self.accuracies(ends)
         return 100 * (accuracy[:, [0, 2]].mean(dim=1) - accuracy[:, 1])
 

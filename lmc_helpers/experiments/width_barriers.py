@@ -298,25 +298,44 @@ class Lines:
     def barriers(self, order: str) -> np.ndarray:
         """Barriers (P,): the largest NLL above the chord.
 
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
+
         Examples
         --------
         >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}, {}).barriers("direct").tolist()
         [2.5]
         """
+        expect.one_of(order, "order", self.loss)
         return barriers(self.loss[order].double(), PLACES).peak_chord.numpy()
 
     def drops(self, order: str) -> np.ndarray:
         """The largest fall of the accuracy below the chord, (P,).
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
 
         Examples
         --------
         >>> Lines({}, {"direct": torch.tensor([[1.0] * 5 + [0.25] + [0.5] * 5])}).drops("direct").tolist()
         [0.5]
         """
+        expect.one_of(order, "order", self.accuracy)
         return barriers(-self.accuracy[order].double(), PLACES).peak_chord.numpy()
 
     def largest(self, order: str) -> np.ndarray:
-        """The largest NLL on each line, (P,)."""
+        """The largest NLL on each line, (P,).
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
+        """
+        expect.one_of(order, "order", self.loss)
         return self.loss[order].amax(dim=1).double().numpy()
 
 

@@ -57,15 +57,27 @@ class Curves:
     def only(self, widths: Sequence[int]) -> Curves:
         """The curves at some of the widths.
 
+        Raises
+        ------
+        ValueError
+            if there is no curve of a width, or they do not increase.
+
         Examples
         --------
         >>> Curves({3: Lines({}, {}), 4: Lines({}, {})}).only([4]).widths
         [4]
         """
+        expect.some_of(widths, "widths", self.at)
         return Curves({m: self.at[m] for m in widths})
 
     def barriers(self, order: str) -> list[np.ndarray]:
-        """Barriers (P,) at each width, with the units in an order of ``ORDERS``."""
+        """Barriers (P,) at each width, with the units in an order of ``ORDERS``.
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
+        """
         return [line.barriers(order) for line in self.at.values()]
 
     def relative(self, order: str, m: int, over: Sequence[int]) -> tuple[float, float]:
@@ -84,19 +96,43 @@ class Curves:
         -------
         (float, float)
             below 1 if the curve rises from m to its peak, or falls from it to m.
+
+        Raises
+        ------
+        ValueError
+            if there are no lines of a width or with that order.
         """
+        expect.one_of(m, "m", self.at)
+        expect.some_of(over, "over", self.at)
         return ratio_at_peaks([self.at[m].barriers(order)], self.only(over).barriers(order))
 
     def place(self, order: str, seed: int) -> tuple[float, float]:
-        """Width of the largest mean barrier, and a standard error that knows the selection and the grid."""
+        """Width of the largest mean barrier, and a standard error that knows the selection and the grid.
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order, or the seed is not allowed.
+        """
         return place_of_peak(self.widths, self.barriers(order), seed)
 
     def peaks(self, order: str) -> bool:
-        """Whether the largest mean barrier stands between the ends of the widths."""
+        """Whether the largest mean barrier stands between the ends of the widths.
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
+        """
         return 0 < int(np.argmax([sample.mean() for sample in self.barriers(order)])) < len(self.at) - 1
 
     def left(self, m: int, order: str, base: str = "direct") -> tuple[float, float]:
         """Mean barrier with one order divided by that with another, of the same pairs, and its standard error.
+
+        Raises
+        ------
+        ValueError
+            if there are no lines of that width or with an order, or the second mean is 0.
 
         Examples
         --------
@@ -106,19 +142,34 @@ class Curves:
         >>> Curves({3: half}).left(3, "weights")
         (0.5, 0.0)
         """
+        expect.one_of(m, "m", self.at)
         return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers(base), paired=True)
 
     def farthest(self, order: str, base: str) -> tuple[float, float]:
-        """What :meth:`left` says at the width where it is farthest from 1, as a factor."""
+        """What :meth:`left` says at the width where it is farthest from 1, as a factor; it raises as that."""
         return max((self.left(m, order, base) for m in self.at), key=lambda at: abs(math.log(max(at[0], 1e-300))))
 
     def contrast(self, order: str, m: int, other: int) -> tuple[float, float]:
-        """The share of the direct barrier that an order leaves at one width, divided by that at another."""
+        """The share of the direct barrier that an order leaves at one width, divided by that at another.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`left`.
+        """
+        expect.one_of(m, "m", self.at)
+        expect.one_of(other, "other", self.at)
         (a, da), (b, db) = (self.left(at, order) for at in (m, other))
         return a / b, a / b * math.hypot(da / a, db / b)
 
     def lowest_summit(self, order: str) -> tuple[float, float]:
-        """Mean of the largest loss on each line, at the width where it is least, and its standard error."""
+        """Mean of the largest loss on each line, at the width where it is least, and its standard error.
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
+        """
         mean, error = mean_and_error([line.largest(order) for line in self.at.values()])
         k = int(mean.argmin())
         return float(mean[k]), float(error[k])

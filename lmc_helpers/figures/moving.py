@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from lmc_helpers import expect
 from lmc_helpers.figures.labels import typeset
 from lmc_helpers.figures.moving_panels import Panel, axis, draw_panel, plain, trace
 from lmc_helpers.figures.style import legend, panels, show
@@ -55,7 +56,17 @@ class Moving:
             raise ValueError(f"{sizes}; allowed: as many notes as values, and a start among them")
 
     def panel(self, **settings) -> Panel:
-        """Add a panel, the next on the right, with the fields of :class:`~lmc_helpers.figures.moving_panels.Panel`."""
+        """Add a panel, the next on the right, with the fields of :class:`~lmc_helpers.figures.moving_panels.Panel`.
+
+        Raises
+        ------
+        ValueError
+            if there is no such field, or a scale is unknown.
+        """
+        for name in settings:
+            expect.one_of(name, "a setting", [each.name for each in fields(Panel) if each.name != "frames"])
+        for scale in ("xscale", "yscale"):
+            expect.one_of(settings.get(scale, "linear"), scale, ("linear", "log"))
         self.panels.append(Panel(len(self.values), **settings))
         return self.panels[-1]
 
@@ -124,7 +135,13 @@ class Moving:
 
         The output is the picture of the frame at the start, which viewers of notebooks show. Its metadata hold the
         description, which the build writes into the page instead (``book/tools/staging.py``).
+
+        Raises
+        ------
+        ValueError
+            if the name is no string, or empty.
         """
+        expect.text(name, "name")
         from IPython.display import display
 
         figure = self.picture()

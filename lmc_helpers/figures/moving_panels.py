@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from lmc_helpers import expect
 from lmc_helpers.figures.labels import typeset
 from lmc_helpers.figures.style import COLOURS
 
@@ -31,7 +32,17 @@ class Curve:
     width: float
 
     def at(self, frame: int) -> dict[str, np.ndarray]:
-        """The coordinates of one frame."""
+        """The coordinates of one frame.
+
+        Raises
+        ------
+        ValueError
+            if there is no such frame.
+        """
+        expect.integer(frame, "frame", least=0)
+        frames = [len(a) for a in (self.x, self.y) if a.ndim == 2]
+        if frames and frame >= min(frames):
+            raise ValueError(f"frame = {frame}; allowed: 0 <= frame < {min(frames)}")
         return {name: a[frame] if a.ndim == 2 else a for name, a in (("x", self.x), ("y", self.y))}
 
     @property
@@ -43,6 +54,16 @@ class Curve:
     def parts(self) -> tuple[str, str]:
         """The marker and the dash of its style; either may be empty."""
         return self.style[:1] if self.style[:1] in MARKERS else "", self.style.lstrip("".join(MARKERS))
+
+
+def _reals(values, name: str) -> np.ndarray:
+    """An array of floats of what NumPy takes for real numbers."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(f"{name} is {type(values).__name__}; allowed: an array of real numbers") from None
 
 
 @dataclass
@@ -80,26 +101,38 @@ class Panel:
         Raises
         ------
         ValueError
-            if the shapes do not fit the frames, or style or colour are not known.
+            if they are no real numbers, the shapes do not fit the frames, or style, colour, label or width is not
+            allowed.
         """
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+        expect.text("none" if label is None else label, "label")
+        expect.number(width, "width", least=0)
+        x, y = _reals(x, "x"), _reals(y, "y")
         good = x.shape[-1:] == y.shape[-1:] and all(a.ndim == 1 or a.shape[:-1] == (self.frames,) for a in (x, y))
         if not good:
             raise ValueError(f"x {x.shape} and y {y.shape}; allowed: (n,) or ({self.frames}, n)")
-        curve = Curve(x, y, style, colour, label, width)
-        if colour not in COLOURS:
+        if not isinstance(colour, str) or colour not in COLOURS:
             raise ValueError(f"colour {colour!r}; allowed: {', '.join(COLOURS)}")
-        if style != "bars" and (style == "" or curve.parts[1] not in ("", *DASHES)):
+        curve = Curve(x, y, style, colour, label, width)
+        if style != "bars" and (not isinstance(style, str) or style == "" or curve.parts[1] not in ("", *DASHES)):
             raise ValueError(f"style {style!r}; allowed: bars, {', '.join(MARKERS)}, {', '.join(DASHES)} or both")
         self.curves.append(curve)
 
     def limits(self, name: str) -> tuple[float, float]:
-        """The range of an axis: what was asked for, or all frames with a margin."""
+        """The range of an axis: what was asked for, or all frames with a margin.
+
+        Raises
+        ------
+        ValueError
+            if there is no such axis, or neither a range nor a number on it.
+        """
+        expect.one_of(name, "name", ("x", "y"))
         given, scale = getattr(self, f"{name}lim"), getattr(self, f"{name}scale")
         if given:
             return given
-        values = np.concatenate([getattr(curve, name).ravel() for curve in self.curves])
+        values = np.concatenate([np.empty(0), *(getattr(curve, name).ravel() for curve in self.curves)])
         values = values[np.isfinite(values) & ((values > 0) | (scale != "log"))]
+        if not len(values):
+            raise ValueError(f"name = {name!r} has no numbers to show; allowed: an axis with some, or with {name}lim")
         ends = np.array([values.min(), values.max()])
         ends = np.log10(ends) if scale == "log" else ends
         ends = ends + 0.05 * (np.ptp(ends) or 1) * np.array([-1, 1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import max_pool2d
 
+from lmc_helpers import expect
 from lmc_helpers.networks.layers import (
     INITIAL,
     as_samples,
@@ -107,7 +108,16 @@ class CNN(Model):
         return draw_by_law(self.shapes(), self.init, generator)
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, classes); recorded are the channels after each ReLU, before a pooling."""
+        """Outputs (N, B, classes); recorded are the channels after each ReLU, before a pooling.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
+        """
+        expect.parameters(params, "params", self, x)
+        if record is not None and not isinstance(record, dict):
+            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
         N, L = len(params["head.weight"]), self.convolutions
         ends = {(j + 1) * L // self.pools - 1 for j in range(self.pools)}  # convolutions before a pooling
         h = side_by_side(self.batched(params, x))  # (B, N·C, H, W)

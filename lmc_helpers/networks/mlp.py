@@ -116,7 +116,15 @@ class MLP(Model):
         return drawn | gates
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, n_d); recorded are the hidden layers after their activations."""
+        """Outputs (N, B, n_d); recorded are the hidden layers after their activations.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
+        """
+        if record is not None and not isinstance(record, dict):
+            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
         x = self.batched(params, x)
         if self.activation == FIGLU or self.norm == "batch":
             return self._layer_by_layer(params, x, record)

@@ -18,6 +18,7 @@ from typing import Protocol
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute
 from lmc_helpers.networks.stacked_mlp import effective
 from lmc_helpers.seeds import torch_generator
@@ -120,7 +121,7 @@ class Model(ABC):
         Raises
         ------
         ValueError
-            if there are no seeds, or F and D do not fit.
+            if there are no seeds or one is not allowed, the type is no floating one, or F and D do not fit.
 
         Examples
         --------
@@ -129,6 +130,9 @@ class Model(ABC):
         >>> len(stack), stack.forward(torch.ones(4, 2)).shape
         (2, torch.Size([2, 4, 3]))
         """
+        expect.array(seeds, "seeds", "N", empty=True)
+        expect.floating(dtype, "dtype")
+        expect.fixed_parts(fixed, "fixed")
         drawn = [self.draw(torch_generator(seed, "initial weights")) for seed in seeds]
         if not drawn:
             raise ValueError("0 networks; allowed: at least 1")
@@ -139,7 +143,13 @@ class Model(ABC):
         """Shape (outputs, inputs, kernel …) in which a scheme sees a map, the same numbers in the same order.
 
         It is the weight's own shape where the outputs are its first axis and the inputs its second.
+
+        Raises
+        ------
+        ValueError
+            if no parameter has that name.
         """
+        expect.parameter(name, "name", self)
         return self.shapes()[name]
 
     def fixed_parts(self, schemes: Mapping[str, Scheme], seed: int) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
@@ -163,7 +173,7 @@ class Model(ABC):
         Raises
         ------
         ValueError
-            if a name is none of :meth:`maps`.
+            if a name is none of :meth:`maps`, a scheme is none, or the seed is not allowed.
 
         Examples
         --------
@@ -174,6 +184,8 @@ class Model(ABC):
         >>> (fixed["0.weight"][1] == 0).sum(dim=-1).tolist()
         [[2, 2, 2, 2, 2]]
         """
+        expect.schemes(schemes, "schemes")
+        expect.integer(seed, "seed", least=0, most=2**32 - 1)
         unknown = sorted(set(schemes) - set(self.maps()))
         if unknown:
             raise ValueError(f"weights {', '.join(unknown)} are unknown; allowed: {', '.join(self.maps())}")
@@ -213,8 +225,9 @@ class Model(ABC):
         Raises
         ------
         ValueError
-            if the shape is none of the two.
+            if the shape is none of the two, the parameters are not those of the model, or x has another type or device.
         """
+        expect.parameters(params, "params", self, x)
         N = len(next(iter(params.values())))
         some = x[None] if x.ndim == 1 + len(self.input_shape) else x
         if some.ndim != 2 + len(self.input_shape) or some.shape[2:] != self.input_shape or len(some) not in (1, N):
@@ -277,7 +290,14 @@ class Stack:
         return len(next(iter(self.params.values())))
 
     def to(self, where: torch.Tensor | torch.device | torch.dtype | str) -> Stack:
-        """The same networks with another type, on another device, or with both of a tensor."""
+        """The same networks with another type, on another device, or with both of a tensor.
+
+        Raises
+        ------
+        ValueError
+            if the type is no floating one, or torch knows no such device.
+        """
+        expect.place(where, "where")
         params = {name: value.to(where) for name, value in self.params.items()}
         return Stack(self.model, params, {name: (F.to(where), D.to(where)) for name, (F, D) in self.fixed.items()})
 
@@ -286,7 +306,7 @@ class Stack:
         return self.params | {name: effective(self.params[name], F, D) for name, (F, D) in self.fixed.items()}
 
     def forward(self, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, classes), as :meth:`Model.forward`."""
+        """Outputs (N, B, classes), as :meth:`Model.forward`, which also says what it refuses."""
         return self.model.forward(self.effective(), x, record)
 
     def ordinary(self, which: torch.Tensor | Sequence[int] | None = None) -> Stack:
@@ -302,6 +322,11 @@ class Stack:
         Stack
             P of them, without fixed parts.
 
+        Raises
+        ------
+        ValueError
+            if an index is none of a network; negative ones do not count from the end.
+
         Examples
         --------
         >>> from lmc_helpers.networks.mlp import MLP
@@ -311,6 +336,7 @@ class Stack:
         params = self.effective()
         if which is None:
             return Stack(self.model, params)
+        expect.indices(which, "which", len(self))
         index = torch.as_tensor(which, device=next(iter(params.values())).device)
         return Stack(self.model, {name: value[index] for name, value in params.items()})
 
@@ -358,7 +384,7 @@ class Stack:
         Raises
         ------
         ValueError
-            if names or shapes do not fit the architecture.
+            if the model is none, the state is no dict of tensors, or names or shapes do not fit the architecture.
 
         Examples
         --------
@@ -368,8 +394,14 @@ class Stack:
         >>> Stack.from_state(model, stack.state()).params["0.bias"].equal(stack.params["0.bias"])
         True
         """
+        if not isinstance(model, Model):
+            raise ValueError(f"model is {type(model).__name__}; allowed: Model")
+        if not isinstance(state, dict):
+            raise ValueError(f"state is {type(state).__name__}; allowed: a dict of tensors")
+        expect.tensors(state, "state")
         parts: dict[str, Tensors] = {"params": {}, "F": {}, "D": {}}
         for key, value in state.items():
+            expect.text(key, "name of a tensor")
             kind, _, name = key.partition("/")
             if kind not in parts or not name:
                 raise ValueError(f"tensor {key!r} is unknown; allowed: params/…, F/… and D/…")

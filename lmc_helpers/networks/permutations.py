@@ -342,7 +342,14 @@ class Check:
         -------
         bool
             as said.
+
+        Raises
+        ------
+        ValueError
+            if one of them is no finite number >= 0.
         """
+        expect.number(rounding, "rounding", least=0)
+        expect.number(effect, "effect", least=0)
         return max(self.permuted.values()) <= rounding and min(self.left_out.values(), default=1.0) >= effect
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.networks.layers import (
     INITIAL,
     as_samples,
@@ -87,7 +88,14 @@ class ResNet20(Model):
             raise ValueError(f"norm_groups = {groups!r}; allowed: None, or a divisor of {self.channels(1)} channels")
 
     def channels(self, group: int) -> int:
-        """Channels of block group 1, 2 or 3."""
+        """Channels of block group 1, 2 or 3.
+
+        Raises
+        ------
+        ValueError
+            if there is no such group.
+        """
+        expect.integer(group, "group", least=1, most=3)
         return self.base * self.width * 2 ** (group - 1)
 
     def _blocks(self) -> Iterator[tuple[int, str, int, int]]:
@@ -126,7 +134,15 @@ class ResNet20(Model):
 
         Recorded are the inner channels of each block and, of a residual stream, all places where it is read: after the
         stem, and after every block of its group (4 places in group 1 and 3 in the others, with 3 blocks each).
+
+        Raises
+        ------
+        ValueError
+            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
         """
+        expect.parameters(params, "params", self, x)
+        if record is not None and not isinstance(record, dict):
+            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
         N = len(params["head.weight"])
         streams: dict[str, list[torch.Tensor]] = {}
 

@@ -126,7 +126,15 @@ class Architecture:
         -------
         Networks
             N of them.
+
+        Raises
+        ------
+        ValueError
+            if there are no seeds or one is not allowed, the type is no floating one, or F and D do not fit.
         """
+        expect.array(seeds, "seeds", "N", empty=True)
+        expect.floating(dtype, "dtype")
+        expect.fixed_parts(fixed, "fixed")
         networks = []
         for seed in seeds:
             generator = torch_generator(seed, "initial weights")
@@ -145,7 +153,15 @@ class Architecture:
         return Networks(self, params, self.statistics(len(networks), dtype), fixed or {})
 
     def statistics(self, N: int, dtype: torch.dtype) -> Tensors:
-        """Running means 0 and variances 1 of batch norm, name → (N, n_k); empty for other norms."""
+        """Running means 0 and variances 1 of batch norm, name → (N, n_k); empty for other norms.
+
+        Raises
+        ------
+        ValueError
+            if N < 1, or the type is no floating one.
+        """
+        expect.integer(N, "N", least=1)
+        expect.floating(dtype, "dtype")
         if self.norm != "batch":
             return {}
         make = {"mean": torch.zeros, "variance": torch.ones}
@@ -156,7 +172,21 @@ class Architecture:
         }
 
     def losses(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Mean loss of each network, (N,), from outputs (N, B, n_d) and labels (N, B) or values (N, B, n_d)."""
+        """Mean loss of each network, (N,), from outputs (N, B, n_d) and labels (N, B) or values (N, B, n_d).
+
+        Raises
+        ------
+        ValueError
+            if a shape or type is another; that labels are classes is not looked at here.
+        """
+        expect.tensor(outputs, "outputs", "N B n", finite=False)
+        expect.tensors({"y": y})
+        if outputs.shape[-1] != self.sizes[-1]:
+            raise ValueError(f"outputs has shape {tuple(outputs.shape)}; allowed: (N, B, {self.sizes[-1]})")
+        if (y.shape, y.dtype) != (
+            (outputs.shape, outputs.dtype) if self.loss == "mse" else (outputs.shape[:2], torch.long)
+        ):
+            raise ValueError(f"y is {y.dtype} {tuple(y.shape)}; allowed: as outputs, for labels (N, B) and torch.long")
         if self.loss == "mse":
             return (outputs - y).square().mean(dim=(1, 2))
         each = cross_entropy(outputs.flatten(0, 1), y.flatten(), reduction="none")
@@ -217,7 +247,14 @@ class Networks:
         return len(self.params["0.weight"])
 
     def to(self, tensor: torch.Tensor) -> Networks:
-        """The same networks with the type and device of a tensor."""
+        """The same networks with the type and device of a tensor.
+
+        Raises
+        ------
+        ValueError
+            if it is no tensor of floating point.
+        """
+        expect.tensor(tensor, "tensor", finite=False)
         params, statistics = ({k: v.to(tensor) for k, v in part.items()} for part in (self.params, self.statistics))
         fixed = {k: (F.to(tensor), D.to(tensor)) for k, (F, D) in self.fixed.items()}
         return Networks(self.architecture, params, statistics, fixed)
@@ -236,7 +273,13 @@ class Networks:
         -------
         torch.Tensor
             (N, B, n_d).
+
+        Raises
+        ------
+        ValueError
+            if x has another shape, type or device, or is a single example where batch norm takes its statistics.
         """
+        expect.one_of(training, "training", (True, False))
         *_, outputs = self._steps(x, training)
         return outputs
 
@@ -253,6 +296,11 @@ class Networks:
         list of torch.Tensor
             (N, n, n_k) for each linear map with weights, k = 0, 1, ….
 
+        Raises
+        ------
+        ValueError
+            if x is no tensor of floating point, or has another shape.
+
         Examples
         --------
         The second map reads the hidden layer, so that it gives the outputs:
@@ -262,6 +310,7 @@ class Networks:
         >>> bool(torch.allclose(hidden @ nets.params["1.weight"].mT, nets.forward(x)))
         True
         """
+        expect.tensor(x, "x", finite=False)
         with torch.no_grad():
             *inputs, _ = self._steps(x.to(self.params["0.weight"]), training=False)
         return inputs
@@ -269,6 +318,15 @@ class Networks:
     def _steps(self, h: torch.Tensor, training: bool) -> Iterator[torch.Tensor]:
         """The inputs of each linear map, (N, B, n_k), then the outputs."""
         net, params = self.architecture, self.params
+        if not isinstance(h, torch.Tensor) or not h.is_floating_point():
+            raise ValueError(f"x is {getattr(h, 'dtype', type(h).__name__)}; allowed: a tensor of floating point")
+        if h.ndim not in (2, 3) or not h.numel() or h.shape[-1] != net.sizes[0]:
+            raise ValueError(f"x has shape {tuple(h.shape)}; allowed: (B, {net.sizes[0]}) or (N, B, {net.sizes[0]})")
+        if h.ndim == 3 and len(h) not in (1, len(self)):
+            raise ValueError(f"x has shape {tuple(h.shape)}; allowed: a leading axis of {len(self)} networks, or none")
+        if training and net.norm == "batch" and h.shape[-2] == 1:
+            raise ValueError(f"x has shape {tuple(h.shape)}; allowed: two or more examples, for their variance")
+        expect.same({"x": h, "0.weight": params["0.weight"]}, shape=False)
         for k in range(net.maps):
             W = params[f"{k}.weight"]
             W = effective(W, *self.fixed[k]) if k in self.fixed else W
@@ -312,6 +370,11 @@ class Networks:
         Networks
             P of them, without fixed parts.
 
+        Raises
+        ------
+        ValueError
+            if an index is none of a network; negative ones do not count from the end.
+
         Examples
         --------
         >>> Architecture((1, 2, 2)).initial([1, 2]).ordinary([1, 1, 0]).params["0.bias"].shape
@@ -323,6 +386,7 @@ class Networks:
             params[f"{k}.weight"] = effective(W, F.to(W), D.to(W))
         if which is None:
             return Networks(self.architecture, params, self.statistics)
+        expect.indices(which, "which", len(self))
         which = torch.as_tensor(which, device=params["0.weight"].device)
         params, statistics = ({k: v[which] for k, v in part.items()} for part in (params, self.statistics))
         return Networks(self.architecture, params, statistics)
@@ -356,8 +420,12 @@ class Networks:
         """
         if self.fixed:
             raise ValueError(f"layers {sorted(self.fixed)} have fixed parts; allowed: ordinary networks")
+        if not isinstance(permutations, dict):
+            raise ValueError(f"permutations is {type(permutations).__name__}; allowed: tensors by their maps")
         params, statistics = dict(self.params), dict(self.statistics)
         for k, p in permutations.items():
+            expect.integer(k, "map")
+            expect.permutation(p, f"p of map {k}")
             W, following = params.get(f"{k}.weight"), params.get(f"{k + 1}.weight")
             if W is None or following is None:
                 raise ValueError(f"map {k} is no hidden one; allowed: maps whose outputs a later map reads")
@@ -390,7 +458,7 @@ class Networks:
         Raises
         ------
         ValueError
-            if the map has no batch norm.
+            if k is no integer, or the map has no batch norm.
 
         Examples
         --------
@@ -398,6 +466,7 @@ class Networks:
         >>> round(alpha[0, 0].item(), 5), gamma[0, 0].item()
         (1.0, 0.0)
         """
+        expect.integer(k, "k")
         if f"{k}.mean" not in self.statistics:
             raise ValueError(f"map {k} has no batch norm; allowed: hidden maps of networks with batch norm")
         gain, shift = (self.params[f"{k}.{name}"].double() for name in ("gain", "shift"))

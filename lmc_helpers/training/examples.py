@@ -51,11 +51,19 @@ class Views:
     def part(self, chosen: slice, device: torch.device | str | None = None) -> Views:
         """The views of some of the examples, on a device; where they are, if none is given.
 
+        Raises
+        ------
+        ValueError
+            if ``chosen`` is no slice, or torch knows no such device.
+
         Examples
         --------
         >>> draw_views([1, 2], n=10, epoch=0, augment=("flip",)).part(slice(8, 12)).flipped.shape
         torch.Size([2, 2])
         """
+        if not isinstance(chosen, slice):
+            raise ValueError(f"chosen = {chosen!r}; allowed: a slice")
+        expect.device(device, "device")
         return Views(self.flipped[:, chosen].to(device), self.moved[:, chosen].to(device))
 
     def of(self, images: torch.Tensor) -> torch.Tensor:
@@ -71,12 +79,20 @@ class Views:
         torch.Tensor
             of the same shape and type.
 
+        Raises
+        ------
+        ValueError
+            if they are no tensor, or have another shape.
+
         Examples
         --------
         >>> image = torch.arange(4).view(1, 1, 1, 1, 4)  # one row of pixels
         >>> Views(torch.tensor([[False]]), torch.tensor([[[0, 2]]])).of(image).flatten().tolist()
         [2, 3, 0, 0]
         """
+        expect.tensors({"images": images})
+        if images.ndim != 5 or images.shape[:2] != self.flipped.shape:
+            raise ValueError(f"images has shape {tuple(images.shape)}; allowed: {(*self.flipped.shape, 'C', 'H', 'W')}")
         N, n, C, H, W = images.shape
         rows = torch.arange(H, device=images.device) + self.moved[..., 0, None]  # (N, n, H)
         columns = torch.arange(W, device=images.device) + self.moved[..., 1, None]  # (N, n, W)
@@ -226,7 +242,17 @@ class Examples:
         ------
         (torch.Tensor, torch.Tensor)
             inputs (N, B, …) and labels (N, B).
+
+        Raises
+        ------
+        ValueError
+            with the first batch, if there is no seed or one is not allowed, a number is out of range, or a word is
+            unknown or asked of what are no images.
         """
+        expect.integer(batch, "batch", least=1)
+        expect.integer(first, "first", least=0)
+        if not isinstance(augment, (list, tuple)):
+            raise ValueError(f"augment = {augment!r}; allowed: some of 'flip' and 'crop'")
         n = len(self)
         order = epoch_order(seeds, n, epoch).to(self.x.device)  # (N, n)
         views = draw_views(seeds, n, epoch, augment).part(slice(None), self.x.device) if augment else None
@@ -249,7 +275,22 @@ class Examples:
         -------
         torch.Tensor
             (N, B, …), normalised.
+
+        Raises
+        ------
+        ValueError
+            if a shape or type is another, or views are asked of what are no images; that there are such examples is not
+            looked at here.
         """
+        expect.tensors({"chosen": chosen})
+        if chosen.ndim != 2 or chosen.dtype != torch.long:
+            raise ValueError(f"chosen has shape {tuple(chosen.shape)} and {chosen.dtype}; allowed: (N, B), torch.int64")
+        if views is not None and (not isinstance(views, Views) or self.x.ndim != 4):
+            raise ValueError(
+                f"views is {type(views).__name__} of inputs {tuple(self.x.shape)}; allowed: None, or Views of images"
+            )
+        if views is not None and views.flipped.shape != chosen.shape:
+            raise ValueError(f"views are {tuple(views.flipped.shape)}; allowed: those of chosen, {tuple(chosen.shape)}")
         rows = self.x.index_select(0, chosen.flatten())  # (N B, …), whole rows, still bytes where images are
         if views is not None:
             rows = views.of(rows.view(*chosen.shape, *rows.shape[1:])).flatten(0, 1)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from lmc_helpers import expect
+
 __all__ = ["AUGMENTATIONS", "OPTIMISERS", "SCHEDULES", "Descent"]
 
 #: Optimisers by name, those of torch.optim.
@@ -126,11 +128,17 @@ class Descent:
         float
             constant during the epoch.
 
+        Raises
+        ------
+        ValueError
+            if there is no such epoch.
+
         Examples
         --------
         >>> [round(Descent(4, 1, rate=1.0, schedule="cosine").rate_in(epoch), 3) for epoch in range(4)]
         [1.0, 0.854, 0.5, 0.146]
         """
+        expect.integer(epoch, "epoch", least=0, most=self.epochs - 1)
         if self.schedule == "warm-up" and epoch < self.warm_up:
             return self.start_rate * (self.rate / self.start_rate) ** (epoch / self.warm_up)
         if self.schedule == "cosine":

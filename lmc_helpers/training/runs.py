@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lmc_helpers import expect
 from lmc_helpers.data.images import NAMES, PARTS, SPLITS, load
 from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
@@ -259,8 +260,10 @@ class Run:
         Raises
         ------
         ValueError
-            if the file is damaged (it is named), the data cannot be had, or all networks diverge.
+            if the file is damaged (it is named), the data cannot be had, all networks diverge, or ``show_progress`` is
+            no bool.
         """
+        expect.one_of(show_progress, "show_progress", (True, False))
         path = self.path()
         if not path.exists():
             with alone(path.with_name(f".{self.digest}.lock")):
