@@ -10,12 +10,20 @@ from lmc_helpers.expect.scalars import number
 from lmc_helpers.expect.shapes import shape
 
 
-def tensor(value: object, name: str, axes: str = "...", dtype: torch.dtype | None = None, finite: bool = True) -> None:
+def tensor(
+    value: object,
+    name: str,
+    axes: str = "...",
+    dtype: torch.dtype | None = None,
+    finite: bool = True,
+    held: bool = True,
+) -> None:
     """A tensor of finite floating-point numbers with the given axes, none of those that have a name empty.
 
     ``axes`` is words, ``"m d"``, ``"... m d"`` with any number of axes in front, or ``"..."``; two equal words at the
     end are axes of one length. ``dtype`` is the only one allowed, or None for all floating-point ones; without
-    ``finite`` the numbers are not looked at.
+    ``finite`` the numbers are not looked at; without ``held`` there need be none, as on torch's meta, where operations
+    are counted.
 
     Raises
     ------
@@ -41,8 +49,9 @@ def tensor(value: object, name: str, axes: str = "...", dtype: torch.dtype | Non
     if not value.is_floating_point() or (dtype is not None and value.dtype != dtype):
         refuse(name, f"has dtype {value.dtype}", kinds)
     shape(value.shape, name, axes)
-    on_device(value, name)
-    if finite and value.numel():
+    if held:
+        on_device(value, name)
+    if finite and held and value.numel():
         _finite(value, name)
 
 

@@ -89,7 +89,7 @@ class Averaged(Model):
         ValueError
             if they have no axis in front, another shape, or are no tensor of floating point.
         """
-        expect.tensor(x, "x", "... n C H W", finite=False)
+        expect.tensor(x, "x", "... n C H W", finite=False, held=False)
         if x.shape[-3:] != (self.input_shape[0], self.input_shape[1], self.input_shape[2]):
             raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (…, n, C, H, W) with images {self.input_shape}")
         return avg_pool2d(x.flatten(0, -4), self.side).unflatten(0, x.shape[:-3])

@@ -7,11 +7,13 @@ from dataclasses import asdict
 
 import jupytext
 import pytest
+import torch
 from small_book import FIRST, HEADER
 
 from book.tools import chapters, confirm, listing, profiles
 from book.tools.chapters import BuildError
-from book.tools.jobs import Job
+from book.tools.jobs import Job, as_job
+from lmc_helpers.data import images
 
 
 def test_the_header_survives_jupytext(tmp_path):
@@ -106,3 +108,24 @@ def test_a_list_of_runs_of_another_version_is_made_anew():
     newer = asdict(job) | {"priority": 3}
     for entry in ({"key": "k", "runs": [newer]}, {"key": "k"}, {"key": "k", "runs": [3]}, [], None, {}):
         assert not listing._fits(entry, "k")
+
+
+@pytest.mark.parametrize("here", [True, False], ids=["all data sets", "digits only"])
+@pytest.mark.parametrize("profile", ["smoke", "laptop", "paper"])
+def test_every_run_of_the_book_has_its_price(monkeypatch, profile, here):
+    def whole(name):
+        if name == "digits":
+            return digits
+        if not here:
+            raise images.DataError(name, "not here", "put it there")
+        shape, y = (60_000, 1, 28, 28) if name == "mnist" else (50_000, 3, 32, 32), torch.arange(60_000) % 10
+        x = torch.arange(256, dtype=torch.uint8)[y].reshape(-1, 1, 1, 1).expand(-1, *shape[1:])[: shape[0]]
+        return images._Whole({"train": (x, y[: shape[0]]), "test": (x[:10_000], y[:10_000])}, (), moments, moments)
+
+    moments = torch.full((1,), 0.5)
+    digits = images._whole("digits")
+
+    monkeypatch.setattr(images, "_whole", whole)
+    jobs = [as_job(run, name) for name in chapters.chapters() for run in listing.runs(name, profile)]
+    assert len(jobs) > 30 and all(job.core_minutes > 0 and job.memory_mib > 0 for job in jobs)
+    assert here or not any("mnist" in job.title or "cifar" in job.title for job in jobs)

@@ -14,6 +14,7 @@ ALLOWED = [
     lambda: expect.tensor(X.clone().requires_grad_(), "X"),
     lambda: expect.tensor(torch.tensor(1.0), "x"),
     lambda: expect.tensor(torch.full((2, 2), 1e300, dtype=torch.float64), "X", "h h"),
+    lambda: expect.tensor(X.to("meta"), "X", "n d", held=False),
     lambda: expect.cosines(torch.empty(0), "t"),
     lambda: expect.cosines(1 + 1e-9, "t"),
     lambda: expect.same({"a": X, "b": X}),
@@ -62,3 +63,9 @@ def test_one_number_that_is_not_finite_is_found_and_named(hole, dtype):
 def test_layers_that_do_not_fit_are_named(layers, message):
     with pytest.raises(ValueError, match=message):
         expect.layers(layers, "layers")
+
+
+def test_a_tensor_without_numbers_is_refused_where_they_must_be_held():
+    for finite in (True, False):
+        with pytest.raises(ValueError, match="X lies on device meta; allowed: a device that holds numbers: cpu"):
+            expect.tensor(X.to("meta"), "X", "n d", finite=finite)

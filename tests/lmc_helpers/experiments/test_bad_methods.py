@@ -1,6 +1,7 @@
 """Bad arguments for every public method of the room: an error that names the argument, never a number."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -130,7 +131,7 @@ TABLE = [
     Row(ASYMMETRIC.found, NAME_AND_EPOCH),
     Row(ASYMMETRIC.way, NAME_AND_EPOCH | {"layer": HIDDEN}),
     Row(ASYMMETRIC.lead, NAME_AND_EPOCH | {"other": Other("W 0", NAMES), "layer": HIDDEN}),
-    Row(SMALL.averaged, {"x": PIXELS}),
+    Row(SMALL.averaged, {"x": replace(PIXELS, counted=True)}),
     Row(SMALL.forward, {"params": FEWER, "x": PIXELS, "record": RECORD}),
     Row(
         CHORD.outputs,
