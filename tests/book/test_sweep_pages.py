@@ -58,6 +58,8 @@ def test_settings_stand_in_a_table(recorded):
     text = page()
     assert "| 2 threads | 1 | 1 | none | none | none | none |" in text
     assert "| NumPy's OpenBLAS instead of torch's MKL | 1 | 0 | {claim}`Z3.exact` | none |" in text
+    folded = text[text.index("### Settings") :].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
+    assert "| 3 | 2 threads, NumPy's OpenBLAS instead of torch's MKL | `bbbb` |" in folded
 
 
 def test_a_difference_stands_with_its_part(recorded):
