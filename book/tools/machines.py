@@ -108,16 +108,20 @@ def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[
     Raises
     ------
     BuildError
-        if there is no such setting, it is one of another Python, the working tree differs from its commit, or a
-        chapter fails.
+        if there is no such setting, it is one of another Python or has nothing to be compared with, the working tree
+        differs from its commit, or a chapter fails.
     """
-    for name in settings:
-        if not variants.setting(f"@{name}").here:
+    stated = {name: variants.setting(f"@{name}") for name in settings}
+    for name, setting in stated.items():
+        if not setting.here:
             raise BuildError(
-                f"setting {name!r} is Python {variants.setting(f'@{name}').python}, and this is"
-                f" {platform.python_version()}; in a clone of its own: make machines PYTHON=python... SETTINGS={name}"
+                f"setting {name!r} is Python {setting.python}, and this is {platform.python_version()};"
+                f" in a clone of its own: make machines PYTHON=python... SETTINGS={name}"
             )
-    listed = [AS_BUILT, *(variants.check(f"@{name}") for name in settings)]
+    of_python = [name for name, setting in stated.items() if setting.python]
+    if of_python and len(of_python) < len(stated):
+        raise BuildError(f"settings {', '.join(stated)}: a setting that is a Python is run by itself")
+    listed = [*([] if of_python else [AS_BUILT]), *(variants.check(f"@{name}") for name in settings)]
     record, known = Record("machines", profile), sources.Sources()
 
     def collect() -> dict[str, Chapter]:
@@ -133,6 +137,8 @@ def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[
         return {variant: named for variant, named in gaps.items() if named}
 
     found = collect()
+    if of_python:
+        _by_another_python(found)
     if gaps := missing(found):
         confirm.clean_commit(None, [], profile)
         print(f"{sum(map(len, gaps.values()))} run(s) missing of {len(listed) * len(wanted)}", flush=True)
@@ -143,6 +149,23 @@ def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[
             raise BuildError(f"{named}: executed with edited sources; remove build/executed/{profile} and run it again")
     record.write(record.read() | found)
     return record, found
+
+
+def _by_another_python(found: dict[str, Chapter]) -> None:
+    """Refuse to compare a Python with itself, or with nothing.
+
+    Raises
+    ------
+    BuildError
+        if a chapter has no current run as built, or one by this Python.
+    """
+    mine = platform.python_version().rpartition(".")[0]
+    own = {chapter: {run.python for run in one.runs if run.variant == AS_BUILT} for chapter, one in found.items()}
+    if bare := [chapter for chapter, ran in own.items() if not ran or any(v.startswith(f"{mine}.") for v in ran)]:
+        raise BuildError(
+            f"{', '.join(bare)}: no up-to-date run as built by another Python than {mine} is recorded; with that one:"
+            " make machines, and commit"
+        )
 
 
 def report(content: dict[str, Chapter]) -> int:
@@ -169,7 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="machines", description="Run chapters in other settings and compare.")
     options.add(parser)
     parser.add_argument(
-        "--settings", nargs="+", metavar="NAME", help="of book/settings.yml (default: all that are of this Python)"
+        "--settings", nargs="+", metavar="NAME", help="of book/settings.yml (default: this Python or all others)"
     )
     given = parser.parse_args(arguments)
     chapters.speak_anywhere()
@@ -177,7 +200,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(given: argparse.Namespace) -> int:
-    named = given.settings or [name for name, stated in variants.settings().settings.items() if stated.here]
+    here = {name: stated.python for name, stated in variants.settings().settings.items() if stated.here}
+    named = given.settings or [name for name, python in here.items() if python] or [*here]
     record, content = run(given.profile, named, options.chosen(given), **options.where(given))
     print(f"stored, to be committed: {record.path}", flush=True)
     return report(content)

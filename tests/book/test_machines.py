@@ -92,9 +92,31 @@ def test_another_python_is_asked_for(clone):
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: setting 'old' is Python 2.7, and this is {mine}."), done.stderr
     done = clone.machines()
-    assert done.returncode == 0, done.stderr
-    stored = json.loads(clone.path("book/recorded/machines-smoke.json").read_text())
-    assert {run["variant"] for run in stored[FIRST]["runs"]} == {"", "@mine"}
+    nothing = f"error: {FIRST}, {SECOND}: no up-to-date run as built by another Python than {mine} is recorded; "
+    assert done.returncode == 1 and done.stderr.startswith(nothing), done.stderr
+
+
+def test_a_python_is_compared_with_another(clone):
+    record = clone.path("book/recorded/machines-smoke.json")
+    clone.commit()
+    assert clone.machines().returncode == 0
+    mine = ".".join(map(str, sys.version_info[:2]))
+    stated = SETTINGS["settings"] | {"mine": {"says": "this Python", "python": mine}}
+    clone.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"settings": stated}))
+    clone.commit()
+    done = clone.machines()
+    assert done.returncode == 1 and f"by another Python than {mine} is recorded" in done.stderr
+    known = json.loads(record.read_text())
+    for entry in known.values():
+        entry["runs"][0]["python"] = "2.7.18"
+    record.write_text(json.dumps(known))
+    clone.commit()
+    mixed = clone.machines("--settings", "mine", "three")
+    assert mixed.stderr == "error: settings mine, three: a setting that is a Python is run by itself\n"
+    done = clone.machines()
+    assert done.returncode == 0, done.stdout + done.stderr
+    ran = [(run["variant"], run["python"]) for run in json.loads(record.read_text())[FIRST]["runs"]]
+    assert ran[0] == ("", "2.7.18") and [name for name, _ in ran] == ["", "@three", "@numpy", "@mine"]
 
 
 @pytest.mark.parametrize("variant", ["abc", 40 * "g", 40 * "a" + ".0", "@", 40 * "a" + ".1.2"])
