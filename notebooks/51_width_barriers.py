@@ -619,6 +619,8 @@ def trend(order: str, found: tuple[float, float] | None) -> dict:
 
 claims.check("Z18.mnist", **trend("weights", slope))
 claims.check("Z18.mnist_activations", **trend("activations", other_slope))
+
+
 def taller_again() -> tuple[float, ...]:
     """The ratio of heights with the second seed."""
     return bounds_of(n_depth, height(deep_again()))
