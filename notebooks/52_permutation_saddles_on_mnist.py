@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.merged_classifiers.runs}
+#   lmc: {runs: lmc_helpers.experiments.merge_runs.runs}
 # ---
 
 # %% [markdown]
@@ -69,21 +69,20 @@ import torch
 from lmc_helpers import claims, error_bars, figures
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, slope_and_error
+from lmc_helpers.experiments.merge_runs import (
+    TOLERANCE,
+    Merged,
+    merges,
+    teachers_of_widths,
+)
 from lmc_helpers.experiments.merged_classifiers import (
-    Merge,
     Task,
     core_hours,
     flat,
-    merge,
-    permutation_point,
     principal,
-    random_pair,
-    teachers_of_widths,
+    towards,
 )
-from lmc_helpers.permutation_points.classifiers import (
-    accuracy,
-    most_similar_neurons,
-)
+from lmc_helpers.permutation_points.classifiers import accuracy
 from lmc_helpers.permutation_points.mlp import MLP
 
 # %% [markdown]
@@ -187,48 +186,37 @@ seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 # [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
 # followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix, exact in the later layers and in the weights of the first {glue:text}`leading` components, and a Kronecker product in the others. Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. The two cells follow all paths and read them.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own ({py:class}`~lmc_helpers.experiments.merge_runs.MergeRun`): its file is read, or {py:func}`~lmc_helpers.experiments.merged_classifiers.merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
 
 # %%
-early = 2 * distances // 3  # distances in the first decade
-decade = torch.logspace(0, -1, early + 1, dtype=torch.float64)[:-1]
-rest = torch.logspace(-1, -4, distances - early, dtype=torch.float64)
-delta = torch.cat([decade, rest])  # δ/δ_0, (K,)
-TOLERANCE = 1e-5  # norm of the gradient at which a minimum has converged
+delta = towards(distances)  # δ/δ_0, (K,)
 MISSES = distances // 5  # distances at which a path that counts has not
 FALLS = 1e-3  # of the largest loss: what counts as a fall
 
-tasks = {
-    H: [Task(nets[H], z, moments, nets[H].forward(one, z)) for one in thetas]
-    for H, thetas in trained.items()
-}
-pairs = {
-    H: [most_similar_neurons(nets[H], one, z, layer=2) for one in thetas]
-    for H, thetas in trained.items()
-}
-budget = products, TOLERANCE
-every = {
-    H: [
-        merge(*both, delta, labels, *budget)
-        for both in zip(tasks[H], trained[H], pairs[H], strict=True)
-    ]
-    for H in widths
-}
+similar, random = merges(
+    teaching.values(), components, distances, products, randoms, seed
+)
+every = {H: [run.result() for run in row] for H, row in similar.items()}
+
+start, first = trained[widths[0]][0], every[widths[0]][0]
+task = Task(nets[widths[0]], z, moments, nets[widths[0]].forward(start, z))
+again = torch.stack([task.loss(theta) for theta in first.path.theta])  # (K,)
+assert torch.allclose(again, first.path.loss, rtol=1e-6, atol=1e-12)
 
 
 # %%
-def converged(found: Merge) -> torch.Tensor:
+def converged(found: Merged) -> torch.Tensor:
     """Distances (K,) at which the minimum has converged."""
     return found.path.gradient_norm <= TOLERANCE
 
 
-def counts(found: Merge) -> bool:
+def counts(found: Merged) -> bool:
     """Whether a path has converged, at its end and up to a few distances."""
     ok = converged(found)
     return bool(ok[-1]) and int((~ok).sum()) <= MISSES
 
 
-def height(found: Merge) -> float:
+def height(found: Merged) -> float:
     """The barrier: the largest loss on the path."""
     return found.path.loss[converged(found)].max().item()
 
@@ -334,20 +322,7 @@ claims.check(
 # The paper merges a pair "with high cosine-similarity" (P, Fig. 3). In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
 
 # %%
-chosen = {
-    H: [
-        random_pair(H, pair, seed, f"pair of network {k}, width {H}")
-        for k, pair in enumerate(pairs[H][:randoms])
-    ]
-    for H in widths
-}
-others = {
-    H: [
-        merge(tasks[H][k], trained[H][k], pair, delta, labels, *budget)
-        for k, pair in enumerate(chosen[H])
-    ]
-    for H in widths
-}
+others = {H: [run.result() for run in row] for H, row in random.items()}
 both = [
     (H, height(every[H][k]), height(other))
     for H in widths
@@ -363,14 +338,11 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # neuron less, the two merged neurons being one. We minimise there, too, from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
-last = [
-    (m.path.loss[-1].item(), *permutation_point(task, m.path.theta[-1], *most))
-    for H in widths
-    for task, m in zip(tasks[H], every[H], strict=True)
-    if counts(m)
-    for most in [(4 * products, TOLERANCE)]
+points = [
+    (m.path.loss[-1].item(), m.point[0])
+    for m in counted
+    if m.point[1] <= TOLERANCE  # the norm of its gradient
 ]
-points = [(low, high) for low, high, norm in last if norm <= TOLERANCE]
 above = [float(np.log(high / low)) for low, high in points]
 apart = [
     (m.path.outgoing[-1] / m.path.outgoing[0]).item() for m in counted

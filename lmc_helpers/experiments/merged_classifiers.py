@@ -1,9 +1,9 @@
 """Merging two neurons of trained classifiers, with all pixels of their images (Brea et al., section 5, Fig. 3).
 
-Networks n_0 → H → H → 10 are trained, as runs. With their own logits as targets two neurons of layer 2 are moved
-together, a minimum at every distance. Most parameters are the weights V of the first layer. It sees the images only
-through V x, so that they may be written in any orthonormal basis of their span: :func:`principal` takes that of their
-second moments, in which nothing of them is lost and the Hessian is nearly diagonal in V.
+Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, a minimum at every distance, with its own
+logits as targets. Most parameters are the weights V of the first layer. It sees the images only through V x, so that
+they may be written in any orthonormal basis of their span: :func:`principal` takes that of their second moments, in
+which nothing of them is lost and the Hessian is nearly diagonal in V.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import torch
 from torch.func import jacrev
 
 from lmc_helpers import expect
-from lmc_helpers.data.images import choose, load
-from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.permutation_points.classifiers import accuracy
 from lmc_helpers.permutation_points.converged import ConvergedPath, follow
@@ -25,8 +23,7 @@ from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
 from lmc_helpers.permutation_points.products import Local, Product, local_squared_loss, output_derivatives, through
 from lmc_helpers.permutation_points.truncated import Metric, truncated_newton
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.runs import DataSpec, Run
+from lmc_helpers.training.progress import progress
 
 __all__ = [
     "Merge",
@@ -37,8 +34,7 @@ __all__ = [
     "permutation_point",
     "principal",
     "random_pair",
-    "runs",
-    "teachers_of_widths",
+    "towards",
 ]
 
 LAYER = 2  # in which neurons are merged
@@ -46,74 +42,6 @@ RANK = 1e-12  # second moments below this fraction of the largest one are roundi
 SAMPLE = 1000  # images that the metric of the minimiser is taken from
 LEADING = 50  # inputs whose weights the metric holds exactly
 RATE = 5e9  # operations a second, as measured on one busy core in float64: 20 ms for 4000 images, 640 inputs, H = 10
-
-
-def teachers_of_widths(
-    *, dataset: str, images: int, widths: Sequence[int], teachers: int, epochs: int, seed: int
-) -> dict[int, Run]:
-    """The run that trains the teachers of each width: Adam on the negative log-likelihood, tanh.
-
-    Parameters
-    ----------
-    dataset : str
-        ``"mnist"`` or ``"digits"``; digits stand in for what is not here.
-    images : int
-        training images, or all of them if there are fewer.
-    widths : sequence of int
-        H, neurons of each hidden layer.
-    teachers, epochs : int
-        networks of one width, passes through the images.
-    seed : int
-        of everything.
-
-    Returns
-    -------
-    dict
-        H → run.
-
-    Raises
-    ------
-    ValueError
-        if a value is none that a run may have.
-
-    Examples
-    --------
-    >>> found = teachers_of_widths(dataset="digits", images=90, widths=[3, 4], teachers=2, epochs=1, seed=1)
-    >>> found[4].title
-    '2 × MLP(64-4-4-10, activation=tanh) on digits (train, 90 images), 1 epochs of adam at 0.003'
-    """
-    expect.integer(images, "images", least=1)
-    expect.integer(teachers, "teachers", least=1)
-    expect.array(widths, "widths", "k", empty=True)
-    name, _ = choose((dataset, "digits"))
-    data = DataSpec(name)
-    if images < data.size:
-        data = DataSpec(name, n=images, seed=seed)
-    pixels, found = load(name).x[0].numel(), {}
-    for H in widths:
-        drawn = numpy_generator(seed, f"teachers of width {H}").integers(0, 2**32, teachers)
-        descent = Descent(epochs, 100, "adam", 3e-3)
-        found[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
-    return found
-
-
-def runs(*, dataset: str, images: int, widths: Sequence[int], teachers: int, epochs: int, seed: int) -> list[Run]:
-    """The runs of :func:`teachers_of_widths`, one a width, for the book's jobs.
-
-    Parameters
-    ----------
-    dataset, images, widths, teachers, epochs, seed
-        as there.
-
-    Returns
-    -------
-    list of Run
-        in the order of the widths.
-    """
-    found = teachers_of_widths(
-        dataset=dataset, images=images, widths=widths, teachers=teachers, epochs=epochs, seed=seed
-    )
-    return list(found.values())
 
 
 def principal(x: torch.Tensor, components: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -315,6 +243,35 @@ class Merge:
     products: int
 
 
+def towards(distances: int) -> torch.Tensor:
+    """Distances δ/δ_0 from 1 to 1/10000, two thirds of them in the first decade, where the loss changes.
+
+    Parameters
+    ----------
+    distances : int
+        K.
+
+    Returns
+    -------
+    torch.Tensor
+        (K,), falling; logarithmic within the first decade and beyond it.
+
+    Raises
+    ------
+    ValueError
+        if K < 4.
+
+    Examples
+    --------
+    >>> [round(value, 4) for value in towards(6).tolist()]
+    [1.0, 0.5623, 0.3162, 0.1778, 0.1, 0.0001]
+    """
+    expect.integer(distances, "distances", least=4)
+    early = 2 * distances // 3
+    decade = torch.logspace(0, -1, early + 1, dtype=torch.float64)[:-1]
+    return torch.cat([decade, torch.logspace(-1, -4, distances - early, dtype=torch.float64)])
+
+
 def merge(
     task: Task,
     theta: torch.Tensor,
@@ -323,6 +280,7 @@ def merge(
     labels: torch.Tensor,
     products: int,
     tol: float,
+    show_progress: bool = False,
 ) -> Merge:
     """Move two neurons of layer 2 together and minimise over all else at every distance (section 4.1).
 
@@ -345,6 +303,8 @@ def merge(
         budget of products with Hessians at every distance.
     tol : float
         norm of the gradient at which a minimum has converged.
+    show_progress : bool
+        show a progress bar where tqdm is installed.
 
     Returns
     -------
@@ -376,13 +336,14 @@ def merge(
     expect.tensors({"labels": labels})
     expect.integer(products, "products", least=0)
     expect.number(tol, "tol")
+    expect.one_of(show_progress, "show_progress", (True, False))
     if distances.amin() <= 0:
         raise ValueError(f"distances hold {distances.amin().item()}; allowed: numbers > 0")
     chart = PairChart(task.net, LAYER)
     theta = chart.bring_forward(theta, *pair)
     first, used, rows = chart.distance(theta), 0, []
     known: list[torch.Tensor] = []  # coordinates at the distances so far
-    for distance in distances:
+    for distance in progress(distances, description="merging", disable=not show_progress):
         delta = distance * first
         ratio = (delta / chart.distance(theta)).clamp(max=1)[None]
         starts = [chart.coordinates(follow(task.loss, chart, theta, (0, 1), ratio, 0, tol).theta[0])]

@@ -41,6 +41,7 @@ from lmc_helpers.experiments import (
     matched_pairs,
     matched_students,
     matches,
+    merge_runs,
     merged_classifiers,
     mixture_pairs,
     mixture_swaps,
@@ -91,6 +92,7 @@ POINTS = merged_classifiers.principal(normal(60, 3))
 THETA = NET.initial(1, seed=1)[0]
 TASK = Other(merged_classifiers.Task(NET, POINTS[0], POINTS[2], NET.forward(THETA, POINTS[0])), NO_OBJECT)
 PAIR = {"one": (0,), "three": (0, 1, 2), "a fraction": (0, 0.5), "negative": (0, -1), "nothing": None, "a number": 1}
+STEPS = {"distances": Integer(4, least=4), "products": Integer(1, least=1)}
 MINIMA = sample_minima(4, 2, 2, 6, seed=1)
 TWO, COPIES = torch.tensor([[0, 1], [1, 0]]), torch.ones(1, 8, 2, dtype=torch.long)
 START = four_lenses.draw_pairs(2, 3, 4, seed=1)
@@ -104,6 +106,9 @@ WIDE = (
     | {"images": COUNT, "second": Flag(False), "seed": SEED}
 )
 TEACHERS = {"dataset": DATASET, "images": COUNT, "widths": WIDTHS, "teachers": COUNT, "epochs": EPOCHS, "seed": SEED}
+TEACHING = list(
+    merge_runs.teachers_of_widths(dataset="digits", images=90, widths=[4], teachers=2, epochs=1, seed=1).values()
+)
 NETWORKS = {
     "widths": WIDTHS,
     "resnet": Other([1, 2, 1], NO_OBJECT | {"two": [1, 2], "a zero": [1, 0, 1]}),
@@ -293,8 +298,15 @@ TABLE = [
         }
         | {"reference": Choice("identity")},
     ),
-    Row(merged_classifiers.teachers_of_widths, TEACHERS),
-    Row(merged_classifiers.runs, TEACHERS),
+    Row(merge_runs.teachers_of_widths, TEACHERS),
+    Row(merge_runs.runs, TEACHERS | {"components": Integer(2, least=0), "randoms": Integer(1, least=0)} | STEPS),
+    Row(
+        merge_runs.merges,
+        {"teaching": Other(TEACHING, {"nothing": None, "a number": 1, "numbers": [1]})}
+        | {"components": Integer(2, least=0), "randoms": Integer(1, least=0), "seed": Integer(0, least=0)}
+        | STEPS,
+    ),
+    Row(merged_classifiers.towards, {"distances": STEPS["distances"]}),
     Row(
         merged_classifiers.principal,
         {"x": Tensor(normal(6, 3), free=(-1, -2), batch=False), "components": Integer(2, least=0)},
@@ -308,7 +320,7 @@ TABLE = [
         {"task": TASK, "theta": Tensor(THETA, batch=False), "pair": Other((0, 1), PAIR)}
         | {"distances": Other(torch.ones(1).double(), NO_OBJECT | {"zero": torch.zeros(1).double()})}
         | {"labels": Other(torch.zeros(60, dtype=torch.long), NO_OBJECT), "products": Integer(1, least=0)}
-        | {"tol": Number(1e-8, least=0)},
+        | {"tol": Number(1e-8, least=0), "show_progress": Flag(False)},
     ),
     Row(
         merged_classifiers.permutation_point,

@@ -7,6 +7,7 @@ import pytest
 import torch
 from bad_arguments import (
     Choice,
+    Flag,
     Integer,
     Number,
     Other,
@@ -27,6 +28,7 @@ from lmc_helpers.experiments.chord_pairs import ChordPairs
 from lmc_helpers.experiments.every_permutation import every_permutation
 from lmc_helpers.experiments.image_swaps import Swaps
 from lmc_helpers.experiments.matches import Pairs
+from lmc_helpers.experiments.merge_runs import MergeRun, teachers_of_widths
 from lmc_helpers.experiments.merged_classifiers import Task, principal
 from lmc_helpers.experiments.width_barriers import Lines
 from lmc_helpers.experiments.width_curves import Curves
@@ -91,6 +93,8 @@ NET = Flat((3, 4, 4, 2), "tanh")
 POINTS = principal(normal(60, 3))
 THETA = NET.initial(1, seed=1)[0]
 TASK = Task(NET, POINTS[0], POINTS[2], NET.forward(NET.initial(1, seed=2)[0], POINTS[0]))
+TEACHERS = teachers_of_widths(dataset="digits", images=60, widths=[3], teachers=1, epochs=1, seed=1)[3]
+MERGE = MergeRun(TEACHERS, 0, components=2, distances=4, products=5)
 CHART = PairChart(NET, 2)
 PHI = CHART.coordinates(THETA)
 CHARTS = {"a layer": 2, "a string": "paper", "of another net": PairChart(Flat((3, 5, 4, 2), "tanh"), 2), "a net": NET}
@@ -158,6 +162,7 @@ TABLE = [
     Row(PAIRS.ratio, {"above": MATCHER, "below": MATCHER}),
     Row(PAIRS.repaired, {"name": MATCHER}),
     Row(PAIRS.wins, {"names": Other(["identity", "turned"], MANY)}),
+    Row(MERGE.result, {"show_progress": Flag(False)}),
     Row(TASK.loss, {"theta": OF_NET}),
     Row(TASK.local, {"theta": OF_NET}),
     Row(TASK.metric, {"phi": OF_NET, "chart": Other(None, CHARTS)}),

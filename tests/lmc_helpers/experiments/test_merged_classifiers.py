@@ -14,14 +14,13 @@ from lmc_helpers.experiments.merged_classifiers import (
     permutation_point,
     principal,
     random_pair,
-    runs,
-    teachers_of_widths,
+    towards,
 )
+from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart
 from lmc_helpers.permutation_points.truncated import FLOOR, SHIFT
 
-SETTINGS = {"dataset": "digits", "images": 90, "widths": [3, 4], "teachers": 2, "epochs": 2, "seed": 5}
 DISTANCES = torch.tensor([1.0, 0.9, 0.8], dtype=torch.float64)
 
 
@@ -62,7 +61,7 @@ def test_inputs_in_the_basis_of_their_span():
 
 def test_in_these_coordinates_networks_and_norms_of_gradients_stay():
     x = load("digits", n=30, seed=1).inputs(torch.float64, flat=True)
-    stack = next(iter(teachers_of_widths(**SETTINGS).values())).model.initial([1, 2])
+    stack = Perceptron((64, 3, 3, 10), "tanh").initial([1, 2])
     z, Q, _ = principal(x)
     net = MLP((z.shape[1], 3, 3, 10), "tanh")
     theta = flat(net, stack, Q)
@@ -149,14 +148,14 @@ def test_random_pairs_are_all_others():
         random_pair(2, (0, 1), 1, "none")
 
 
-def test_runs_are_those_of_the_chapter_and_differ():
-    teaching = teachers_of_widths(**SETTINGS)
-    assert runs(**SETTINGS) == list(teaching.values())
-    assert [run.model.sizes for run in teaching.values()] == [(64, 3, 3, 10), (64, 4, 4, 10)]
-    assert all(run.data.n == 90 and len(set(run.seeds)) == 2 for run in teaching.values())
-    assert teaching[3].seeds != teaching[4].seeds
-    assert teachers_of_widths(**SETTINGS | {"images": 60_000})[3].data.n is None
-    assert teachers_of_widths(**SETTINGS | {"seed": 6})[3].seeds != teaching[3].seeds
+@pytest.mark.parametrize("K", [4, 5, 8, 24, 100])
+def test_two_thirds_of_the_distances_are_in_the_first_decade(K):
+    found = towards(K).numpy()
+    assert len(found) == K and found[0] == 1 and found[-1] == pytest.approx(1e-4)
+    assert (np.diff(found) < 0).all() and (found > 0.1 + 1e-12).sum() == 2 * K // 3
+    early, late = np.log10(found[: 2 * K // 3 + 1]), np.log10(found[2 * K // 3 :])
+    np.testing.assert_allclose(np.diff(early), np.diff(early)[0])
+    np.testing.assert_allclose(np.diff(late), np.diff(late)[0])
 
 
 def test_hours_add_up():
