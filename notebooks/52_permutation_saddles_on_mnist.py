@@ -76,6 +76,7 @@ from lmc_helpers.experiments.merge_runs import (
     teachers_of_widths,
 )
 from lmc_helpers.experiments.merged_classifiers import (
+    LEADING,
     Task,
     core_hours,
     flat,
@@ -431,7 +432,7 @@ figures.numbers(
     kept=f"{100 * kept:.0f}",
     teachers=teachers,
     epochs=epochs,
-    leading=min(50, len(moments)),
+    leading=min(LEADING, len(moments)),
     tolerance=f"{TOLERANCE:.0e}",
     data="MNIST" if mnist else "scikit-learn's digits",
     widest=max(widths),

@@ -50,6 +50,7 @@ REVISION = 1
 TOLERANCE = 1e-5  # norm of the gradient at which a minimum has converged
 BELOW = 4  # budgets of a distance for the permutation point, whose start is further off
 PATH = ("theta", "loss", "gradient_norm", "outgoing")  # tensors of a path, in their order
+WORTH_A_JOB_S = 30.0  # seconds of a merge below which a job of its own costs more than it saves
 COPIES = 6  # of the images in double precision, at most, that are there at once
 
 
@@ -354,7 +355,9 @@ def runs(
     products: int,
     seed: int,
 ) -> list[Run | MergeRun]:
-    """All runs of chapter 52, for the book's jobs: teachers, one run a width, and merges.
+    """The runs in front of chapter 52, for the book's jobs: teachers, one run a width, and merges.
+
+    Merges of less than half a minute are left to the chapter, since a job has to be started, too.
 
     Parameters
     ----------
@@ -371,7 +374,8 @@ def runs(
     of = teachers_of_widths(dataset=dataset, images=images, widths=widths, teachers=teachers, epochs=epochs, seed=seed)
     teaching = list(of.values())
     found = merges(teaching, components, distances, products, randoms, seed)
-    return [*teaching, *(run for by_width in found for row in by_width.values() for run in row)]
+    listed = (run for by_width in found for row in by_width.values() for run in row)
+    return [*teaching, *(run for run in listed if 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S)]
 
 
 def _sizes(run: Run, name: str) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ FORCING = 0.1  # the residual falls at least by this factor
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
 INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
 FAILURES = 30  # steps in a row that were not taken, before it is given up
-REFRESH = 60  # products after which the metric is renewed
+REFRESH = 150  # products after which the metric is renewed
 SHIFT = 1e-3  # of the metric's diagonal, for curvature that Gauss and Newton leave out: relative to itself,
 FLOOR = 1e-3  # and this fraction of it to its mean
 
