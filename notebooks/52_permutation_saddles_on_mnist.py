@@ -336,7 +336,7 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # ## Where the path ends
 #
 # With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima ends at a network with a *derivative neuron*, whose output weights diverge, and not at a permutation point with bounded ones. The permutation point of P, section 4.1 is a minimum of the network with one
-# neuron less, the two merged neurons being one. We minimise there, too, from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+# neuron less, the two merged neurons being one. The run minimises there, too ({py:func}`~lmc_helpers.experiments.merged_classifiers.permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
 points = [
