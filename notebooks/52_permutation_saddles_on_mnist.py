@@ -419,7 +419,7 @@ figures.numbers(
 norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
 used = [m.products / distances for r in every.values() for m in r]
 SPAN = 713  # dimensions that all 60 000 images span, as principal() finds
-EACH = 1000  # products for a minimum there, a guess
+EACH = 5000  # products for a minimum there; a trial needed more
 hours = core_hours(60_000, SPAN, [10, 15, 20, 25], 6, 100, EACH)
 figures.numbers(
     told=told,
@@ -468,7 +468,7 @@ figures.numbers(
 # - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks).
 # - The converged paths do not end at permutation points: the output weights of the pair have grown by a factor of {glue:text}`grown` (median), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean). Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 60 000 images, which span {glue:text}`span` dimensions, with 100 distances, 6 teachers at each width and, as a guess, {glue:text}`for_each` products for each minimum, they would cost about {glue:text}`hours` hours of one core, in double precision. A part of the images with all their pixels has
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 60 000 images, which span {glue:text}`span` dimensions, with 100 distances, 6 teachers at each width and {glue:text}`for_each` products for each minimum, they would cost about {glue:text}`hours` hours of one core, in double precision; in a trial with $H = 10$ on a sixth of the images, all their pixels, so many products were not enough for the first distances. A part of the images with all their pixels has
 # fewer equations per parameter, and its barriers are too low for another reason than the width.
 #
 # ## What it means for merging networks
