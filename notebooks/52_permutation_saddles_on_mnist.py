@@ -20,7 +20,7 @@
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically toward the permutation point, the barrier falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
-# **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. A random pair is dearer ({claim}`P8.mnist_similar`), and the path ends below the permutation point ({claim}`P8.mnist_above`).
+# **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. Whether a random pair is dearer: {claim}`P8.mnist_similar`; whether the path ends below the permutation point: {claim}`P8.mnist_above`.
 #
 # **Why it matters.** A path through the merge leads from a network to its copy with two neurons exchanged; its height is the price of that exchange.
 # ```
@@ -473,7 +473,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Two networks that are permuted copies of each other are joined by such paths, one exchange of two neurons after the other, and the most similar pair is the cheapest first step. Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
+# Two networks that are permuted copies of each other are joined by such paths, one exchange of two neurons after the other; whether the most similar pair is the cheapest first step is the question of {claim}`P8.mnist_similar`. Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
 #
