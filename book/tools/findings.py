@@ -152,8 +152,9 @@ def title(chapter: str) -> str:
 
 
 def of(run: Run) -> Findings:
-    """The findings of a run, and of the records that lie beside the book."""
+    """The findings of a run, and of the records that lie beside the book, those that measured something."""
     known, ledger = sources.Sources(), claims.ledger()
     parts = {id for claim in ledger.values() for id in claim.parts}
-    there = {id: record for id, record in recorded().items() if id in parts and confirm.is_current(record, known)}
+    measured = {id: record for id, record in recorded().items() if id in parts and record["value"] is not None}
+    there = {id: record for id, record in measured.items() if confirm.is_current(record, known)}
     return Findings(ledger, run.records, there, checked_in(known))

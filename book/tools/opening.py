@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from book.tools import listing
 from book.tools.glossary import NOT_PROSE
 
 TIMES = "{{ times }}"
@@ -53,13 +54,15 @@ def duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def tell_times(notebook: dict, seconds: float, profile: str, paper: float | None = None) -> None:
+def tell_times(notebook: dict, seconds: float, profile: str, paper: float | None = None, trains: bool = False) -> None:
     """Put the times of reading and running where a chapter asks for them with ``{{ times }}``.
 
-    ``seconds`` is what this run took at its profile, ``paper`` the recorded run at paper scale, if there is one.
+    ``seconds`` is what this run took at its profile, ``paper`` the recorded run at paper scale, if there is one;
+    ``trains`` says that the chapter has training runs in front of it, whose time is in neither.
     """
     words = f"Reading: about {reading_minutes(notebook)} min. Running: {duration(seconds)} at profile {profile}"
-    words += f", {duration(paper)} at paper scale." if paper and profile != "paper" else "."
+    words += f", {duration(paper)} at paper scale" if paper and profile != "paper" else ""
+    words += ", after its training runs." if trains else "."
     for cell in notebook["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and TIMES in source:
@@ -70,5 +73,6 @@ def complete(notebook: dict, paper: dict[str, float]) -> dict:
     """An executed chapter with its number and its times; ``paper`` is chapter → seconds of the recorded run."""
     run = notebook["metadata"]["lmc"]
     number_title(notebook, run["chapter"].partition("_")[0])
-    tell_times(notebook, run["seconds"], run["profile"], paper.get(run["chapter"]))
+    trains = listing.function_name(run["chapter"]) is not None
+    tell_times(notebook, run["seconds"], run["profile"], paper.get(run["chapter"]), trains)
     return notebook

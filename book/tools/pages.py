@@ -12,6 +12,7 @@ import jinja2
 
 from book.tools import (
     api,
+    board,
     boxes,
     findings_pages,
     front,
@@ -156,10 +157,12 @@ def api_pages() -> dict[str, str]:
     return {f"{room.name}.md": template.render(room=room, used=used) for room in rooms}
 
 
-def addresses(run: Run) -> dict[str, dict[str, str]]:
-    """Id or part → its verdict, and the page and anchor that lead to it: the box, or the row on the scoreboard."""
+def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
+    """Id or part → its verdict as its box or row has it, and the page and anchor of that box, or of that row."""
     found = {}
-    for id, verdict in (run.verdicts | run.found).items():
+    verdicts = {row.claim.id: row.verdict for row in board.rows(findings)} | findings.verdicts
+    for id in run.verdicts | run.found:
+        verdict = verdicts[id]
         record = run.records.get(id)
         page, anchor = f"{EXECUTED}/{record['chapter']}" if record else "book/scoreboard", places.row(id)
         found[id] = {"verdict": verdict, "slug": claims.slug(verdict), "symbol": claims.symbol(verdict), "page": page}
@@ -178,7 +181,7 @@ def write(run: Run, findings: Findings, book: Path) -> None:
     texts[book / "extra" / "claims.json"] = json.dumps(published.published(run), indent=1, ensure_ascii=False) + "\n"
     texts[book / "extra" / "claims.schema.json"] = published.schema()
     texts[book / "extra" / licences.FILE] = licences.text(known["licences"])
-    texts[book / "generated" / "verdicts.json"] = json.dumps(addresses(run), indent=1) + "\n"
+    texts[book / "generated" / "verdicts.json"] = json.dumps(addresses(run, findings), indent=1) + "\n"
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

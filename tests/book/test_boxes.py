@@ -14,6 +14,7 @@ ID = re.compile(r'\bid="([^"]*)"')
 HREF = re.compile(r'<a\b[^>]*?href="([^"]*)"')
 NUMBERS = {"stderr": None, "low": 1.0, "high": 1.0, "n": 5, "place": "inside", "rival": "2: r"}
 BOXES = re.compile(r'<div class="lmc-claim .*?</details>\n</div>', re.S)
+BADGE = re.compile(r'<a class="lmc-badge lmc-([\w-]+) reference internal" href="[^"#]*#(claim-[\w-]+)"')
 BOX = re.compile(r'<div class="lmc-claim lmc-([\w-]+)" id="([\w-]+)"')
 
 
@@ -44,6 +45,21 @@ def test_every_part_has_one_box_in_the_book(texts, published):
     for page, text in texts.items():
         anchors = [id for id in ID.findall(text) if id.startswith("claim-")]
         assert len(anchors) == len(set(anchors)), page
+
+
+def test_a_badge_in_the_text_says_what_its_box_says(texts):
+    boxes = {anchor: slug for text in texts.values() for slug, anchor in BOX.findall(text)}
+    badges = [badge for text in texts.values() for badge in BADGE.findall(text) if badge[1] in boxes]
+    assert len(badges) > 400
+    assert [badge for badge in badges if boxes[badge[1]] != badge[0]] == []
+
+
+def test_a_record_that_measured_nothing_is_no_confirmation(texts, published):
+    measured = {places.box(r["id"]) for r in published["recorded"] if r["value"] is not None}
+    assert len(measured) < len(published["recorded"])
+    found = [box for text in texts.values() for box in BOXES.findall(text)]
+    confirmed = {BOX.match(box)[2] for box in found if "confirmed at paper scale" in box}
+    assert confirmed == measured & {BOX.match(box)[2] for box in found}
 
 
 def test_links_of_boxes_resolve(texts):

@@ -54,6 +54,14 @@ def test_times_are_told_where_the_chapter_asks(seconds, profile, paper, said):
     assert made["cells"][0]["source"] == f"You need: nothing. Reading: about 1 min. {said}"
 
 
+def test_a_chapter_that_trains_says_that_its_runs_are_not_counted():
+    notebook = chapter(text("{{ times }}"), seconds=9.0)
+    notebook["metadata"]["lmc"]["chapter"] = "52_permutation_saddles_on_mnist"
+    made = opening.complete(notebook, {"52_permutation_saddles_on_mnist": 10.0})
+    said = "Running: 9 s at profile laptop, 10 s at paper scale, after its training runs."
+    assert made["cells"][0]["source"] == f"Reading: about 1 min. {said}"
+
+
 def test_theorems_and_figures_count_within_their_chapter():
     global_numbers = {"theorem": {"thm-b": (31,), "def-a": (29,), "lem": (30,)}, "figure": {}}
     here = sphinx_numbers.by_chapter("book/executed/45_coherence", global_numbers)
