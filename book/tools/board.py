@@ -108,7 +108,7 @@ class Row:
 
     @property
     def from_record(self) -> bool:
-        """Whether a run at this scale leaves the id open, and the record at paper scale decides it."""
+        """Whether the record at paper scale says of one of its headlines what this run does not say."""
         return any(f.from_record for f in self.parts if f.part in self.claim.headlines)
 
     @property

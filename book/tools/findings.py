@@ -1,7 +1,7 @@
-"""What came of each statement: the verdict of this run or, where it was too small to decide, of the recorded one.
+"""What came of each statement: the verdict recorded at the papers' scale, or else that of this run.
 
-A run at a small scale leaves open what needs more samples. Where a confirmatory run at the papers' scale has decided
-and its record is up to date, its verdict stands in; pages say so. Parts that the ledger leaves open by rule stay open.
+A run at a small scale leaves open what needs more samples, and its seeds are anyone's. Where a confirmatory run was
+made and its record is up to date, its verdict stands, open ones too; pages say where this run says something else.
 """
 
 from __future__ import annotations
@@ -32,16 +32,13 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The verdict of this run, or that of the record where this run does not decide and the record does."""
-        return self.paper["verdict"] if self.paper and self.from_record else self._here
+        """The verdict of the record at paper scale, as in the part's box, or else that of this run."""
+        return self.paper["verdict"] if self.paper else self._here
 
     @property
     def from_record(self) -> bool:
-        """Whether the verdict is that of the record at paper scale."""
-        if self.paper is None or self.part.expected == claims.OPEN:
-            return False
-        undecided = self._here == claims.OPEN or (self._here, self.part.expected) == (claims.HOLDS, claims.SHARPER)
-        return undecided and self.paper["verdict"] not in (claims.OPEN, self._here)
+        """Whether this run does not say what the record at paper scale says."""
+        return self.verdict != self._here
 
     @property
     def _here(self) -> str:

@@ -322,7 +322,7 @@ def merge(
     >>> net = MLP((3, 4, 4, 2), "tanh")
     >>> theta, labels = net.initial(1, seed=1, scale=2.0)[0], torch.zeros(60, dtype=torch.long)
     >>> task = Task(net, x, moments, net.forward(theta, x))
-    >>> found = merge(task, theta, (0, 1), torch.tensor([1.0, 0.9, 0.8]), labels, products=500, tol=1e-8)
+    >>> found = merge(task, theta, (0, 1), torch.tensor([1.0, 0.9, 0.8]), labels, products=1000, tol=1e-8)
     >>> found.path.rises(), bool((found.path.gradient_norm <= 1e-8).all())
     (True, True)
     """

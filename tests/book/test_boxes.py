@@ -55,7 +55,7 @@ def test_a_badge_in_the_text_says_what_its_box_says(texts):
 
 
 def test_a_record_that_measured_nothing_is_no_confirmation(texts, published):
-    measured = {places.box(r["id"]) for r in published["recorded"] if r["value"] is not None}
+    measured = {places.box(r["part"]) for r in published["recorded"] if r["value"] is not None}
     assert len(measured) < len(published["recorded"])
     found = [box for text in texts.values() for box in BOXES.findall(text)]
     confirmed = {BOX.match(box)[2] for box in found if "confirmed at paper scale" in box}
