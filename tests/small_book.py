@@ -113,7 +113,8 @@ class Toy:
                 log.write(f"{self.size} from {at} at {time.time()}\\n")
             for step in range(at, self.steps):
                 time.sleep(0.1)
-                kept.write_text(str(step + 1))
+                kept.with_suffix(".new").write_text(str(step + 1))
+                kept.with_suffix(".new").replace(kept)
             if self.fails:
                 raise ValueError("the loss is not finite")
             self.path().write_text(str(self.size))

@@ -69,7 +69,7 @@ def test_runs_alone_and_their_list(trained):
 
 
 def test_a_killed_run_is_taken_up(trained):
-    trained.set_parameters("smoke", first={"seconds": 3.0}, second={"size": 3, "seconds": 3.0})
+    trained.set_parameters("smoke", first={"seconds": 6.0}, second={"size": 3, "seconds": 6.0})
     build = subprocess.Popen(
         trained.command("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "2"),
         cwd=trained.where,
@@ -88,7 +88,7 @@ def test_a_killed_run_is_taken_up(trained):
     outcome = trained.build()
     assert outcome.returncode == 0, outcome.stderr
     again = [int(line.split()[-1]) for line in log(trained) if line.startswith("3 ")]
-    assert len(again) == 2 and again[1] > 1
+    assert len(again) == 2 and again[1] > 1, log(trained)
 
 
 def test_what_a_run_fails_for_is_said(trained):
