@@ -19,7 +19,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from book.tools import browser, errata, stopping
+from book.tools import browser, errata, glued, stopping
 from book.tools.board import cells
 from book.tools.chapters import ROOT, BuildError, executed
 from book.tools.findings import RESULT, Finding, Findings, Statement
@@ -35,18 +35,6 @@ FOOTER = (
 )
 #: Addresses inside the book mean nothing on paper.
 UNLINK = "() => document.querySelectorAll('article a:not([href^=\"http\"])').forEach(a => a.removeAttribute('href'))"
-
-
-def numbers(content: dict) -> dict[str, str]:
-    """The numbers that an executed chapter glued into its text, by their names."""
-    found = {}
-    for cell in content["cells"]:
-        for output in cell.get("outputs", ()):
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            text = next((v for mime, v in output.get("data", {}).items() if mime.endswith("text/plain")), None)
-            if name and text is not None:
-                found[name] = "".join(text).strip("'\"")
-    return found
 
 
 def priced(text: str, known: dict[str, str]) -> str:
@@ -70,7 +58,7 @@ def undecided(findings: Findings, letter: str, profile: str) -> list[tuple[State
     The numbers of a price are those of the chapters that check parts of its id.
     """
     paths = {path.stem: path for path in executed(profile)}
-    glued = cache(lambda chapter: numbers(notebook(paths[chapter])))
+    of_chapter = cache(lambda chapter: glued.values(notebook(paths[chapter])))
     listed = []
     for statement in _of(findings, letter):
         if statement.kind == RESULT and statement.verdict == claims.OPEN:
@@ -79,7 +67,7 @@ def undecided(findings: Findings, letter: str, profile: str) -> list[tuple[State
             if part.price:
                 siblings = findings.ledger[part.id.partition(".")[0]].parts
                 for chapter in dict.fromkeys(filter(None, map(findings.where.get, siblings))):
-                    known |= glued(chapter)
+                    known |= of_chapter(chapter)
             listed.append((statement, priced(part.price, known)))
     return listed
 

@@ -8,27 +8,13 @@ import sys
 import pytest
 from browser import absent
 from oracles.ledger import BASE, SHARPER, claim, write
-from oracles.notebooks import whole
+from oracles.notebooks import gluing, whole
 
 from book.tools import browser, chapters, findings, reports, sources
 from lmc_helpers import claims
 
 CHAPTER = "11_exact_loss"
 OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours} hours of one core"}
-
-
-def glued(**numbers: str) -> dict:
-    outputs = [
-        {"data": {"application/papermill.record/text/plain": f"'{text}'"}, "metadata": {"scrapbook": {"name": name}}}
-        for name, text in numbers.items()
-    ]
-    return {
-        "cells": [{"outputs": [*outputs, {"data": {"text/plain": "7"}, "metadata": {}}]}, {"cell_type": "markdown"}]
-    }
-
-
-def test_numbers_are_those_that_a_chapter_glued():
-    assert reports.numbers(glued(hours="12", price="3 s")) == {"hours": "12", "price": "3 s"}
 
 
 def test_a_price_whose_number_is_missing_is_none():
@@ -53,7 +39,7 @@ def known(tmp_path, monkeypatch):
     record = {"verdict": "holds", "chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01"}
     there = {"T1.true": record, "T1.again": record, "T1.own": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
-    path.write_text(json.dumps(whole(CHAPTER, glued(hours="12"))), encoding="utf-8")
+    path.write_text(json.dumps(whole(CHAPTER, gluing(hours="12"))), encoding="utf-8")
     monkeypatch.setattr(reports, "executed", lambda profile: [path])
     return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
 

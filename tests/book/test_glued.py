@@ -1,0 +1,53 @@
+"""Numbers that chapters glue into their text, as pages write them."""
+
+import copy
+from decimal import Decimal
+
+import pytest
+from oracles.notebooks import gluing
+
+from book.tools import glued
+
+RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
+
+
+def read(shown: str) -> Decimal:
+    """The number that a page shows, read without the code that wrote it."""
+    digits, _, raised = shown.rpartition("10") if set(shown) & RAISED.keys() else (shown, "", "")
+    exponent = int("".join(RAISED[sign] for sign in raised) or "0")
+    return Decimal(digits.removesuffix("·") or 1).scaleb(exponent)
+
+
+def notebook(**texts: str) -> dict:
+    content = gluing(**texts)
+    figure = {"data": {"text/plain": "2e-05", "image/png": "2e-05"}, "metadata": {"scrapbook": {"name": "fig"}}}
+    content["cells"][0]["outputs"] += [figure, {"data": {"text/plain": "3e-07"}, "metadata": {}}]
+    return content
+
+
+@pytest.mark.parametrize("exponent", range(-30, 31))
+@pytest.mark.parametrize("digits", ["1", "9", "1.0", "2.53"])
+def test_a_number_keeps_its_value(digits, exponent):
+    written = f"{digits}e{exponent:+03d}"
+    shown = glued.signs(written)
+    assert "e" not in shown and read(shown) == Decimal(written)
+    assert glued.signs(f"-{written}") == f"-{shown}"
+    assert glued.signs(f"from {written} to ({written}).") == f"from {shown} to ({shown})."
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02"]
+)
+def test_other_words_stay(text):
+    assert glued.signs(text) == text
+
+
+def test_what_a_page_shows_of_a_notebook():
+    stored = notebook(hours="12", tolerance="1e-08", price="3 s")
+    before = copy.deepcopy(stored)
+    assert glued.values(stored) == {"hours": "12", "tolerance": "10⁻⁸", "price": "3 s"} and stored == before
+    glued.write_signs(stored)
+    assert glued.values(stored) == glued.values(before)
+    figure, printed = stored["cells"][0]["outputs"][-2:]
+    assert (figure, printed) == tuple(before["cells"][0]["outputs"][-2:])
+    assert stored["cells"][0]["outputs"][1]["data"] == {"application/papermill.record/text/plain": "'10⁻⁸'"}
