@@ -45,9 +45,11 @@ def outputs(notebook: dict) -> Iterator[tuple[str, dict, str]]:
 
 
 def write_signs(notebook: dict) -> None:
-    """Write the numbers that a notebook glued as pages show them."""
+    """Write the numbers in texts that a notebook glued as pages show them; numbers themselves are formatted there."""
     for _, data, mime in outputs(notebook):
-        data[mime] = signs("".join(data[mime]))
+        text = "".join(data[mime])
+        if text.startswith(("'", '"')):
+            data[mime] = signs(text)
 
 
 def values(notebook: dict) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The small book for the tests of the build, the built pages in a browser, and the records that count."""
 
 import pytest
-
 from browser import browser, html, pages, phone, served, watched
 from small_book import toy, trained
 

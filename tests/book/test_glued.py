@@ -21,7 +21,8 @@ def read(shown: str) -> Decimal:
 def notebook(**texts: str) -> dict:
     content = gluing(**texts)
     figure = {"data": {"text/plain": "2e-05", "image/png": "2e-05"}, "metadata": {"scrapbook": {"name": "fig"}}}
-    content["cells"][0]["outputs"] += [figure, {"data": {"text/plain": "3e-07"}, "metadata": {}}]
+    number = {"data": {"text/plain": "4.5e-06"}, "metadata": {"scrapbook": {"name": "slope"}}}  # formatted by its role
+    content["cells"][0]["outputs"] += [number, figure, {"data": {"text/plain": "3e-07"}, "metadata": {}}]
     return content
 
 
@@ -45,9 +46,9 @@ def test_other_words_stay(text):
 def test_what_a_page_shows_of_a_notebook():
     stored = notebook(hours="12", tolerance="1e-08", price="3 s")
     before = copy.deepcopy(stored)
-    assert glued.values(stored) == {"hours": "12", "tolerance": "10⁻⁸", "price": "3 s"} and stored == before
+    shown = {"hours": "12", "tolerance": "10⁻⁸", "price": "3 s", "slope": "4.5·10⁻⁶"}
+    assert glued.values(stored) == shown and stored == before
     glued.write_signs(stored)
-    assert glued.values(stored) == glued.values(before)
-    figure, printed = stored["cells"][0]["outputs"][-2:]
-    assert (figure, printed) == tuple(before["cells"][0]["outputs"][-2:])
+    assert glued.values(stored) == shown
+    assert stored["cells"][0]["outputs"][-3:] == before["cells"][0]["outputs"][-3:]
     assert stored["cells"][0]["outputs"][1]["data"] == {"application/papermill.record/text/plain": "'10⁻⁸'"}
