@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+import pytest
 import torch
 from small_book import FIRST, SECOND
 
@@ -89,6 +90,14 @@ def test_a_killed_run_is_taken_up(trained):
     assert outcome.returncode == 0, outcome.stderr
     again = [int(line.split()[-1]) for line in log(trained) if line.startswith("3 ")]
     assert len(again) == 2 and again[1] > 1, log(trained)
+
+
+@pytest.mark.parametrize(("given", "seen"), [({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "a=2"}, "a=2")])
+def test_a_run_has_large_pages_if_nobody_says_otherwise(trained, given, seen):
+    trained.edit("lmc_helpers/toys.py", " from {at} at", " with {os.environ['GLIBC_TUNABLES']} from {at} at")
+    trained.environment = {k: v for k, v in trained.environment.items() if k != "GLIBC_TUNABLES"} | given
+    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained")
+    assert outcome.returncode == 0 and {line.split()[2] for line in log(trained)} == {seen}
 
 
 def test_what_a_run_fails_for_is_said(trained):
