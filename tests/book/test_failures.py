@@ -28,18 +28,19 @@ def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(toy):
 
 def test_a_killed_build_resumes(toy):
     toy.set_parameters("smoke", first={}, second={"seconds": 300.0})
-    build = subprocess.Popen(
-        toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2"),
-        cwd=toy.where,
-        env=toy.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with toy.path("said").open("w") as said:
+        build = subprocess.Popen(
+            toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2"),
+            cwd=toy.where,
+            env=toy.environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     deadline = time.monotonic() + 120
     running = toy.path("build/running/smoke")
     while not (toy.executed(FIRST).exists() and list(running.glob(f"{SECOND}*"))):
-        assert build.poll() is None and time.monotonic() < deadline
+        assert build.poll() is None and time.monotonic() < deadline, toy.path("said").read_text()
         time.sleep(0.1)
     os.killpg(build.pid, signal.SIGKILL)
     build.wait()

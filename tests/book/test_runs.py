@@ -71,17 +71,18 @@ def test_runs_alone_and_their_list(trained):
 
 def test_a_killed_run_is_taken_up(trained):
     trained.set_parameters("smoke", first={"seconds": 6.0}, second={"size": 3, "seconds": 6.0})
-    build = subprocess.Popen(
-        trained.command("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "2"),
-        cwd=trained.where,
-        env=trained.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with trained.path("said").open("w") as said:
+        build = subprocess.Popen(
+            trained.command("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "2"),
+            cwd=trained.where,
+            env=trained.environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     kept, deadline = trained.path(f"build/runs/{3:016x}.kept"), time.monotonic() + 120
     while not (kept.exists() and kept.read_text() not in ("", "1")):
-        assert build.poll() is None and time.monotonic() < deadline
+        assert build.poll() is None and time.monotonic() < deadline, trained.path("said").read_text()
         time.sleep(0.05)
     os.killpg(build.pid, signal.SIGKILL)
     build.wait()
