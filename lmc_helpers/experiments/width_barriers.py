@@ -76,7 +76,7 @@ def sweep(
     epochs: int,
     budgets: Sequence[int],
     images: int,
-    second: bool,
+    second: Sequence[int],
     seed: int,
 ) -> dict[Case, Run]:
     """The training runs of the comparison, by the recipe of App. B.1.
@@ -100,8 +100,8 @@ def sweep(
         further epochs for those that are followed.
     images : int
         training images, or all of them if there are fewer.
-    second : bool
-        whether there are runs with a second seed.
+    second : sequence of int
+        numbers of maps of the networks that are trained with a second seed as well.
     seed : int
         of everything.
 
@@ -118,7 +118,7 @@ def sweep(
     Examples
     --------
     >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
-    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 1, "images": 60_000, "second": False}
+    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 1, "images": 60_000, "second": []}
     >>> for case, run in sweep(dataset="digits", **settings, **some).items():
     ...     print(case.kind, run.model.sizes, len(run.seeds), run.keep, run.descent.epochs)
     first (64, 4, 4, 4, 10) 6 () 5
@@ -134,7 +134,7 @@ def sweep(
     expect.integer(long_pairs, "long_pairs")
     expect.integer(images, "images", least=1)
     expect.integer(epochs, "epochs", least=0)
-    expect.one_of(second, "second", (True, False))
+    expect.array(second, "second", "k", empty=True)
     expect.integer(seed, "seed", least=0, most=2**32 - 1)
     if pairs < 1 or depth_pairs < 1 or long_pairs < 0:
         numbers = f"pairs = {pairs}, depth_pairs = {depth_pairs}, long_pairs = {long_pairs}"
@@ -153,11 +153,11 @@ def sweep(
         return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
 
     found: dict[Case, Run] = {}
-    for kind in ("first", "second") if second else ("first",):
-        kept = [epochs] if long_pairs or kind == "second" else every
-        found |= {case: run(case, pairs, kept) for case in (Case(DEPTH, m, kind) for m in widths)}
-        others = [Case(depth, m, kind) for depth in depths for m in depth_widths]
-        found |= {case: run(case, depth_pairs, [epochs]) for case in others}
+    for depth, at, count in ((DEPTH, widths, pairs), *((depth, depth_widths, depth_pairs) for depth in depths)):
+        kept = every if depth == DEPTH and not long_pairs else [epochs]
+        found |= {case: run(case, count, kept) for case in (Case(depth, m, "first") for m in at)}
+        if depth in second:
+            found |= {case: run(case, count, [epochs]) for case in (Case(depth, m, "second") for m in at)}
     for case in (Case(DEPTH, m, "long") for m in widths):
         found[case] = run(case, long_pairs, every) if long_pairs else found[case._replace(kind="first")]
     return found
@@ -175,7 +175,7 @@ def runs(
     epochs: int,
     budgets: Sequence[int],
     images: int,
-    second: bool,
+    second: Sequence[int],
     seed: int,
 ) -> list[Run]:
     """All runs of :func:`sweep`, which says what the parameters are.
@@ -188,7 +188,7 @@ def runs(
     Examples
     --------
     >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
-    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 0, "images": 60_000, "second": False}
+    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 0, "images": 60_000, "second": []}
     >>> [run.title for run in runs(dataset="digits", **settings, **some)][1]
     '4 × MLP(64-4-10, init=he) on digits (train, 1437 images), 5 epochs of sgd at 0.05'
     """

@@ -103,7 +103,7 @@ SIZES = {"width": COUNT, "images": COUNT, "epochs": EPOCHS, "stages": STAGES, "p
 WIDE = (
     {"dataset": DATASET, "widths": WIDTHS, "depths": Other([2], SEQUENCE), "depth_widths": WIDTHS, "pairs": COUNT}
     | {"depth_pairs": COUNT, "long_pairs": Integer(0, least=0), "epochs": EPOCHS, "budgets": Other([2], SEQUENCE)}
-    | {"images": COUNT, "second": Flag(False), "seed": SEED}
+    | {"images": COUNT, "second": Other([2], SEQUENCE), "seed": SEED}
 )
 TEACHERS = {"dataset": DATASET, "images": COUNT, "widths": WIDTHS, "teachers": COUNT, "epochs": EPOCHS, "seed": SEED}
 TEACHING = list(

@@ -34,7 +34,7 @@ SWEEP = {
     "epochs": 2,
     "budgets": [1, 3],
     "images": 300,
-    "second": True,
+    "second": [2, 4],
     "seed": 5,
 }
 
@@ -63,7 +63,8 @@ def some_data(model, n=40):
 def test_the_runs_are_those_of_the_appendix():
     found = sweep(dataset="digits", **SWEEP)
     assert list(found) == [
-        *(Case(*case) for kind in ("first", "second") for case in ((4, 3, kind), (4, 5, kind), (2, 4, kind))),
+        *(Case(4, m, kind) for kind in ("first", "second") for m in (3, 5)),
+        *(Case(2, 4, kind) for kind in ("first", "second")),
         *(Case(4, m, "long") for m in (3, 5)),
     ]
     for case, run in found.items():
@@ -85,12 +86,20 @@ def test_the_second_seed_is_the_next_one_on_the_same_images():
     assert {run.data.n for run in after.values()} == {None}
 
 
+@pytest.mark.parametrize("depths", [[], [2], [4], [3]])
+def test_a_second_seed_is_had_at_the_depths_that_ask_for_it(depths):
+    found = sweep(dataset="digits", **SWEEP | {"second": depths})
+    assert {case.depth for case in found if case.kind == "second"} == {*depths} & {2, 4}
+    both = sweep(dataset="digits", **SWEEP)
+    assert all(both[case] == run for case, run in found.items())
+
+
 def test_networks_may_be_followed_without_more_of_them():
-    found = sweep(dataset="digits", **SWEEP | {"long_pairs": 0, "second": False})
+    found = sweep(dataset="digits", **SWEEP | {"long_pairs": 0, "second": []})
     assert found[Case(4, 3, "long")] == found[Case(4, 3, "first")]
     assert found[Case(4, 3, "long")].keep == (1, 2)
     assert found[Case(2, 4, "first")].descent.epochs == 2
-    assert len(runs(dataset="digits", **SWEEP | {"long_pairs": 0, "second": False})) == 3
+    assert len(runs(dataset="digits", **SWEEP | {"long_pairs": 0, "second": []})) == 3
 
 
 def test_digits_stand_in_for_what_is_not_there(monkeypatch):
