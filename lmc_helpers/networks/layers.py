@@ -8,6 +8,7 @@ to a tenth (8 channels) of the time of ``unfold`` with a batched product, and ab
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch.nn.functional import conv2d, group_norm, layer_norm, scaled_dot_product_attention
@@ -39,6 +40,43 @@ INITIAL = ("torch", "he", "normal")
 EPS = 1e-5  # of the norms, as in torch.nn
 
 
+class _Product(torch.autograd.Function):
+    """h Wᵀ of each network, with gradients that lie in memory as W does.
+
+    That of ``torch.bmm`` in W is transposed, and to copy it into the order of W takes about as long as the products
+    where W is larger than h: on one core a training step at 512 units and batches of 64 took 1.6 times as long.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(h: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
+        """(N, B, d) and (N, m, d) → (N, B, m)."""
+        return torch.bmm(h, W.mT)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, torch.Tensor], output: torch.Tensor) -> None:
+        """Keep h and W for both derivatives."""
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+        """The slopes in h, (N, B, d), and W, (N, m, d); under autocast all products are of its type."""
+        h, W = ctx.saved_tensors
+        of_h, of_W = ctx.needs_input_grad
+        return (
+            torch.bmm(slope, W.to(slope.dtype)).to(h.dtype) if of_h else None,
+            torch.bmm(slope.mT, h.to(slope.dtype)).to(W.dtype) if of_W else None,
+        )
+
+    @staticmethod
+    def jvp(ctx: Any, of_h: torch.Tensor, of_W: torch.Tensor) -> torch.Tensor:
+        """The derivative in a direction."""
+        h, W = ctx.saved_tensors
+        return torch.bmm(of_h, W.mT) + torch.bmm(h, of_W.mT)
+
+
 def linear(h: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
     """h ↦ W h + b for each network.
 
@@ -60,8 +98,9 @@ def linear(h: torch.Tensor, W: torch.Tensor, b: torch.Tensor | None) -> torch.Te
     4.0
     """
     N, between = len(W), h.shape[1:-1]
-    h = h.flatten(1, -2).expand(N, -1, -1)  # (N, samples, d)
-    out = torch.bmm(h, W.mT) if b is None else torch.baddbmm(b[:, None], h, W.mT)
+    out = _Product.apply(h.flatten(1, -2).expand(N, -1, -1), W)  # (N, samples, m)
+    if b is not None:
+        out = out + b[:, None].to(out.dtype)
     return out.view(N, *between, -1)
 
 

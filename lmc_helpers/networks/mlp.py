@@ -1,7 +1,7 @@
 """Multilayer perceptrons of the papers as a :class:`~lmc_helpers.networks.model.Model`.
 
-Each hidden layer is a linear map, a norm and an activation. The computation is that of
-:mod:`lmc_helpers.networks.stacked_mlp`; here it gets names, laws of initial weights and its permutation symmetry.
+Each hidden layer is a linear map, a norm and an activation, with names, laws of initial weights and a permutation
+symmetry. Shapes and words are those of :mod:`lmc_helpers.networks.stacked_mlp`.
 
 The activation FiGLU of σ-asymmetric networks (Lim et al. 2024), h ↦ s(G h) ⊙ h with the logistic function s, has a
 matrix G, the *gate*. It is a map like the others, so that a scheme can fix all of its entries to N(0, 1), as there:
@@ -21,7 +21,7 @@ import torch
 from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record, Tensors
 from lmc_helpers.networks.permutations import Axis, Symmetry
-from lmc_helpers.networks.stacked_mlp import ACTIVATIONS, NORMS, Architecture, Networks
+from lmc_helpers.networks.stacked_mlp import ACTIVATIONS, NORMS, Architecture
 
 __all__ = ["MLP"]
 
@@ -125,16 +125,8 @@ class MLP(Model):
         """
         if record is not None and not isinstance(record, dict):
             raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
-        x = self.batched(params, x)
-        if self.activation == FIGLU or self.norm == "batch":
-            return self._layer_by_layer(params, x, record)
-        networks = Networks(self._architecture(), params)
-        if record is not None:
-            record |= {str(k): hidden for k, hidden in enumerate(networks.layer_inputs(x)[1:])}
-        return networks.forward(x)
-
-    def _layer_by_layer(self, params: Tensors, h: torch.Tensor, record: Record | None) -> torch.Tensor:
-        for k in range(len(self.sizes) - 2):
+        h, last = self.batched(params, x), len(self.sizes) - 2
+        for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
             if self.norm == "layer":
                 h = norm_vectors(h[:, None], params[f"{k}.gain"], params[f"{k}.shift"])[:, 0]
@@ -146,7 +138,6 @@ class MLP(Model):
                 h = ACTIVATIONS[self.activation](h)
             if record is not None:
                 record[str(k)] = h.detach()
-        last = len(self.sizes) - 2
         return linear(h, params[f"{last}.weight"], params.get(f"{last}.bias"))
 
     def symmetry(self) -> Symmetry:

@@ -7,7 +7,7 @@ A step costs
 where flops and bytes (of activations that wait for the gradient) of one example are counted, not guessed: the model is
 run forwards and backwards on tensors without content. The constants were measured on one core of an AMD EPYC with
 AVX-512, in float32; stacks of perceptrons, small convolutional and residual networks and a small transformer cost what
-is said here up to a factor of 1.5. Another machine may differ by a factor of 2 or 3.
+is said here or up to a factor of 1.7 less. Another machine may differ by a factor of 2 or 3.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from lmc_helpers.training.recipes import Descent
 __all__ = ["Price", "price"]
 
 OVERHEAD = 2.0e-3  # seconds a step
-FLOPS = 6.0e10  # floating-point operations a second, a multiplication and an addition are two
+FLOPS = 7.0e10  # floating-point operations a second, a multiplication and an addition are two
 BANDWIDTH = 2.0e9  # bytes of activations a second, forwards and backwards, norms and activations included
-PARAMETER = 4.0e-9  # seconds for each trained number, in the optimiser's step
-MASKED = 8.0e-9  # seconds for each entry of F + D ⊙ W, forwards and backwards
+PARAMETER = 1.0e-9  # seconds for each trained number, in the optimiser's step
+MASKED = 2.0e-9  # seconds for each entry of F + D ⊙ W, forwards and backwards
 
 GPU_SPEEDUP = 50  # of the terms that grow with the networks; not measured, cautious for a GPU of 2020 or later
 BASE_MIB = 500  # of Python with torch

@@ -39,6 +39,45 @@ def test_linear(bias, shared):
         close(out[i], nn.functional.linear(h[0 if shared else i], W[i], b[i] if bias else None))
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch's first forward derivative
+@pytest.mark.parametrize("shared", [True, False])
+def test_derivatives_of_linear(shared):
+    """First and second derivatives, forwards and backwards, against differences and against torch's own product."""
+    h, W, b = numbers(1 if shared else N, B, C), numbers(N, 7, C), numbers(N, 7)
+    inputs = [tensor.requires_grad_() for tensor in (h, W, b)]
+    assert torch.autograd.gradcheck(linear, inputs, check_forward_ad=True, check_batched_grad=True)
+    assert torch.autograd.gradgradcheck(linear, inputs)
+
+    def usual(h, W, b):
+        return torch.baddbmm(b[:, None], h.expand(N, -1, -1), W.mT)
+
+    for by in (torch.func.jacrev, torch.func.jacfwd):
+        for ours, theirs in zip(by(linear, (0, 1, 2))(h, W, b), by(usual, (0, 1, 2))(h, W, b), strict=True):
+            close(ours, theirs)
+
+
+def test_slopes_of_linear_lie_as_its_weights():
+    """The reason why linear has a derivative of its own: a transposed slope costs a slow copy."""
+    h, W, b = numbers(N, B, C), numbers(N, 7, C).requires_grad_(), numbers(N, 7)
+    torch.linalg.vector_norm(linear(h, W, b)).backward()
+    assert W.grad.is_contiguous()
+    h, W = numbers(N, B, C).requires_grad_(), numbers(N, 7, C)
+    linear(h, W, b).sum().backward()  # slopes in h alone
+    close(h.grad, W.sum(dim=1)[:, None].expand(N, B, C))
+
+
+def test_linear_in_bfloat16():
+    """Under autocast the product is of that type, and slopes are of the weights' own."""
+    h, W, b = (tensor.float() for tensor in (numbers(N, B, C), numbers(N, 7, C), numbers(N, 7)))
+    W.requires_grad_(), h.requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        out = linear(h, W, b)
+    out.float().sum().backward()
+    assert (out.dtype, W.grad.dtype, h.grad.dtype) == (torch.bfloat16, torch.float32, torch.float32)
+    torch.testing.assert_close(W.grad, h.sum(dim=1)[:, None].expand_as(W), rtol=0.02, atol=0.05)
+    torch.testing.assert_close(h.grad, W.sum(dim=1)[:, None].expand_as(h), rtol=0.02, atol=0.05)
+
+
 @pytest.mark.parametrize(("k", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (1, 2, 0), (5, 3, 2)])
 @pytest.mark.parametrize("shared", [True, False])
 def test_convolution(k, stride, padding, shared):
