@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.image_layers.runs}
+#   lmc: {runs: lmc_helpers.experiments.image_layers.runs, networks_of: asymmetric_mlps}
 # ---
 
 # %% [markdown]

@@ -59,9 +59,9 @@ def _notebooks() -> list[str]:
 
 def _imports(known: sources.Sources, chapter: str) -> list[str]:
     """Modules of the package that a chapter imports and that are not there, and the function that its header names."""
-    from book.tools import listing, parsing
+    from book.tools import headers, parsing
 
-    found, trains = known.modules(chapter), listing.function_name(chapter)
+    found, trains = known.modules(chapter), headers.function_name(chapter)
     module, _, function = (trains or "").rpartition(".")
     if trains and module not in found:
         return [f"{chapter}.py: its header names {trains}, but it does not import {module}"]

@@ -29,7 +29,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from book.tools import chapters, records, sources, stopping, whole
+from book.tools import chapters, headers, records, sources, stopping, whole
 from book.tools.chapters import ROOT, BuildError, find
 from book.tools.history import git, lost
 from lmc_helpers import claims
@@ -49,8 +49,11 @@ def seed(commit: str, chapter: str) -> int:
 
 
 def parameters(chapter: str, variant: str) -> dict[str, int]:
-    """The parameters that a variant (``book/tools/variants.py``) sets: a seed, if it comes from a commit."""
-    return {"seed": seed(variant, chapter)} if variant and not variant.startswith("@") else {}
+    """The parameters that a variant (``book/tools/variants.py``) sets: a seed, if it comes from a commit.
+
+    It is that of the chapter whose networks these are.
+    """
+    return {"seed": seed(variant, headers.networks_of(chapter))} if variant and not variant.startswith("@") else {}
 
 
 def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:

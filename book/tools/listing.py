@@ -1,11 +1,7 @@
 """The training runs in front of the chapters, listed: which there are.
 
-A chapter that trains names, in its header, a function that gives its runs from some of its parameters,
-
-    jupyter:
-      lmc: {runs: lmc_helpers.experiments.widths.runs}
-
-and calls the same function itself: under plain papermill it trains what it does not find.
+A chapter that trains names, in its header, a function that gives its runs from some of its parameters, and calls the
+same function itself: under plain papermill it trains what it does not find.
 """
 
 from __future__ import annotations
@@ -19,38 +15,12 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 from book.tools import chapters as names
-from book.tools import confirm, profiles, sources, staging, variants
-from book.tools.chapters import PACKAGE, ROOT, BuildError
+from book.tools import confirm, headers, profiles, sources, staging, variants
+from book.tools.chapters import ROOT, BuildError
 from book.tools.jobs import Job, Run, as_job
 
 #: Variables of the environment that a list of runs, or where they lie, depends on.
 VARIABLES = ("LMC_DATA", "LMC_DATA_UNVERIFIED", "LMC_OFFLINE", "LMC_RUNS")
-
-
-def function_name(chapter: str) -> str | None:
-    """The function that a chapter's header names, None if it trains nothing.
-
-    Raises
-    ------
-    BuildError
-        if the header cannot be read, or names something else.
-    """
-    header = re.match(r"# ---\n((?:#.*\n)*?)# ---\n", _text(chapter))
-    if header is None or "lmc" not in header[1]:
-        return None
-    import yaml
-
-    try:
-        read = yaml.safe_load(re.sub("^# ?", "", header[1], flags=re.MULTILINE))
-        name = ((read.get("jupyter") or {}).get("lmc") or {}).get("runs")
-    except (yaml.YAMLError, AttributeError):
-        raise BuildError(f"chapter {chapter}: its header is no YAML of keys and values") from None
-    if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
-        raise BuildError(
-            f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a function"
-            f" of {PACKAGE}, for example {PACKAGE}.experiments.widths.runs"
-        )
-    return name
 
 
 def _text(chapter: str) -> str:
@@ -75,7 +45,7 @@ def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:
         if the function does not exist, wants something that is no parameter of the chapter, fails, or returns
         anything but a list of runs.
     """
-    name = function_name(chapter)
+    name = headers.function_name(chapter)
     if name is None:
         return []
     known, where = parameters(chapter, profile, seeds), f"chapter {chapter}: {name}"
@@ -120,7 +90,7 @@ def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
     known: sources.Sources | None = None
     found: dict[str, Job] = {}
     for chapter in names.chapters():
-        if (name := function_name(chapter)) is None:
+        if (name := headers.function_name(chapter)) is None:
             continue
         known = known or sources.Sources()
         key = _key(name, chapter, parameters(chapter, profile, seeds), known)

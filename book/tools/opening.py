@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from book.tools import listing
+from book.tools import headers
 from book.tools.glossary import NOT_PROSE
 
 TIMES = "{{ times }}"
@@ -73,6 +73,6 @@ def complete(notebook: dict, paper: dict[str, float]) -> dict:
     """An executed chapter with its number and its times; ``paper`` is chapter → seconds of the recorded run."""
     run = notebook["metadata"]["lmc"]
     number_title(notebook, run["chapter"].partition("_")[0])
-    trains = listing.function_name(run["chapter"]) is not None
+    trains = headers.function_name(run["chapter"]) is not None
     tell_times(notebook, run["seconds"], run["profile"], paper.get(run["chapter"]), trains)
     return notebook

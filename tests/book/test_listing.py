@@ -5,24 +5,14 @@ import sys
 import types
 from dataclasses import asdict
 
-import jupytext
 import pytest
 import torch
-from small_book import FIRST, HEADER
+from small_book import FIRST
 
 from book.tools import chapters, confirm, listing, profiles
 from book.tools.chapters import BuildError
 from book.tools.jobs import Job, as_job
 from lmc_helpers.data import images
-
-
-def test_the_header_survives_jupytext(tmp_path):
-    text = "# ---\n# jupyter:\n#   kernelspec: {display_name: Python 3, language: python, name: python3}\n"
-    notebook = jupytext.reads(text + HEADER + "# ---\n\n# %%\nx = 1\n", fmt="py:percent")
-    assert notebook.metadata["lmc"] == {"runs": "lmc_helpers.toys.runs"}
-    jupytext.write(notebook, tmp_path / "a.ipynb")
-    again = jupytext.writes(jupytext.read(tmp_path / "a.ipynb"), fmt="py:percent")
-    assert jupytext.reads(again, fmt="py:percent").metadata["lmc"] == notebook.metadata["lmc"]
 
 
 class Some:
@@ -88,18 +78,9 @@ def test_a_function_that_gives_no_runs_is_named(chapter, function, message):
         listing.runs(chapter(function), "smoke")
 
 
-def test_headers(chapter, tmp_path):
+def test_a_function_that_does_not_exist(chapter):
     with pytest.raises(BuildError, match=r"51_widths: lmc_helpers.nothing.runs, named in its header, does not exist"):
         listing.runs(chapter(header="lmc_helpers.nothing.runs"), "smoke")
-    for wrong in ("os.remove", "lmc_helpers", "3"):
-        with pytest.raises(BuildError, match=r"lmc.runs = .* in its header is not allowed; allowed: the full name"):
-            listing.function_name(chapter(header=wrong))
-    chapter()
-    (tmp_path / "51_widths.py").write_text("# ---\n# jupyter: {lmc\n# ---\n")
-    with pytest.raises(BuildError, match="its header is no YAML"):
-        listing.function_name("51_widths")
-    (tmp_path / "51_widths.py").write_text("# ---\n# jupyter:\n#   kernelspec: {name: python3}\n# ---\n# %%\n")
-    assert listing.function_name("51_widths") is None and listing.runs("51_widths", "smoke") == []
 
 
 def test_a_list_of_runs_of_another_version_is_made_anew():
