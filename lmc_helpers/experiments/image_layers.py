@@ -64,7 +64,8 @@ def runs(
     Parameters
     ----------
     dataset, width, images, epochs, stages, batch, seed
-        as for :func:`lmc_helpers.experiments.asymmetric_mlps.runs`; with layer norm the networks are its own.
+        as for :func:`lmc_helpers.experiments.asymmetric_mlps.runs`; with layer norm the networks are its own. In
+        narrower layers than allowed a row has one fixed entry, neighbours share it, and their swap costs 0 if F = 0.
     pairs : int
         pairs of networks with layer norm.
     ridge_networks : int
@@ -78,7 +79,7 @@ def runs(
     Raises
     ------
     ValueError
-        if there are more networks with batch norm than pairs.
+        if the width is less than 16, or there are more networks with batch norm than pairs.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def runs(
     """
     expect.integer(ridge_networks, "ridge_networks")
     expect.integer(pairs, "pairs")
-    expect.integer(width, "width", least=1)
+    expect.integer(width, "width", least=16)
     expect.integer(images, "images", least=1)
     expect.integer(epochs, "epochs", least=0)
     expect.array(stages, "stages", "k", empty=True)

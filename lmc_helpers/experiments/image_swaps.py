@@ -179,10 +179,10 @@ class Swaps:
 
     Examples
     --------
-    >>> some = Experiment(100, dataset="digits", width=8, images=100, epochs=0, stages=[], pairs=2, ridge_networks=1)
+    >>> some = Experiment(100, dataset="digits", width=16, images=100, epochs=0, stages=[], pairs=2, ridge_networks=1)
     >>> swaps = Swaps(some, "W 1")
     >>> swaps.matrices[0].shape, swaps.costs(0).shape
-    (torch.Size([2, 8, 8]), torch.Size([2, 4]))
+    (torch.Size([2, 16, 16]), torch.Size([2, 8]))
     """
 
     def __init__(self, experiment: Experiment, name: str) -> None:

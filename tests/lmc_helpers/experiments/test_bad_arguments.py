@@ -219,7 +219,10 @@ TABLE = [
         | {"steps": EPOCHS, "decay": POSITIVE, "show_progress": Flag(False)}
         | {"places": Other(TIED, {"one network": TIED[:1], "floats": TIED.double(), "a list": TIED.tolist()})},
     ),
-    Row(image_layers.runs, SIZES | {"dataset": DATASET, "ridge_networks": COUNT, "batch": COUNT}),
+    Row(
+        image_layers.runs,
+        SIZES | {"width": Integer(16, least=16), "dataset": DATASET, "ridge_networks": COUNT, "batch": COUNT},
+    ),
     Row(image_layers.layer_moments, {"stack": STACKS, "n": FEW, "x": MANY_X, "images": KNOWN}),
     Row(image_layers.principal_basis, {"moments": Other(MOMENTS, NO_OBJECT | {"nan": NAN})}),
     Row(image_layers.coherences, {"stack": STACKS, "x": MANY_X, "images": KNOWN}),

@@ -48,7 +48,7 @@ OF_RUN, WHEN, HIDDEN = Other("W 1", NAMES), Other(0, EPOCH), Other(0, LAYER)
 NAME_AND_EPOCH = {"name": OF_RUN, "epoch": WHEN}
 QUANTITY = Other("nu", {"unknown": "nonsense", "another field": "d", "empty": "", "a number": 7, "nothing": None})
 
-LAYERS = dict(dataset="digits", width=8, images=60, epochs=1, stages=[0], pairs=2, seed=3)
+LAYERS = dict(dataset="digits", width=16, images=60, epochs=1, stages=[0], pairs=2, seed=3)
 ASYMMETRIC = asymmetric_mlps.Experiment(2, **LAYERS, sweep_pairs=2, sigmas=[5.0], shares=[0.5])
 IMAGES = image_layers.Experiment(40, **LAYERS, ridge_networks=2)
 NETWORKS = dict(dataset="digits", widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], images=60, epochs=[1, 1, 1])
@@ -154,7 +154,7 @@ TABLE = [
     Row(Swaps.costs, {"layer": Integer(0, least=0, most=2)}, lambda layer: swaps("W 1", layer=layer)),
     Row(
         Swaps.ridge,
-        {"layer": Integer(0, least=0, most=2), "count": Integer(2, least=1, most=4)}
+        {"layer": Integer(0, least=0, most=2), "count": Integer(2, least=1, most=8)}
         | {"inputs": Integer(20, least=1, most=40), "beta": Number(0.01, least=0)},
         lambda **arguments: swaps("W 1, batch norm", **arguments),
     ),

@@ -17,7 +17,7 @@ from lmc_helpers.experiments.image_layers import (
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.networks.mlp import MLP
 
-SMALL = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0, 1], pairs=3, ridge_networks=2, seed=3)
+SMALL = dict(dataset="digits", width=16, images=150, epochs=2, stages=[0, 1], pairs=3, ridge_networks=2, seed=3)
 
 
 def inputs(*shape):

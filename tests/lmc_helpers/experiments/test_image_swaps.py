@@ -15,7 +15,7 @@ from lmc_helpers.experiments.image_swaps import (
 )
 from lmc_helpers.networks.mlp import MLP
 
-SMALL = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0], pairs=2, ridge_networks=2, seed=3)
+SMALL = dict(dataset="digits", width=16, images=150, epochs=2, stages=[0], pairs=2, ridge_networks=2, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_costs_are_those_of_least_weights(experiment, name):
                 costs = [least_norm(F[p], D[p], a[q], U) for p, q in ((i, j), (j, i), (i, i), (j, j))]
                 expected = costs[0] + costs[1] - costs[2] - costs[3]
                 assert swaps.matrices[layer][place, i, j].item() == pytest.approx(expected.item(), rel=1e-6, abs=1e-8)
-    assert swaps.costs(1)[0].tolist() == [swaps.matrices[1][0, 2 * i, 2 * i + 1].item() for i in range(4)]
+    assert swaps.costs(1)[0].tolist() == [swaps.matrices[1][0, 2 * i, 2 * i + 1].item() for i in range(8)]
 
 
 def test_one_network_of_each_pair(experiment):
