@@ -18,9 +18,9 @@
 # :class: lmc-summary
 # **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
-# **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the barrier after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, Fig. 8), and that the peak's place "doesn't change according to depths" (Z, Fig. 14).
+# **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the barrier after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
 #
-# **What we find.** Whether one sees the peak depends on what the paper leaves open. One is the matcher: {claim}`Z11.peak` and {claim}`Z11.narrower` after weight matching, {claim}`Z11.peak_activations` after activation matching, whose barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` of that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training: the barrier has no limit as the logits grow ({claim}`Z11.scale`). Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`; the depth: {claim}`Z18.mnist`, {claim}`Z18.height`.
+# **What we find.** The paper leaves two things open that move the height of a barrier. One is the matcher: after activation matching the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` of that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training: on networks that fit all images the barrier has no limit as the logits grow ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`.
 #
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
@@ -140,9 +140,9 @@ figures.show("fig_width_idea", idea)
 # At $m = M$ both networks hold the teacher's neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
-# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 3.
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say on which images, how pixels are scaled and which law of Kaiming and He it starts from; here the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation, weights are normal and biases 0.
 # The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al.), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
-# which pairs units that respond alike. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
+# which pairs the units of a layer by the largest sum of correlations of their responses to the same images (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
 
 # %%
 cases = sweep(
@@ -263,6 +263,15 @@ claims.check(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
+from lmc_helpers.error_bars import widening
+
+
+def bars(values) -> tuple[np.ndarray, np.ndarray]:
+    """Means over pairs and their errors, by Student's quantile."""
+    mean, error = mean_and_error(values)
+    return mean, error * [widening(len(v)) for v in values]
+
+
 ticks = {m: str(m) for m in widths[:: 1 + len(widths) // 7]}
 WAYS = (
     ("direct", "orange", "direct"),
@@ -279,7 +288,7 @@ for axis, curves, title in zip(
         style = dict(color=f"book:{colour}")
         axis.fill_between(widths, *bounds, alpha=0.2, linewidth=0, **style)
         axis.plot(widths, [v.mean() for v in values], label=label, **style)
-        figures.band(axis, widths, *mean_and_error(values), **style)
+        figures.band(axis, widths, *bars(values), **style)
     axis.axvspan(narrow, wide, color="book:grey", alpha=0.08, linewidth=0)
     axis.set(xscale="log", xlabel="width $m$", title=title)
     axis.set_xticks([*ticks], [*ticks.values()])
@@ -293,12 +302,12 @@ figures.show("fig_widths", figure)
 # :name: fig-widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
-# Z, Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$. Grey: the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
+# Z, Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile). Grey: the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
 # ```
 #
 # In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Both matchers are readings of what the paper did. Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
 #
-# A rising side is to be expected somewhere: a network of very few units fits hardly anything, and there is little to lose on the way. Does that side lie in the range of the figure? The sweep begins earlier, at $m =$ {glue:text}`narrowest`.
+# A network of very few units fits hardly anything, and there is little to lose on the way. So one may expect a rising side somewhere. The sweep begins earlier than the figure, at $m =$ {glue:text}`narrowest`.
 
 # %%
 start = first.relative("weights", widths[0], over=widths[1:])
@@ -311,13 +320,13 @@ claims.check(
 )
 
 # %% [markdown]
-# Among all widths from {glue:text}`narrowest` to {glue:text}`wide` the largest mean is at $m =$ {glue:text}`whole_peak`, and the barrier at $m =$ {glue:text}`narrowest` is {glue:text}`start` of the largest at any other width.
+# Among the widths from {glue:text}`narrowest` to {glue:text}`widest` the largest mean is at $m =$ {glue:text}`whole_peak`, and the barrier at $m =$ {glue:text}`narrowest` is {glue:text}`start` of the largest at any other width.
 #
 # ## What ten thousand epochs can mean
 #
 # The paper trains "with 10000 epochs" (Z, B.1), which is six million steps a network; ten thousand *steps* are 17 epochs. The difference matters. Once a network classifies all its training images, SGD lowers the NLL further by making the logits larger, and it never ends. Elsewhere on the line larger logits may do harm.
 #
-# ```{prf:proposition} The NLL barrier has no limit
+# ```{prf:proposition} The NLL barrier has no scale of its own
 # :label: prop-logit-scale
 # Let $\theta_a$, $\theta_b$ be ReLU networks of $d$ linear maps with $K$ classes, the units of $\theta_b$ in any fixed order, and $z_\lambda(x)$ the logits at the place $\lambda$ of the line between them. Over the training images let
 #
@@ -343,7 +352,7 @@ claims.check(
 # $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $0 \le B(c) \le \max_\lambda N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
 # ```
 #
-# Training follows no such ray exactly; what it does is measured below. But the height of a barrier belongs to a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not
+# Training follows no such ray exactly; what it does from {glue:text}`first_budget` to {glue:text}`last_budget` epochs is measured below. But the height of a barrier belongs to a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not
 # depend on $c$; it is shown beside the NLL. The cell computes $N$ and $V$ in the middle of the direct lines between the trained networks, scaled by $S_c$ with $c^d = s$; $N/s$ falls towards $V$:
 
 # %%
@@ -400,7 +409,7 @@ for epoch, colour in zip(every, colours, strict=False):
         axis.plot(
             widths, [v.mean() for v in values], label=f"{epoch} epochs", **style
         )
-        figures.band(axis, widths, *mean_and_error(values), **style)
+        figures.band(axis, widths, *bars(values), **style)
 for axis, (title, _) in zip(axes, panels, strict=True):
     axis.set(xscale="log", xlabel="width $m$", title=title, ylim=(0, None))
     axis.set_xticks([*ticks], [*ticks.values()])
@@ -412,8 +421,7 @@ figures.show("fig_budgets", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 fits = {
-    m: float(cases[Case(4, m, "long")].result().accuracies[-1].mean())
-    for m in widths
+    m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
 }
 fitting = [m for m in widths if fits[m] >= 0.999]
 _, told = choose((dataset, "digits"))
@@ -430,6 +438,8 @@ figures.numbers(
     middle=middle,
     wide=wide,
     narrowest=widths[0],
+    widest=widths[-1],
+    measured=len(seen[1]),
     up=ratio(up),
     up_otherwise=ratio(up_otherwise),
     down=ratio(down),
@@ -459,10 +469,10 @@ figures.numbers(
 #
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
-# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. After {glue:text}`last_budget` epochs the networks classify {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) of the training images as labelled. The narrowest width
+# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
 # here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory expects the peak near twice as many units.
 #
-# The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training:
+# The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak_long, Z11.peak_long_activations, Z11.place_long, Z11.budget and Z11.grows"}
 claims.check("Z11.peak_long", **of(n_long, *ends("weights")(late)))
@@ -643,7 +653,7 @@ for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
         layers, ("sky", "purple", "black", "red", "grey"), strict=False
     ):
         style = dict(color=f"book:{colour}")
-        mean, error = mean_and_error(deep[d].barriers(order))
+        mean, error = bars(deep[d].barriers(order))
         axis.plot(depth_widths, mean, label=f"{d} layers", **style)
         figures.band(axis, depth_widths, mean, error, **style)
     axis.set(xscale="log", xlabel="width $m$", title=title)
@@ -656,11 +666,10 @@ figures.show("fig_depths", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 tops = {d: deep[d].place("weights", seed) for d in layers}
 figures.numbers(
-    shallowest=layers[0],
     deepest=layers[-1],
     shallow=shallow,
-    top_shallow=width(tops[layers[0]]),
-    top_deep=width(tops[layers[-1]]),
+    layers=put(layers),
+    tops=", ".join(width(tops[d]) for d in layers),
     taller=ratio(taller),
     slope=ratio(slope) if slope else "an unknown amount",
     other_slope=ratio(other_slope) if other_slope else "an unknown amount",
@@ -674,7 +683,7 @@ figures.numbers(
 # Networks of several depths, $m$ units in each hidden layer. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching the largest mean is at $m =$ {glue:text}`top_shallow` with {glue:text}`shallowest` layers and at $m =$ {glue:text}`top_deep` with {glue:text}`deepest`; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
+# After weight matching the largest mean is at $m =$ {glue:text}`tops` with {glue:text}`layers` layers; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
 #
 # ## What this page cannot decide
 #
@@ -709,13 +718,12 @@ figures.numbers(
 
 # %% [markdown]
 # - *Z, Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs ({claim}`Z11.peak_printed`). Profile `paper` runs the first, and with another seed once more what it rejects of four-layer networks; `make chapter NAME=width_barriers PROFILE=paper ARGS="-p budgets [60,200] -p long_pairs 10 -p second [2,3,4,5,6]"` the second too, and the other depths with another seed.
-# - *The other half of Z, Fig. 14* ({claim}`Z18.complexity`): the peak "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs: {glue:text}`hours_cifar` hours.
+# - *The other half of Z, Fig. 14* ({claim}`Z18.complexity`): the peak's place "got bigger as our dataset became more complex", from MNIST to CIFAR-10. Perceptrons of 2 to 6 layers up to width 200 on CIFAR-10, 20 epochs, that is ten thousand steps: {glue:text}`hours_cifar` hours.
 #
 # ## What we found that the paper does not say
 #
-# - The NLL barrier has no limit ({prf:ref}`prop-logit-scale`): on networks that fit all images it grows without bound with the logits, or vanishes. A curve over the width belongs to a length of training.
-# - How much a permutation removes depends on the width *and* on the algorithm that looks for it: {glue:text}`matcher` and {glue:text}`better` above would be 1 if it did not.
-# - Whether there is a rising side depends on where one begins to look: in units of the peak the barrier after weight matching is {glue:text}`start` at $m =$ {glue:text}`narrowest` and {glue:text}`up` at $m =$ {glue:text}`narrow`, where Z, Fig. 7 begins; after activation matching it is {glue:text}`up_otherwise` there.
+# - The height of an NLL barrier has no scale of its own ({prf:ref}`prop-logit-scale`): on networks that fit all images, growing logits let it grow without bound, or vanish if no image is misclassified on the line. A curve over the width belongs to a length of training.
+# - How much a permutation removes depends on the algorithm that looks for it ({claim}`Z11.matcher`); whether restarts of weight matching matter: {claim}`Z11.restarts`.
 #
 # ## What it means for merging networks
 #

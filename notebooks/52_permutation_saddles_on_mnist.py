@@ -20,9 +20,9 @@
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically toward the permutation point, the barrier falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
-# **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. Whether a random pair is dearer: {claim}`P8.mnist_similar`; whether the path ends below the permutation point: {claim}`P8.mnist_above`.
+# **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. Whether the path ends below the permutation point: {claim}`P8.mnist_above`; whether the loss there falls with $H$, too: {claim}`P8.projected_points`; whether a random pair is dearer: {claim}`P8.mnist_similar`.
 #
-# **Why it matters.** A path through the merge leads from a network to its copy with two neurons exchanged; its height is the price of that exchange.
+# **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is the price of that exchange.
 # ```
 #
 # ```{admonition} Before you start
@@ -30,7 +30,7 @@
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # ```
 #
-# {glue:text}`told` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3). That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
+# {glue:text}`told` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
@@ -68,7 +68,7 @@ import torch
 
 from lmc_helpers import claims, error_bars, figures
 from lmc_helpers.data.images import choose, load
-from lmc_helpers.error_bars import mean_and_error, slope_and_error
+from lmc_helpers.error_bars import mean_and_error
 from lmc_helpers.experiments.merge_runs import (
     TOLERANCE,
     Merged,
@@ -79,6 +79,7 @@ from lmc_helpers.experiments.merged_classifiers import (
     LEADING,
     Task,
     core_hours,
+    exponent,
     flat,
     principal,
     towards,
@@ -92,7 +93,11 @@ from lmc_helpers.permutation_points.mlp import MLP
 # Nearly all parameters are the weights $W$ of the first layer, and it sees an image only through $W x$. So a basis of the span of the images will do for the pixels, and for most of an image a few vectors of that basis will do:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: images in other coordinates"}
-pictures = load(choose((dataset, "digits"))[0], n=images, seed=seed)
+there = choose((dataset, "digits"))[0]
+
+from lmc_helpers.training.runs import DataSpec
+
+pictures = load(there, n=min(images, DataSpec(there).size), seed=seed)
 pictures = pictures.inputs(torch.float64, flat=True)  # (T, n)
 places, basis, sizes = principal(pictures)
 share_of = 100 * sizes.cumsum(0) / sizes.sum()
@@ -137,7 +142,7 @@ figures.show("fig_components", idea)
 #
 # So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
 #
-# Pixels that are constant over all images add at most one dimension together. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first ({py:func}`~lmc_helpers.experiments.merged_classifiers.principal`).
+# Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first ({py:func}`~lmc_helpers.experiments.merged_classifiers.principal`).
 
 # %%
 name, told = choose((dataset, "digits"))
@@ -153,11 +158,11 @@ z, Q, moments = principal(x, components)  # what is used here
 kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 
 # %% [markdown]
-# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact; with fewer images fewer parameters keep the equations many more than the unknowns.
+# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact. Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
 #
 # ## Teachers and targets
 #
-# {glue:text}`teachers` networks for each $H$ are trained on whole images, on the negative log-likelihood (Adam, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; it is tanh here, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
+# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
 # own logits at the images as they are used here, and the loss is that of P, Fig. 3,
 #
 # $$
@@ -185,7 +190,7 @@ seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 # ## A minimum at every distance
 #
 # [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
-# followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix, exact in the later layers and in the weights of the first {glue:text}`leading` components, and a Kronecker product in the others. Coordinates of the pair and starts are those of chapter 24.
+# followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, without the entries that couple two blocks: one of the later layers and the weights of the first {glue:text}`leading` components, which is exact, and one of the other weights, a Kronecker product. Where a minimum lies does not depend on $M$. Coordinates of the pair and starts are those of chapter 24.
 #
 # A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own ({py:class}`~lmc_helpers.experiments.merge_runs.MergeRun`): its file is read, or {py:func}`~lmc_helpers.experiments.merged_classifiers.merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
 
@@ -266,16 +271,8 @@ n, of = len(counted), teachers * len(widths)
 share = sum(rising) / max(n, 1)
 low = error_bars.share(sum(rising), of)[1]  # if none of the others rose
 high = error_bars.share(sum(rising) + of - n, of)[2]  # if all did
+slope, slope_error, n_slope = exponent(barrier)
 several = [H for H in widths if len(barrier[H]) > 1]
-slope, slope_error, n_slope = 0.0, 1.0, 0
-if len(several) > 1:  # ln of the mean barrier against ln H
-    mean, error = mean_and_error([barrier[H] for H in several])
-    count = np.array([len(barrier[H]) for H in several])
-    spread = np.average(count * (error / mean) ** 2, weights=count - 1)
-    logs = np.log(several), np.log(mean)
-    slope, slope_error = slope_and_error(*logs, np.sqrt(spread / count))
-    n_slope = int(count.sum())
-    slope_error *= error_bars.widening(n_slope - len(several) + 1)
 fall, around = 0.0, (-1.0, 1.0)  # of the accuracy, where it is largest
 if several:
     mean, error = mean_and_error([drop[H] for H in several])
@@ -287,7 +284,7 @@ if several:
     around = float((mean - half).max()), float((mean + half).max())
 
 # %% [markdown]
-# The cell counts the rising paths, fits the slope of $\ln$ barrier over $\ln H$, and takes the largest mean drop of the accuracy. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
+# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ ({py:func}`~lmc_helpers.experiments.merged_classifiers.exponent`), and takes the largest mean drop of the accuracy. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist, P8.mnist_accuracy and the same projected"}
 mnist = data.name == "mnist"
@@ -316,11 +313,14 @@ claims.check(
 # | --- | --- | --- | --- | --- |
 # | barrier, largest loss on the path | {glue:text}`barrier_0` | {glue:text}`barrier_1` | {glue:text}`barrier_2` | {glue:text}`barrier_3` |
 # | loss at the end | {glue:text}`end_0` | {glue:text}`end_1` | {glue:text}`end_2` | {glue:text}`end_3` |
+# | loss at the permutation point | {glue:text}`top_0` | {glue:text}`top_1` | {glue:text}`top_2` | {glue:text}`top_3` |
 # | drop of the accuracy, points | {glue:text}`drop_0` | {glue:text}`drop_1` | {glue:text}`drop_2` | {glue:text}`drop_3` |
+#
+# P concludes from the rise that "the permutation point is a saddle, and not a minimum" (P, section 5). This page computes no Hessian there; [chapter 22](22_permutation_points.ipynb) does for small networks. And the third row is another network than the second, as the section after the next one says.
 #
 # ## What the choice of the pair is worth
 #
-# The paper merges a pair "with high cosine-similarity" (P, Fig. 3). In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network.
+# The paper merges a pair "with high cosine-similarity" (P, Fig. 3). In {glue:text}`randoms` of the networks of each width we merge a random other pair as well, and compare the barriers within the same network. Similarity is taken with its sign, as in the paper; as tanh is odd, a neuron is the same function with all its weights negated, and a random pair may be alike up to that sign.
 
 # %%
 others = {H: [run.result() for run in row] for H, row in random.items()}
@@ -335,22 +335,25 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # %% [markdown]
 # ## Where the path ends
 #
-# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima ends at a network with a *derivative neuron*, whose output weights diverge, and not at a permutation point with bounded ones. The permutation point of P, section 4.1 is a minimum of the network with one
-# neuron less, the two merged neurons being one. The run minimises there, too ({py:func}`~lmc_helpers.experiments.merged_classifiers.permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *derivative neuron*, whose output weights diverge. On such a path two neurons are not exchanged. The paper's route leads on to equal output weights, to
+# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one. The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier. The run minimises at the permutation point, too ({py:func}`~lmc_helpers.experiments.merged_classifiers.permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
+reached = {  # paths whose permutation point has converged as well
+    H: [m for m in row if m.point[1] <= TOLERANCE] for H, row in paths.items()
+}
+top = {H: [m.point[0] for m in row] for H, row in reached.items()}
 points = [
-    (m.path.loss[-1].item(), m.point[0])
-    for m in counted
-    if m.point[1] <= TOLERANCE  # the norm of its gradient
+    (m.path.loss[-1].item(), m.point[0]) for row in reached.values() for m in row
 ]
 above = [float(np.log(high / low)) for low, high in points]
+top_slope, top_error, n_top = exponent(top)
 apart = [
     (m.path.outgoing[-1] / m.path.outgoing[0]).item() for m in counted
 ]  # the larger output weight, over its start
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_similar and P8.mnist_above"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_similar, P8.mnist_above and P8.projected_points"}
 def average(values: list[float]) -> tuple[float, float, int]:
     """Mean, widened error and number; without two values nothing is known."""
     if len(values) < 2:
@@ -362,6 +365,9 @@ gained, error, n_gain = average(gain)
 claims.check("P8.mnist_similar", gained, stderr=error, n=is_projected * n_gain)
 higher, error, n_above = average(above)
 claims.check("P8.mnist_above", higher, stderr=error, n=is_projected * n_above)
+claims.check(
+    "P8.projected_points", top_slope, stderr=top_error, n=is_projected * n_top
+)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot pairs and permutation points"}
 figure, (left, right) = figures.panels(2)
@@ -410,17 +416,23 @@ figures.numbers(
     **row("seen", {H: f"{seen[H].mean():.2f}" for H in widths}),
     **row("barrier", {H: mean_of(barrier[H]) for H in widths}),
     **row("end", {H: mean_of(end[H]) for H in widths}),
+    **row("top", {H: mean_of(top[H]) for H in widths}),
     **row(
         "drop", {H: mean_of([100 * v for v in drop[H]], ".1f") for H in widths}
     ),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+from lmc_helpers.experiments.merged_classifiers import SAMPLE
+
+first_run = next(iter(teaching.values()))
 norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
 used = [m.products / distances for r in every.values() for m in r]
-SPAN = 713  # dimensions that all 60 000 images span, as principal() finds
-EACH = 5000  # products for a minimum there; a trial needed more
-hours = core_hours(60_000, SPAN, [10, 15, 20, 25], 6, 100, EACH)
+hours = core_hours(
+    60_000, 784, [10, 15, 20, 25], 6, 100, round(float(np.mean(used)))
+)
+half = error_bars.QUANTILE * average(gain)[1]
+ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
     told=told,
     images=len(labels),
@@ -442,15 +454,16 @@ figures.numbers(
     rising=sum(rising),
     randoms=randoms,
     compared=len(gain),
-    times=f"{np.exp(gained):.1f}" if n_gain else "–",
+    times="{:.2g} [{:.2g}, {:.2g}]".format(*ratios) if n_gain else "–",
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
     minima=len(norms),
     good=int((norms <= TOLERANCE).sum()),
     each=f"{np.mean(used):.0f}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
-    hours=f"{round(hours, -1):.0f}",
-    span=SPAN,
-    for_each=EACH,
+    hours=f"{hours:.0f}",
+    distances=distances,
+    sample=SAMPLE,
+    rate=first_run.descent.rate,
 )
 
 # %% [markdown]
@@ -465,15 +478,15 @@ figures.numbers(
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).
 # - {glue:text}`good` of {glue:text}`minima` minima have a gradient of at most {glue:text}`tolerance`, with {glue:text}`each` products with the Hessian for each distance on average.
-# - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks).
+# - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
 # - The converged paths do not end at permutation points: the output weights of the pair have grown by a factor of {glue:text}`grown` (median), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean). Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 60 000 images, which span {glue:text}`span` dimensions, with 100 distances, 6 teachers at each width and {glue:text}`for_each` products for each minimum, they would cost about {glue:text}`hours` hours of one core, in double precision; in a trial with $H = 10$ on a sixth of the images, all their pixels, so many products were not enough for the first distances. A part of the images with all their pixels has
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 784 pixels of 60 000 images, with 100 distances and 6 teachers at each width, they would cost {glue:text}`hours` hours of one core in double precision if a minimum took no more products with the Hessian than here, {glue:text}`each` on average; networks with more parameters need more. A part of the images with all their pixels has
 # fewer equations per parameter, and its barriers are too low for another reason than the width.
 #
 # ## What it means for merging networks
 #
-# Two networks that are permuted copies of each other are joined by such paths, one exchange of two neurons after the other; whether the most similar pair is the cheapest first step is the question of {claim}`P8.mnist_similar`. Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
+# Two networks that are permuted copies of each other are joined by paths through permutation points, one exchange of two neurons after the other; whether the most similar pair is the cheapest first step is the question of {claim}`P8.mnist_similar`. Averaging the weights of the two goes straight and finds no such way: the other parameters do not make room for the merge.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at a permutation point. [](54_swaps_on_images.ipynb): what a swap of two neurons costs where fixed weights tell them apart. [](56_matchers.ipynb): straight lines on images after a permutation.
 #
@@ -491,7 +504,7 @@ figures.numbers(
 #
 # ```{admonition} Exercise 52.2
 # :class: lmc-exercise
-# Add weight decay $\mu \|W\|^2$, $\mu > 0$, to the loss. Is $W \mapsto W Q$ still a correspondence of local minima, and what does gradient descent do with the part of $W$ that no image sees?
+# Add weight decay $\beta \|W\|^2$, $\beta > 0$, to the loss. Is $W \mapsto W Q$ still a correspondence of local minima, and what does gradient descent do with the part of $W$ that no image sees?
 # ```
 #
 # ```{admonition} Solution
@@ -499,10 +512,10 @@ figures.numbers(
 # Write $W = V Q^\top + R$ with $V = W Q$ and $R Q = 0$. Then $\|W\|^2 = \|V\|^2 + \|R\|^2$ and
 #
 # $$
-# L(W) + \mu \|W\|^2 = \bigl[ L'(V) + \mu \|V\|^2 \bigr] + \mu \|R\|^2 .
+# L(W) + \beta \|W\|^2 = \bigl[ L'(V) + \beta \|V\|^2 \bigr] + \beta \|R\|^2 .
 # $$
 #
-# The two terms have no variable in common. So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them. A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\mu$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
+# The two terms have no variable in common. So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them. A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
 # ```
 # ```{admonition} Try it
 # :class: tip

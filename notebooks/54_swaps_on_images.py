@@ -20,7 +20,7 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: swap costs (I, (16); I, Figs. 12 and 16–19) and the coherence $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
 #
-# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`. At the end of training coherence is as I, App. G.5 says {claim}`I18.low` {claim}`I18.higher_w` {claim}`I18.higher_syre`. Where it comes from is another matter: before training it is high with fixed weights and without {claim}`I18.start`, and training lowers it where there are none.
+# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. At the end of training coherence is as I, App. G.5 says: at the paper's sizes {claim}`I18.low` {claim}`I18.higher_w` {claim}`I18.higher_syre`, at those of this page {claim}`I18.any`. Where it comes from is another matter. Before training it is about as large without fixed weights as with them ({claim}`I18.start`), and high ({claim}`I18.start_high`); training lowers it where there are none ({claim}`I18.lowered`).
 #
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
 # ```
@@ -137,7 +137,7 @@ figures.show("fig_swap_idea", swap_idea)
 #
 # ## The networks
 #
-# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have a few fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, [those of the previous chapter](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs are independent, and error bars are over pairs: intervals at two-sided $10^{-3}$. For ridge regression I, App. F.7
+# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have masks and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page. For ridge regression I, App. F.7
 # trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images.
 
 # %%
@@ -160,7 +160,7 @@ for key in first.runs:
 # %% [markdown]
 # ## The subspace of the images, and its coherence
 #
-# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance (I, App. F.7; centred, as in the [published code](https://github.com/vuenc/neuron-identifiability)). The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
+# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for realization costs, on the whole data set; here they are those of the first {glue:text}`looked` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
 # $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
 
 # %%
@@ -208,9 +208,12 @@ figures.show("fig_leverages", lean)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted, and a second seed"}
 STEPS = epochs * ceil(first.runs["MLP"].data.size / batch)
 on_mnist = name == "mnist"
-n_pairs = ridge_networks if on_mnist else 0
-n_steps = int(STEPS * min(1, width / 512)) if on_mnist and pairs >= 4 else 0
-n_steps *= batch == 64
+n_pairs = pairs if on_mnist else 0
+n_ridge = ridge_networks if on_mnist else 0
+# training steps in the printed sizes: of smaller ones a share, rounded up
+sizes = min(1, width / 512) * min(1, first.runs["MLP"].data.size / 54_000)
+n_steps = ceil(STEPS * sizes) if on_mnist and pairs >= 4 and batch == 64 else 0
+n_steps_ridge = n_steps if ridge_networks >= 4 else 0
 FIXED = ("W 1", "syre 1")  # with large fixed weights
 FREE = ("MLP", "W 0")  # without effective symmetry breaking
 if 0 not in stages:
@@ -244,7 +247,7 @@ def extreme(pick, found) -> tuple[float, float, float]:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.inputs"}
 excess = (nu - k / d) / (1 - k / d)
-claims.check("I18.inputs", excess, n=looked if on_mnist else 0)
+claims.check("I18.inputs", excess, n=len(first.x) if on_mnist else 0)
 
 # %% [markdown]
 # ## Swap costs: layers with one metric
@@ -252,9 +255,10 @@ claims.check("I18.inputs", excess, n=looked if on_mnist else 0)
 # With centres $v_i = U^\top f_i$, trained parts $r_i = U^\top (d_i \odot w_i)$, functions $a_i = v_i + r_i$ and metrics $S_i = U^\top \operatorname{diag}(d_i)^2 U$, the function of neuron $j$ costs neuron $i$ the squared norm $T_{ij} = \lVert a_j - v_i \rVert^2_{S_i^{-1}}$, and an exchange costs
 #
 # $$
-# \Delta_{(ij)} = T_{ij} + T_{ji} - T_{ii} - T_{jj} .
-# \tag{I 16}
+# \Delta_{(ij)} = T_{ij} + T_{ji} - T_{ii} - T_{jj} :
 # $$
+#
+# I, (14) for a transposition, with the costs of I, (10); I, (16) splits it into three terms.
 #
 # Two of the four architectures have $D = 1$: MLPs, and syre-MLPs with $\varepsilon = 0$ in I, Table 1 (the $\varepsilon$ of the experiments is not stated).
 #
@@ -279,7 +283,7 @@ claims.check("I18.inputs", excess, n=looked if on_mnist else 0)
 # ```
 #
 # This is I, (16) itself, with its term (iii) gone and (i) and (ii) added up. That the cost of a fully symmetric layer is invariant is said in I, section 4.2; the Mahalanobis estimate of I, Fig. 16 can show rounding only.
-# In a syre layer an exchange saves weight exactly where centres and functions differ in opposite directions, by more than a right angle. For one pair of neurons:
+# In a syre layer an exchange saves weight exactly where $v_i - v_j$ and $a_i - a_j$ make an angle of more than 90°, and costs little where one of them is short or they are nearly orthogonal. For one pair of neurons:
 
 # %%
 # first layer of a syre-MLP: the formula and eq. (16)
@@ -341,7 +345,7 @@ claims.check("I15.one_metric", misses, rival=min(of_centres))
 # \end{aligned}
 # $$
 #
-# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs. The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two minima. Both estimates for one pair of neurons:
+# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs. The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two minima. Both estimates for one pair of neurons, and the part of the latter that is $\lVert w \rVert^2$:
 
 # %%
 # neurons 0 and 1 of the second layer, W-MLP with σ_F = 1: both estimates
@@ -354,8 +358,9 @@ record = {}
 swaps.stack.ordinary([0]).forward(first.x, record)
 h, gelu = record["0"][0, :ridge_inputs], torch.nn.functional.gelu
 F, D, W, alpha, gamma = (t[:2] for t in (*parts, alpha, gamma))
-ridge, _ = ridge_swaps(F, D, W, h, pair, 0.01, gelu, alpha, gamma)
-print(f"subspace {subspace:.2f}, ridge {ridge.item():.2f}")
+ridge, part = ridge_swaps(F, D, W, h, pair, 0.01, gelu, alpha, gamma)
+print(f"subspace {subspace:.2f}, ridge {ridge.item():.2f}", end=", ")
+print(f"its part ‖w‖² {part.item():.2f}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Estimate the swap costs of all networks"}
 NAMES = {
@@ -367,19 +372,27 @@ NAMES = {
 
 
 @cache
+def ridge_of(experiment: Experiment, key: str) -> list:
+    """Ridge swap costs and their parts ‖w‖², layer → 2 × (networks, pairs)."""
+    swaps = swaps_of(experiment, f"{key}, batch norm")
+    return [swaps.ridge(layer, ridge_pairs, ridge_inputs) for layer in LAYERS]
+
+
+@cache
 def estimated(experiment: Experiment, key: str, kind: str) -> list:
     """Swap costs, layer → (networks, pairs).
 
     "layer" is eq. (16) for networks with layer norm, "batch" for those with
-    batch norm and the pairs of neurons of "ridge", ridge regression.
+    batch norm and the pairs of neurons of "ridge", ridge regression; "part" is
+    what of the latter is ‖w‖².
     """
     if kind == "layer":
         return [swaps_of(experiment, key).costs(layer) for layer in LAYERS]
-    swaps = swaps_of(experiment, f"{key}, batch norm")
-    if kind == "ridge":
-        size = (ridge_pairs, ridge_inputs)
-        return [swaps.ridge(layer, *size) for layer in LAYERS]
-    return [swaps.costs(layer)[:, :ridge_pairs] for layer in LAYERS]
+    if kind == "batch":
+        swaps = swaps_of(experiment, f"{key}, batch norm")
+        return [swaps.costs(layer)[:, :ridge_pairs] for layer in LAYERS]
+    which = ("ridge", "part").index(kind)
+    return [found[which] for found in ridge_of(experiment, key)]
 
 
 def medians(experiment: Experiment, key: str, kind: str, layer: int):
@@ -387,14 +400,16 @@ def medians(experiment: Experiment, key: str, kind: str, layer: int):
     return estimated(experiment, key, kind)[layer].abs().median(dim=1).values
 
 
+def ratio(experiment: Experiment, kind: str, layer: int, key: str = "W 1"):
+    """log₁₀ of the median sizes over those of σ_F = 0, mean over networks."""
+    sizes = (medians(experiment, k, kind, layer) for k in (key, "W 0"))
+    return over_clusters((next(sizes) / next(sizes)).log10())
+
+
 def larger(experiment: Experiment, kind: str, key: str = "W 1") -> tuple:
-    """log₁₀ of the median sizes over those of σ_F = 0, the least of three layers."""
-    ratios = [
-        medians(experiment, key, kind, layer)
-        / medians(experiment, "W 0", kind, layer)
-        for layer in LAYERS
-    ]
-    return extreme(min, (over_clusters(ratio.log10()) for ratio in ratios))
+    """That of the layer where it is least."""
+    each = (ratio(experiment, kind, layer, key) for layer in LAYERS)
+    return extreme(min, each)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the box plots"}
@@ -426,7 +441,7 @@ figures.show("fig_image_swaps", figure)
 # :name: fig-image-swaps
 # :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are larger by a factor of ten and more in signed square roots, all positive. Below, those of MLPs and of W-MLPs without fixed weights are small and positive, the others large.
 #
-# I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in networks with layer norm, below by ridge regression in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
+# I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
 # ```
 #
 # | median size of $\Delta_{(ij)}$, mean over networks | layer 1 | layer 2 | layer 3 |
@@ -440,6 +455,16 @@ figures.show("fig_image_swaps", figure)
 # | W-MLP, $\sigma_F = 0$, ridge | {glue:text}`ridge_zero_0` | {glue:text}`ridge_zero_1` | {glue:text}`ridge_zero_2` |
 # | W-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_one_0` | {glue:text}`ridge_one_1` | {glue:text}`ridge_one_2` |
 # | syre-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_syre_0` | {glue:text}`ridge_syre_1` | {glue:text}`ridge_syre_2` |
+#
+# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression is not what I, App. F.7 describes, and not what we do. In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm. By which factor swap costs of W-MLPs are larger at
+# $\sigma_F = 1$ than at 0, in four ways of which the last three are from the same networks and neurons (geometric mean over networks, interval):
+#
+# | | layer 1 | layer 2 | layer 3 |
+# | --- | --- | --- | --- |
+# | I, (16), layer norm | {glue:text}`factor_layer_0` | {glue:text}`factor_layer_1` | {glue:text}`factor_layer_2` |
+# | I, (16), batch norm | {glue:text}`factor_batch_0` | {glue:text}`factor_batch_1` | {glue:text}`factor_batch_2` |
+# | ridge, norms fixed | {glue:text}`factor_ridge_0` | {glue:text}`factor_ridge_1` | {glue:text}`factor_ridge_2` |
+# | its part $\lVert w \rVert^2$ | {glue:text}`factor_part_0` | {glue:text}`factor_part_1` | {glue:text}`factor_part_2` |
 
 
 # %%
@@ -468,14 +493,16 @@ claims.check("I15.mnist_scale", **judged(lambda e: larger(e, "layer")), n=n_step
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale_ridge"}
 claims.check(
-    "I15.mnist_scale_ridge", **judged(lambda e: larger(e, "ridge")), n=n_steps
+    "I15.mnist_scale_ridge",
+    **judged(lambda e: larger(e, "ridge")),
+    n=n_steps_ridge,
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_any"}
 claims.check(
     "I15.mnist_any",
     **judged(lambda e: [*map(min, larger(e, "layer"), larger(e, "ridge"))]),
-    n=n_pairs,
+    n=n_ridge,
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_syre"}
@@ -491,7 +518,7 @@ claims.check("I15.mnist_zero", **judged(near_zero), n=n_steps)
 # %% [markdown]
 # ## Who can be swapped with whom
 #
-# I, Figs. 16 to 19 show the matrices. I, App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes. The images have {glue:text}`k_images` principal dimensions, hidden representations far fewer, so that cheap partners are to be looked for in later layers.
+# I, Figs. 16 to 19 show the matrices. I, App. G.2 expects cheap swaps where the intrinsic dimension is small or the layer extremely wide, and no such thing at realistic sizes. The subspaces of this page's layers have the dimensions of the first row above; cheap partners are to be looked for where it is small.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the matrices"}
 figure, axes = figures.panels(3, 3, height=3.2)
@@ -519,7 +546,7 @@ figures.show("fig_image_matrices", figure)
 # :name: fig-image-matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
-# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0 (profile {glue:text}`profile`).
+# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
 # ```
 #
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
@@ -530,10 +557,10 @@ claims.check("I15.mnist_diagonal", **judged(lambda e: partners(e, 0)), n=n_steps
 # %% [markdown]
 # ## What ridge regression sees
 #
-# Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by I, (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`). What the MLP has below in {numref}`fig-image-swaps` is this alone, as its costs above are 0.
+# Fixed norms differ from neuron to neuron, and a regression that may not change them can charge for that: neurons that are interchangeable by I, (16) can have a relaxed swap cost as large as one likes ({prf:ref}`ex-fixed-norms`). In an MLP, $F = 0$ and $D = 1$, the regressions of two neurons differ in $\alpha$ and $\gamma$ alone: were these equal, $T_{ij}$ would not depend on $i$ and swaps would cost 0, up to the local minima that are found.
 #
-# Is it most of what W-MLPs with $\sigma_F = 0$ have below? We guessed so, at least one half in each layer: then ridge regression with fixed norms would not tell masks from none. The medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_1` in layer 2 and {glue:text}`floor_2` in layer 3 (in layer 1, where both are small, {glue:text}`floor_0`). The guess is wrong:
-# the regression does see masks. Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which I, (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it.
+# Is it most of what W-MLPs with $\sigma_F = 0$ have below in {numref}`fig-image-swaps`? We guessed so, at least one half in each layer: then ridge regression with fixed norms would not tell masks from none ({claim}`I15.ridge_symmetric`). The medians of MLPs over those of W-MLPs with $\sigma_F = 0$ are {glue:text}`floor_0`, {glue:text}`floor_1` and {glue:text}`floor_2` in layers 1, 2 and 3. Where such a ratio is small the regression does see masks.
+# Likely reasons, which we have not tested: masks hide directions outside of the principal subspace as well, for which I, (16) charges nothing; and a shift of the norm is cheap where inputs have a mean far from 0, for then the weights can make up for it. In layer 1 the regression sees {glue:text}`ridge_inputs` images of {glue:text}`d_images` pixels; with fewer images than pixels nearly every function can be fitted.
 #
 # Whether the two estimates order the pairs of neurons of one network alike is a question of rank correlations: {glue:text}`rank_one` at $\sigma_F = 1$ and {glue:text}`rank_zero` at $\sigma_F = 0$, in the mean over layers and networks.
 
@@ -566,19 +593,19 @@ def agreement(experiment: Experiment, key: str) -> tuple[float, float]:
 claims.check(
     "I15.ridge_symmetric",
     **judged(lambda e: extreme(min, (floor(e, layer) for layer in LAYERS))),
-    n=n_pairs,
+    n=n_ridge,
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_agreement"}
 claims.check(
-    "I15.mnist_agreement", **judged(lambda e: agreement(e, "W 1")), n=n_pairs
+    "I15.mnist_agreement", **judged(lambda e: agreement(e, "W 1")), n=n_ridge
 )
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_agreement_zero"}
 claims.check(
     "I15.mnist_agreement_zero",
     **judged(lambda e: agreement(e, "W 0")),
-    n=n_pairs,
+    n=n_ridge,
 )
 
 # %% [markdown]
@@ -615,8 +642,8 @@ for sigma in (0.0, 1.0, 5.0):
     print(f"σ_F = {sigma:g}: k = {dimension}, ν = {leverage.max():.6f}")
 
 # %% [markdown]
-# Such representations are not incoherent at all: GELU units of random weights are weakly correlated, so that the principal directions lie close to the axes of the units that vary most. The rows of W-MLPs, with few large entries, give somewhat more: in the mean of the three hidden places $\nu$ before training is that of MLPs times
-# {glue:text}`start_one` for W-MLPs with $\sigma_F = 1$ and {glue:text}`start_syre` for syre-MLPs. That fixed weights and high coherence go together after training is thus mostly by what training does.
+# How high such values are, on the scale from $k/d$ to 1, is judged by {claim}`I18.start_high`. A likely reason, not tested here: GELU units of random weights are weakly correlated, so that the principal directions lie close to the axes of the units that vary most. In W-MLPs, whose rows have few large entries, it may be otherwise: in the mean of the three hidden places $\nu$ before training is that of MLPs times
+# {glue:text}`start_one` for W-MLPs with $\sigma_F = 1$ and {glue:text}`start_syre` for syre-MLPs. Where both are near 1, fixed weights and high coherence go together after training by what training does.
 
 
 # %%
@@ -626,14 +653,33 @@ def at_start(experiment: Experiment, key: str) -> tuple[float, float]:
     return jackknife(lambda u, v: u / v, *hidden)
 
 
-def start(experiment: Experiment) -> tuple[float, float]:
-    """Of both with σ_F = 1 the one that is farther from 1."""
+def start(experiment: Experiment) -> tuple[float, float, float]:
+    """Of both with σ_F = 1 the one farther from 1; the interval holds both's."""
     ratios = [at_start(experiment, key) for key in FIXED]
-    return max(ratios, key=lambda ratio: abs(np.log(ratio[0])))
+    farthest, _ = max(ratios, key=lambda ratio: abs(np.log(ratio[0])))
+    return farthest, extreme(min, ratios)[1], extreme(max, ratios)[2]
+
+
+def start_high(experiment: Experiment) -> tuple[float, float, float]:
+    """(ν − k/d)/(1 − k/d) before training, mean of hidden places, the least kind."""
+    each = (experiment.hidden(key, 0, "excess") for key in FREE + FIXED)
+    return extreme(min, map(over_clusters, each))
+
+
+def lowered(experiment: Experiment) -> tuple[float, float, float]:
+    """ν at the end over ν before training, the larger of MLP and W-MLP."""
+    hidden = ([experiment.hidden(key, at) for at in (None, 0)] for key in FREE)
+    return extreme(max, (jackknife(lambda u, v: u / v, *both) for both in hidden))
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start"}
 claims.check("I18.start", **judged(start), n=n_pairs)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start_high"}
+claims.check("I18.start_high", **judged(start_high), n=n_pairs)
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.lowered"}
+claims.check("I18.lowered", **judged(lowered), n=n_pairs)
 
 # %% [markdown]
 # ## Coherence over training
@@ -668,7 +714,7 @@ figures.show("fig_image_coherence", figure)
 # %% [markdown]
 # ```{glue:figure} fig_image_coherence
 # :name: fig-image-coherence
-# :alt: Above, coherence of the inputs of layers 2, 3 and 4 over epochs for four models; all start high and together, MLPs and W-MLPs without fixed weights fall, most in layer 4, those with fixed weights of scale one stay high. Below, the dimension of the subspaces over the number of units falls less with fixed weights of scale one than without.
+# :alt: Above, coherence of the inputs of layers 2, 3 and 4 over epochs, one curve for each of four models, with and without fixed weights. Below, the dimension of the subspaces over the number of units, in the same way.
 #
 # I, Fig. 21b to d: coherence of the inputs of layers 2 to 4 over training (above), and the dimension of the subspaces, $k/d$, its least possible value (below). Bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
@@ -748,7 +794,7 @@ claims.check(
 # | W-MLP, $\sigma_F = 0$ | | | | | {glue:text}`moved_zero` |
 # | MLP | | | | | {glue:text}`moved_MLP` |
 #
-# The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: layer norm makes it the scale that counts. AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features, and these are what is coherent.
+# The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters. AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
 claims.check("I18.dimension", **judged(relatively), n=n_pairs)
@@ -772,6 +818,13 @@ def moved(key: str) -> str:
     ]
     by_pair = torch.stack(ways).mean(dim=0).unflatten(0, (-1, 2))
     return words(*over_clusters(by_pair))
+
+
+def factor(kind: str, layer: int) -> str:
+    """By which factor costs are larger at σ_F = 1, with its interval."""
+    value, error = ratio(first, kind, layer)
+    low, high = value - Z_TWO_SIDED * error, value + Z_TWO_SIDED * error
+    return "{:.3g} [{:.2g}, {:.2g}]".format(*np.power(10.0, [value, low, high]))
 
 
 def sized(values: torch.Tensor) -> str:
@@ -807,6 +860,10 @@ for layer in LAYERS:
             f"negative_{layer}": f"{100 * (zero < 0).double().mean():.0f}",
             f"floor_{layer}": words(*floor(first, layer)),
             f"partners_{layer}": words(*partners(first, layer)),
+            **{
+                f"factor_{kind}_{layer}": factor(kind, layer)
+                for kind in ("layer", "batch", "ridge", "part")
+            },
         }
     )
 figures.numbers(
@@ -817,7 +874,10 @@ figures.numbers(
     pairs=pairs,
     ridge_networks=ridge_networks,
     shown=min(shown, width),
-    k_images=int(first.coherences("MLP").k[0, 0]),
+    looked=len(first.x),
+    ridge_pairs=ridge_pairs,
+    ridge_inputs=ridge_inputs,
+    d_images=d,
     n_images=first.runs["MLP"].data.size,
     hours=f"{sum(run.prices().cpu_hours for run in first.runs.values()):.2g}",
     rank_one=words(*agreement(first, "W 1")),
@@ -830,20 +890,20 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed width needs 512 units, most of the images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs. The printed 100 epochs cost five times that.
+# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs. The printed 100 epochs cost five times that.
 # How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up. The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
 # ## What we found that the paper does not say
 #
 # - With $D = 1$ I, (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
-# - Before training hidden representations are coherent, with fixed weights and without ({prf:ref}`prop-norm-scale`, {numref}`fig-image-coherence`). What is low in MLPs was made low by training; networks with large fixed weights move less ({glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs) and stay near their random features.
+# - Before training the coherence of hidden representations is about that of MLPs whatever $\sigma_F$ is ({prf:ref}`prop-norm-scale`, {claim}`I18.start`, {claim}`I18.start_high`). What is low in MLPs was made low by training ({claim}`I18.lowered`). Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
 # - Where $\nu$ is higher, so is the dimension: of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 #
 # ## What it means for merging networks
 #
-# Fixed weights of scale 1 hold the neurons of these networks in their places: an exchange costs far more than without, in every layer. Such networks can be averaged as they are, and a matching has little to gain. Masks alone cost little to leave, and a network with them needs matching as an ordinary one does.
+# Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`). What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb). Masks alone cost little to leave, and a network with them needs matching as an ordinary one does.
 #
-# **Read on.** [](53_asymmetric_mlps.ipynb): what averaging these very networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest barrier.
+# **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest barrier.
 #
 # ## Exercises
 #
@@ -867,7 +927,7 @@ figures.numbers(
 #
 # ```{admonition} Solution
 # :class: dropdown lmc-solution
-# Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$. By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$. A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$. The effective weights of syre have the variance $\sigma_F^2 + 1/d$ in place of $1/d$, so that $c = \sqrt{1 + 512} \approx 22.6$. With AdamW one expects the network to move by a factor of this order less; the table of this chapter has the measured ways. The first claim, in code:
+# Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$. By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$. A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$. The effective weights of syre have the variance $\sigma_F^2 + 1/d$ in place of $1/d$, so that $c = \sqrt{1 + 512} \approx 22.6$; against the MLPs of this page, whose weights start uniformly with variance $1/(3d)$, it is $\sqrt{3 \cdot 513} \approx 39$. With AdamW one expects the network to move by a factor of this order less; the table of this chapter has the measured ways. The first claim, in code:
 #
 #     W, x = torch.randn(5, 7), torch.randn(3, 7)
 #     for c in (1.0, 4.0):

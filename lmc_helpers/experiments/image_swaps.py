@@ -227,8 +227,8 @@ class Swaps:
         every = self.matrices[layer]
         return every[:, *neighbours(every.shape[-1]).T]
 
-    def ridge(self, layer: int, count: int, inputs: int, beta: float = BETA) -> torch.Tensor:
-        """Ridge swap costs of the first neighbours with the norms fixed.
+    def ridge(self, layer: int, count: int, inputs: int, beta: float = BETA) -> tuple[torch.Tensor, torch.Tensor]:
+        """Ridge swap costs of the first neighbours with the norms fixed, and what of them is ‖w‖².
 
         Parameters
         ----------
@@ -243,8 +243,8 @@ class Swaps:
 
         Returns
         -------
-        torch.Tensor
-            (networks, count).
+        (torch.Tensor, torch.Tensor)
+            (networks, count) each: swap costs, and their parts ``‖w‖²`` alone.
 
         Raises
         ------
@@ -263,8 +263,9 @@ class Swaps:
             own = slice(pairs.numel())  # neurons of these pairs, without the others
             F, D, W = (part[own] for part in layer_parts(self.stack, n, layer))
             alpha, gamma = (part[own] for part in fixed_norm(self.stack, n, layer, moments[layer]))
-            found.append(ridge_swaps(F, D, W, some, pairs, beta, gelu, alpha, gamma)[0])
-        return torch.stack(found)
+            found.append(ridge_swaps(F, D, W, some, pairs, beta, gelu, alpha, gamma))
+        values, norms = zip(*found, strict=True)
+        return torch.stack(values), torch.stack(norms)
 
     def _hidden(self, n: int) -> dict[str, torch.Tensor]:
         record: dict[str, torch.Tensor] = {}

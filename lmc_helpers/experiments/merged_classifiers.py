@@ -8,13 +8,15 @@ which nothing of them is lost and the Hessian is nearly diagonal in V.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch.func import jacrev
 
 from lmc_helpers import expect
+from lmc_helpers.error_bars import mean_and_error, slope_and_error, widening
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.permutation_points.classifiers import accuracy
 from lmc_helpers.permutation_points.converged import ConvergedPath, follow
@@ -29,6 +31,7 @@ __all__ = [
     "Merge",
     "Task",
     "core_hours",
+    "exponent",
     "flat",
     "merge",
     "permutation_point",
@@ -445,6 +448,52 @@ def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: s
         raise ValueError(f"{neurons} neurons; allowed: at least 3, so that there is another pair")
     pairs = [(i, j) for j in range(neurons) for i in range(j) if {i, j} != set(other_than)]
     return pairs[numpy_generator(seed, purpose).integers(len(pairs))]
+
+
+def exponent(found: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
+    """The slope of ln(mean) over ln H, with few values at each width H.
+
+    Their relative spread is taken to be the same at all widths, the mean of the squared ones, weighted by degrees of
+    freedom; weighted least squares. Widths with fewer than two values are left out.
+
+    Parameters
+    ----------
+    found : mapping
+        H → positive values, losses for example.
+
+    Returns
+    -------
+    (float, float, int)
+        slope, its standard error widened to Student's quantile, and the number of values; (0, 1, 0) if there are two
+        values at fewer than two widths.
+
+    Raises
+    ------
+    ValueError
+        if a width or a value is not a positive number.
+
+    Examples
+    --------
+    >>> slope, error, n = exponent({2: [0.9, 1.1], 8: [0.45, 0.55]})
+    >>> round(slope, 9), n
+    (-0.5, 4)
+    """
+    if not isinstance(found, Mapping):
+        raise ValueError(f"found is {type(found).__name__}; allowed: a mapping from widths to values")
+    for H, values in found.items():
+        expect.integer(H, "H", least=1)
+        expect.array(values, f"found[{H}]", "n", empty=True)
+        if len(values) and min(values) <= 0:
+            raise ValueError(f"found[{H}] holds {min(values)}; allowed: numbers > 0")
+    several = [H for H, values in found.items() if len(values) > 1]
+    if len(several) < 2:
+        return 0.0, 1.0, 0
+    mean, error = mean_and_error([found[H] for H in several])
+    count = np.array([len(found[H]) for H in several])
+    spread = np.average(count * (error / mean) ** 2, weights=count - 1)  # squared, relative, of one value
+    slope, slope_error = slope_and_error(np.log(several), np.log(mean), np.sqrt(spread / count))
+    n = int(count.sum())
+    return slope, slope_error * widening(n - len(several) + 1), n
 
 
 def core_hours(images: int, components: int, widths: Sequence[int], paths: int, distances: int, products: int) -> float:

@@ -45,7 +45,7 @@ __all__ = [
 DEPTH = 4  # linear maps of the networks of Fig. 7
 RATE, BATCH = 0.05, 100  # App. B.1
 
-#: λ = 0, 0.1, …, 1, the places of section 3.
+#: λ = 0, 0.1, …, 1, the places of section 2.
 PLACES = tuple(k / 10 for k in range(11))
 
 #: Orders of the second network's units: as trained, after weight matching from one start and the best of its restarts,

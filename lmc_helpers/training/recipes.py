@@ -2,7 +2,7 @@
 
 The recipes of the papers, on cross-entropy:
 
-- Zhan et al. (Sec. 5): ``Descent(epochs, batch=100, optimiser="sgd", rate=0.05)``;
+- Zhan et al. (App. B.1): ``Descent(epochs, batch=100, optimiser="sgd", rate=0.05)``;
 - Bürgin et al., F.1: ``Descent(100, batch, optimiser="adamw", rate=1e-3, weight_decay=1e-2)``;
 - F.2 and F.3: the rate warmed up, ``schedule="warm-up"``, to 10⁻², ``augment=("flip", "crop")``;
 - G.4: ``Descent(200, batch=128, optimiser="adamw", schedule="cosine", …)``.

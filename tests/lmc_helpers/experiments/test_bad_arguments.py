@@ -92,6 +92,14 @@ POINTS = merged_classifiers.principal(normal(60, 3))
 THETA = NET.initial(1, seed=1)[0]
 TASK = Other(merged_classifiers.Task(NET, POINTS[0], POINTS[2], NET.forward(THETA, POINTS[0])), NO_OBJECT)
 PAIR = {"one": (0,), "three": (0, 1, 2), "a fraction": (0, 0.5), "negative": (0, -1), "nothing": None, "a number": 1}
+BARRIERS = NO_OBJECT | {
+    "width 0": {0: [1.0, 2.0]},
+    "half a width": {1.5: [1.0, 2.0]},
+    "a barrier of 0": {2: [0.0, 1.0]},
+    "a negative barrier": {2: [-1.0, 1.0]},
+    "no number": {2: [float("nan"), 1.0]},
+    "one number": {2: 1.0},
+}
 STEPS = {"distances": Integer(4, least=4), "products": Integer(1, least=1)}
 MINIMA = sample_minima(4, 2, 2, 6, seed=1)
 TWO, COPIES = torch.tensor([[0, 1], [1, 0]]), torch.ones(1, 8, 2, dtype=torch.long)
@@ -334,6 +342,7 @@ TABLE = [
             "tol": Number(1e-8, least=0),
         },
     ),
+    Row(merged_classifiers.exponent, {"found": Other({2: [1.0, 2.0], 4: [1.0, 2.0]}, BARRIERS)}),
     Row(
         merged_classifiers.random_pair,
         {"neurons": Integer(4, least=3), "other_than": Other((0, 1), PAIR), "seed": SEED, "purpose": Text("a")},

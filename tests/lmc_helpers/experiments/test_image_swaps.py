@@ -92,7 +92,7 @@ def test_ridge_costs_are_those_of_a_descent(experiment):
     """T_01 + T_10 − T_00 − T_11 by minimising eq. (254) over w itself."""
     swaps = Swaps(experiment, "W 1, batch norm")
     layer, B, beta = 1, 20, 0.5
-    found = swaps.ridge(layer, 1, B, beta)[0, 0].item()
+    found, part = (both[0, 0].item() for both in swaps.ridge(layer, 1, B, beta))
     F, D, W = layer_parts(swaps.stack, 0, layer)
     record = {}
     swaps.stack.ordinary([0]).forward(experiment.x, record)
@@ -113,13 +113,15 @@ def test_ridge_costs_are_those_of_a_descent(experiment):
             return value
 
         optimiser.step(closure)
-        return closure().item()
+        return closure().item(), w.detach().square().sum().item()
 
     starts = torch.randn(6, W.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     values = [
         min(least(i, j, start) for start in (W[i], *starts)) for i, j in ((0, 1), (1, 0), (0, 0), (1, 1))
     ]  # the objective is not convex
-    assert found == pytest.approx(values[0] + values[1] - values[2] - values[3], rel=1e-4)
+    (there, norm_there), (back, norm_back), (own, norm_own), (other, norm_other) = values
+    assert found == pytest.approx(there + back - own - other, rel=1e-4)
+    assert part == pytest.approx(norm_there + norm_back - norm_own - norm_other, rel=1e-2)
 
 
 def test_neighbours_are_disjoint():

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import least_squares
+from scipy.stats import norm as normal
+from scipy.stats import t as student
 
 from lmc_helpers.data.images import load
 from lmc_helpers.experiments.merged_classifiers import (
     Task,
     core_hours,
+    exponent,
     flat,
     merge,
     permutation_point,
@@ -162,3 +165,29 @@ def test_hours_add_up():
     both = core_hours(100, 10, [3, 5], 2, 4, 6)
     assert both == pytest.approx(core_hours(100, 10, [8], 2, 4, 6))
     assert both == pytest.approx(4 * 100 * 10 * 8 * 2 * 4 * 6 / 5e9 / 3600)
+
+
+def test_exponent_is_that_of_a_power_law():
+    scatter = np.array([0.8, 1.0, 1.2])
+    found = {H: (5 * H**-0.7 * scatter).tolist() for H in (2, 4, 16)} | {64: [1.0]}  # one value says nothing
+    slope, error, n = exponent(found)
+    assert (slope, n) == (pytest.approx(-0.7, abs=1e-12), 9)
+    # relative deviation 0.2 of a value, of a mean of three over √3; least squares in ln H; 6 degrees of freedom
+    x = np.log([2, 4, 16])
+    plain = 0.2 / np.sqrt(3) / np.sqrt(((x - x.mean()) ** 2).sum())
+    assert error == pytest.approx(plain * student.ppf(0.9995, 6) / normal.ppf(0.9995), rel=1e-6)
+
+
+def test_exponent_covers_the_truth():
+    """Few values a width, spread in proportion: the interval at two-sided 10⁻³ misses about one time in a thousand."""
+    draws, misses = np.random.default_rng(1), 0
+    for _ in range(2000):
+        found = {H: (H**-1.0 * np.exp(0.3 * draws.normal(size=3))).tolist() for H in (4, 5, 6, 8)}
+        slope, error, _ = exponent(found)
+        misses += abs(slope + 1) > 3.2905 * error
+    assert misses <= 12
+
+
+@pytest.mark.parametrize("found", [{}, {3: [1.0, 2.0]}, {3: [1.0, 2.0], 5: [1.0]}])
+def test_exponent_without_two_widths_is_unknown(found):
+    assert exponent(found) == (0.0, 1.0, 0)
