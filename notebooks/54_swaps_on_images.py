@@ -84,6 +84,7 @@ from lmc_helpers import claims, figures
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import jackknife, over_clusters
+from lmc_helpers.experiments.extremes import extreme
 from lmc_helpers.experiments.image_layers import (
     HIDDEN_PLACES,
     PLACES,
@@ -239,15 +240,6 @@ def judged(quantity) -> dict:
     judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
     again = (lambda: quantity(second)) if repeat else None
     return {"value": value, **judged_by, "again": again}
-
-
-def extreme(pick, found) -> tuple[float, float, float]:
-    """The least or largest of some (value, error): each end of all intervals' ends."""
-    values, errors = np.transpose([*found])
-    half = Z_TWO_SIDED * errors
-    return tuple(
-        float(pick(ends)) for ends in (values, values - half, values + half)
-    )
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.inputs"}

@@ -13,6 +13,7 @@
   layers; chapter 56.
 - :mod:`~lmc_helpers.experiments.exchangeable_neurons`: neurons of these students that see equal numbers of copies, and
   students matched within such classes; chapter 45.
+- :mod:`~lmc_helpers.experiments.extremes`: the extreme of several readings, with its interval; chapters 53 to 55.
 - :mod:`~lmc_helpers.experiments.four_lenses`: pairs of classifiers of small images as lists of neurons, which four
   papers look at; chapter 61.
 - :mod:`~lmc_helpers.experiments.image_layers`: what the layers of MLPs on images read, principal subspaces and their

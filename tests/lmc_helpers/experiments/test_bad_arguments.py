@@ -33,6 +33,7 @@ from lmc_helpers.experiments import (
     coherence_points,
     coherence_students,
     every_permutation,
+    extremes,
     exchangeable_neurons,
     four_lenses,
     image_layers,
@@ -92,6 +93,7 @@ POINTS = merged_classifiers.principal(normal(60, 3))
 THETA = NET.initial(1, seed=1)[0]
 TASK = Other(merged_classifiers.Task(NET, POINTS[0], POINTS[2], NET.forward(THETA, POINTS[0])), NO_OBJECT)
 PAIR = {"one": (0,), "three": (0, 1, 2), "a fraction": (0, 0.5), "negative": (0, -1), "nothing": None, "a number": 1}
+READINGS = {"nothing": None, "none": [], "no errors": [1.0, 2.0], "no number": [(float("nan"), 0.1)]}
 BARRIERS = NO_OBJECT | {
     "width 0": {0: [1.0, 2.0]},
     "half a width": {1.5: [1.0, 2.0]},
@@ -341,6 +343,10 @@ TABLE = [
             "products": Integer(1, least=0),
             "tol": Number(1e-8, least=0),
         },
+    ),
+    Row(
+        extremes.extreme,
+        {"pick": Other(max, {"a name": "max", "another": sum}), "found": Other([(1.0, 0.1)], READINGS)},
     ),
     Row(merged_classifiers.exponent, {"found": Other({2: [1.0, 2.0], 4: [1.0, 2.0]}, BARRIERS)}),
     Row(
