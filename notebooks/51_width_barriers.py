@@ -20,7 +20,7 @@
 #
 # **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the barrier after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
 #
-# **What we find.** The paper leaves two things open that move the height of a barrier. One is the matcher: after activation matching the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` of that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training: on networks that fit all images the barrier has no limit as the logits grow ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`.
+# **What we find.** The paper leaves two things open that can move the height of a barrier. One is the matcher: after activation matching the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`.
 #
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
@@ -683,7 +683,7 @@ figures.numbers(
 # Networks of several depths, $m$ units in each hidden layer. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching the largest mean is at $m =$ {glue:text}`tops` with {glue:text}`layers` layers; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
+# After weight matching the largest mean is at $m =$ {glue:text}`tops` with {glue:text}`layers` layers, respectively; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
 #
 # ## What this page cannot decide
 #
@@ -723,7 +723,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - The height of an NLL barrier has no scale of its own ({prf:ref}`prop-logit-scale`): on networks that fit all images, growing logits let it grow without bound, or vanish if no image is misclassified on the line. A curve over the width belongs to a length of training.
-# - How much a permutation removes depends on the algorithm that looks for it ({claim}`Z11.matcher`); whether restarts of weight matching matter: {claim}`Z11.restarts`.
+# - Whether it matters which algorithm looks for the permutation: {claim}`Z11.matcher`; whether restarts of weight matching matter: {claim}`Z11.restarts`.
 #
 # ## What it means for merging networks
 #

@@ -481,7 +481,7 @@ figures.numbers(
 # - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
 # - The converged paths do not end at permutation points: the output weights of the pair have grown by a factor of {glue:text}`grown` (median), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean). Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 784 pixels of 60 000 images, with 100 distances and 6 teachers at each width, they would cost {glue:text}`hours` hours of one core in double precision if a minimum took no more products with the Hessian than here, {glue:text}`each` on average; networks with more parameters need more. A part of the images with all their pixels has
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. On all 784 pixels of 60 000 images, with 100 distances and 6 teachers at each width, they would cost {glue:text}`hours` hours of one core in double precision if a minimum took no more products with the Hessian than here, {glue:text}`each` on average; networks with more parameters may need more. A part of the images with all their pixels has
 # fewer equations per parameter, and its barriers are too low for another reason than the width.
 #
 # ## What it means for merging networks

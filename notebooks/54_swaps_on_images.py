@@ -20,7 +20,7 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: swap costs (I, (16); I, Figs. 12 and 16–19) and the coherence $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
 #
-# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. At the end of training coherence is as I, App. G.5 says: at the paper's sizes {claim}`I18.low` {claim}`I18.higher_w` {claim}`I18.higher_syre`, at those of this page {claim}`I18.any`. Where it comes from is another matter. Before training it is about as large without fixed weights as with them ({claim}`I18.start`), and high ({claim}`I18.start_high`); training lowers it where there are none ({claim}`I18.lowered`).
+# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. At the end of training coherence is as I, App. G.5 says: at the paper's sizes {claim}`I18.low` {claim}`I18.higher_w` {claim}`I18.higher_syre`, at those of this page {claim}`I18.any`. Whether it is there before training: about as large without fixed weights as with them {claim}`I18.start`, and high {claim}`I18.start_high`; whether training lowers it in MLPs and at $\sigma_F = 0$: {claim}`I18.lowered`.
 #
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
 # ```
@@ -30,7 +30,7 @@
 # You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
-# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs. What its figures show is judged at the printed width and after a fifth of the printed epochs or more,
+# {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs. What its figures show is judged at the printed sizes and after a fifth of the printed epochs or more,
 # and stays open before, with the measurement of this page in the box of the claim; what only we ask is judged wherever the images are MNIST.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -453,7 +453,7 @@ figures.show("fig_image_swaps", figure)
 # | W-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_one_0` | {glue:text}`ridge_one_1` | {glue:text}`ridge_one_2` |
 # | syre-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_syre_0` | {glue:text}`ridge_syre_1` | {glue:text}`ridge_syre_2` |
 #
-# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression is not what I, App. F.7 describes, and not what we do. In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm. By which factor swap costs of W-MLPs are larger at
+# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression differs from what I, App. F.7 describes, and from what we do. In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm. By which factor swap costs of W-MLPs are larger at
 # $\sigma_F = 1$ than at 0, in four ways of which the last three are from the same networks and neurons (geometric mean over networks, interval):
 #
 # | | layer 1 | layer 2 | layer 3 |
@@ -651,7 +651,7 @@ def at_start(experiment: Experiment, key: str, at: int | None = 0):
 
 
 def start(experiment: Experiment, at: int | None = 0) -> tuple[float, ...]:
-    """Of both with σ_F = 1 the one farther from 1; the interval holds both's."""
+    """Of both with σ_F = 1 the one farther from 1; the interval holds both."""
     ratios = [at_start(experiment, key, at) for key in FIXED]
     farthest, _ = max(ratios, key=lambda ratio: abs(np.log(ratio[0])))
     return farthest, extreme(min, ratios)[1], extreme(max, ratios)[2]
@@ -889,18 +889,18 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs. The printed 100 epochs cost five times that. There no second seed is trained, so that a rejection would stay open (parameter `repeat`).
+# The training of the networks of this page costs about {glue:text}`hours` hours of one core. What the figures show at the printed sizes needs 512 units, 54 000 images and a fifth of the printed epochs: the profile `paper` trains that, and `make runs PROFILE=paper LIST=1` says what each run costs. The printed 100 epochs cost five times that. At the profile `paper` no second seed is trained, except of networks before training, so that a rejection would stay open (parameter `repeat`).
 # How long a training lasts matters here: networks with large fixed weights have learned less in the same time ({glue:text}`end_one` % of the training images for W-MLPs, {glue:text}`end_syre` % for syre-MLPs, {glue:text}`end_MLP` % for MLPs), and may catch up. The "data variants" of I, Fig. 21 are not described in the paper, and not repeated here.
 #
 # ## What we found that the paper does not say
 #
 # - With $D = 1$ I, (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
-# - Before training the coherence of hidden representations is about that of MLPs whatever $\sigma_F$ is ({prf:ref}`prop-norm-scale`, {claim}`I18.start`, {claim}`I18.start_high`). What is low in MLPs was made low by training ({claim}`I18.lowered`). Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
+# - With $D = 1$ and without biases the law of hidden representations before training does not depend on $\sigma_F$ ({prf:ref}`prop-norm-scale`). Whether W-MLPs and syre-MLPs start as coherent as MLPs: {claim}`I18.start`; whether all start high: {claim}`I18.start_high`; whether training lowers it without fixed weights: {claim}`I18.lowered`. Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
 # - Where $\nu$ is higher, so is the dimension: of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 #
 # ## What it means for merging networks
 #
-# Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`). What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb). Masks alone cost little to leave, and a network with them needs matching as an ordinary one does.
+# Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`). What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb). Whether masks alone cost little to leave: {claim}`I15.mnist_zero`; whether networks with them need matching as ordinary ones do: {claim}`I11.any_zero`.
 #
 # **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest barrier.
 #

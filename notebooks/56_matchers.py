@@ -21,7 +21,7 @@
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their Algorithm 1, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. Matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights there is nothing left to gain {claim}`X3.fixed_weights`.
+# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. Matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights there is nothing left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
@@ -414,7 +414,7 @@ claims.check(
     "X3.deep_objective",
     descended[0],
     interval=descended[1:],
-    n=small_pairs if restarts >= 20 else 0,  # the claim is about twenty
+    n=small_pairs if restarts == 20 else 0,  # the claim is about twenty
     again=lambda: restarts_by_objective(seed + 1),
 )
 claims.check(
@@ -597,8 +597,8 @@ ranks = measured("plain", rank_correlation)
 gained = measured("plain", lambda of: of.ratio("weights, restarts", "weights"))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.objective_barrier and X3.restarts_barrier"}
-claims.check("X3.objective_barrier", **ranks)
-twenty = {"n": enough if restarts >= 20 else 0}  # the claim is about twenty
+twenty = {"n": enough if restarts == 20 else 0}  # what the claims are about
+claims.check("X3.objective_barrier", **ranks | twenty)
 claims.check("X3.restarts_barrier", **gained | twenty)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives and barriers of the descents"}

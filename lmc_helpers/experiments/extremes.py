@@ -28,7 +28,7 @@ def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, fl
     Returns
     -------
     (float, float, float)
-        value, and low and high end of the interval at two-sided 10⁻³.
+        value, and the same extreme of the low and of the high ends of the intervals, each at two-sided 10⁻³.
 
     Raises
     ------

@@ -453,8 +453,8 @@ def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: s
 def exponent(found: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
     """The slope of ln(mean) over ln H, with few values at each width H.
 
-    Their relative spread is taken to be the same at all widths, the mean of the squared ones, weighted by degrees of
-    freedom; weighted least squares. Widths with fewer than two values are left out.
+    Their relative spread is taken to be the same at all widths: the mean of the squared ones, weighted by degrees of
+    freedom. All widths weigh the same in the least squares; those with fewer than two values are left out.
 
     Parameters
     ----------
