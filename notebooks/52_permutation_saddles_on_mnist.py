@@ -77,6 +77,7 @@ from lmc_helpers.experiments.merge_runs import (
 )
 from lmc_helpers.experiments.merged_classifiers import (
     LEADING,
+    SAMPLE,
     Task,
     core_hours,
     exponent,
@@ -423,8 +424,6 @@ figures.numbers(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-from lmc_helpers.experiments.merged_classifiers import SAMPLE
-
 first_run = next(iter(teaching.values()))
 norms = torch.cat([m.path.gradient_norm for r in every.values() for m in r])
 used = [m.products / distances for r in every.values() for m in r]

@@ -723,9 +723,8 @@ for place in range(len(points)):
     axes[2].plot(
         range(len(scales)), ways, "o-", color=f"book:{colour}", label=label
     )
-whole_ways = [way(experiment, f"W-ResNet {s:g}")[0] for s in scales]
-style = dict(color="book:black", linewidth=2.5, label="all of them")
-axes[2].plot(range(len(scales)), whole_ways, **style)
+ways = [way(experiment, f"W-ResNet {s:g}")[0] for s in scales]
+axes[2].plot(range(len(scales)), ways, "k", linewidth=2.5, label="all of them")
 axes[2].set(xlabel=r"$\sigma_F$", ylabel="$r$", title="matching points")
 axes[2].set_xticks(range(len(scales)), [f"{s:g}" for s in scales])
 figures.legend(figure, columns=6)
