@@ -724,7 +724,7 @@ for place in range(len(points)):
         range(len(scales)), ways, "o-", color=f"book:{colour}", label=label
     )
 ways = [way(experiment, f"W-ResNet {s:g}")[0] for s in scales]
-axes[2].plot(range(len(scales)), ways, "k", linewidth=2.5, label="all of them")
+axes[2].plot(range(len(scales)), ways, color="book:black", lw=3, label="all")
 axes[2].set(xlabel=r"$\sigma_F$", ylabel="$r$", title="matching points")
 axes[2].set_xticks(range(len(scales)), [f"{s:g}" for s in scales])
 figures.legend(figure, columns=6)

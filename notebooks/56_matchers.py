@@ -455,8 +455,8 @@ for k, axis in enumerate(axes):
             label=matcher,
         )
     low = barrier == barrier.min()
-    star = {"markersize": 10, "label": "best of all"}
-    axis.plot(objective[low], barrier[low], "k*", **star)
+    star = {"color": "book:black", "markersize": 10, "label": "best of all"}
+    axis.plot(objective[low], barrier[low], "*", **star)
     axis.set(xlabel="objective / largest objective", title=f"pair {k + 1}")
 axes[0].set(ylabel="barrier half-way")
 figures.legend(figure, columns=4)
