@@ -821,6 +821,8 @@ def moved(key: str) -> str:
 
 def factor(kind: str, layer: int) -> str:
     """By which factor costs are larger at σ_F = 1, with its interval."""
+    if not all(medians(first, k, kind, layer).all() for k in ("W 0", "W 1")):
+        return "–"  # a median is 0
     value, error = ratio(first, kind, layer)
     low, high = value - Z_TWO_SIDED * error, value + Z_TWO_SIDED * error
     return "{:.3g} [{:.2g}, {:.2g}]".format(*np.power(10.0, [value, low, high]))
