@@ -45,7 +45,7 @@ from lmc_helpers.training.runs import DataSpec, Run
 __all__ = ["MergeRun", "Merged", "merges", "runs", "teachers_of_widths"]
 
 #: Raised by hand when a change alters what a path is, so that paths of before are not taken for those of after.
-REVISION = 1
+REVISION = 2
 
 TOLERANCE = 1e-5  # norm of the gradient at which a minimum has converged
 BELOW = 4  # budgets of a distance for the permutation point, whose start is further off
@@ -113,15 +113,15 @@ class Merged(Merge):
         as in :class:`~lmc_helpers.experiments.merged_classifiers.Merge`.
     pair : (int, int)
         the neurons of layer 2.
-    point : (float, float)
-        loss of the permutation point and norm of its gradient, from
+    point : (float, float, float)
+        loss of the permutation point, norm of its gradient and its accuracy, from
         :func:`~lmc_helpers.experiments.merged_classifiers.permutation_point`.
     provenance : dict
         date, seconds, threads, versions, commit, and the provenance of the teachers.
     """
 
     pair: tuple[int, int]
-    point: tuple[float, float]
+    point: tuple[float, float, float]
     provenance: dict
 
 
@@ -272,7 +272,7 @@ class MergeRun:
             pair = random_pair(self.neurons, pair, self.seed, f"pair of network {self.network}, width {self.neurons}")
         budget = self.products, TOLERANCE
         found = merge(task, theta, pair, towards(self.distances), images.y, *budget, show_progress)
-        point = permutation_point(task, found.path.theta[-1], BELOW * self.products, TOLERANCE)
+        point = permutation_point(task, found.path.theta[-1], images.y, BELOW * self.products, TOLERANCE)
         provenance = {
             "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - start, 3),
@@ -290,10 +290,11 @@ class MergeRun:
         provenance, tensors = read(path, self._identity())
         try:
             found = ConvergedPath(*(tensors[name] for name in PATH))
-            accuracy, (i, j), (loss, norm) = tensors["accuracy"], tensors["pair"].tolist(), tensors["point"].tolist()
+            accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
+            loss, norm, share = tensors["point"].tolist()
             if any(len(one) != self.distances for one in (*vars(found).values(), accuracy)):
                 raise ValueError(f"{len(found.theta)} distances")
-            return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm), provenance)
+            return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
         except (KeyError, ValueError, TypeError) as error:
             raise unreadable(path, error) from error
 

@@ -364,8 +364,10 @@ def merge(
     return Merge(path, scores, used)
 
 
-def permutation_point(task: Task, theta: torch.Tensor, products: int, tol: float) -> tuple[float, float]:
-    """The permutation point below the end of a path: a minimum of the network with one neuron less.
+def permutation_point(
+    task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float
+) -> tuple[float, float, float]:
+    """The permutation point beside the end of a path: a minimum of the network with one neuron less.
 
     Parameters
     ----------
@@ -373,6 +375,8 @@ def permutation_point(task: Task, theta: torch.Tensor, products: int, tol: float
         what is minimised.
     theta : torch.Tensor
         end of the path (p,), the merged neurons of layer 2 in places 0 and 1.
+    labels : torch.Tensor
+        classes (T,).
     products : int
         budget of products with Hessians.
     tol : float
@@ -380,8 +384,8 @@ def permutation_point(task: Task, theta: torch.Tensor, products: int, tol: float
 
     Returns
     -------
-    (float, float)
-        its loss and the norm of its gradient.
+    (float, float, float)
+        its loss, the norm of its gradient and its accuracy.
 
     Raises
     ------
@@ -397,18 +401,21 @@ def permutation_point(task: Task, theta: torch.Tensor, products: int, tol: float
     >>> theta = net.initial(1, seed=1)[0]
     >>> theta[net.outgoing(2, 1)] = 0
     >>> theta[net.incoming(2, 1)] = theta[net.incoming(2, 0)]
-    >>> permutation_point(Task(net, x, moments, net.forward(theta, x)), theta, products=50, tol=1e-8)[0] < 1e-20
-    True
+    >>> y = net.forward(theta, x)
+    >>> loss, _, share = permutation_point(Task(net, x, moments, y), theta, y.argmax(dim=1), products=50, tol=1e-8)
+    >>> loss < 1e-20, share
+    (True, 1.0)
     """
     if not isinstance(task, Task):
         raise ValueError(f"task is {type(task).__name__}; allowed: Task")
     expect.tensor(theta, "theta", "p")
+    expect.tensors({"labels": labels})
     expect.integer(products, "products", least=0)
     expect.number(tol, "tol")
     small, start = reduce_pair(task.net, theta, LAYER)
     below = Task(small, task.x, task.moments, task.y)
     end, norm, _ = below.minimise(start, products, tol)
-    return below.loss(end).item(), norm
+    return below.loss(end).item(), norm, accuracy(small, end, task.x, labels).item()
 
 
 def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: str) -> tuple[int, int]:

@@ -138,10 +138,28 @@ def test_the_metric_is_the_gauss_newton_matrix(merged, charted):
 
 
 def test_the_permutation_point_is_a_minimum_of_the_smaller_network(merged):
-    task, _, _, found = merged
-    loss, norm = permutation_point(task, found.path.theta[-1], 3000, 1e-7)
+    task, _, labels, found = merged
+    theta = found.path.theta[-1]
+    loss, norm, share = permutation_point(task, theta, labels, 3000, 1e-7)
     assert norm <= 1e-7
     assert loss > found.path.loss[-1]  # one neuron less
+
+    def residuals(flat):
+        W, b, at = [], [], 0
+        for n, m in ((3, 3), (3, 3), (3, 2)):
+            W.append(flat[at : at + n * m].reshape(m, n))
+            b.append(flat[at + n * m : at + n * m + m])
+            at += n * m + m
+        return plain(W, b, task.x.numpy()) - task.y.numpy()
+
+    (V, v), (W, w), (A, a) = ((M.numpy(), c.numpy()) for M, c in task.net.split(theta))
+    W, w = np.vstack([W[:2].mean(axis=0), W[2:]]), np.append(w[:2].mean(), w[2:])
+    A = np.hstack([A[:, :2].sum(axis=1, keepdims=True), A[:, 2:]])  # the two neurons as one
+    start = np.concatenate([part.ravel() for part in (V, v, W, w, A, a)])
+    best = least_squares(lambda flat: residuals(flat).ravel(), start, xtol=1e-15, ftol=1e-15, gtol=1e-12)
+    assert loss == pytest.approx(2 * best.cost / (80 * task.scale), rel=1e-5)
+    guessed = (residuals(best.x) + task.y.numpy()).argmax(axis=1)
+    assert share == pytest.approx(np.mean(guessed == labels.numpy()))
 
 
 def test_random_pairs_are_all_others():
