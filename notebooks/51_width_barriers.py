@@ -30,7 +30,7 @@
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
 # ```
 #
-# {glue:text}`told` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
+# {glue:text}`data_says` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
@@ -426,7 +426,7 @@ fits = {
 fitting = [m for m in widths if fits[m] >= 0.999]
 _, told = choose((dataset, "digits"))
 figures.numbers(
-    told=told,
+    data_says=told,
     profile=profile,
     images=len(trained),
     epochs=epochs,

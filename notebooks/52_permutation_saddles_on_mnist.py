@@ -30,7 +30,7 @@
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # ```
 #
-# {glue:text}`told` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
+# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
@@ -478,7 +478,7 @@ hours = core_hours(60_000, 784, [10, 15, 20, 25], 6, 100, dear)
 half = error_bars.QUANTILE * average(gain)[1]
 ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
-    told=told,
+    data_says=told,
     images=len(labels),
     used=len(moments),
     profile=profile,

@@ -472,7 +472,7 @@ figures.show("fig_every", figure)
 #
 # ## The pairs
 #
-# {glue:text}`told` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`images` images: *plain*; with *layer norm*; and, with layer norm too,
+# {glue:text}`data_says` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`images` images: *plain*; with *layer norm*; and, with layer norm too,
 # W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common. They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$. (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
 # {glue:text}`pairs` pairs of each. Matchers and REPAIR see {glue:text}`matched` of the training images; barriers are measured on {glue:text}`unseen` test images.
 
@@ -768,7 +768,7 @@ objectives = [
 ]
 figures.numbers(
     profile=profile,
-    told=told,
+    data_says=told,
     named="MNIST" if name == "mnist" else "scikit-learn's digits",
     students=students,
     rows=rows,

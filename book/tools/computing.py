@@ -10,7 +10,9 @@ from book.tools import guards
 from book.tools.chapters import PACKAGE
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SHOWN_LABELS = ('"code_prompt_show": "Plot ', '"code_prompt_show": "Numbers')  # of cells that show what others compute
+INSIDE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # what has names of its own
+SHOWN_WORDS = ("Plot ", "Numbers", "More numbers", "Words for")  # with which labels of cells begin that only show
+SHOWN_LABELS = tuple(f'"code_prompt_show": "{words}' for words in SHOWN_WORDS)
 SHOWN_ONLY = ("claims", "figures")  # rooms that judge and draw what was computed, and compute nothing
 LEFT_OUT = (f"{guards.MODULE}.", *(f"{PACKAGE}.{room}." for room in SHOWN_ONLY))
 
@@ -60,6 +62,25 @@ def _binds(code: str) -> set[str]:
     return names | functions | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
+def _gives(code: str) -> set[str]:
+    """The names that code binds for the cells after it: not those inside of functions and comprehensions."""
+    found: set[str] = set()
+    todo: list[ast.AST] = [ast.parse(code)]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.ClassDef, *FUNCTIONS)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif not isinstance(node, INSIDE):
+            todo += ast.iter_child_nodes(node)
+        else:  # x := 1 in a comprehension binds x outside of it
+            todo += [inner for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr)]
+    return found
+
+
 def _takes(code: str) -> set[str]:
     """The names that code reads and does not bind itself."""
     names = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
@@ -78,7 +99,7 @@ def cells(notebook: str) -> str:
     code = [cell for cell in every if not cell.startswith("# %% [markdown]")]
     shown = {cell for cell in code if any(label in cell.partition("\n")[0] for label in SHOWN_LABELS)}
     kept = [cell for cell in code if cell not in shown]
-    while needed := [cell for cell in shown if any(_binds(cell) & _takes(other) for other in kept)]:
+    while needed := [cell for cell in shown if any(_gives(cell) & _takes(other) for other in kept)]:
         kept += needed
         shown -= set(needed)
     return "\n".join(filter(None, (significant(cell) for cell in code if cell not in shown)))

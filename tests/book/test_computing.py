@@ -24,6 +24,26 @@ def test_cells_that_only_show_are_not_what_a_chapter_computes():
     assert computing.cells(text) == "x = [k for k in range(3)]\nother = 2\ncheck(other)"
 
 
+@pytest.mark.parametrize(
+    ("gives", "needed"),
+    [
+        ("def f(x):\n    y = x\n    return y", False),
+        ("print([y for y in range(3)], lambda y: y)", False),
+        ("def y(x):\n    return x", True),
+        ("import a.b as y", True),
+        ("for y, z in []:\n    pass", True),
+        ("print([(y := k) for k in range(3)])", True),
+        ("with open(0) as y:\n    pass", True),
+        ("class y:\n    x = 1", True),
+    ],
+)
+def test_names_inside_of_functions_are_no_other_cell_s(gives, needed):
+    shown = '# %% mystnb={"code_prompt_show": "Words for numbers"}\n' + gives
+    assert computing.cells(f"# %%\ny = 1\n{shown}\n# %%\ncheck(y)") == "\n".join(
+        ["y = 1", *([gives] if needed else []), "check(y)"]
+    )
+
+
 @pytest.mark.parametrize("module", ["lmc_helpers", "lmc_helpers.barrier", "lmc_helpers.claimsmen"])
 def test_modules_that_compute(module):
     assert computing.computes(module)
