@@ -54,6 +54,7 @@ class Record(BaseModel):
     date: str = Field(description="the day of the run")
     seeds: str = Field("", description="the commit that the seeds were derived from; empty: the chapter's own seed")
     code: str = Field("", description="digest of the code of a confirmatory run")
+    data: str = Field("", description="which images were used, and whether their files are the published ones")
 
 
 class Published(BaseModel):

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from book.tools import inputs, products, sources
+from book.tools import glued, inputs, products, sources
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers import claims
 
 RECORDED = ROOT / "book" / "recorded"
 PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date", "seeds", "code")
+DATA = "data_says"  # what a chapter on images glues: which they are, and whether their files are the published ones
 ABSENT = "not yet in the book"
 SHOWN = "a page of the book"
 
@@ -29,11 +30,12 @@ def notebook(path: Path) -> dict:
 
 
 def records(path: Path) -> list[dict]:
-    """The claims that an executed notebook checked, each with the provenance of its run."""
+    """The claims that an executed notebook checked, each with the provenance of its run and of its images."""
     content = notebook(path)
     run = content["metadata"].get("lmc", {})
+    images = {"data": said} if (said := glued.values(content).get(DATA)) else {}
     return [
-        dict(output["metadata"][claims.MIME]) | {name: run[name] for name in PROVENANCE if name in run}
+        dict(output["metadata"][claims.MIME]) | {name: run[name] for name in PROVENANCE if name in run} | images
         for cell in content["cells"]
         for output in cell.get("outputs", ())
         if claims.MIME in output.get("metadata", {})

@@ -91,6 +91,7 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
         ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
         ("Confirmed", _run(confirmed)),
+        ("Images", html.escape(" ".join(dict.fromkeys(filter(None, (run.get("data") for run in found)))))),
     ]
     listed = "".join(f'<dt>{name}</dt><dd class="mathjax_process">{content}</dd>' for name, content in given if content)
     return f'<details class="lmc-details"><summary>Details</summary><dl>{listed}</dl></details>'

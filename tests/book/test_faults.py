@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from small_book import FIRST, SECOND
 
-from book.tools import products, progress, runs, sources, stopping, whole
+from book.tools import products, progress, published, records, runs, sources, stopping, whole
 from book.tools.chapters import BuildError
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import Verdict
@@ -76,6 +76,18 @@ def test_a_whole_notebook_is_read(tmp_path):
     path = tmp_path / f"{FIRST}.ipynb"
     path.write_text(json.dumps(executed()))
     assert products.notebook(path) == executed()
+
+
+def test_a_record_says_which_images_were_used(tmp_path):
+    path, content = tmp_path / f"{FIRST}.ipynb", executed()
+    said = "This run uses CIFAR-10, from files that differ from the canonical ones."
+    output = {"output_type": "display_data", "data": {"application/papermill.record/text/plain": repr(said)}}
+    content["cells"][0]["outputs"].append(output | {"metadata": {"scrapbook": {"name": "data_says"}}})
+    for written, data in ((executed(), None), (content, said)):
+        path.write_text(json.dumps(written))
+        (found,) = records.records(path)
+        assert found.get("data") == data
+        published.Record.model_validate({"id": "A1", "date": "2026-01-02"} | found)
 
 
 def without(content: dict, *keys) -> dict:

@@ -36,7 +36,8 @@ def test_a_scale_says_what_it_shows():
 def test_details_are_those_that_there_are():
     part = parse_part("T1.a", SAMPLED | {"min_samples": 5, "one_of": "x"})
     record = asdict(judge(part, 9.0, stderr=0.1, n=10, again=lambda: (9.0, 0.1)))
-    tree = ElementTree.fromstring(runs.details(part, record, record | RUN | {"n": 12000}))
+    images = {"data": "This run uses <MNIST>, from files that differ from the canonical ones."}
+    tree = ElementTree.fromstring(runs.details(part, record, record | RUN | images | {"n": 12000}))
     listed = dict(zip((e.text for e in tree.iter("dt")), ("".join(e.itertext()) for e in tree.iter("dd")), strict=True))
     assert listed == {
         "Rival": "2.5: five halves",
@@ -46,6 +47,7 @@ def test_details_are_those_that_there_are():
         "Readings": "one of several of this statement; the best of them counts",
         "Weight": "a result of the paper",
         "Confirmed": "2026-01-02, CPU, 1 thread(s); seeds from the commit that fixed criteria and code",
+        "Images": images["data"],
     }
     ours = parse_part("T1.a", BASE | {"whose": "ours"})
     tree = ElementTree.fromstring(runs.details(ours, asdict(judge(ours, 2.0, n=1)), None))
