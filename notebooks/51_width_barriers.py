@@ -142,7 +142,7 @@ figures.show("fig_width_idea", idea)
 #
 # ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`pairs` independent pairs. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say on which images, how pixels are scaled and which law of Kaiming and He it starts from; here the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation, weights are normal and biases 0.
 # The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al.), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
-# which pairs the units of a layer by the largest sum of correlations of their responses to the same images (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
+# which pairs the units of a layer by the largest sum of correlations of their responses to the same images (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines. {glue:text}`left_out`
 
 # %%
 cases = sweep(
@@ -427,6 +427,9 @@ fitting = [m for m in widths if fits[m] >= 0.999]
 _, told = choose((dataset, "digits"))
 figures.numbers(
     data_says=told,
+    left_out=figures.left_out(
+        run.result() for case, run in cases.items() if case.kind == "first"
+    ),
     profile=profile,
     images=len(trained),
     epochs=epochs,
@@ -470,7 +473,7 @@ figures.numbers(
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
 # *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
-# here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory expects the peak near twice as many units.
+# here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory expects the peak near twice as many units; [](15_barrier_peak.ipynb) has the limit of its place over $M$ for each order in which leftovers are matched.
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 

@@ -20,7 +20,7 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that masks alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
 #
-# **What we find.** With large $\sigma_F$ the identity comes close to the best permutation ({claim}`I10.close`, {claim}`I10.random`), in every layer ({claim}`I14.layers`); without fixed values no share of fixed entries does that ({claim}`I14.sparsity_any`; at the paper's sizes {claim}`I14.zero`, {claim}`I14.sparsity`). Lines between networks at the paper's sizes, without alignment: connected at $\sigma_F = 1$ {claim}`I11.unaligned`, a high barrier in MLPs {claim}`I11.standard` and at $\sigma_F = 0$ {claim}`I11.zero`; with it: low barriers in all {claim}`I11.aligned`, a similar help at $\sigma_F = 0$ as in MLPs {claim}`I11.similar`. At the sizes of this page, against unaligned MLPs: half of the drop or less at large $\sigma_F$ {claim}`I11.any_unaligned`, not so at 0 {claim}`I11.any_zero`, half or less for all once aligned {claim}`I11.any_aligned`, a similar help {claim}`I11.any_similar`. The objective of the published script, taken literally, undoes the alignment ({claim}`I11.published`).
+# **What we find.** At large $\sigma_F$: is the identity close to the best permutation {claim}`I10.close`, are random ones far below {claim}`I10.random`, in every layer {claim}`I14.layers`? Without fixed values: does no share of fixed entries do that {claim}`I14.sparsity_any`, at the paper's sizes {claim}`I14.zero` {claim}`I14.sparsity`? Lines between networks, which the paper follows after 100 epochs, without alignment: connected at $\sigma_F = 1$ {claim}`I11.unaligned`, a high barrier in MLPs {claim}`I11.standard` and at $\sigma_F = 0$ {claim}`I11.zero`; with it: low barriers in all {claim}`I11.aligned`, a similar help at $\sigma_F = 0$ as in MLPs {claim}`I11.similar`. After fewer epochs, against unaligned MLPs: half of the drop or less at large $\sigma_F$ {claim}`I11.any_unaligned`, not so at 0 {claim}`I11.any_zero`, half or less for all once aligned {claim}`I11.any_aligned`, a similar help {claim}`I11.any_similar`. Whether the objective of the published script, taken literally, undoes the alignment: {claim}`I11.published`.
 #
 # **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. At the start of training what counts is how much of a neuron is fixed, $\sigma_F^2 f$ against what is not; whether it stays so is not tested here.
 # ```
@@ -174,7 +174,7 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # As in I, App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
 # starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. I, App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we, or on a random part of them. Units are matched and accuracies taken on all images that the networks were trained on.
 #
-# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share. Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights. The cell trains all of them.
+# A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share. Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights. The cell trains all of them. {glue:text}`left_out`
 
 # %%
 settings = dict(
@@ -305,7 +305,7 @@ figures.show("fig_objectives", figure)
 # %% [markdown]
 # ```{glue:figure} fig_objectives
 # :name: fig-objectives
-# :alt: Three panels with the objective of the optimal, the identity and random permutations. Left, against the scale of the fixed weights: the identity starts at the random value and joins the optimal one as the scale grows. Middle and right, over epochs: with zero fixed weights the identity stays at the random value, with scale one it stays near the optimal one.
+# :alt: Three panels with three curves each, the objectives of the optimal, the identity and random permutations. Left, against the scale of the fixed weights. Middle and right, over epochs, with fixed weights zero and of scale one.
 #
 # W-MLPs. Left: I, Fig. 3a. Middle and right: I, Fig. 3c. Averages over layers; bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
@@ -392,7 +392,7 @@ figures.show("fig_asymmetric_lines", figure)
 # %% [markdown]
 # ```{glue:figure} fig_asymmetric_lines
 # :name: fig-asymmetric-lines
-# :alt: Training accuracy along the line between two networks for four models. Unaligned, the curves of the MLP and of the W-MLP with zero fixed weights sag deeply, those with fixed weights of scale one sag less. Aligned, the deep ones are lifted.
+# :alt: Training accuracy along the line between two networks, one curve for each of four models, left unaligned, right aligned.
 #
 # I, Fig. 4a and 4c: mean training accuracy over {glue:text}`pairs` pairs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
@@ -526,7 +526,7 @@ figures.show("fig_alignment", figure)
 # %% [markdown]
 # ```{glue:figure} fig_alignment
 # :name: fig-alignment
-# :alt: Left, the drop of the accuracy half-way against the scale of the fixed weights, unaligned, aligned by the correlation or its absolute value, and matched by the published objective, which is no alignment and breaks the connection at large scales. Right, training accuracy of the ends and half-way against the scale.
+# :alt: Left, the drop of the accuracy half-way against the scale of the fixed weights, unaligned, aligned by the correlation or its absolute value, and matched by the published objective. Right, training accuracy of the ends and half-way against the scale.
 #
 # W-MLPs. Left: drops without alignment and with three matchings; the script maximises $1 - |\rho|$. Right: what the ends and the middle reach. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
@@ -634,9 +634,9 @@ figures.show("fig_layers", figure)
 # %% [markdown]
 # ```{glue:figure} fig_layers
 # :name: fig-layers
-# :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, for three layers; all rise from near zero to one. Right, the same against the share of fixed entries; with scale one it rises to one, with zero fixed weights it stays low.
+# :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, one curve for each of three layers. Right, the same against the share of fixed entries, with fixed values of scale one and zero.
 #
-# Left: I, Fig. 8 in one number, W-MLPs with the entries of I, App. F.1. Right: I, Fig. 10, shares of fixed entries; without any the network is an MLP. Bars as before (profile {glue:text}`profile`).
+# Left: I, Fig. 8 in one number, W-MLPs with the entries of I, App. F.1. Right: I, Fig. 10, shares of fixed entries; without any the network is an MLP (whose weights start by torch's law, not by $\mathcal N(0, 1/d)$). Bars as before (profile {glue:text}`profile`).
 # ```
 
 
@@ -703,6 +703,7 @@ zero = [first.way("W 0", layer=layer) for layer in LAYERS]
 seconds = 3600 * sum(run.prices().cpu_hours for run in first.runs.values())
 figures.numbers(
     data_says=data_says,
+    left_out=figures.left_out(map(first.result, first.runs)),
     profile=profile,
     width=width,
     epochs=epochs,
@@ -722,7 +723,7 @@ figures.numbers(
 # %% [markdown]
 # ## What this page cannot decide, and its price
 #
-# The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; what it states about barriers needs the printed 100 epochs, as a drop may grow with training. At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, without a second seed (parameter `repeat`), and `make runs PROFILE=paper LIST=1` says what each of them costs; the
+# The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; what it states about barriers needs the printed 100 epochs, as a drop may grow with training. At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, without a second seed (parameter `repeat`), so that a rejection stays open there, and `make runs PROFILE=paper LIST=1` says what each of them costs; the
 # printed 100 epochs cost five times that. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
 #
 # ## What we found that the paper does not say
@@ -730,13 +731,13 @@ figures.numbers(
 # - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. In maps between hidden layers, at the same share of fixed entries, a narrower network needs a larger $\sigma_F$ for the same start, like one over the square root of the width. Whether that stays so after training is not tested here.
 # - Fixed weights may have a price. The paper expects it, "strong symmetry breaking comes with reduced feature learning" (I, section 4.5), and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4). Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %. A small drop is to be read beside the height of the ends.
 # - Does alignment always help? It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`. $P^*$ matches activations; a unit that it moves takes its fixed weights away from their equals in the other network.
-# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned. The low barriers of I, Fig. 4c are
-#   those of an alignment, so that it seems to have been made with another sign than the published script has.
+# - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned. The barriers of I, Fig. 4c are low.
+#   Where $1 - |\rho|$ leaves a high one ({claim}`I11.published`), that figure cannot have been made with this sign.
 # - If masks alone leave a trace, it is to be expected in the last hidden layer: in the row of each output half of the entries are 0 in both networks, so that a unit feeds only about half of the classes, the same in both. With $\sigma_F = 0$, $r$ is {glue:text}`zero_layers` after the three layers.
 #
 # ## What it means for merging networks
 #
-# Fixed values that are large beside the trained weights give every neuron a place ({claim}`I10.close`), and networks that share them lose less when they are averaged without a search for permutations ({claim}`I11.any_unaligned`). What they cost in accuracy is in the table above. Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
+# Do fixed values that are large beside the trained weights give every neuron a place ({claim}`I10.close`), and do networks that share them lose less when they are averaged without a search for permutations ({claim}`I11.any_unaligned`)? Then they can be merged as they are. What they cost in accuracy is in the table above. Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
 #
 # **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](55_image_networks.ipynb): residual networks and transformers. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
 #

@@ -141,7 +141,7 @@ figures.show("fig_swap_idea", swap_idea)
 # ## The networks
 #
 # They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have masks and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page. For ridge regression I, App. F.7
-# trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images.
+# trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images. {glue:text}`left_out`
 
 # %%
 name, data_says = choose((dataset, "digits"))
@@ -869,6 +869,7 @@ for layer in LAYERS:
     )
 figures.numbers(
     data_says=data_says,
+    left_out=figures.left_out(map(first.result, first.runs)),
     profile=profile,
     width=width,
     epochs=epochs,

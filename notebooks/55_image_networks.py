@@ -537,7 +537,7 @@ claims.check(
 # The whole path, from training to lines, in batches of {glue:text}`batch`: CNNs by Adam at 0.005, without decay; ResNets by AdamW at 0.01 with decay 0.01 and {glue:text}`warm_up` epochs of warm-up (20 in the paper); transformers by AdamW with a cosine schedule, where the rate 0.001 and the decay 0.01 are ours, as I does not state them. On CIFAR-10 ResNets and transformers see flips and crops as in I, App. F.3; CNNs see the images as they are. The paper splits at random 80/10/10 %; the published code trains on 90 % of the training images, and so do we, or on a part of them.
 # Entries are fixed at the share of each row that they have in the papers. In *syre-ResNets* $F \sim \mathcal N(0, \sigma_F^2)$ is added to all entries, with $D = 1$. A pair shares $F$ and $D$, pairs do not; the published code has one mask for all networks of a kind. Units are matched by the largest sum of correlations, and accuracies on lines taken, on the first {glue:text}`seen` training images, not augmented. (The published script for aligned networks maximises $1 - |\rho|$; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.) Where squares of pixels are averaged, CNNs and ResNets see the averages.
 #
-# What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias.
+# What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias. All networks are trained in float32, whatever the device. {glue:text}`left_out`
 
 # %%
 settings = dict(
@@ -946,6 +946,9 @@ streams = [
 ]  # places where a norm or a sum is read
 figures.numbers(
     data_says=data_says,
+    left_out=figures.left_out(
+        run.result() for listed in experiment.runs.values() for run in listed
+    ),
     profile=profile,
     measured=measured,
     sizes=f"CNNs of {', '.join(map(str, widths))} channels, ResNets of "
@@ -981,7 +984,7 @@ figures.numbers(
 #
 # Aligning two networks by permutations undoes what permutations did, and no more. Rescalings in ReLU networks and linear maps in attention heads are continuous families of equal functions; masks leave them in whole or in part, and an average of two members is another function. Whoever merges transformers can bring both into a normal form in these families first, or train them with whole columns fixed at values other than 0, as in Exercise 55.2.
 #
-# **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST, decided. [](56_matchers.ipynb): what different matchers reach. [](35_symmetry_curves.ipynb): curves of equal loss along continuous symmetries.
+# **Read on.** [](53_asymmetric_mlps.ipynb): the same experiments with MLPs on MNIST. [](56_matchers.ipynb): what different matchers reach. [](35_symmetry_curves.ipynb): curves of equal loss along continuous symmetries.
 #
 # ## Exercises
 #

@@ -16,12 +16,11 @@ from lmc_helpers import expect
 from lmc_helpers.data.images import choose
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.networks.model import Stack
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-__all__ = ["KINDS", "SMALL", "ends", "runs"]
+__all__ = ["KINDS", "SMALL", "runs"]
 
 #: Kind of networks → norm, and σ_F of their fixed weights.
 KINDS: dict[str, tuple[str, float | None]] = {
@@ -91,34 +90,3 @@ def runs(
     small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
     descent = Descent(small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
     return [*found, Run(small, descent, DataSpec("digits"), seeds("small", 2 * small_pairs))]
-
-
-def ends(stack: Stack) -> tuple[Stack, Stack]:
-    """The ends of the pairs (0, 1), (2, 3), … of a stack, as ordinary networks.
-
-    Parameters
-    ----------
-    stack : Stack
-        2P networks.
-
-    Returns
-    -------
-    (Stack, Stack)
-        P each.
-
-    Raises
-    ------
-    ValueError
-        if their number is odd, as after one has diverged.
-
-    Examples
-    --------
-    >>> a, b = ends(MLP((2, 3, 2)).initial([1, 2, 3, 4]))
-    >>> len(a), len(b)
-    (2, 2)
-    """
-    if not isinstance(stack, Stack):
-        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
-    if len(stack) % 2:
-        raise ValueError(f"{len(stack)} networks; allowed: an even number, two a pair")
-    return stack.ordinary(range(0, len(stack), 2)), stack.ordinary(range(1, len(stack), 2))

@@ -1,9 +1,7 @@
-"""The trainings of the pairs, and their ends."""
+"""The trainings of the pairs."""
 
-import pytest
-
-from lmc_helpers.experiments.matched_pairs import KINDS, ends, runs
-from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.experiments.asymmetric_mlps import ends
+from lmc_helpers.experiments.matched_pairs import KINDS, runs
 
 SIZES = {"width": 8, "pairs": 3, "images": 60, "epochs": 1, "small_pairs": 2, "small_epochs": 1}
 
@@ -16,7 +14,7 @@ def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
     F, D = found["σ_F = 1"].fixed()["1.weight"]
     assert F.shape == (3, 8, 8) and not D[0].equal(D[1]) and (D == 0).sum(dim=-1).eq(1).all()  # 8 · 64/512
     assert found["σ_F = 0"].fixed()["0.weight"][0].eq(0).all()
-    a, b = ends(found["σ_F = 1"].result().stack)
+    a, b = ends(found["σ_F = 1"].result())
     same = a.params["3.weight"] == b.params["3.weight"]
     assert same.sum(dim=-1).ge(4).all() and same.float().mean() < 0.6  # half of the last rows are fixed
 
@@ -25,12 +23,3 @@ def test_runs_are_keyed_by_the_seed():
     first, again, other = (runs(dataset="digits", seed=seed, **SIZES) for seed in (3, 3, 4))
     assert [run.digest for run in first] == [run.digest for run in again]
     assert not {run.digest for run in first} & {run.digest for run in other}
-
-
-def test_pairs_stand_side_by_side():
-    stack = MLP((4, 5, 3)).initial([1, 2, 3, 4])
-    a, b = ends(stack)
-    assert a.params["0.weight"].equal(stack.params["0.weight"][::2])
-    assert b.params["0.weight"].equal(stack.params["0.weight"][1::2])
-    with pytest.raises(ValueError, match="3 networks; allowed: an even number"):
-        ends(MLP((4, 5, 3)).initial([1, 2, 3]))

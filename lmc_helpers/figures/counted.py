@@ -1,0 +1,53 @@
+"""What a page says of training runs: how many networks there are, and which of them diverged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+__all__ = ["left_out"]
+
+
+class Trained(Protocol):
+    """A result of a training run, such as :class:`~lmc_helpers.training.runs.Result`."""
+
+    survivors: tuple[int, ...]
+    diverged: tuple[int, ...]
+
+
+def left_out(results: Iterable[Trained]) -> str:
+    """A sentence on the networks of some runs that diverged; their pairs are left out of what is measured.
+
+    Parameters
+    ----------
+    results : iterable of Result
+        of the runs of a page.
+
+    Returns
+    -------
+    str
+        with the seeds of those that diverged.
+
+    Raises
+    ------
+    ValueError
+        if there are no networks.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> first = SimpleNamespace(survivors=(0, 2), diverged=(417,))
+    >>> left_out([first, first])
+    '2 of 6 networks diverged and are left out with their partners (seeds 417, 417).'
+    >>> left_out([SimpleNamespace(survivors=(0, 1), diverged=())])
+    'None of the 2 networks diverged.'
+    """
+    found = list(results)
+    seeds = [seed for one in found for seed in one.diverged]
+    N = len(seeds) + sum(len(one.survivors) for one in found)
+    if not N:
+        raise ValueError(f"{len(found)} results without a network; allowed: one network or more")
+    if not seeds:
+        return f"None of the {N} networks diverged."
+    named = ", ".join(map(str, seeds[:8])) + (", …" if len(seeds) > 8 else "")
+    return f"{len(seeds)} of {N} networks diverged and are left out with their partners (seeds {named})."
