@@ -419,6 +419,13 @@ axes[2].set(ylabel="percentage points")
 figures.legend(figure)
 figures.show("fig_budgets", figure)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of networks"}
+figures.numbers(
+    left_out=figures.left_out(
+        run.result() for case, run in cases.items() if case.kind == "first"
+    ),
+)
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 fits = {
     m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
@@ -427,9 +434,6 @@ fitting = [m for m in widths if fits[m] >= 0.999]
 _, told = choose((dataset, "digits"))
 figures.numbers(
     data_says=told,
-    left_out=figures.left_out(
-        run.result() for case, run in cases.items() if case.kind == "first"
-    ),
     profile=profile,
     images=len(trained),
     epochs=epochs,

@@ -22,6 +22,9 @@ from book.tools.jobs import Job, Run, as_job
 #: Variables of the environment that a list of runs, or where they lie, depends on.
 VARIABLES = ("LMC_DATA", "LMC_DATA_UNVERIFIED", "LMC_OFFLINE", "LMC_RUNS")
 
+#: Results that lie with the book: what they took is not trained.
+RECORDED = ROOT / "book" / "recorded" / "runs"
+
 
 def _text(chapter: str) -> str:
     return (names.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
@@ -126,6 +129,7 @@ def _key(name: str, chapter: str, given: dict, known: sources.Sources) -> str:
     if module not in known.modules(chapter):
         raise BuildError(f"chapter {chapter}: its header names {name}, but it does not import {module}")
     sums = {"name": name, "parameters": given, "modules": known.sums_behind(module), "data": _data()}
+    sums["recorded"] = sorted(path.name for path in RECORDED.glob("*.npz"))
     sums["environment"] = {variable: os.environ.get(variable) for variable in VARIABLES}
     return sources.checksum(json.dumps(sums, sort_keys=True, default=repr).encode())
 

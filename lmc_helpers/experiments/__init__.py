@@ -26,6 +26,8 @@
 - :mod:`~lmc_helpers.experiments.matched_students`: matchers on teacher–student minima, beside the best of all m!;
   chapter 56.
 - :mod:`~lmc_helpers.experiments.matches`: what matchers make of such pairs; chapter 56.
+- :mod:`~lmc_helpers.experiments.measured_pairs`: what is measured of pairs of asymmetric MLPs as runs, one a variant;
+  chapter 53.
 - :mod:`~lmc_helpers.experiments.merge_runs`: these merges as runs, one a pair of neurons; chapter 52.
 - :mod:`~lmc_helpers.experiments.merged_classifiers`: classifiers of images whose neurons are merged, with all pixels
   (Brea et al., section 5, Fig. 3); chapter 52.

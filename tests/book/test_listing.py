@@ -91,6 +91,16 @@ def test_a_list_of_runs_of_another_version_is_made_anew():
         assert not listing._fits(entry, "k")
 
 
+def test_a_result_that_comes_to_lie_with_the_book_is_seen(tmp_path, monkeypatch):
+    known = types.SimpleNamespace(modules=lambda chapter: {"a.b": None}, sums_behind=lambda module: {})
+    monkeypatch.setattr(listing, "RECORDED", tmp_path / "runs")
+    before = listing._key("a.b.runs", "51_widths", {}, known)
+    assert listing._key("a.b.runs", "51_widths", {}, known) == before
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "0123456789abcdef.npz").touch()
+    assert listing._key("a.b.runs", "51_widths", {}, known) != before
+
+
 @pytest.mark.parametrize("here", [True, False], ids=["all data sets", "digits only"])
 @pytest.mark.parametrize("profile", ["smoke", "laptop", "paper"])
 def test_every_run_of_the_book_has_its_price(monkeypatch, profile, here):
