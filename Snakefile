@@ -2,8 +2,9 @@
 #
 # A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/stamps.py, and a chapter
 # that is stale on its training runs, see book/tools/listing.py. A run's digest says what is in its file, so that its time
-# says nothing. Runs start before chapters, the longest first. What a job needs stands in its resources; on a cluster
-# runs and chapters are jobs, and the pages are built where the build was started.
+# says nothing. Runs start before chapters, the longest first; one that needs another's file starts as soon as that is
+# there. What a job needs stands in its resources; on a cluster runs and chapters are jobs, and the pages are built where
+# the build was started.
 import itertools
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ STARTER = 0 if config.get("executor", "local") == "local" else cluster.STARTER_M
 MEMORY = cluster.megabytes(1024 * SHARE * profiles.profile(PROFILE).memory_gib + STARTER)
 LISTED = {variant: listing.jobs(PROFILE, variant) for variant in VARIANTS}
 RUNS = {digest: (run, variant) for variant, jobs in LISTED.items() for digest, run in jobs.items()}
+PATHS = {run.path for run, _ in RUNS.values()}
 NEEDED = {
     (variant, chapter): [run.path for run in LISTED[variant].values() if chapter in run.chapters]
     for variant, found in STAMPS.items()
@@ -61,13 +63,15 @@ for RUN, VARIANT in RUNS.values():
     rule:
         name:
             f"run_{RUN.digest}"
+        input:
+            [ancient(path) for path in RUN.needs if path in PATHS and not RUN.done],
         output:
             RUN.path,
         params:
             chapter=RUN.chapters[0],
             digest=RUN.digest,
             options=OPTIONS[VARIANT],
-        priority: FIRST + round(RUN.seconds)
+        priority: FIRST * (2 if RUN.needs else 1) + round(RUN.seconds)
         threads: max(RUN.cores, variants.setting(VARIANT).threads)
         resources:
             mem_mb=cluster.megabytes(RUN.memory_mib + STARTER),

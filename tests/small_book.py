@@ -83,6 +83,12 @@ class Toy:
     steps: int = 1
     gpu: bool = False
     fails: bool = False
+    after: int = 0  # size of the run that comes before
+    shelf = None
+
+    @property
+    def needs(self):
+        return [Toy(self.after).path()] if self.after else []
 
     @property
     def digest(self):

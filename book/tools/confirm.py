@@ -135,6 +135,23 @@ def store(profile: str) -> Path:
     return out
 
 
+def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
+    """Copy the results of runs that belong with the book, those that have a shelf, to where it keeps them.
+
+    What took hours then need not be made again, and a large experiment can be made in several sessions.
+    """
+    from book.tools import listing
+
+    kept = []
+    for chapter in wanted:
+        for run in listing.runs(chapter, profile, commit):
+            shelf = getattr(run, "shelf", None)
+            if shelf is not None and run.done() and (path := Path(run.path())).parent != shelf:
+                whole.write(shelf / path.name, path.read_bytes())
+                kept.append(shelf / path.name)
+    return kept
+
+
 def confirm(profile: str, criteria: str | None, only: list[str], cores: int) -> None:
     """Run the chapters that have no up-to-date record, and store what came out, also when the run is stopped.
 
@@ -153,7 +170,8 @@ def confirm(profile: str, criteria: str | None, only: list[str], cores: int) -> 
     print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
 
     def keep() -> None:
-        print(f"stored, to be committed: {store(profile)}", flush=True)
+        for path in [store(profile), *shelve(profile, commit, wanted)]:
+            print(f"stored, to be committed: {path}", flush=True)
 
     try:
         with stopping.then(keep):

@@ -60,6 +60,7 @@ class Job:
     core_minutes: float  # without a GPU
     gpu: bool
     chapters: tuple[str, ...]
+    needs: tuple[str, ...] = ()  # files of the runs that come before
 
     @property
     def done(self) -> bool:
@@ -85,6 +86,7 @@ def as_job(run: Run, chapter: str) -> Job:
         core_minutes=60 * run.prices().cpu_hours,
         gpu=bool(needs["gpu"]),
         chapters=(chapter,),
+        needs=tuple(str(ROOT / path) for path in getattr(run, "needs", ())),
     )
 
 

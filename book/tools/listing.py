@@ -102,7 +102,7 @@ def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
             entry = {"key": key, "runs": [asdict(as_job(run, chapter)) for run in runs(chapter, profile, seeds)]}
         now[chapter] = entry
         for listed in entry["runs"]:
-            job = Job(**listed | {"chapters": (chapter,)})
+            job = Job(**listed | {"chapters": (chapter,), "needs": tuple(listed["needs"])})
             others = found[job.digest].chapters if job.digest in found else ()
             found[job.digest] = replace(job, chapters=(*others, chapter))
     if now != before:

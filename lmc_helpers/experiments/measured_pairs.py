@@ -148,6 +148,16 @@ class MeasuredPairs:
         """Whether the file is there."""
         return self.path().exists()
 
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        """The files of the runs that come before."""
+        return (self.training.path(),)
+
+    @property
+    def shelf(self) -> Path:
+        """The folder to which a confirmatory run copies the file, so that it stays with the book."""
+        return recorded()
+
     def prices(self) -> Price:
         """Hours of one core for the measurement alone, and memory; where networks are missing they cost extra."""
         model, pairs = self.training.model, len(self.training.seeds) // 2

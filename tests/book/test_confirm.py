@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from book.tools import confirm
+from book.tools import confirm, listing
 
 FIRST, SECOND = "01_first", "02_second"
 
@@ -119,3 +119,27 @@ def test_without_a_clone_there_is_one_clear_error(toy):
 def test_seeds_differ_between_chapters_and_commits():
     seeds = {confirm.seed(40 * digit, chapter) for digit in "0123" for chapter in (FIRST, SECOND)}
     assert len(seeds) == 8 and all(0 <= seed <= 2**32 - 2 for seed in seeds)
+
+
+def test_results_that_belong_with_the_book_are_copied_there(tmp_path, monkeypatch):
+    class Some:
+        def __init__(self, name, shelf=None, there=True):
+            self.file, self.shelf = tmp_path / "runs" / name, shelf
+            if there:
+                self.file.write_text(name)
+
+        def path(self):
+            there = self.shelf and self.shelf / self.file.name
+            return there if there and there.exists() else self.file
+
+        def done(self):
+            return self.path().exists()
+
+    (tmp_path / "runs").mkdir()
+    shelf = tmp_path / "book" / "runs"
+    some = [Some("a.npz", shelf), Some("b.npz"), Some("c.npz", shelf, there=False), object()]
+    monkeypatch.setattr(listing, "runs", lambda chapter, profile, seeds: some)
+    assert confirm.shelve("smoke", "0" * 40, [FIRST]) == [shelf / "a.npz"]
+    assert [path.name for path in shelf.iterdir()] == ["a.npz"] and (shelf / "a.npz").read_text() == "a.npz"
+    assert confirm.shelve("smoke", "0" * 40, [FIRST]) == []  # it is there
+    assert confirm.shelve("smoke", "0" * 40, []) == []

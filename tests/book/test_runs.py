@@ -50,6 +50,19 @@ def test_a_run_is_trained_once_for_all_who_need_it(trained):
     assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 run(s) missing." and len(log(trained)) == 4
 
 
+def test_a_run_waits_for_what_it_needs_and_then_goes_first(trained):
+    trained.set_parameters("smoke", first={"size": 3, "seconds": 0.5}, second={"size": 5, "seconds": 0.5})
+    trained.edit("lmc_helpers/toys.py", "gpu=wants) for k in (0, 1)]", "gpu=wants, after=size * k) for k in (1, 0)]")
+    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "1")
+    assert outcome.returncode == 0, outcome.stderr
+    order = [int(line.split()[0]) for line in log(trained)]  # 4 needs 3, and 6 needs 5
+    assert order in ([3, 4, 5, 6], [5, 6, 3, 4])
+    trained.path(f"build/runs/{3:016x}.npz").unlink()  # what needed it is there
+    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "1")
+    assert outcome.returncode == 0, outcome.stderr
+    assert [int(line.split()[0]) for line in log(trained)] == [*order, 3]
+
+
 def test_runs_alone_and_their_list(trained):
     def listed() -> list[list[str]]:
         said = trained.run("book.tools.runs", "--profile", "smoke").stdout.splitlines()
