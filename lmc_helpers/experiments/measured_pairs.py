@@ -336,6 +336,8 @@ def runs(
     list of Run and MeasuredPairs
         the trainings first.
     """
+    expect.integer(long_epochs, "long_epochs", least=0)
+    expect.integer(long_pairs, "long_pairs", least=1)
     settings: dict[str, Any] = dict(dataset=dataset, width=width, images=images, epochs=epochs, stages=stages)
     settings |= dict(pairs=pairs, sweep_pairs=sweep_pairs, sigmas=sigmas, shares=shares, batch=batch, seed=seed)
     settings |= dict(places=places, looked=looked)
@@ -402,6 +404,7 @@ class Experiment(asymmetric_mlps.Experiment):
             if there is no variant of that name, or the epoch was not kept.
         """
         found = self.measured(name).found
+        expect.integer(0 if epoch is None else epoch, "epoch", least=0)
         expect.one_of(epoch, "epoch", tuple(found))
         return found[epoch]
 

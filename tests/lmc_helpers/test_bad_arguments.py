@@ -289,7 +289,8 @@ OTHERS = {  # what has no row, and why
         **dict.fromkeys(("of_claim", "drawn", "measured", "render"), "takes parts that were read"),
     },
     "figures": dict.fromkeys(
-        ("Moving", "band", "card", "keep", "legend", "numbers", "panels", "show"), "draws, computes no number"
+        ("Moving", "band", "card", "keep", "left_out", "legend", "numbers", "panels", "show"),
+        "draws, computes no number",
     ),
     "expect": dict.fromkeys(expect.__all__, "refuses, and computes no number"),
 }

@@ -42,6 +42,7 @@ from lmc_helpers.experiments import (
     matched_pairs,
     matched_students,
     matches,
+    measured_pairs,
     merge_runs,
     merged_classifiers,
     mixture_pairs,
@@ -137,7 +138,14 @@ def mixture(norm="layer"):
 TRAINED = Other(mixture(), NO_OBJECT)
 WHEN = Other("before", {"unknown": "nonsense", "never": 7, "nothing": None})
 
-OTHERS = {"chord_pairs": {"cross_entropy": "a step of a descent; labels are checked before"}}
+OTHERS = {
+    "chord_pairs": {"cross_entropy": "a step of a descent; labels are checked before"},
+    "measured_pairs": {
+        "measurements": "takes the arguments of runs, whose row has them",
+        "long_settings": "puts settings together, refused where they are used",
+        "recorded": "has no arguments",
+    },
+}
 
 TABLE = [
     Row(
@@ -283,12 +291,19 @@ TABLE = [
         {"dataset": DATASET, "width": COUNT, "pairs": COUNT, "images": COUNT, "epochs": EPOCHS, "seed": SEED}
         | {"small_pairs": COUNT, "small_epochs": EPOCHS},
     ),
-    Row(matched_pairs.ends, {"stack": Other(STACK, NO_OBJECT | {"odd": STACK.ordinary([0])})}),
     Row(matched_students.activation_correlations, {name: Tensor(normal(4, 3)) for name in ("W1", "W2")}),
     Row(
         matched_students.compare_students,
         {name: Tensor(one.clone(), batch=False) for name, one in zip(("W1", "W2"), MINIMA.split(3), strict=True)}
         | {"M": Integer(2, least=1, most=2), "steps": EPOCHS, "seed": SEED},
+    ),
+    Row(
+        measured_pairs.runs,
+        SIZES
+        | {"dataset": DATASET, "sweep_pairs": COUNT, "sigmas": SIGMAS, "shares": SIGMAS, "batch": COUNT}
+        | {"stages": Other([0], SEQUENCE | {"negative": [-1], "a fraction": [0.5]})}
+        | {"places": Other(2, {"odd": 3, "none": 0, "a fraction": 2.5, "a bool": True, "a string": "2"})}
+        | {"looked": COUNT, "long_epochs": EPOCHS, "long_pairs": COUNT},
     ),
     Row(
         matches.match,
@@ -340,6 +355,7 @@ TABLE = [
         {
             "task": TASK,
             "theta": Tensor(THETA, batch=False),
+            "labels": Other(torch.zeros(60, dtype=torch.long), NO_OBJECT),
             "products": Integer(1, least=0),
             "tol": Number(1e-8, least=0),
         },

@@ -21,7 +21,7 @@ from bad_arguments import (
     runs,
 )
 
-from lmc_helpers.experiments import asymmetric_mlps, image_layers, image_networks, mixture_pairs
+from lmc_helpers.experiments import asymmetric_mlps, image_layers, image_networks, measured_pairs, mixture_pairs
 from lmc_helpers.experiments.asymmetric_mlps import Found, Variant
 from lmc_helpers.experiments.averaged_images import Averaged
 from lmc_helpers.experiments.chord_pairs import ChordPairs
@@ -38,7 +38,10 @@ from lmc_helpers.permutation_points.mlp import MLP as Flat
 from lmc_helpers.permutation_points.pair import PairChart
 
 LIKE_THE_MODEL = "is the model's own"
-OTHERS = {"averaged_images": dict.fromkeys(("Averaged.draw", "Averaged.map_shape"), LIKE_THE_MODEL)}
+OTHERS = {
+    "averaged_images": dict.fromkeys(("Averaged.draw", "Averaged.map_shape"), LIKE_THE_MODEL),
+    "measured_pairs": {"Experiment.together": "takes any number of pairs; a test of its own has them"},
+}
 
 COUNT = Integer(8, least=1)
 NAMES = {"unknown": "nonsense", "empty": "", "a number": 7, "nothing": None, "a list": ["MLP"]}
@@ -50,6 +53,7 @@ QUANTITY = Other("nu", {"unknown": "nonsense", "another field": "d", "empty": ""
 
 LAYERS = dict(dataset="digits", width=16, images=60, epochs=1, stages=[0], pairs=2, seed=3)
 ASYMMETRIC = asymmetric_mlps.Experiment(2, **LAYERS, sweep_pairs=2, sigmas=[5.0], shares=[0.5])
+MEASURED = measured_pairs.Experiment(**LAYERS, sweep_pairs=2, sigmas=[5.0], shares=[0.5], places=2, looked=40)
 IMAGES = image_layers.Experiment(40, **LAYERS, ridge_networks=2)
 NETWORKS = dict(dataset="digits", widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], images=60, epochs=[1, 1, 1])
 NETWORKS = image_networks.Experiment(2, 40, **NETWORKS, warm_up=0, pairs=2, sweep_pairs=2, sigmas=[], seed=3)
@@ -135,6 +139,10 @@ TABLE = [
     Row(ASYMMETRIC.found, NAME_AND_EPOCH),
     Row(ASYMMETRIC.way, NAME_AND_EPOCH | {"layer": HIDDEN}),
     Row(ASYMMETRIC.lead, NAME_AND_EPOCH | {"other": Other("W 0", NAMES), "layer": HIDDEN}),
+    Row(MEASURED.measurements["W 1"].result, {"show_progress": Flag(False)}),
+    Row(MEASURED.measured, {"name": OF_RUN}),
+    Row(MEASURED.found, NAME_AND_EPOCH),
+    Row(MEASURED.lead, NAME_AND_EPOCH | {"other": Other("W 0", NAMES), "layer": HIDDEN}),
     Row(SMALL.averaged, {"x": replace(PIXELS, counted=True)}),
     Row(SMALL.forward, {"params": FEWER, "x": PIXELS, "record": RECORD}),
     Row(
@@ -214,9 +222,16 @@ def test_networks_without_batch_norm_have_no_ridge():
         swaps("W 1", layer=0, count=2, inputs=20, beta=0.01)
 
 
+def test_rows_that_are_not_the_pairs_of_a_variant_are_refused():
+    for parts in ([("W 1", torch.ones(3))], [("nonsense", torch.ones(2))], []):
+        with pytest.raises(ValueError, match="allowed"):
+            MEASURED.together(*parts)
+
+
 def test_an_epoch_that_was_looked_at_is_not_found_under_another_name():
     """True is 1 and 0.0 is 0 for a dict, which would give what was found before."""
     assert math.isfinite(ASYMMETRIC.found("W 1", 0).optimal.mean())
     for other in (False, 0.0):
-        with pytest.raises(ValueError, match="epoch"):
-            ASYMMETRIC.found("W 1", other)
+        for experiment in (ASYMMETRIC, MEASURED):
+            with pytest.raises(ValueError, match="epoch"):
+                experiment.found("W 1", other)
