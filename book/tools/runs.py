@@ -46,6 +46,13 @@ def _gpu() -> Iterator[None]:
         yield
 
 
+def _use(cores: int) -> None:
+    """So many threads for one operation: the digits depend on them."""
+    import torch
+
+    torch.set_num_threads(cores)
+
+
 def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progress: bool = False) -> None:
     """Train one run of a chapter, or take it up where it was stopped; nothing happens if it is there.
 
@@ -54,12 +61,13 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
     BuildError
         if the chapter has no such run, or the training fails or writes no file.
     """
+    for name in workers.THREADS:  # before torch is imported, which a list that has to be made does
+        os.environ[name] = "1"
     listed = {key: job for key, job in listing.jobs(profile, seeds).items() if chapter in job.chapters}
     if digest not in listed:
         has = ", ".join(listed) or "none"
         raise BuildError(f"run {digest!r} is none of chapter {chapter} at {profile}; it has: {has}")
-    for name in workers.THREADS:  # before torch is imported; the digits depend on it
-        os.environ[name] = str(listed[digest].cores)
+    _use(listed[digest].cores)
     os.environ["LMC_COMMIT"] = commit()  # which its provenance says
     run = next((run for run in listing.runs(chapter, profile, seeds) if run.digest == digest), None)
     if run is None:

@@ -63,6 +63,18 @@ def test_a_run_waits_for_what_it_needs_and_then_goes_first(trained):
     assert [int(line.split()[0]) for line in log(trained)] == [*order, 3]
 
 
+def test_threads_are_fixed_before_the_list_imports_what_trains(trained):
+    seen = "with open('build/threads', 'w') as log:\n    log.write(os.environ.get('OMP_NUM_THREADS', 'all'))\n"
+    trained.edit(
+        "lmc_helpers/toys.py", "@dataclass(frozen=True)\nclass Toy:", f"{seen}\n\n@dataclass(frozen=True)\nclass Toy:"
+    )
+    trained.environment.pop("OMP_NUM_THREADS", None)
+    trained.path("build").mkdir(exist_ok=True)
+    done = trained.run("book.tools.runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
+    assert done.returncode == 0, done.stderr
+    assert trained.path("build/threads").read_text() == "1"
+
+
 def test_runs_alone_and_their_list(trained):
     def listed() -> list[list[str]]:
         said = trained.run("book.tools.runs", "--profile", "smoke").stdout.splitlines()
