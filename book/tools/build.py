@@ -38,7 +38,7 @@ from book.tools import (
     variants,
     workers,
 )
-from book.tools.chapters import ROOT, BuildError, speak_anywhere
+from book.tools.chapters import ROOT, BuildError, keep_apart, speak_anywhere
 from book.tools.progress import Progress
 
 MANY = 3  # so many chapters are worth a stem: it takes as long to start as it saves on one or two
@@ -239,6 +239,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     given = parser.parse_args(arguments)
     speak_anywhere()
+    keep_apart()
     where = {"executor": given.executor, "executor_args": given.executor_args}
     return stopping.status(
         lambda: build(given.profile, given.out.resolve(), given.cores, given.target, given.stem, **where)

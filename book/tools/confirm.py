@@ -188,6 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
     chapters.speak_anywhere()
+    chapters.keep_apart()
     return stopping.status(lambda: confirm(given.profile, given.commit, given.chapters, given.cores))
 
 

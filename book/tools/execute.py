@@ -198,6 +198,7 @@ def run(arguments: list[str]) -> int:
 def main(arguments: list[str]) -> int:
     """Let the build's stem execute the chapter, or do it here."""
     chapters.speak_anywhere()
+    chapters.keep_apart()
     try:
         status = workers.ask(arguments)
     except KeyboardInterrupt:

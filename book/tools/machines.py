@@ -196,6 +196,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     given = parser.parse_args(arguments)
     chapters.speak_anywhere()
+    chapters.keep_apart()
     return stopping.status(lambda: _main(given))
 
 

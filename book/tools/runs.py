@@ -108,6 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
     names.speak_anywhere()
+    names.keep_apart()
     return stopping.status(lambda: _main(given))
 
 

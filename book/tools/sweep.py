@@ -155,6 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--commit", help="an ancestor with the same code and criteria (default: the present commit)")
     given = parser.parse_args(arguments)
     chapters.speak_anywhere()
+    chapters.keep_apart()
     return stopping.status(lambda: _main(given))
 
 

@@ -91,6 +91,25 @@ def test_a_list_of_runs_of_another_version_is_made_anew():
         assert not listing._fits(entry, "k")
 
 
+@pytest.mark.parametrize(
+    ("unverified", "given", "folder"),
+    [
+        ("1", None, "build/runs-unverified"),
+        ("1", "mine", "mine"),
+        ("0", None, "build/runs"),
+        (None, None, "build/runs"),
+    ],
+)
+def test_networks_on_unverified_files_lie_apart(monkeypatch, unverified, given, folder):
+    for name, value in (("LMC_DATA_UNVERIFIED", unverified), ("LMC_RUNS", given)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    chapters.keep_apart()
+    assert listing.folder() == (chapters.ROOT / folder if folder.startswith("build") else chapters.Path(folder))
+    monkeypatch.delenv("LMC_RUNS", raising=False)
+
+
 def test_a_result_that_comes_to_lie_with_the_book_is_seen(tmp_path, monkeypatch):
     known = types.SimpleNamespace(modules=lambda chapter: {"a.b": None}, sums_behind=lambda module: {})
     monkeypatch.setattr(listing, "RECORDED", tmp_path / "runs")
