@@ -205,14 +205,14 @@ if long_epochs:
     long = Experiment(seed=seed, **longer)
 
 # %% [markdown]
-# One pair of small W-MLPs with $\sigma_F = 1$, {glue:text}`little` units a layer and three epochs, written out. $S$ holds the correlations of the units of a layer over all training images, after norm and activation; $P^*$ maximises $\mathcal L(P) = \frac1m \langle P, S \rangle$ (the paper's Q2 has it without $\frac1m$, its script with it), and the mean $\mathcal L_r$ of $\mathcal L$ over all $m!$ permutations is the mean of $S$, where the script draws a hundred. The line is followed between
+# One pair of small W-MLPs with $\sigma_F = 0$, {glue:text}`little` units a layer and twenty epochs, written out. $S$ holds the correlations of the units of a layer over all training images, after norm and activation; $P^*$ maximises $\mathcal L(P) = \frac1m \langle P, S \rangle$ (the paper's Q2 has it without $\frac1m$, its script with it), and the mean $\mathcal L_r$ of $\mathcal L$ over all $m!$ permutations is the mean of $S$, where the script draws a hundred. The line is followed between
 # $W_{\mathrm{eff}}$ as they are, and after the second network's units have been put in the order $P^*$.
 
 # %%
 little = min(width, 32)
-sizes = dict(width=little, images=min(images, 1000), epochs=3, pairs=1)
+sizes = dict(width=little, images=min(images, 1000), epochs=20, pairs=1)
 sizes |= dict(dataset=dataset, stages=[], sweep_pairs=1, sigmas=[], shares=[])
-_, _, small, *_ = asymmetric_mlps.runs(seed=seed, **sizes)  # σ_F = 1
+_, small, *_ = asymmetric_mlps.runs(seed=seed, **sizes)  # σ_F = 0
 shown = load(name, small.data.split, small.data.n, seed)
 x, y = shown.inputs(flat=True), shown.y
 a, b = ends(small.result())  # one pair, F + D ⊙ W in the place of W
