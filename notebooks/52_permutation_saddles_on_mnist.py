@@ -392,6 +392,13 @@ claims.check(
 )
 
 # %% [markdown]
+# ```{glue:figure} fig_mnist_pairs
+# :name: fig-mnist-pairs
+# :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
+#
+# Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
+# ```
+#
 # ## All pixels
 #
 # What would the same cost on all pixels? The cell takes one network of the smallest width and minimises at the first distance below $\delta_0$, with all {glue:text}`rank` dimensions that the images of this page span.
@@ -519,13 +526,6 @@ figures.numbers(
 )
 
 # %% [markdown]
-# ```{glue:figure} fig_mnist_pairs
-# :name: fig-mnist-pairs
-# :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
-#
-# Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
-# ```
-#
 # ## What we found that the paper does not say
 #
 # - The images may be written in an orthonormal basis of their span: losses, minima and accuracies on the paper's paths depend on nothing more ({prf:ref}`prop-span`).

@@ -798,7 +798,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Do fixed values that are large beside the trained weights give every neuron a place ({claim}`I10.close`), and do networks that share them lose less when they are averaged without a search for permutations ({claim}`I11.any_unaligned`)? Then they can be merged as they are. What they cost in accuracy is in the table above. Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
+# If fixed values that are large beside the trained weights give every neuron a place ({claim}`I10.close`), and networks that share them lose less when they are averaged without a search for permutations ({claim}`I11.any_unaligned`), they can be merged as they are. What they cost in accuracy is in the table above. Where they fix most neurons but not all, a matching that looks only at activations may take some of them from their place.
 #
 # **Read on.** [](54_swaps_on_images.ipynb): what a swap of two neurons costs in such networks. [](55_image_networks.ipynb): residual networks and transformers. [](45_coherence.ipynb): when masks alone identify neurons, and when not.
 #
