@@ -22,6 +22,9 @@ from book.tools.jobs import Job, Run, as_job
 #: Variables of the environment that a list of runs, or where they lie, depends on.
 VARIABLES = ("LMC_DATA", "LMC_DATA_UNVERIFIED", "LMC_OFFLINE", "LMC_RUNS")
 
+#: Seconds of work below which a run that needs another one's file is left to the chapter: a job has to be started, too.
+WORTH_A_JOB = 30
+
 #: Results that lie with the book: what they took is not trained.
 RECORDED = ROOT / "book" / "recorded" / "runs"
 
@@ -99,7 +102,8 @@ def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
         key = _key(name, chapter, parameters(chapter, profile, seeds), known)
         entry = before.get(chapter, {})
         if not _fits(entry, key):
-            entry = {"key": key, "runs": [asdict(as_job(run, chapter)) for run in runs(chapter, profile, seeds)]}
+            every = [as_job(run, chapter) for run in runs(chapter, profile, seeds)]
+            entry = {"key": key, "runs": [asdict(job) for job in every if _is_worth_it(job)]}
         now[chapter] = entry
         for listed in entry["runs"]:
             job = Job(**listed | {"chapters": (chapter,), "needs": tuple(listed["needs"])})
@@ -108,6 +112,11 @@ def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
     if now != before:
         sources.write(path, now)
     return found
+
+
+def _is_worth_it(job: Job) -> bool:
+    """Whether a run is a job of its own: one that others wait for is, and one that takes a while."""
+    return not job.needs or job.seconds >= WORTH_A_JOB
 
 
 def folder() -> Path:

@@ -3,7 +3,7 @@
 import re
 import sys
 import types
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -81,6 +81,12 @@ def test_a_function_that_gives_no_runs_is_named(chapter, function, message):
 def test_a_function_that_does_not_exist(chapter):
     with pytest.raises(BuildError, match=r"51_widths: lmc_helpers.nothing.runs, named in its header, does not exist"):
         listing.runs(chapter(header="lmc_helpers.nothing.runs"), "smoke")
+
+
+def test_short_runs_that_need_another_one_s_file_are_left_to_the_chapter():
+    short, long = (Job("0", "t", "p", 1, 1, 1, minutes, False, (FIRST,)) for minutes in (0.1, 2.0))
+    assert listing._is_worth_it(short) and listing._is_worth_it(long)
+    assert not listing._is_worth_it(replace(short, needs=("q",))) and listing._is_worth_it(replace(long, needs=("q",)))
 
 
 def test_a_list_of_runs_of_another_version_is_made_anew():
