@@ -135,10 +135,10 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
 
     Examples
     --------
-    >>> require_invertible({"Y": torch.ones(2, 2, dtype=torch.float64) + 1})
+    >>> require_invertible({"Y": torch.ones(2, 2, dtype=torch.float64) + 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: Y is singular to rounding, σ_min = 0.0e+00 and σ_max = 4.0e+00; allowed: σ_min > 7.1e-15 σ_max
+    ValueError: Y is singular to rounding, σ_min = ... and σ_max = 4.0e+00; allowed: σ_min > 7.1e-15 σ_max
     """
     require_finite(matrices)
     for name, A in matrices.items():
