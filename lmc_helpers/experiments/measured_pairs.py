@@ -169,7 +169,7 @@ class MeasuredPairs:
         return Price(work / 3600, work / 3600, BASE_MIB + LINES_MIB + math.ceil(4 * numbers / 2**20))
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs: cores, memory_mib, minutes, and whether it asks for a GPU: if its training does."""
+        """What a job needs: cores, memory_mib, minutes; no gpu, as the networks are there when it starts."""
         cost, training = self.prices(), self.training.resources()
         return {
             "cores": 1,
