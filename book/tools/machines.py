@@ -18,72 +18,14 @@ if __name__ == "__main__":  # before what takes a while to import
 import argparse
 import platform
 import sys
-from dataclasses import dataclass
 
 from book.tools import build, chapters, confirm, options, sources, stopping, variants
 from book.tools.chapters import ROOT, BuildError
-from book.tools.spread import at_odds
-from book.tools.sweep_records import Chapter, Measured, Record, gathered, together
+from book.tools.difference import Difference
+from book.tools.sweep_records import Chapter, Record, gathered, together
 from lmc_helpers import claims
-from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.judge import Z_TWO_SIDED
 
 AS_BUILT = ""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One part in one setting against the book's own run.
-
-    Parameters
-    ----------
-    part : Part
-        the ledger's.
-    chapter, setting : str
-        where it was measured.
-    own, there : Measured
-        what the two runs found.
-    """
-
-    part: Part
-    chapter: str
-    setting: str
-    own: Measured
-    there: Measured
-
-    @property
-    def size(self) -> float:
-        """In standard errors where the part is sampled, else relative; 0 if neither was measured."""
-        a, b = self.own.value, self.there.value
-        if a is None or b is None:
-            return 0.0 if a is b else float("inf")
-        if self.part.sampled:
-            half = ((self.own.high or 0.0) - (self.own.low or 0.0)) / (2 * Z_TWO_SIDED)
-            return abs(a - b) / half if half else float("inf") * (a != b)
-        apart, large = abs(a - b), max(abs(a), abs(b))
-        return 0.0 if apart <= max(self.part.floor, sys.float_info.min) else apart / max(large, self.scale)
-
-    @property
-    def scale(self) -> float:
-        """What a difference is compared with where values are smaller: the criterion's own size."""
-        ends = [abs(end) for end in (self.part.criterion.low, self.part.criterion.high) if abs(end) < float("inf")]
-        return max(ends, default=0.0)
-
-    @property
-    def allowed(self) -> float:
-        """The tolerance that ``book/settings.yml`` states."""
-        stated = variants.settings()
-        return stated.sampled if self.part.sampled else stated.exact
-
-    @property
-    def decided_otherwise(self) -> bool:
-        """Whether the verdicts contradict each other; one that is open decides nothing."""
-        return at_odds(self.own, self.there)
-
-    @property
-    def too_large(self) -> bool:
-        """Whether the difference exceeds the tolerance."""
-        return self.size > self.allowed
 
 
 def differences(content: dict[str, Chapter]) -> list[Difference]:
@@ -173,17 +115,9 @@ def report(content: dict[str, Chapter]) -> int:
     found = differences(content)
     wrong = 0
     for one in found:
-        name = f"{one.part.id} ({one.chapter}, {one.setting})"
-        if one.decided_otherwise:
+        for complaint in one.complaints():
             wrong += 1
-            print(f"error: {name}: {one.there.verdict}, as built {one.own.verdict}", file=sys.stderr)
-        if one.too_large:
-            wrong += 1
-            unit = "standard errors" if one.part.sampled else "relative"
-            values = f"{one.there.value} and as built {one.own.value}"
-            print(
-                f"error: {name}: {values} differ by {one.size:.2g} ({unit}; {one.allowed:g} allowed)", file=sys.stderr
-            )
+            print(f"error: {one.part.id} ({one.chapter}, {one.setting}): {complaint}", file=sys.stderr)
     print(f"{len(content)} chapter(s), {len(found)} comparison(s): {wrong} contradiction(s)")
     return 1 if wrong else 0
 

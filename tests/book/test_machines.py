@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from book.tools import machines, variants
+from book.tools import variants
 from book.tools.chapters import BuildError
+from book.tools.difference import Difference
 from lmc_helpers.claims.intervals import Interval
 
 FIRST, SECOND = "01_first", "02_second"
@@ -131,7 +132,7 @@ def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
         SimpleNamespace(value=v, low=v - 3.2905267314919255 * s, high=v + 3.2905267314919255 * s, verdict="holds")
         for v, s in (own, there)
     ]
-    return machines.Difference(part, "01_x", "y", *runs)
+    return Difference(part, "01_x", "y", *runs)
 
 
 def test_the_size_of_a_difference():

@@ -6,9 +6,13 @@ import torch
 
 from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.weight_matching import weight_matching
-from lmc_helpers.experiments.matched_pairs import ends
 from lmc_helpers.experiments.matches import Descents, Pairs, cross_fitted_gain, descents, match
 from lmc_helpers.networks.mlp import MLP
+
+
+def ends(stack):
+    """Networks 0, 2, … and 1, 3, …, as pairs."""
+    return stack.ordinary(range(0, len(stack), 2)), stack.ordinary(range(1, len(stack), 2))
 
 
 def examples(n=40):
