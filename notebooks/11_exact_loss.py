@@ -302,7 +302,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_descent
 # :name: fig-descent
-# :alt: Left, the distance to the manifold of minima falls like one over the number of steps for all networks. Right, loss against distance on double logarithmic axes follows a line of slope three.
+# :alt: Left, the distance to the manifold of minima against the number of steps for all networks. Right, loss against distance on double logarithmic axes, beside a line of slope three.
 #
 # Left: distance to the manifold of {glue:text}`networks` networks during gradient descent (thin lines). Right: their loss
 # against that distance. Profile {glue:text}`profile`.

@@ -116,8 +116,8 @@ deviation = ((students - teacher).abs().amax() / teacher.abs().amax()).item()
 claims.check("Z1.sampled", deviation, n=len(minima))
 
 # %% [markdown]
-# The words before the formula of Assumption 3 say something else: "each neuron is equally likely to be assigned to each
-# type". If all $m$ rows chose freely, and choices that leave a type empty were rejected, the type counts would vary
+# The words before the formula of Assumption 3, "each neuron is equally likely to be assigned to each type", could be read
+# otherwise; the paper sets the parameter to $m - M$ "to tackle the constraint that each type has at least one neuron". If all $m$ rows chose freely, and choices that leave a type empty were rejected, the type counts would vary
 # more. The book follows the formula, as the paper's proofs and Z, B.1 do; the variance of the counts, divided by that of
 # the formula, shows that its sampler does:
 
@@ -463,7 +463,7 @@ for law, shift, colour, label, place in (
 curve = scene.panel(xlabel="student neurons $m$", ylabel="overlap $T(m, M)$")
 widest_first = np.arange(M, 6 * M + 1)
 every = [expected_overlap(int(size), M) for size in widest_first]
-curve.draw(widest_first, every, "-", "black", "$T$, eq. (13)")
+curve.draw(widest_first, every, "-", "black", "$T$, (Z 13)")
 curve.draw([2 * M] * 2, [min(every), 1], ":", "grey", "$m = 2M$")
 curve.draw(along[:, None], floor[:, None], "o", "red", "this width")
 scene.show("fig_valley")
@@ -769,7 +769,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_minimum
 # :name: fig-minimum
-# :alt: Left, the minimiser divided by M scatters below 2.3 for small M and settles at 2.29, above the printed 2. Right, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
+# :alt: Left, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2. Right, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
 #
 # Left: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2. Right: the valley at $M = 20$,
 # with the differences that a simulation of $10^4$ or $10^6$ pairs a point cannot resolve at two-sided $10^{-3}$

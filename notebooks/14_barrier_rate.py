@@ -22,7 +22,7 @@
 #
 # **What we find.** That is so, and more is true: the barrier falls like $m^{-2}$ ({claim}`Z5.bound_on_rate`), because
 # Algorithm 1 leaves the *smallest* neurons over and the loss is quadratic in what is left. Without sorting the rate is
-# $m^{-1}$ ({claim}`Z5.rate_unsorted`). Assumption (Z 10) of the printed proof is never fulfilled
+# $m^{-1}$ ({claim}`Z5.rate_unsorted`). Assumption (Z 10) of the printed proof is fulfilled only by pairs without a barrier
 # ({claim}`Z5.uniform_share`) and two of its estimates do not hold ({claim}`Z5.cross_block`, {claim}`Z5.printed_bound`); the
 # theorem does not depend on them.
 #
@@ -326,7 +326,7 @@ figures.numbers(left_over=int(unmatched[pick]))
 #
 # ```{glue:figure} fig_rate_segment
 # :name: fig-rate-segment
-# :alt: Two panels show the twelve weight vectors of a network between two minima as arrows in the plane: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
+# :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
 #
 # The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. Left and middle: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Right: the exact loss.
 # ```
@@ -457,7 +457,8 @@ claims.check("Z5.teacher_block", L3)
 #
 # The last bracket is negative as soon as $M > \pi/\sqrt2 \approx 2.2$ and $\gamma$ is close to 1: a
 # negative upper bound of a square. With both slips mended the bracket is
-# $2 M^2 \gamma \kappa(1) - \sqrt2 M^2 \kappa(0)$, positive for $\gamma > 1/(\sqrt2\, \pi) \approx 0.23$, and the bound is $O(1 - \gamma)$ as claimed.
+# $2 M^2 \gamma \kappa(1) - \sqrt2 M^2 \kappa(0)$, positive for $\gamma > 1/(\sqrt2\, \pi) \approx 0.23$. With a mean $\gamma$ the terms of two matched rows exceed the printed ones by
+# $(\kappa(1) - \kappa(0)) \sum_j (\gamma_j - \gamma)^2 \le M(M - 1)(1 - \gamma)^2 (\kappa(1) - \kappa(0))$, $\gamma_j$ the matched mass of type $j$, which is of second order: the bound stays $O(1 - \gamma)$ as claimed.
 # But {prf:ref}`prop-mass` gives more, and without (Z 10):
 #
 # ```{prf:corollary} A quadratic bound; corrects Z, A.2
@@ -516,7 +517,7 @@ for (W1, W2), label in zip(
 for bound, line, colour, label in (
     (true_loss, ".", "black", "barrier of the example"),
     (36 * rest**2 / 48, "-", "green", "$M^2(1-\\gamma)^2/(8d)$"),
-    (mended_bound(gammas, 6, 6), "-", "red", "Z, A.2, mended"),
+    (mended_bound(gammas, 6, 6), "-", "red", "Z, A.2, mended, equal masses"),
     (printed_bound(gammas, 6, 6), "--", "orange", "Z, A.2, printed"),
 ):
     axis.plot(rest, bound, line, color=f"book:{colour}", label=label)

@@ -366,7 +366,7 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 #
 # The *barrier* is the largest loss on the line between two networks, less that of its ends; *permuted*: after Algorithm 1
 # ([](13_algorithm_1.ipynb)). Z, Fig. 13 shows it against the learning rate, up and then down; $m$, $M$, $d$ and the range of
-# learning rates are not stated. Here are four settings, the three above and $m = 9$, $M = 6$, where the barrier is largest
+# learning rates are not stated. Here are four settings, the three above and $m = 9$, $M = 6$, near which the barrier is largest
 # ([](17_trained_minima.ipynb)).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the step size"}
@@ -462,8 +462,8 @@ for m, M, d in SETTINGS:
 #
 # Beyond the threshold the barrier $B$ is a mean over the runs that arrive, up to $1.25\,\eta_0$.
 #
-# The fall is there in every setting: at the threshold rows begin to die, and pairs of zero rows match. That is the paper's
-# argument of Z, section 5, that zero rows "will incur no barrier when pairing". Below the threshold no row dies and the barrier
+# The fall is there in every setting: beyond the threshold rows die, and a zero row costs nothing whatever it meets. Z, section 5
+# argues so: zero rows "will incur no barrier when pairing". Below the threshold no row dies and the barrier
 # is nearly flat, with a mean slope of {glue:text}`mean_slope`; {claim}`Z17.up` and {claim}`Z17.no_rise` say whether it rises a
 # little there, for which it takes the pairs of the profile `paper`. The setting of Z, Fig. 13 is not stated, so that this does
 # not decide its caption.
@@ -471,16 +471,17 @@ for m, M, d in SETTINGS:
 # ## What we found that the paper does not say
 #
 # - The threshold is the edge of stability of minima without zero rows, $\eta_0 = 2dM/(m\mu_M)$ ({prf:ref}`thm-sharpness`).
-# - Beyond it gradient descent does not have to diverge. It loses rows, as many as stability asks for or a few more, so that
-#   $\eta\lambda_{\max}/2$ stays below 1. Why rows die, rather than the descent diverging, is not proven here; further up it
+# - Beyond it gradient descent does not have to diverge. It loses rows, about as many as stability asks for, so that
+#   $\eta\lambda_{\max}/2$ stays below 1 in the mean. Why rows die, rather than the descent diverging, is not proven here; further up it
 #   does diverge.
 # - Below it the sharpness is that of evenly spread rows: the type counts of these networks are far more regular than
 #   multinomial ones.
 #
 # ## What it means for merging networks
 #
-# The step size decides how many neurons a wide network really uses. Dead neurons match each other for free, so that networks
-# trained beyond the threshold merge better for a simple reason: they are smaller.
+# The step size decides how many neurons a wide network really uses. Dead neurons match each other, and any leftover row, without
+# loss. That the networks are smaller is not enough: below the threshold the barrier rises from 12 rows to 9 or 10
+# ([](17_trained_minima.ipynb)).
 #
 # Read on: [](17_trained_minima.ipynb) measures how even the counts are, and what that does to the barrier;
 # [](18_sparsity.ipynb) compares the sparsity of trained and random minima.

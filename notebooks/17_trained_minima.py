@@ -22,10 +22,10 @@
 # to sparsity.
 #
 # **What we find.** The type counts of trained networks are far more even than random ones ({claim}`Z13.counts`). Their barrier
-# peaks at $m =$ {glue:text}`peak` with six teacher neurons ({claim}`Z6.peak`) and is low at $2M$. It is lowered by even
-# counts ({claim}`Z9.even_counts`), below the threshold of the step size without a zero row ({claim}`Z9.few_zero_rows`).
+# peaks at $m =$ {glue:text}`peak` with six teacher neurons ({claim}`Z6.peak`) and has fallen at $2M$. It is lowered by even
+# counts ({claim}`Z9.even_counts`), below the threshold of the step size with hardly a zero row ({claim}`Z9.few_zero_rows`).
 #
-# **Why it matters.** Networks trained on one task merge better than chance, at widths that share the work evenly.
+# **Why it matters.** Networks trained on one task merge better than chance once they are wide enough, because they share the work evenly.
 # ```
 #
 # ```{admonition} Before you start
@@ -295,7 +295,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_assumption
 # :name: fig-assumption
-# :alt: Left, five bars of nearly equal height around one fifth. Right, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d follow the dashed curve of the uniform law, those from larger weights are steeper.
+# :alt: Left, five bars around one fifth. Right, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d nearly follow the dashed curve of the uniform law, those from larger weights are steeper.
 #
 # Z, Fig. 9. Left: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with intervals at two-sided
 # $10^{-3}$. Right: sorted entries ($M = 1$, $m = d = 10$), means over {glue:text}`networks` networks ({glue:text}`many` from
@@ -324,8 +324,9 @@ claims.check("Z13.entries_unstable", value, stderr=value * relative, n=networks)
 # %% [markdown]
 # The variance of the entries, relative to the uniform law, is {glue:text}`entry_md` from the initial weights $1/(md)$ of Z, B.1,
 # {glue:text}`entry_root` from $1/\sqrt d$ and {glue:text}`entry_one` from 1. Small initial weights grow together and stay even;
-# at $1/\sqrt d$ the paper's picture comes out as it is printed. The paper says of it that "this distribution pattern is not
-# stable enough with the changes in learning rate, $m$, $M$, and $d$"; that is so, and the initial weights belong to this list.
+# at $1/\sqrt d$ the paper's picture comes out nearly as it is printed. The paper says of it that "this distribution pattern is not
+# stable enough with the changes in learning rate, $m$, $M$, and $d$"; for the learning rate that is so
+# ({claim}`Z13.entries_unstable`), and the initial weights belong to this list.
 #
 # ## The barrier between trained networks
 #
@@ -405,7 +406,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_trained
 # :name: fig-trained
-# :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks has a sharp peak at nine neurons and is low at twelve; that of uniform minima has a broad maximum around eleven; the two direct barriers are a hundred times higher.
+# :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks peaks between six and twelve neurons and lies below that of uniform minima for wide networks; that one has a broad maximum near twelve; the two direct barriers are far higher.
 #
 # Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
 # $m = 12$ ({glue:text}`steps` steps, step size ½), and {glue:text}`uniform_pairs` of minima that follow Assumption 3
@@ -502,12 +503,12 @@ figures.numbers(
 
 # %% [markdown]
 # The even counts alone multiply the barrier by {glue:text}`by_counts`, the even entries by {glue:text}`by_entries` (± standard
-# error). Sparsity does lower a barrier, as the paper argues: uneven entries leave small rows unmatched. But it is not the cause
+# error). Sparsity does lower a barrier, as the paper argues of zero rows; uneven entries, too, leave small rows unmatched. But it is not the cause
 # at this step size. {glue:text}`with_zero` of the networks with 18 to 30 rows have a zero row, and by the PQ index, a measure
 # of sparsity, trained networks are *less* sparse than uniform minima, {glue:text}`pq_trained:.3f` against
 # {glue:text}`pq_uniform:.3f` at $m = 18$ ([](18_sparsity.ipynb)); their barrier is lower because their counts agree. Beyond the
 # threshold, at a high learning rate or, as the threshold falls like $1/m$, at large $m$, rows die and the barrier falls once
-# more, and there the paper's reason is right.
+# more, and there the paper's reason can apply; it is not tested here.
 #
 # ## What we found that the paper does not say
 #
@@ -520,8 +521,8 @@ figures.numbers(
 # ## What it means for merging networks
 #
 # Theorems on random minima describe the barrier of trained networks neither in its peak nor in its size. Training shares the
-# work evenly, so that two networks agree on it without having met; a merge is easy at widths where an even share exists, and
-# hard between them.
+# work more evenly than chance, so that two networks agree on more of it without having met. The barrier is largest between
+# $M$ and $2M$, where no even share exists, and falls from there on.
 #
 # Read on: [](19_double_descent.ipynb) follows trained networks below $m = M$; [](51_width_barriers.ipynb) looks for the peak
 # on MNIST.

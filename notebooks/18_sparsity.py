@@ -24,7 +24,8 @@
 # **What we find.** The first is so ({claim}`Z9.smaller_rate`). The second depends on two choices, the law of the random minima
 # and the learning rates: it is so for equal entries ({claim}`Z9.uniform_least_equal`) and, with entries uniform on the
 # simplex, for large steps ({claim}`Z9.uniform_least_large`), but the other way round for small ones
-# ({claim}`Z9.uniform_least`). The third holds for learning rates that decay more slowly than $1/m$ ({claim}`Z9.width`).
+# ({claim}`Z9.uniform_least`). The third holds for a learning rate like $m^{-1/2}$ ({claim}`Z9.width`),
+# not for one like $1/m$.
 #
 # **Why it matters.** Sparsity is one of the reasons given for low barriers. It has to be said: sparser than what?
 # ```
@@ -324,7 +325,7 @@ claims.check(
 )
 
 # %% [markdown]
-# So the paper's statement holds for learning rates that decay more slowly than $1/m$: the increase with the width is that of
+# So the paper's statement holds for a learning rate like $m^{-1/2}$, and should for any that decays more slowly than $1/m$: the increase with the width is that of
 # the step size relative to the threshold, which itself falls like $1/m$, and a step size that decays more slowly crosses it at
 # some width. At a fixed multiple of the threshold nothing increases ({claim}`Z9.width_inverse`).
 #
@@ -336,7 +337,8 @@ claims.check(
 # ## What it means for merging networks
 #
 # Uneven rows help a matcher, which can leave the small ones over; zero rows match for free. But low barriers need neither:
-# networks trained with small steps are less sparse than random minima, and yet merge better from $m = 2M$ on.
+# with six teacher neurons
+# networks trained with small steps are less sparse than uniform minima, and yet merge better from about $m = 2M$ on.
 #
 # Read on: [](17_trained_minima.ipynb) says what lowers their barrier; [](19_double_descent.ipynb) goes to widths below $M$.
 #

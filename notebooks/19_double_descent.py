@@ -322,7 +322,7 @@ figures.numbers(
     runs=runs,
     stuck=len(lowest),
     stuck_curvature=f"{min(lowest):.1e}" if lowest else "none",
-    stuck_loss=f"{losses.max().item():.4f}",
+    stuck_loss=f"{losses[settled].max():.4f}" if settled.any() else "unknown",
     pairs=pairs,
     profile=profile,
 )
@@ -330,7 +330,7 @@ figures.numbers(
 # %% [markdown]
 # With 12 teachers {glue:text}`share` of {glue:text}`runs` runs arrive, with 6 teachers {glue:text}`at_6`. Where the others stop,
 # the smallest eigenvalue of the Hessian is at least {glue:text}`stuck_curvature` in the {glue:text}`stuck` that were examined:
-# local minima, with losses up to {glue:text}`stuck_loss`. With one more student, at $m = 13$, {glue:text}`one_more` arrive. For
+# local minima; the largest loss of a run that has settled is {glue:text}`stuck_loss`. With one more student, at $m = 13$, {glue:text}`one_more` arrive. For
 # many teachers a curve that falls to 0 at $m = M$ is therefore conditioned on success; the paper does not say whether its curve
 # is, nor what its $M$ is.
 #
@@ -404,10 +404,10 @@ figures.show("fig_double", figure)
 # %% [markdown]
 # ```{glue:figure} fig_double
 # :name: fig-double
-# :alt: Left, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak at nine and falls again. Right, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teachers; the trained curves peak near 1.5 and lie below the uniform ones further right.
+# :alt: Left, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Right, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teachers; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
 # Left: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`pairs_above` above; the lowest point
-# stands for 0. Right: Z, Fig. 10, {glue:text}`pairs_above` pairs a width. Bars: ±3.29 standard errors (profile
+# stands for 0. Right: Z, Fig. 10; as many pairs of trained networks, {glue:text}`pairs_large` with 30 teachers where they were run, and 200 of uniform minima. Above $M$ only pairs that arrive count. Bars: ±3.29 standard errors (profile
 # {glue:text}`profile`).
 # ```
 #
@@ -514,13 +514,15 @@ claims.check("Z14.lower_30", value, stderr=error, n=fewest)
 figures.numbers(
     needed=4 * steps,
     pairs_above=3 * pairs,
+    pairs_large=pairs_large,
     **{f"lower_{M}": "{:.2f} ± {:.2f}".format(*lower(M, d)) for M, d in run},
 )
 
 # %% [markdown]
 # The ratio of the trained to the uniform barrier, geometric mean over the widths (± standard error), is {glue:text}`lower_6`
 # with 6 teachers and {glue:text}`lower_12` with 12. The caption of Z, Fig. 10 calls this "partly due to the sparsity of
-# solution"; below the threshold of the step size, as here, it is due to the even counts ([](17_trained_minima.ipynb)).
+# solution"; below the threshold of the step size, as here, hardly a row dies, and with 6 teachers the even counts are the cause
+# ([](17_trained_minima.ipynb)).
 #
 # ## The input dimension
 #
@@ -603,7 +605,7 @@ figures.show("fig_dimension", figure)
 # :name: fig-dimension
 # :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight students, shows four parallel falling lines against the dimension.
 #
-# Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` at $m = 8$) and
+# Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` in the last panel) and
 # {glue:text}`pairs_uniform` pairs of uniform minima; bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
@@ -697,7 +699,7 @@ figures.numbers(
 # ## What we found that the paper does not say
 #
 # - With one student too few, the missing teacher is shared by all students ({prf:ref}`prop-share`): a minimum of one loss value,
-#   in $M$ versions. The barrier below $M$ is the barrier between versions.
+#   in $M$ versions. The barrier at $m = M - 1$ is the barrier between versions.
 # - The zero at $m = M$ needs a condition when there are many teachers. With 12, many runs of gradient descent end in spurious
 #   minima there; hardly any do with one more student, and hardly any with 6 teachers.
 #

@@ -95,7 +95,7 @@ from lmc_helpers.seeds import normal
 # %% [markdown]
 # ## Where can a path end?
 #
-# The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. The two
+# The smallest example has one input and two tanh neurons without biases, $f(x) = a_0 \tanh(w_0 x) + a_1 \tanh(w_1 x)$. Given $w_0$ and $w_1$, the best output weights are a linear problem, so the loss is a landscape over a plane. Two of its
 # minima are mirror images, and a path between them crosses the diagonal $w_0 = w_1$:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
@@ -122,10 +122,12 @@ for sign, (ink, goes_to) in kinds_shown.items():
     teacher_a = torch.tensor([1.0, sign], dtype=torch.float64)
     centre, track, heavier = 1.75, [], []
     for width in 2.5 * widths:
-        means = centre + torch.linspace(-0.15, 0.15, 301, dtype=torch.float64)
-        pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
-        low, larger_a = over_outputs(pairs_w, teacher_a)
-        centre = means[low.argmin()]
+        for reach in (0.15, 1e-3, 1e-5):  # finer and finer
+            nearby = reach * torch.linspace(-1, 1, 301, dtype=torch.float64)
+            means = centre + nearby
+            pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
+            low, larger_a = over_outputs(pairs_w, teacher_a)
+            centre = means[low.argmin()]
         track.append(pairs_w[low.argmin()])
         heavier.append(larger_a[low.argmin()])
     sizes.loglog(widths, heavier, color=ink, label=f"to a {goes_to}")
@@ -315,7 +317,7 @@ figures.show("fig_merge", figure)
 # %% [markdown]
 # ```{glue:figure} fig_merge
 # :name: fig-merge
-# :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a toy, coloured by where the branch ends. A few branches reach the smallest distance, with bounded output weights or with output weights that grow in inverse proportion to the distance. The others turn back at folds or stop at a finite distance.
+# :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a toy, coloured by where the branch ends. Branches that reach the smallest distance do so with bounded output weights or with output weights that grow in inverse proportion to the distance; others turn back at folds or stop at a finite distance.
 #
 # The branches of constrained critical points of the ten pairs of a tanh toy; time runs to the right, and back to the left after a fold. Dots on the curves of the loss are the ends (profile {glue:text}`profile`).
 # ```
@@ -365,7 +367,7 @@ figures.numbers(merge_end=one.end)
 #
 # ```{glue:figure} fig_one_merge
 # :name: fig-one-merge
-# :alt: Left, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves while the others hardly move. Middle, the output weights of the two against the distance. Right, the loss against the distance rises and levels off.
+# :alt: Left, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves. Middle, the output weights of the two against the distance. Right, the loss against the distance.
 #
 # One branch, point by point (end: {glue:text}`merge_end`). Left: the input weights (dotted: the way of the pair). Middle: the two output weights. Right: the loss. Time runs to the right (profile {glue:text}`profile`).
 # ```
@@ -507,8 +509,8 @@ figures.numbers(cosine_at_50=told[0], ratio_at_50=told[1])
 # The two halves of a path meet at a permutation point. On a branch that ends at a derivative neuron they do not: their output weights are $2A/\delta$ apart.
 #
 # P, Fig. 4 sketches three pictures: the loss rises up to the end, here on {glue:text}`rising` of {glue:text}`at_point` branches; a saddle may come before, here on {glue:text}`with_top`; the
-# permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$, in agreement with P,
-# section 5, where the permutation point is "a saddle, and not a minimum" in most cases; for ReLU and for singular $D$ it is left open here.
+# permutation point could be a minimum along the path. The third is excluded by {prf:ref}`cor-maximum` for smooth activations, one output and regular $D$; for several outputs (P, section 5,
+# finds "a saddle, and not a minimum" in most cases with ten), for ReLU and for singular $D$ it is left open here.
 #
 # ## With several outputs
 #
@@ -533,7 +535,7 @@ claims.check("P2.three_outputs", float(at_points), n=small_distance)
 # ```{prf:proposition} Gradient on the path
 # :label: prop-normal
 # On a path of constrained minima the gradient is $\frac{dL}{d\delta}$ times $(-e, e)$ in the slots of $\vartheta_0$, $\vartheta_1$, and 0 elsewhere. It is parallel to the
-# tangent only where all other parameters rest and the two move by opposite amounts. The Hessian has at most $1 + n_{k-1}$ negative eigenvalues, and at most one where
+# tangent only where all other parameters rest and the two move by opposite amounts. The Hessian has at most $1 + n_{k-1}$ negative eigenvalues, $n_{k-1}$ being the number of inputs of the layer, and at most one where
 # $\frac{dL}{d\delta} \ge 0$.
 # ```
 #
@@ -640,7 +642,7 @@ claims.check("P1.scale", zero)
 claims.check("P1.rises", path.loss[-1].tolist(), n=len(PAIRS))
 
 # %% [markdown]
-# The curves of P, Fig. 1 rise. So do those of descent with a budget, and those of minima at fixed scale. We fix it: $\|\vartheta_i\| = 1$ for all neurons, which costs no loss and keeps
+# The curves of P, Fig. 1 rise. So do those of descent with a budget, and those of minima at fixed scale. We hold it: the penalty $\frac18 \sum_i (\|\vartheta_i\|^2 - 1)^2$ is added to the loss, which for ReLU costs nothing, as the norms may be chosen, and keeps
 # the permutation point. The empirical loss of a ReLU network is piecewise smooth, with a kink where an input crosses a neuron's line. We follow $g_h(s) = \frac12 (s + \sqrt{s^2 + h^2})$, which differs from ReLU by at most $h/2$
 # and whose constrained minima are smooth, at $h = 0.03$; and where numbers are compared, minimise the merged network with $h \to 0$.
 
@@ -761,12 +763,12 @@ figures.numbers(
 # :name: fig-toy
 # :alt: Three pairs of a ReLU toy. Top, the weight vectors divided by their biases, of the teacher and of the merged network; A and B show the same merged network, C another one. Bottom, the loss along the branch of each pair against the distance, with the loss of the minimised merged network as a dashed line.
 #
-# P, Fig. 1 with $\|\vartheta_i\| = 1$ and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the branch of
+# P, Fig. 1 with $\|\vartheta_i\|$ held at 1 and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the branch of
 # the pair, with a dot at its end or where the budget ends (colours as in {numref}`fig-merge`); dashed, the merged network, minimised from the end of the branch, or from the pair's mean where the branch ends elsewhere ({glue:text}`relu_inputs` inputs, profile {glue:text}`profile`).
 # ```
 #
-# Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` run away or go around many folds, which a
-# loss with kinks has in plenty. The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
+# Of the ten branches of this toy {glue:text}`relu_at_point` end at a permutation point, {glue:text}`relu_at_derivative` at a derivative neuron, and {glue:text}`relu_not_ended` run away or have not ended
+# within the budget of steps. The merged networks of the toys, {glue:text}`settled` of ten minimised to a change below $10^{-3}$, have {glue:text}`different` different losses: some pairs end at one configuration, others at different ones, as the paper says.
 #
 # ## The lowest permutation point
 #
@@ -800,7 +802,7 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 #
 # ## What it means for merging networks
 #
-# To exchange two neurons continuously one may merge and part them; the loss on the way is that of a network with one neuron less. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept
+# To exchange two neurons continuously one may merge and part them; the loss where they meet is that of a network with one neuron less, and it may be higher before. Where two neurons have become alike with bounded output weights, merging them is cheap. Where the loss can only be kept
 # low by output weights that grow against each other, the pair is no candidate: the network uses the difference of the two.
 #
 # **Read on.** [](22_permutation_points.ipynb): the Hessian at the point where they meet. [](24_deep_merge.ipynb): the same in networks trained on digits. [](52_permutation_saddles_on_mnist.ipynb): on MNIST.

@@ -17,8 +17,8 @@
 # :class: lmc-summary
 # **Question.** Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. What kind of point is this *permutation point* of the larger network?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k+1}$ being the width of the next
-# layer; that it lies on an $n_{k+1}$-dimensional plateau of critical points; and that from it all permutations of the layer can be reached at equal loss.
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k-1}$ and $n_{k+1}$ being the widths of the layer before and the next
+# one; that it lies on an $n_{k+1}$-dimensional plateau of critical points; and that from it all permutations of the layer can be reached at equal loss.
 #
 # **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`). The exact numbers of eigenvalues
 # differ: it can have several negative ones ({claim}`P3.at_most_one`), and with several outputs fewer zeros ({claim}`P3.zero`) and a smaller critical set ({claim}`P4.plateau_critical`).
@@ -186,8 +186,8 @@ figures.show("fig_saddle_or_minimum", idea)
 #
 # ```{prf:corollary} One output
 # :label: cor-one-output
-# Let $n_{k+1} = 1$ and $c \ne 0$. Then the Hessian at the permutation point has a zero eigenvalue, and the plateau is a line of critical points, as the paper states. If $H' \succ 0$ and $D \succ 0$, the permutation point
-# is a local minimum; if $D$ has $\nu_- \ge 1$ negative eigenvalues, a saddle with $\nu_-$ negative directions.
+# Let $n_{k+1} = 1$ and $c \ne 0$. Then the Hessian at the permutation point has a zero eigenvalue, and the plateau is a line of critical points, as the paper states. If $H' \succ 0$, the permutation point
+# is a local minimum for $D \succ 0$, and a saddle with $\nu_-$ negative directions if $D$ has $\nu_- \ge 1$ negative eigenvalues.
 # ```
 #
 # ```{prf:proof}
@@ -371,8 +371,9 @@ figures.show("fig_spectra", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     points=len(everything),
+    shallow=sum(map(len, groups.values())),
     unclear=len(found) - len(everything),
-    deep=sum(p.net.depth == 3 for p in found),
+    deep=sum(p.net.depth == 3 for p in everything),
     agree="all" if all(agree) else sum(agree),
     most_scalar=max(negatives, default=0),
     none=negatives.count(0) or "none",
@@ -383,15 +384,15 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_spectra
 # :name: fig-spectra
-# :alt: Left, stacked bars of the number of negative eigenvalues for six combinations of input and output dimension; more inputs and more outputs give more. Right, sorted Hessian eigenvalues of a small network, all positive, and of its permutation point with several negative ones.
+# :alt: Left, stacked bars of the number of negative eigenvalues for combinations of input and output dimension. Right, sorted Hessian eigenvalues of a small network, all positive, and of its permutation point with negative ones.
 #
-# Left: number of negative Hessian eigenvalues at permutation points over strict minima, {glue:text}`points` points in all. Right: spectrum of one example, before and after a neuron is doubled
+# Left: number of negative Hessian eigenvalues at permutation points over strict minima, {glue:text}`shallow` points with one hidden layer. Right: spectrum of one example, before and after a neuron is doubled
 # (profile {glue:text}`profile`).
 # ```
 #
-# The theorem gives the right numbers at {glue:text}`agree` of these points, which include up to {glue:text}`deep` in a deeper network; {glue:text}`unclear` others with an eigenvalue that
-# could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative; {glue:text}`none` of the
-# {glue:text}`scalar` points with one output have none, and so may be minima of the larger network.
+# The theorem gives the right numbers at {glue:text}`agree` of {glue:text}`points` points, these and {glue:text}`deep` in a deeper network; {glue:text}`unclear` others with an eigenvalue that
+# could be 0 or not in double precision are left out. With one output up to {glue:text}`most_scalar` eigenvalues are negative. A point without any may be a minimum of the larger network;
+# {glue:text}`none` of the {glue:text}`scalar` points with one output are of this kind.
 #
 # ## Higher orders
 #
@@ -550,7 +551,7 @@ figures.numbers(
 
 # %% [markdown]
 # With three outputs the gradient at random points of the plateau is at least {glue:text}`off_line`; on the part that {prf:ref}`cor-plateau` names it is at most {glue:text}`on_line`. With one output it is at
-# most {glue:text}`scalar_plateau` on the whole line.
+# most {glue:text}`scalar_plateau` at random points of the line.
 #
 # ## Exchanging any two neurons at equal loss
 #
@@ -682,7 +683,7 @@ figures.keep(figure)
 #
 # ## What it means for merging networks
 #
-# Between a network and any permuted copy of it there is a way over a permutation point, and the loss of the smaller network is all that it costs. At that point the way down is steep only in the directions in which $D$ is negative; along the plateau the
+# Where a path leads from a network to a permutation point, a path leads on to every permuted copy, and it costs no more than the largest loss on the first one. At that point the way down is in the directions in which $D$ is negative, and with several outputs in $\rho$ more, which $J$ opens; along the plateau the
 # copies may trade output weights for nothing, which is how neurons change places.
 #
 # **Read on.** [](23_permutation_counts.ipynb): how many such points there are. [](21_merging_neurons.ipynb): paths that lead to them.

@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *permutation points*, networks in which some neurons coincide, lie between them?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the minima for $K = 1, 2, 3$ coinciding neurons and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the minima for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
 # grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
 #
 # **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ is known for every $K < n$ ({claim}`P5.enumeration`), and the plane is no larger
@@ -495,7 +495,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; it differs from the formula by {glue:text}`total_gap:.0e` of its size, and the mean order {glue:text}`mean:.3f` by {glue:text}`mean_gap:.0e`; the standard deviation is
+# At $n =$ {glue:text}`n_max` the exact sum is {glue:text}`total:.3e`; in double precision it agrees with the formula to {glue:text}`total_gap:.0e` of its size, and the mean order {glue:text}`mean:.3f` to {glue:text}`mean_gap:.0e`; the standard deviation is
 # {glue:text}`deviation`. One more neuron multiplies the number of permutation points per minimum by {glue:text}`ratio:.3f`; in wide layers a share {glue:text}`share:.3f` of the neurons are copies on average. The orders beyond $n/2$, which
 # P, Prop. 1 leaves out, hold a share {glue:text}`beyond:.0e` of all points.
 #
@@ -518,7 +518,7 @@ figures.numbers(
 # $\delta P B = 0$ only if $\delta P = 0$.
 # ```
 #
-# This needs no critical point; nor is all of the plane critical ({prf:ref}`cor-plateau`). The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. That they do not is measured in a random tanh network
+# This needs no critical point; nor need all of the plane be critical ({prf:ref}`cor-plateau`). The converse is about the inputs of layer $k + 1$. The network's *outputs* could leave more freedom. That they do not is measured in a random tanh network
 # with three hidden layers, the second of them layer $k$: for each partition of $n_k =$ {glue:text}`width` neurons into groups of equal ones, count the zero singular values of the Jacobian of the outputs in $W^{(k+1)}$.
 
 
@@ -585,7 +585,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_rank
 # :name: fig-rank
-# :alt: Sorted singular values of the Jacobian for all partitions. Each curve jumps from rounding error to about one hundredth, exactly at K times the width of the next layer.
+# :alt: Sorted singular values of the Jacobian for all partitions. Each curve jumps from rounding error to values far above it, exactly at K times the width of the next layer.
 #
 # Singular values of the Jacobian of the outputs in $W^{(k+1)}$, {glue:text}`partitions` partitions of
 # $n_k =$ {glue:text}`width` neurons, $n_{k+1} =$ {glue:text}`width_next`, {glue:text}`inputs` inputs. Dotted: the multiples of

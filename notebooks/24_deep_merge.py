@@ -20,7 +20,7 @@
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
 # most cases the loss rises monotonically toward the permutation point; that the barrier, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.
 #
-# **What we find.** On the small digits that ship with scikit-learn, with a minimiser that does converge, the barrier falls with the width and the accuracy hardly suffers ({claim}`P8.falls`, {claim}`P8.accuracy`); whether most losses are monotone needs
+# **What we find.** On the small digits that ship with scikit-learn, with a second-order minimiser whose convergence is measured, the barrier falls with the width and the accuracy hardly suffers ({claim}`P8.falls`, {claim}`P8.accuracy`); whether most losses are monotone needs
 # more paths ({claim}`P8.monotone`). The path ends at a network with a derivative neuron, below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
 #
 # **Why it matters.** Wide networks can exchange neurons cheaply; how cheaply depends on how long one minimises.
@@ -189,7 +189,7 @@ figures.show("fig_deep", figure)
 # %% [markdown]
 # ```{glue:figure} fig_deep
 # :name: fig-deep
-# :alt: Left, normalised loss against distance for four widths; on almost every path the loss rises while the neurons approach and levels off, lower for wider networks. Right, training accuracy against distance, nearly constant.
+# :alt: Left, normalised loss against distance for four widths. Right, training accuracy against distance.
 #
 # P, Fig. 3 on scikit-learn's digits, with $H$ up to {glue:text}`widest`: a pair of similar neurons in layer 2 is merged, every point a minimum at its distance with a gradient of at most
 # {glue:text}`tolerance` (profile {glue:text}`profile`).
@@ -279,7 +279,7 @@ figures.numbers(
 #
 # The third row is another network than the second. With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general, and then no path of constrained minima ends at a permutation point with bounded output weights: $a_0$ and $a_1$
 # grow like $1/\delta$, and the pair becomes a neuron and a *derivative neuron*. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum
-# of the network with one neuron less, and its loss is higher.
+# of the network with one neuron less, and in the mean its loss is higher where this was decided ({claim}`P8.above`).
 
 # %%
 size = [m.path.outgoing for m in counted]  # larger output weight
@@ -357,14 +357,14 @@ figures.numbers(
 # | {glue:text}`budget_0` | {glue:text}`small_0` | {glue:text}`wide_0` | {glue:text}`slope_0` |
 # | {glue:text}`budget_1` | {glue:text}`small_1` | {glue:text}`wide_1` | {glue:text}`slope_1` |
 # | {glue:text}`budget_2` | {glue:text}`small_2` | {glue:text}`wide_2` | {glue:text}`slope_2` |
-# | converged | {glue:text}`exact_small` | {glue:text}`exact_wide` | {glue:text}`exact_slope` |
+# | converged (paths that count) | {glue:text}`exact_small` | {glue:text}`exact_wide` | {glue:text}`exact_slope` |
 #
 # Both the loss and the exponent of its decrease with the width depend on the budget.
 #
 # ## What we found that the paper does not say
 #
-# - The loss at the end of converged paths falls with the exponent {glue:text}`end_slope` in the width; P names none, and its data and widths differ.
-# - With several outputs and $J \ne 0$ the path of constrained minima ends at a network with a derivative neuron; the output weights diverge. Here its end lies below the permutation point.
+# - The loss at the end of converged paths falls with the exponent {glue:text}`end_slope` in the width; P names none, and its data differ.
+# - With several outputs and $J \ne 0$ the path of constrained minima ends at a network with a derivative neuron; the output weights diverge. In the mean its end lies below the permutation point ({claim}`P8.above`).
 # - The height that is read off after a budget of gradient descent is a statement about the budget as well.
 #
 # ## What it means for merging networks

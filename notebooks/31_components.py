@@ -829,7 +829,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_best_permutation
 # :name: fig-best-permutation
-# :alt: Barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, those of permuted copies with noise orders of magnitude below it.
+# :alt: Barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, most of those of permuted copies with noise orders of magnitude below it.
 #
 # Barrier on the straight line from {glue:text}`lines` minima to a random point of the same component, and to a permuted copy with noise, before and after the best of all permutations; $l = 2$, $h = 4$; line: no change
 # (profile {glue:text}`profile`).
@@ -847,7 +847,7 @@ figures.numbers(
 # ## What it means for merging networks
 #
 # For a *curve* between two linear networks the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron, removes it. A *straight line*, which averaging of weights
-# needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and hardly help if the two differ by a general element of $\mathrm{GL}_h$.
+# needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and leave a barrier of the same order if the two differ by a general element of $\mathrm{GL}_h$.
 #
 # **Read on.** [](32_skip_connection.ipynb): the same count when a skip connection is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.
 #

@@ -605,7 +605,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_bound
 # :name: fig-bound-6-1
-# :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays well below the square root of 1 minus h over k.
+# :alt: Left, norm of the outputs against their change on logarithmic axes; all points lie above the diagonal, and those with at most as many samples as hidden neurons have no change. Right, relative change against h over k; it falls to 0 and stays below the square root of 1 minus h over k.
 #
 # Left: G, Fig. 3a, {glue:text}`networks` networks, of which {glue:text}`unchanged` have $k \le h$. Right: relative change of the others, and its root mean square for a random row space (profile {glue:text}`profile`).
 # ```
@@ -920,13 +920,13 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_batches
 # :name: fig-batches
-# :alt: Left, the share of curves that lie below the line everywhere: 1 for 8 samples, less for 256 samples and small magnitudes. Right, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
+# :alt: Left, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Right, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
 #
 # Left: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Right: mean loss at the two ends of
 # {glue:text}`few` curves from one minimum for each number of samples; dotted: as many as hidden neurons (profile {glue:text}`profile`).
 # ```
 #
-# With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord. For single curves this is no law: with 256 samples and small $g$ a curve may be above it somewhere. The smallest share of
+# With 64 samples, at the larger magnitude, the loss rises from {glue:text}`start_64:.2f` to {glue:text}`end_64:.2f` of the loss of the zero network, and at these magnitudes the mean over curves is below the chord. For single curves nothing is proved where $k > h$: with 256 samples the smallest share, over the magnitudes, of
 # curves that are below it everywhere is {glue:text}`lower_256:.2f` of {glue:text}`scan_curves`. Applied twice, the map G, (6) differs from that of the product by {glue:text}`composed_64:.2f` of the weights with 64 samples and by {glue:text}`composed_8` with 8.
 #
 # ## What we found that the paper does not say

@@ -19,7 +19,7 @@
 #
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
-# **What we find.** On every orbit of $GL_h$ that is drawn at random in this chapter the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
+# **What we find.** On every orbit of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
 # circle may come back from another side, even one that a symmetry draws. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
@@ -433,7 +433,7 @@ scene.show("fig_narrowing")
 #
 # ```{prf:theorem} G, Theorem 6.2 with two hypotheses
 # :label: thm-spindle
-# Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, twice continuously differentiable and regular, with curvature at most $\kappa$, from $w_1$ to $w_2$ at distance $D$.
+# Let $\gamma$ be a curve of length $\ell$ in $\mathbb R^p$, continuously differentiable and regular, with a tangent that turns by at most $\kappa$ per unit of length (curvature at most $\kappa$), from $w_1$ to $w_2$ at distance $D$.
 #
 # 1. If $\ell \le \pi/\kappa$ and $D \le 2/\kappa$, every point of the chord has at most the distance $d_{\max}$ from $\gamma$.
 # 2. Circular arcs of radius $1/\kappa$ with $\ell \le \pi/\kappa$ attain it. For every $\ell$ between $\pi/\kappa$ and $2\pi/\kappa$ the circular arc of that length violates it.
@@ -827,7 +827,7 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). On random orbits the bound holds because their curves are short.
+# - The ratio of the distance to $d_{\max}$ has no bound, on curves of a symmetry ({prf:ref}`thm-turn`) and across a neck ({prf:ref}`thm-neck`). On random orbits the bound holds wherever $d_{\max}$ is real, because these curves are short.
 # - The two hypotheses that mend it cannot be weakened ({prf:ref}`thm-spindle`).
 # - On orbits of $GL_h$ the loss on the chord has a closed form, which does not depend on where on the orbit the pair lies, while curvature and length do ({prf:ref}`prp-orbit-chord`).
 #

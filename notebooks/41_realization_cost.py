@@ -19,9 +19,9 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bring several ways to break a layer's symmetry into one form (I, (2) and Table 1), show that the functions of a neuron form an affine space (I, Prop. 4.2), and give the least weight of each function in closed form (I, (10)).
 #
-# **What we find.** All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`. An assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
+# **What we find.** All of it holds: the layer {claim}`I1.function`, the functions {claim}`I2.bijection` {claim}`I2.dimension` {claim}`I2.same`, and their cost {claim}`I3.least_norm`. For ReLU neurons an assumption of Prop. 4.2 is never met behind a ReLU; we prove which neurons are determined there {claim}`I2.nonnegative`.
 #
-# **Why it matters.** Two networks can be averaged without alignment only if every function has the same place in both. The cost says how strongly a layer ties a function to a neuron.
+# **Why it matters.** Two networks in which every function has the same place can be averaged without alignment. The cost says how strongly a layer ties a function to a neuron.
 # ```
 #
 # ```{admonition} Before you start
@@ -88,7 +88,7 @@ def relative(x: torch.Tensor, y: torch.Tensor) -> float:
 # %% [markdown]
 # ## The idea
 #
-# Two neurons look at four inputs $(s, \varepsilon s, t, \varepsilon t)$, which hold two numbers $s$ and $t$, each once large and once small. Neuron 1 sees the first and the last input only, neuron 2 the other two. So either can compute every $\operatorname{ReLU}(a_1 s + a_2 t)$, but for $a_2$
+# Two neurons look at four inputs $(s, \varepsilon s, t, \varepsilon t) / \sqrt{1 + \varepsilon^2}$, which hold two numbers $s$ and $t$, each once large and once small. Neuron 1 sees the first and the last input only, neuron 2 the other two. So either can compute every $\operatorname{ReLU}(a_1 s + a_2 t)$, but for $a_2$
 # neuron 1 has to enlarge the small copy of $t$. The functions that it computes with weights of length at most 1 fill an ellipse, which is flat if $\varepsilon$ is small (I, Example 4.3).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
@@ -117,7 +117,7 @@ figures.show("fig_two_ellipses", idea)
 # %% [markdown]
 # ```{glue:figure} fig_two_ellipses
 # :name: fig-two-ellipses
-# :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are almost equal discs, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2 and, for 0.2, far outside the lying one of neuron 1.
+# :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2 and, for 0.2, far outside the lying one of neuron 1.
 #
 # Functions of cost at most 1 for both neurons of I, Example 4.3, and the costs of one function, $a = (0, \tfrac12)$.
 # ```
@@ -136,10 +136,10 @@ figures.show("fig_two_ellipses", idea)
 # \frac{\partial L}{\partial W} = D \odot \frac{\partial L}{\partial W_{\text{eff}}} ,
 # $$
 #
-# so entries with $D = 0$ never learn. Weight decay acts on $W$: it costs $\lVert W \rVert^2 = \sum_{D \ne 0} (W_{\text{eff}} - F)^2 / D^2$ and pulls $W_{\text{eff}}$ towards $F$, not towards 0. This is
+# so entries with $D = 0$ never learn. Weight decay acts on $W$: it costs $\lVert W \rVert^2$, which is at least $\sum_{D \ne 0} (W_{\text{eff}} - F)^2 / D^2$, with equality where $W = 0$ at the fixed entries, and pulls $W_{\text{eff}}$ towards $F$, not towards 0. This is
 # why the norm of $W$, and not that of $W_{\text{eff}}$, is the cost below.
 #
-# The five schemes of the table:
+# The four schemes of the table, the first with two laws of the mask:
 
 # %%
 SCHEMES = {  # I, Table 1
@@ -353,7 +353,7 @@ claims.check("I2.same", shares[True], rival=shares[False], n=len(same[True]))
 # %% [markdown]
 # ## A ReLU in front
 #
-# The paper calls its Assumption 4.1 intentionally strong for activations like ReLU and expects the results to extend to weaker ones. They do, and they have to: a set $T = -T$ of non-negative inputs is empty or $\{0\}$, so no ReLU layer that follows a ReLU meets the assumption, nor does one that reads pixels in $[0, 1]$. (Behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube.) Without it both statements may fail: with one positive input coordinate,
+# The paper calls its Assumption 4.1 intentionally strong for activations like ReLU and expects the results to extend to weaker ones. They do, and they have to: a set $T = -T$ of non-negative inputs is empty or $\{0\}$, so no ReLU layer that follows a ReLU meets the assumption, nor does one that reads pixels in $[0, 1]$. (Behind a GELU, whose least value is about $-0.17$, $T$ must lie in a small cube.) Without it I, Prop. 4.2 and I, (10) below may fail: with one positive input coordinate,
 # $F = 0$ and $D = 1$, every $a \le 0$ computes the function 0. By its definition this function costs 0, whereas I, (10) below gives $|a|$.
 #
 # ```{prf:theorem} Which ReLU neurons are determined

@@ -19,7 +19,7 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` split the cost of a swap into three terms (I, (16)), show that neurons measure costs alike on incoherent inputs (I, Theorem 4.4), and that large fixed parts then decide the cost of every permutation (I, Theorem 4.5) and of the cheapest one (I, (20) and Corollary C.5).
 #
-# **What we find.** The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`. The statement on the cheapest permutation is false as printed {claim}`I5.corollary`; it is true where the trained parts are at most about half as large as the printed condition allows {claim}`I5.corollary_small`.
+# **What we find.** The theorems hold, with explicit constants: {claim}`I5.identity`, {claim}`I4.bound`, {claim}`I5.theorem`. The statement on the cheapest permutation is false as printed {claim}`I5.corollary`; it is true where the trained parts are at most a third to a half as large as the printed condition allows {claim}`I5.corollary_small`.
 #
 # **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
 # ```
@@ -135,7 +135,7 @@ figures.show("fig_exchange", idea)
 # $$ (eq-table)
 #
 # which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.identifiability.swaps.cheapest`), and whether the identity is optimal can be decided exactly,
-# beyond the transpositions that the paper looks at. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
+# beyond the transpositions whose costs the paper measures. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #
 # $$
 # \begin{aligned}
@@ -386,12 +386,12 @@ figures.show("fig_gram", figure)
 # %% [markdown]
 # ```{glue:figure} fig_gram
 # :name: fig-gram
-# :alt: Deviation of the Gram matrix from its mean against the coherence on logarithmic axes. Exact quantiles and root mean squares fall like the root of the coherence; the bound lies above the quantiles by a factor that shrinks as the coherence falls. The bound falls below mu at a coherence a little below one tenth.
+# :alt: Deviation of the Gram matrix from its mean against the coherence on logarithmic axes. Exact quantiles and root mean squares fall like the root of the coherence; the bound lies above the quantiles by a factor that shrinks as the coherence falls. The bound falls below mu between about 0.05 and 0.1.
 #
 # Masks with 30 % zeros, inputs with exact copies: I, Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
 # ```
 #
-# Below $\mu$ all $M_i$ have full rank. The bound guarantees that from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
+# Below $\mu$ $M_i$ has full rank. For one neuron the bound guarantees that with probability 99 % from $\nu =$ {glue:text}`nu_2:.3f` downwards for $k = 2$, where the quantile itself is {glue:text}`slack_2:.1f` times smaller than $\mu$, and from {glue:text}`nu_32:.3f` for $k = 32$, where it is
 # {glue:text}`slack_32:.1f` times smaller.
 #
 # ## When the centres dominate
@@ -712,8 +712,8 @@ figures.numbers(
 # - The cheapest reassignment is a linear assignment problem in one table of costs. In {glue:text}`layers` random layers of 16 neurons with untrained weights no swap had a negative cost in {glue:text}`swaps_say`, and the identity was the best of all permutations in {glue:text}`all_say`; non-negative swap
 #   costs alone do not certify it (Exercise 42.3).
 # - I, Corollary C.5 holds for $\rho \le \rho^*$, which for $\varepsilon = 0$ is $\rho \le \frac12$. Beyond $\frac12$ many swaps together can make the minimum arbitrarily negative.
-# - The ratio of I, Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it is not 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
-# - In I, Theorem 4.4 $C = \sqrt 2$; the coherence may be replaced by the smaller $v(U)$ in its main term.
+# - The ratio of I, Theorem 4.5 has a limit for large $\sigma_F$, known exactly, and it need not be 1 ({prf:ref}`thm-large-sigma`). The proportionality factor between $\Delta_\pi$ and $\lVert \delta_\pi \rVert^2$ is $1/\mu$ only for nearly isotropic metrics.
+# - In I, Theorem 4.4 $C = \sqrt 2$ is enough; the coherence may be replaced by the smaller $v(U)$ in its main term.
 #
 # ## What it means for merging networks
 #
@@ -747,7 +747,7 @@ figures.numbers(
 #
 # ```{admonition} Exercise 42.3
 # :class: lmc-exercise
-# Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$. For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
+# Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$ between $0°$ and $180°$. For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
 # ```
 #
 # ```{admonition} Solution

@@ -88,7 +88,7 @@ from lmc_helpers.seeds import normal, torch_generator
 # %% [markdown]
 # ## The idea
 #
-# In a plane some two of many random points are always close. In many dimensions all distances are nearly equal, and the least of them is not much smaller than the others.
+# In a plane some two of many random points are always close. In many dimensions the distances differ much less, and even the least of them is a sizeable part of the others.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (plane, spread_of) = figures.panels(2, height=3.4)
@@ -182,7 +182,7 @@ for k, found in largest_C.items():
 claims.check("I6.hypothesis", largest_C[32], rival=max(largest_C[2]))
 
 # %% [markdown]
-# Where I, (21) is met the theorem holds, with $c = 1/\sqrt 8$. With a mask, $k = 1$ and a flat $U$ the difference of two centres is normal given the number of entries that are not masked, so that the union bound over pairs is exact: below for layers that meet I, (21) with the proof's $C = 2 \sqrt 2$, and for layers that meet it with $C = \frac14$ only.
+# Where I, (21) is met the theorem holds, with $c = 1/\sqrt 8$. With a mask, $k = 1$ and a flat $U$ the difference of two centres is normal given the number of entries that are not masked, so that the union bound over pairs can be computed exactly: below for layers that meet I, (21) with the proof's $C = 2 \sqrt 2$, and for layers that meet it with $C = \frac14$ only.
 
 # %%
 inside, outside = [], []  # union bound on P(γ_out <= bound), and P(γ_out = 0); /δ
@@ -241,7 +241,7 @@ figures.numbers(
 
 # %% [markdown]
 # With $m = 64$ and $d = 128$, as in the paper's experiments with Gaussian mixtures, and $\delta = 0.1$, I, (21) without a mask holds up to $C =$ {glue:text}`C_two:.2f` for $k = 2$, {glue:text}`C_eight:.2f` for $k = 8$ and {glue:text}`C_all:.2f` for $k = 32$; the proof's own $C = 2 \sqrt 2$ is not reached
-# for any of them. For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$. For Gaussian $F$ the theorem survives by {prf:ref}`thm-separation`. In the example of the
+# for any of them. For the hidden layers of its networks on MNIST ($d = m = 512$, an eighth of the entries fixed) it is {glue:text}`C_mnist:.2f` even for $k = 2$. Without a mask the theorem's bound holds all the same, by {prf:ref}`thm-separation`; for the masked layers this says nothing. In the example of the
 # proposition ($C =$ {glue:text}`C_met:.2f`, $m = 10^4$, $d = 10^5$, $\delta = 0.5$) $\gamma_{\mathrm{out}} = 0$ with probability {glue:text}`vanish:.2f`.
 #
 # The theorem's masks are independent for every entry. Then whole rows may vanish, and the gap is 0 in layers that are wide enough, whatever $\sigma$ is:
@@ -565,7 +565,7 @@ figures.numbers(
 # The paper says of I, Fig. 11 that the expected scaling is observed; the figure compares the gaps with the asymptotic rate, anchored at $m = 16$. For $k = 2$ the exponent agrees from there on.
 #
 # For $k = 8$ and 32 these widths are too small for the limit: the exponent of the median between $m = 16$ and 1024 is {glue:text}`most_8:.4f` and {glue:text}`most_32:.4f` at most, by {prf:ref}`prop-exponent`, below $-2/k$. This does not contradict I, Theorem 4.6, which bounds the gap from below up to a constant. The law of {prf:ref}`thm-gap-law` gives {glue:text}`law_8:.4f` and {glue:text}`law_32:.4f`,
-# and the measured exponents differ from it by {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`, because at $m = 16$ pairs with a common centre matter. At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`.
+# and the measured exponents less these are {glue:text}`offset_8:.4f` ± {glue:text}`offset_error_8:.4f` and {glue:text}`offset_32:.4f` ± {glue:text}`offset_error_32:.4f`; a small difference is to be expected, because at $m = 16$ pairs with a common centre matter. At $m = 1024$ the proven error of its distribution function at the median is at most {glue:text}`poisson_8:.3f` and {glue:text}`poisson_32:.3f`.
 #
 # At $m = 16$ the local exponent of the law for $k = 32$ is {glue:text}`start_32:.2f` times $-2/k$. It comes within 5 % at width {glue:text}`width_8` for $k = 8$, and at about {glue:text}`width_32` million for $k = 32$. If only 16 random entries in each row of 128 are fixed, the measured exponent for $k = 32$ is {glue:text}`masked_32:.2f` ± {glue:text}`masked_error:.2f` times $-2/k$.
 # The paper's conclusion stands: close centres are plausible only for small $k$ or extremely wide layers. For large $k$ the gaps shrink somewhat faster than the rate says.
@@ -578,7 +578,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the closest two centres stay nearly as far apart as any others at every width in use. Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
+# Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
 # **Read on.** [](44_gaussian_mixture.ipynb): swap costs of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
 #

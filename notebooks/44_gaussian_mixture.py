@@ -19,7 +19,7 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions. Without fixed weights near zero and negative swap costs dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
 #
-# **What we find.** We measure what I, Fig. 5 shows, in a setting put together from the published code: {claim}`I12.near_zero` {claim}`I12.negative` {claim}`I12.partners` {claim}`I12.diagonal`. At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it. How long the trained parts stay small enough for the theorem behind it depends on the length of training {claim}`I12.regime`.
+# **What we find.** We measure what I, Fig. 5 shows, in a setting put together from the published code: {claim}`I12.near_zero` {claim}`I12.negative` {claim}`I12.partners` {claim}`I12.diagonal`. At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it. Whether the trained parts are still small enough for the theorem behind it depends on the length of training {claim}`I12.regime`.
 #
 # **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
 # ```
@@ -137,7 +137,7 @@ figures.show("fig_cheap_partners", idea)
 # %% [markdown]
 # ```{glue:figure} fig_cheap_partners
 # :name: fig-cheap-partners
-# :alt: Left, densities of the swap cost in units of its median. For k = 2 the density is highest at 0, for 8 and 32 it is a hump around 1 that leaves out the shaded costs below a tenth. Right, the expected number of cheap partners of a neuron falls steeply with k, from over ten at k = 1 to below a millionth at 20.
+# :alt: Left, densities of the swap cost in units of its median. For k = 2 the density is highest at 0, for 8 and 32 it is a hump around 1 that leaves out the shaded costs below a tenth. Right, the expected number of cheap partners of a neuron falls steeply with k, from over ten at k = 1 to a few millionths at 20.
 #
 # Left: swap costs of random centres by the law $\chi^2_k$; shaded: below a tenth of the median, *low* in this chapter. Right: how many of 63 other neurons a neuron can be swapped with cheaply, on average ({prf:ref}`prop-partners`).
 # ```
@@ -414,7 +414,7 @@ figures.numbers(
 # ## What orders the costs, as training goes on
 #
 # I, Theorem 4.5 gives $\Delta_{(ij)} \approx \mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and I, section 4.3 calls a layer *centre-dominated* if the centre term dominates I, (16). Before training both are so at $\sigma_F = 1$, as $W$ has entries of variance $1/128$ and $F$ of variance 1.
-# Then $F$ stays and $W$ moves. Nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps. What moves them on is the gradient, which goes to 0 where the classes can be separated and keeps its noise where they overlap, as at $k = 2$.
+# Then $F$ stays and $W$ moves. Nothing holds large trained parts back: layer norm takes the common scale of $F + D \odot W$ away, and the decay of AdamW, $10^{-5}$ of a weight a step, needs about $10^5$ steps. What moves them on is the gradient, which goes to 0 where the classes can be separated and need not where they overlap, as at $k = 2$.
 
 # %%
 # rank correlations, shares of ρ ≤ 1 and of centre terms that dominate, by epoch
@@ -787,7 +787,7 @@ figures.numbers(
 # | rank correlation with the first column, $\sigma_F = 0$ | {glue:text}`rank0_0:.2f` | {glue:text}`rank0_1:.2f` | {glue:text}`rank0_2:.2f` | {glue:text}`rank0_3:.2f` |
 # | $\sigma_F = 1$ | {glue:text}`rank1_0:.2f` | {glue:text}`rank1_1:.2f` | {glue:text}`rank1_2:.2f` | {glue:text}`rank1_3:.2f` |
 #
-# Means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs. The paper prints the figures and does not say how far the two estimates agree. What both show is the difference that $\sigma_F$ makes:
+# Means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs. The paper prints the figures and does not say how far the two estimates agree. What both are drawn for is the difference that $\sigma_F$ makes; the boxes above say what is decided of it:
 #
 # | median size at $\sigma_F = 1$ over that at 0 | subspace | ridge | ridge, norms fixed |
 # |---|---|---|---|

@@ -191,7 +191,7 @@ claims.check("I13.nu", gaps)
 # L\bigl(\tfrac12 (\theta_A + \theta_B)\bigr) - \max\bigl(L(\theta_A), L(\theta_B)\bigr)
 # $$
 #
-# with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data with every mask. Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all. Pairs that share a mask are not
+# with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data and a new frame with every mask. Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all. Pairs that share a mask are not
 # independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
 
 # %% [markdown]
@@ -307,7 +307,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_coherence
 # :name: fig-coherence
-# :alt: Left, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise steadily; the random frame rises earlier and bends. Right, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
+# :alt: Left, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise; the random frame rises earlier and bends. Right, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
 #
 # I, Fig. 6 from {glue:text}`trainings` trainings. Left: mean midpoint barrier; bands: ± one standard deviation over pairs, as in the paper; bars: intervals at two-sided $10^{-3}$ from the means of {glue:text}`outer` masks.
 # Right: mean test loss along the line, exact copy (profile {glue:text}`profile`).
@@ -398,7 +398,7 @@ value, error = over_clusters(fitted)
 claims.check("I13.fit", value, stderr=error, n=len(fitted))
 
 # %% [markdown]
-# The paper draws one frame and keeps it. With a new frame for each of {glue:text}`controls` masks, two pairs a mask:
+# The paper keeps its frame for all $k$; whether it also serves all masks is not said, and the published code draws one with every mask. So with a new frame for each of {glue:text}`controls` masks, two pairs a mask:
 
 # %%
 frames = [sample_frame((seed + 1 + g) % 2**32, d) for g in range(controls)]
@@ -612,7 +612,7 @@ figures.numbers(
 # At fixed $v$ the barrier changes by {glue:text}`change_rare`, {glue:text}`change_middle` and {glue:text}`change_seen` from $\nu = 1$ to $\nu = 1/10$ (errors as in the claims), and at fixed coherence it follows the number of neurons that see both latents. So in the exact-copy family the coherence acts
 # almost wholly through what the masks let neurons see. In the random frame a neuron of rank 1 sees a mixture of the latents, which may lie near $a + b$, and more neurons can serve the target than see both: over the new frames above, the barrier of a mask at $\nu = 1$ is {glue:text}`frame_mean:.3f` on average, between {glue:text}`frame_least:.3f` and {glue:text}`frame_most:.3f`.
 #
-# This does not contradict I, Theorem 4.4. Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility` and nearly fixed by $v$. At fixed $p$, as in the paper,
+# This does not contradict I, Theorem 4.4. Its bound on $\lVert S_i - \mu_D I \rVert$ is, relative to $\mu_D = p$, of the order of the square root of $\sigma_D^2\, \nu / \mu_D^2 = (1 - p)\nu/p$, which is the relative variance of {prf:ref}`prop-visibility`; at fixed $v$ it does not fall with $\nu$ but rises as $\nu$ falls, the more the larger $v$ is. At fixed $p$, as in the paper,
 # it falls with $\nu$. In I, Fig. 6 and in these controls anisotropy and visibility cannot be told apart; with the same masks, below, they can.
 #
 # ## Why more neurons raise the barrier
@@ -1025,7 +1025,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# A small barrier does not show that neurons have been identified: at high coherence so few neurons can serve the target that both runs use nearly all of them. And a barrier need not be one of permutation: here much of it is due to neurons that are off in one run and whose bias is averaged into a neuron that is on. It pays to clear unused neurons before averaging; that changes neither network.
+# A small barrier does not show that neurons have been identified: at high coherence so few neurons can serve the target that both runs use nearly all of them. And what a permutation would mend may be mended without one: here much of the barrier is due to neurons that are off in one run and whose bias is averaged into a neuron that is on. It pays to clear unused neurons before averaging; that changes neither network.
 #
 # **Read on.** [](46_chord_deviation.ipynb): the deviation in the middle, with fixed weights. [](42_swap_cost.ipynb): Theorem 4.4 of the paper on coherence. [](54_swaps_on_images.ipynb): the coherence of images and hidden layers.
 #

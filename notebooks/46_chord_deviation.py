@@ -433,7 +433,7 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_chord
 # :name: fig-chord
-# :alt: Left, deviation divided by beta to the power three halves. The printed bound lies eight to twenty times above the sharp constant; the exact supremum coincides with the sharp constant up to a few percent; medians of random pairs lie somewhat below. Right, deviation divided by the smooth bound against the size of f: near 1 for softplus and GELU at small sizes, falling beyond size 1; small for tanh and sigmoid at small sizes.
+# :alt: Left, deviation divided by beta to the power three halves. The printed bound lies eight to over twenty times above the sharp constant; the exact supremum coincides with the sharp constant up to a few percent; medians of random pairs lie below, in two dimensions at about a fifth. Right, deviation divided by the smooth bound against the size of f: near 1 for softplus and GELU at small sizes, falling beyond size 1; small for tanh and sigmoid at small sizes.
 #
 # Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$. Right: ratio of the deviation to the bound of I, Theorem D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
 # ```
@@ -586,14 +586,14 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_barrier_bound
 # :name: fig-barrier-bound
-# :alt: Left, barrier and bound against training steps for five scales of the fixed part. Barriers are negative at the start, rise and, except for the largest scale, fall again; they are smaller for larger scales. The bounds rise throughout and end above the level ln 10 except for the largest scales. Right, deviation of the hidden layer against the largest beta; all points lie below the line of the theorem, on both sides of beta equal to 1.
+# :alt: Left, barrier and bound against training steps for five scales of the fixed part. Barriers start at about 0 or below and rise; those of the smaller scales fall again, and they are smaller for larger scales. The bounds rise throughout and end above the level ln 10 except for the largest scales. Right, deviation of the hidden layer against the largest beta; all points lie below the line of the theorem, on both sides of beta equal to 1.
 #
 # Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of I, Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess. Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
 # checkpoints, with the bound of {prf:ref}`thm-chord` for the largest $\beta_i$ of the layer (profile {glue:text}`profile`).
 # ```
 #
 # The barrier never exceeds {glue:text}`largest_ratio:.2f` times the bound; at the end of training the median over pairs at $\lambda = \frac12$ is {glue:text}`median_ratio:.3f`. After {glue:text}`steps` steps the bound is above $\ln 10$, the loss of a uniform guess, for all pairs with $\sigma_F$ = {glue:text}`vacuous`: it is vacuous there. In the figure it grows with
-# training at every scale. The barriers, negative before training, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0. Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square. On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
+# training at every scale. The barriers, around 0 or negative before training, rise in the first steps; those of the smaller scales fall again, and that of $\sigma_F = 4$ stays near 0. Jensen's inequality is not to blame: $\mathbb E \lVert \xi_f \rVert$ is at least {glue:text}`jensen:.2f` of the root mean square. On the images the hidden layer deviates between about {glue:text}`data_gauss_low:.2f` and
 # {glue:text}`data_gauss_high:.2f` times as much as for Gaussian inputs of the same covariance. The largest $\beta_i$ of a layer
 # at the end is {glue:text}`beta_one:.2f` on average for $\sigma_F = 1$ and {glue:text}`beta_four:.2f` for $\sigma_F = 4$; I, Theorem 5.1 as printed needs it below 1, {prf:ref}`thm-chord` does not.
 #

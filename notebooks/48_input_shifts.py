@@ -79,7 +79,7 @@ from lmc_helpers.seeds import torch_generator
 # %% [markdown]
 # ## The idea
 #
-# Two inputs of a layer are the coordinates $x_a$ and $x_b$ of its data, in an orthonormal basis rows $U_a$ and $U_b$. If they nearly agree, their exchange changes nearly nothing. If they differ, every neuron whose fixed weights differ at $a$ and $b$ has to make up for it.
+# Two inputs of a layer are the coordinates $x_a$ and $x_b$ of its data, which are the rows $U_a$ and $U_b$ of an orthonormal basis. If they nearly agree, their exchange changes nearly nothing. If they differ, every neuron whose fixed weights differ at $a$ and $b$ has to make up for it.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, frames = figures.panels(2, height=3.4)

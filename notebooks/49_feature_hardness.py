@@ -199,7 +199,7 @@ claims.check("I8.homogeneous", ratios, rival=min(without_radius))
 # %% [markdown]
 # ## Weights that are chosen after the features
 #
-# In the printed order of quantifiers $\alpha$ and $W$ are chosen *before* $F$ is drawn, so that for other biases the theorem says nothing about trained weights; its proof works on one event for all $\alpha$, which I, Theorem C.9, in the order in which it is quoted, does not give. (For $b_\star = 0$ one event cannot serve all targets: for $w_\star = d^2 f_1$ the error is 0. So $w_\star$ is fixed before $F$.)
+# In the printed order of quantifiers $\alpha$ and $W$ are chosen *before* $F$ is drawn, so that for other biases the theorem says nothing about trained weights; its proof works on one event for all $\alpha$, which I, Theorem C.9, in the order in which it is quoted, does not give. (For $b_\star = 0$ one event cannot serve all targets: for $w_\star = d^2 f_1$ the error is 0 with $\alpha_1 = d^2$, which the condition on $\alpha$ allows for large $d$. So $w_\star$ is fixed before $F$.)
 # The statement that I, section 4.5 needs is true, for a target without bias and with all constants known:
 #
 # ```{prf:theorem} Weights that are chosen after the features

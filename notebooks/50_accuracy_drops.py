@@ -270,7 +270,7 @@ figures.numbers(
 )
 
 # %% [markdown]
-# Drops in percentage points when one factor (in the last row but one two) differs from the reference setting: means, and least and largest of single pairs.
+# Drops in percentage points when one factor (in the last row but one two, in the last several) differs from the reference setting: means, and least and largest of single pairs.
 #
 # | | $k = 2$ | $k = 8$ | $k = 32$ |
 # |---|---|---|---|
@@ -289,10 +289,12 @@ figures.numbers(
 # | five times the epochs | {glue:text}`row11_2` | {glue:text}`row11_8` | {glue:text}`row11_32` |
 # | 4 fixed, batch norm | {glue:text}`row12_2` | {glue:text}`row12_8` | {glue:text}`row12_32` |
 # | published setting, {glue:text}`steps` steps | {glue:text}`row13_2` | {glue:text}`row13_8` | {glue:text}`row13_32` |
-# The mean drops range from {glue:text}`few_2:.0f` to {glue:text}`most_2:.0f` points for $k = 2$, from {glue:text}`few_8:.0f` to {glue:text}`most_8:.0f` for $k = 8$ and from {glue:text}`few_32:.0f` to {glue:text}`most_32:.0f` for $k = 32$. The number of fixed entries, the separation and the structure of the classes move them most. The mean drop is larger for $k = 2$ than for $k = 8$ in {glue:text}`order` of {glue:text}`settings` settings: where the classes of $k = 2$ overlap much there is little accuracy to lose.
+#
+# The mean drops range from {glue:text}`few_2:.0f` to {glue:text}`most_2:.0f` points for $k = 2$, from {glue:text}`few_8:.0f` to {glue:text}`most_8:.0f` for $k = 8$ and from {glue:text}`few_32:.0f` to {glue:text}`most_32:.0f` for $k = 32$. The table shows which factors move them most at this length of training. The mean drop is larger for $k = 2$ than for $k = 8$ in {glue:text}`order` of {glue:text}`settings` settings: where the classes of $k = 2$ overlap much there is little accuracy to lose.
+#
 # ## What we found that the paper does not say
 #
-# - The drops depend on the number of fixed entries, on the separation and, at $k = 2$ most of all, on the structure of the classes as much as on $k$.
+# - The drops depend on settings that are not stated, among them the number of fixed entries, the separation and the structure of the classes, as much as on $k$.
 # - Where few entries are fixed, so that the drop is large at $\sigma_F = 1$ too, the fixed weights align the networks less.
 #
 # ## What it means for merging networks
@@ -320,7 +322,7 @@ figures.numbers(
 #
 # ```{admonition} Solution
 # :class: dropdown lmc-solution
-# The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$. The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$. So two classes with one mean leave at most 16 points above chance to lose.
+# The densities agree at $x^2 = \frac{2 s^2 \ln s}{s^2 - 1}$, for $s = 2$ at $\lvert x \rvert = 1.36$. The first class is the more likely inside, and the accuracy is $\frac12 P(\lvert N \rvert < 1.36) + \frac12 P(\lvert N \rvert > 0.68) \approx 0.66$ with a standard normal $N$. So these two classes leave at most 16 points above chance to lose.
 # ```
 # ```{admonition} Try it
 # :class: tip

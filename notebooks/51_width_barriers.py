@@ -769,7 +769,7 @@ figures.numbers(
 # ```
 # ```{admonition} Try it
 # :class: tip
-# Narrower networks, more pairs:
+# Fewer images, more pairs:
 #
 #     make chapter NAME=width_barriers ARGS="-p pairs 8 -p images 2000"
 # ```

@@ -314,7 +314,7 @@ claims.check(
 )
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value. Means over those that converged:
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. Means over those that converged:
 #
 # | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
 # | --- | --- | --- | --- | --- |
@@ -453,7 +453,7 @@ shown = [widths[k * (len(widths) - 1) // 3] for k in range(4)]
 def mean_of(values: list[float], digits: str = ".1e") -> str:
     """The mean as text, or a dash."""
     text = f"{np.mean(values):{digits}}" if len(values) else "–"
-    return text.removeprefix("-") if text == "-0.0" else text
+    return (text.removeprefix("-") if text == "-0.0" else text).replace("-", "−")
 
 
 def row(name: str, texts: dict[int, str]) -> dict[str, str]:

@@ -239,7 +239,7 @@ for words, other in (("as they are", b), ("matched", b.permuted(best))):
 # r = \frac{\mathcal L(I) - \mathcal L_r}{\mathcal L(P^*) - \mathcal L_r}
 # $$
 #
-# with $\mathcal L$ averaged over layers and pairs, 0 for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points. Errors are those of independent pairs, with Student's quantile.
+# with $\mathcal L$ averaged over layers and pairs, 0 for exchangeable neurons and 1 where $I$ is optimal; and the *drop*, the training accuracy of the ends less that half-way between them, in percentage points. Errors are those of independent pairs, with Student's quantile; numbers after ± on this page are half-widths of intervals at two-sided $10^{-3}$.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "What is counted"}
 TOP = f"W {max(sigmas):g}"  # the W-MLP with the largest σ_F
@@ -402,7 +402,7 @@ claims.check("I14.zero", **judged(lambda e: way(e, "W 0")), n=n_steps)
 # ## Lines between networks
 #
 # I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4). The paper finds unaligned linear mode connectivity for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
-# We call networks *connected* if the drop is at most 2 points, as many as {cite:t}`frankle2020` allow the test error to rise on the line, and a drop *high* if it is twice that, and twice the drop of W-MLPs with $\sigma_F = 1$; *reasonably low* is at most half of the drop of unaligned MLPs. (The script that draws I, Fig. 4a and 4c shows accuracies from 93 to 100.1 %, so that the paper's drops seem to be of a few points.) A drop may grow with training, so that a small one after fewer
+# We call networks *connected* if the drop is at most 2 points, as many as {cite:t}`frankle2020` allow the test error to rise on the line, and a drop *high* if it is twice that, and twice the drop of W-MLPs with $\sigma_F = 1$; *reasonably low* is at most half of the drop of unaligned MLPs. (The script that draws I, Fig. 4a and 4c shows accuracies from 93 to 100.1 %, so that a curve that falls lower would leave the frame.) A drop may grow with training, so that a small one after fewer
 # than the printed 100 epochs says little: what the paper states about barriers is judged at 100 epochs, and what is so at the sizes of the page is asked apart.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the accuracy along the line, unaligned and aligned"}
@@ -726,6 +726,7 @@ def change(key: str) -> str:
     found = first.found(key)
     value, error = over_clusters(found.drop("correlation") - found.drop())
     number = f"{value:+.1f} ± {3.29 * error:.1f} points"
+    number = number.replace("-", "−")
     clear = abs(value) > 3.29 * error
     return f"{number} ({'beyond' if clear else 'within'} the error)"
 
@@ -762,7 +763,7 @@ figures.numbers(
     harm_top=change(TOP),
     zero_layers=", ".join(
         f"{round(r, 2) + 0.0:+.2f} ± {3.29 * error:.2f}" for r, error in zero
-    ),
+    ).replace("-", "−"),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of networks"}

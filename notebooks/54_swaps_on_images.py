@@ -20,7 +20,7 @@
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: swap costs (I, (16); I, Figs. 12 and 16–19) and the coherence $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
 #
-# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. At the end of training coherence is as I, App. G.5 says: at the paper's sizes {claim}`I18.low` {claim}`I18.higher_w` {claim}`I18.higher_syre`, at those of this page {claim}`I18.any`. Whether it is there before training: about as large without fixed weights as with them {claim}`I18.start`, and high {claim}`I18.start_high`; whether training lowers it in MLPs and at $\sigma_F = 0$: {claim}`I18.lowered`.
+# **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. Whether coherence at the end of training is as I, App. G.5 says: low without effective symmetry breaking {claim}`I18.low`, lower in later layers {claim}`I18.later`, higher with large fixed weights {claim}`I18.higher_w` {claim}`I18.higher_syre`; at the sizes of this page {claim}`I18.any`. Whether it is there before training: about as large without fixed weights as with them {claim}`I18.start`, and high {claim}`I18.start_high`; whether training lowers it in MLPs and at $\sigma_F = 0$: {claim}`I18.lowered`.
 #
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
 # ```
@@ -140,7 +140,7 @@ figures.show("fig_swap_idea", swap_idea)
 #
 # ## The networks
 #
-# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have masks and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page. For ridge regression I, App. F.7
+# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have masks and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page; so are the numbers after ± in the text. For ridge regression I, App. F.7
 # trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images. {glue:text}`left_out`
 
 # %%
@@ -436,7 +436,7 @@ figures.show("fig_image_swaps", figure)
 # %% [markdown]
 # ```{glue:figure} fig_image_swaps
 # :name: fig-image-swaps
-# :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are larger by a factor of ten and more in signed square roots, all positive. Below, those of MLPs and of W-MLPs without fixed weights are small and positive, the others large.
+# :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are far larger and positive. Below, all are positive, those of networks with fixed weights the largest.
 #
 # I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
 # ```
@@ -803,7 +803,7 @@ claims.check("I18.dimension", **judged(relatively), n=n_pairs)
 def words(value: float, error: float) -> str:
     """A number with the half-width of its interval."""
     digits = 2 if error > 0.003 else 3
-    return f"{value:.{digits}f} ± {3.29 * error:.{digits}f}"
+    return f"{value:.{digits}f} ± {3.29 * error:.{digits}f}".replace("-", "−")
 
 
 def moved(key: str) -> str:
@@ -899,7 +899,7 @@ figures.numbers(
 #
 # - With $D = 1$ I, (16) is $2 \langle v_i - v_j, a_i - a_j \rangle$ ({prf:ref}`prop-one-metric`), a closed form for syre with $\varepsilon = 0$.
 # - With $D = 1$ and without biases the law of hidden representations before training does not depend on $\sigma_F$ ({prf:ref}`prop-norm-scale`). Whether W-MLPs and syre-MLPs start as coherent as MLPs: {claim}`I18.start`; whether all start high: {claim}`I18.start_high`; whether training lowers it without fixed weights: {claim}`I18.lowered`. Networks with large fixed weights stay near their random features, as I, section 4.5 expects; what is measured here is how near: training moves their weights by {glue:text}`moved_one` of their size for W-MLPs and {glue:text}`moved_syre` for syre-MLPs, against {glue:text}`moved_MLP` for MLPs.
-# - Where $\nu$ is higher, so is the dimension: of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
+# - Whether a higher $\nu$ is more than a higher dimension: {claim}`I18.dimension`. Of a factor {glue:text}`lead_nu_one` for W-MLPs and {glue:text}`lead_nu_syre` for syre-MLPs in $\nu$, {glue:text}`lead_relative_one` and {glue:text}`lead_relative_syre` are left relative to $k/d$.
 #
 # ## What it means for merging networks
 #

@@ -409,7 +409,7 @@ claims.check("I16.warm_up", gamma, n=1)
 # ## Heads
 #
 # I, App. G.4 fixes 8 entries in the linear maps of a transformer; we read: in each row. (Eight entries in a whole map would leave most hidden units interchangeable.) The authors warn that entrywise masks "may not fully eliminate head-level equivalences" and name $\mathrm{GL}_n$ symmetries as a possible reason for the barrier that remains at $\sigma_F = 1$. Which of them
-# are left can be settled. Permutations of heads are not:
+# are left can be settled. Permutations of heads are not, at the printed sizes ({claim}`I17.permutations`; in the small networks of the profile `smoke` a row has too few fixed entries for that):
 
 # %%
 transformer = VIT if at_print else small["ViT"]
@@ -655,7 +655,7 @@ figures.show("fig_cnn_lines", figure)
 # Z, Fig. 15 at the widths of this page: mean negative log-likelihood (NLL) over pairs (thick) and each pair (thin) on training images (profile {glue:text}`profile`).
 # ```
 #
-# Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that line are networks that have hardly left the guess themselves. Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left. REPAIR restores the variation, and by itself not the function. None of this is a
+# Half-way the NLL is {glue:text}`middle_loss` nats at the largest width, and that of a guess that ignores the image is $\ln 10 =$ {glue:text}`guess`; ends near that value are networks that have hardly left the guess themselves. Units of an average vary less than those of its ends; without norms this adds up over fifteen layers, until little of the image is left. REPAIR restores the variation, and by itself not the function. None of this is a
 # statement on Z, Fig. 15, whose widths, lengths of training and norms its caption and the text do not state.
 
 
@@ -977,7 +977,7 @@ figures.numbers(
 #
 # - In the published code the fixed entries of I, Table 3 are per *output* channel. In the words of the text, per input channel, most neurons of the first layer would have none. In both readings the masks break all permutations of channels ({claim}`I16.broken`, {claim}`I16.broken_inputs`).
 # - Zero masks leave the rescalings of all {glue:text}`rescalings` channels of matching points ({claim}`I16.rescaling`).
-# - Eight fixed entries a row break all permutations of heads, of hidden units and of the stream of a transformer, and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of a head, at any $\sigma_F$. In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
+# - Eight fixed entries in a row of 384 break all permutations of heads, of hidden units and of the stream of a transformer ({claim}`I17.permutations`), and leave three quarters of the dimensions of $\mathrm{GL}_{64}$ of queries and keys of a head ({claim}`I17.continuous`), at any $\sigma_F$. In the small transformer above the weights of attention moved by {glue:text}`distance` % along this family and the function not at all, while half-way between
 #   the outputs differ by {glue:text}`half_change` %. Whether training wanders along the family, and how much of the barrier of I, Fig. 20 it explains, is open; weight decay, which acts on $W$, prefers some members to others.
 #
 # ## What it means for merging networks

@@ -21,7 +21,7 @@
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their Algorithm 1, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. Matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights there is nothing left to gain {claim}`X3.fixed_weights`.
+# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. Matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```

@@ -19,7 +19,7 @@
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` reorder the neurons of one network; Brea et al. (P) {cite:p}`brea2019` look at networks in which two neurons coincide; Zhao et al. (G) {cite:p}`zhao2025` follow curves that symmetries draw, for ReLU those of rescaled neurons; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two neurons.
 #
-# **What we find.** Their quantities are one picture. The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's swap cost, with the other network as the fixed part, is Z's weight matching ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
+# **What we find.** Their quantities are one picture. The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's swap cost, with the other network as the fixed part, is the objective of weight matching, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
 # On networks trained on small digits, order makes {glue:text}`by_order` % of the barrier, scale {glue:text}`by_scale` %; the height of one merge is {glue:text}`merge_share` % of it.
 #
 # **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
@@ -327,14 +327,14 @@ right.text(6, closed - 0.035, "exact, $M = 2$")
 right.set(
     xlabel="teachers and students $M = m$",
     ylabel="loss / middle",
-    ylim=(0.6, 1.06),
+    ylim=(0.55, 1.06),
 )
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_exchange
 # :name: fig-one-exchange
-# :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, beginning just below one and falling slowly.
+# :alt: Left, contours of the barrier of an exchange over the norms of the two neurons, with dotted corners of the square of the smaller norm next to them. Right, the ratio of the lowest merge to the middle of the line against the number of teachers, falling from just below one to about 0.6.
 #
 # Left: the barrier of an exchange of two neurons of different types ({prf:ref}`thm-middle`), in units of the loss of one teacher neuron; dotted, the loss of deleting the smaller one. Right: for $m = M$, the point that descent finds below the middle among students of which two coincide, relative to the middle (profile {glue:text}`profile`).
 # ```
@@ -420,7 +420,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 #
 # ```{prf:theorem} One number
 # :label: thm-number
-# 1. *I and Z.* With $F = a$ the cheapest reassignment of $b$ is weight matching to $a$, and $\Delta_{ij}$ is what an exchange adds to $\lVert a - b \rVert^2$.
+# 1. *I and weight matching.* With $F = a$ the cheapest reassignment of $b$ is weight matching to $a$, and $\Delta_{ij}$ is what an exchange adds to $\lVert a - b \rVert^2$.
 # 2. *I and P.* With $F = b$, $\Delta_{ij} = \lVert b - Tb \rVert^2 = 4 \delta_{ij}^2$, where $\delta_{ij}$ is the distance from $b$ to the networks with $b_i = b_j$.
 # 3. *The penalty in the middle* is $\lVert \bar b - F \rVert^2 = \lVert b - F \rVert^2 + \frac12 \Delta_{ij} - \delta_{ij}^2$ for every $F$.
 # 4. *When fixed weights decide.* If $a = F + \alpha$ and $b = F + \beta$ share $F$, weight matching gains nothing by exchanging $i$ and $j$ as soon as
@@ -435,7 +435,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # $\Delta_{ij} + 2 \langle b_i - b_j, \alpha_i - \alpha_j \rangle$; apply Cauchy and Schwarz.
 # ```
 #
-# So the three papers measure one quadratic form. Z makes it small over all orders, P asks how far the mirror is, and I asks for fixed weights that make it large, so that a neuron has a place of its own in every run. What the *loss* does between is another matter; this is what the rest of the chapter measures.
+# So three questions meet in one quadratic form. Weight matching makes it small over all orders, P asks how far the mirror is, and I asks for fixed weights that make it large, so that a neuron has a place of its own in every run. What the *loss* does between is another matter; this is what the rest of the chapter measures.
 #
 # ## Scale has a normal form
 #
@@ -454,7 +454,7 @@ claims.check("X1.zero", wrong, n=len(needed), rival=sum(left_over))
 # order, and weight matching brings their distance to 0.
 # ```
 #
-# *2* joins G and I: the penalty that gives I's costs their meaning also takes away the freedom from which G's high barriers come. (Rows with fixed parts are not balanced by it.) *3* is G's (14) for $k = 1$: a barrier without bound needs neurons of very different scale.
+# *2* joins G and I: the penalty that gives I's costs their meaning also takes away the freedom from which G's high barriers come. (Rows with fixed parts are not balanced by it.) *3* is G's (15) for $k = 1$: a barrier without bound needs neurons of very different scale.
 
 # %%
 INPUTS = 65  # 64 pixels and a 1
@@ -756,12 +756,12 @@ figures.show("fig_pairs", figure)
 # %% [markdown]
 # ```{glue:figure} fig_pairs
 # :name: fig-pairs
-# :alt: Left, the mean barrier between a network and its reordered copy grows with the number of neurons out of place and crosses the line of matched pairs at few neurons; the direct barrier between two networks is near its upper end, and the cheapest merge near zero. Right, mean barriers against the steps of the descent: the direct barrier falls, and the matched and the balanced-and-matched barriers lie apart at first and coincide at the end.
+# :alt: Left, the mean barrier between a network and its reordered copy grows with the number of neurons out of place and crosses the line of matched pairs at few neurons; the direct barrier between two networks is near its upper end, and the cheapest merge near zero. Right, mean barriers against the steps of the descent: direct, matched, and balanced and matched.
 #
 # Left: barrier between a network and its copy with $k$ neurons out of place, and between the two networks of a pair. Right: the same pairs after descents of three lengths. Bars are ±3.29 standard errors over {glue:text}`pairs` pairs, profile {glue:text}`profile`.
 # ```
 #
-# Two networks as they come are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is. The best order leaves {glue:text}`left` % of the barrier, as much as {glue:text}`as_many` neurons out of place. Scale adds {glue:text}`early_scale` % to the matched barrier after {glue:text}`early` steps and
+# Two networks as they come are {glue:text}`order_ratio` times as far apart as a network and itself in a random order ({claim}`X1.digits_order`): to the line, that is nearly all the difference there is. The best order leaves {glue:text}`left` % of the barrier, about as much as {glue:text}`as_many` neurons out of place. Scale adds {glue:text}`early_scale` % to the matched barrier after {glue:text}`early` steps and
 # {glue:text}`late_scale` % after {glue:text}`late`. The cheapest merge is {glue:text}`merge_share` % as high as the barrier: in {glue:text}`idle` % of the networks the penalty has left a neuron that does next to nothing, and such a neuron is a free place.
 #
 # Is a merge of *any* two neurons cheap? For two random ones: the middle of their exchange, and the point below it that descent finds with the two held equal, in the loss with its penalty; against the network itself after as long a second descent.
@@ -895,7 +895,8 @@ figures.show("fig_fixed", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 def percent(value):
     """A share in per cent, with one digit below ten."""
-    return f"{100 * value:.0f}" if abs(value) >= 0.095 else f"{100 * value:.1f}"
+    digits = 0 if abs(value) >= 0.095 else 1
+    return f"{round(100 * value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def added(stage):
@@ -938,7 +939,7 @@ figures.numbers(
     merge_share=percent(merge[0]),
     order_ratio=f"{order[0]:.2f}",
     left=percent(permutation[0]),
-    as_many=int(np.searchsorted(heights, left_over_mean)) + 1,
+    as_many=int(np.abs(heights - left_over_mean).argmin()) + 2,
     early=STAGES[0],
     late=steps,
     early_scale=added(STAGES[0]),
@@ -975,7 +976,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Averaging is asking for a straight line, and straight lines are dear: nearly all of the direct barrier on this page is paid for neurons that meet strangers. Naming them alike, by a matcher or by fixed weights, removes most of it; balance first, for scale costs nothing to remove. If a path is enough, no matching is needed: merge two neurons, rearrange at equal loss, and part them again.
+# Averaging is asking for a straight line, and straight lines are dear: nearly all of the direct barrier on this page is paid for neurons that meet strangers. Naming them alike, by a matcher ({claim}`X1.digits_permutation`) or by fixed weights ({claim}`X1.fixed_direct`), removes much of it; balance first, for scale costs nothing to remove. If a path is enough, no matching is needed: merge two neurons, rearrange at equal loss, and part them again.
 # The price of fixed weights is in the loss of the networks themselves, {glue:text}`own_fixed` against {glue:text}`own_free` here.
 #
 # **Read on.** [](56_matchers.ipynb) has more matchers and larger networks; [](52_permutation_saddles_on_mnist.ipynb) follows P's merges to convergence; [](53_asymmetric_mlps.ipynb) does I's experiment at more scales of the fixed weights.

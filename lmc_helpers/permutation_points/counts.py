@@ -126,7 +126,7 @@ def count_ratio_bound(K: int, n: int) -> Fraction:
 def growth_constant(K: int) -> Fraction:
     """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
 
-    Corrects Lemma 1, which prints the constant with a further factor e^(−K) (eq. (9)).
+    The proof of Lemma 1 (appendix B, eq. (9)) ends with a further factor e^(−K); the lemma itself names no constant.
 
     Parameters
     ----------
