@@ -106,8 +106,7 @@ def over_outputs(w_pair, teacher_a):
     """Least loss at the input weights (..., 2), and the larger output weight."""
     goal = (samples * torch.tensor([0.5, 3.0])).tanh() @ teacher_a[:, None]
     hidden = (samples * w_pair[..., None, :]).tanh()  # (..., T, 2)
-    goal = goal.expand(*hidden.shape[:-1], 1)
-    outer = torch.linalg.lstsq(hidden, goal).solution  # a_0, a_1
+    outer = torch.linalg.pinv(hidden) @ goal  # a_0, a_1
     error = (hidden @ outer - goal).square().sum(dim=(-2, -1))
     return error, outer.abs().amax(dim=(-2, -1))
 
@@ -115,16 +114,15 @@ def over_outputs(w_pair, teacher_a):
 idea, (plane, sizes) = figures.panels(2, height=4.3)
 ticks = torch.linspace(-0.5, 4.0, 110, dtype=torch.float64)
 widths = torch.logspace(0, -3, 90, dtype=torch.float64)
+nearby = torch.linspace(-1, 1, 301, dtype=torch.float64)
 mesh = torch.stack(torch.meshgrid(ticks + 1e-3, ticks, indexing="xy"), dim=-1)
-kinds_shown = {1: ("blue", "permutation point"), -1: ("red", "derivative neuron")}
-for sign, (ink, goes_to) in kinds_shown.items():
-    ink = f"book:{ink}"
+for sign, goes_to in ((1, "permutation point"), (-1, "derivative neuron")):
+    ink = "book:blue" if sign == 1 else "book:red"
     teacher_a = torch.tensor([1.0, sign], dtype=torch.float64)
     centre, track, heavier = 1.75, [], []
     for width in 2.5 * widths:
         for reach in (0.15, 1e-3, 1e-5):  # finer and finer
-            nearby = reach * torch.linspace(-1, 1, 301, dtype=torch.float64)
-            means = centre + nearby
+            means = centre + reach * nearby
             pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
             low, larger_a = over_outputs(pairs_w, teacher_a)
             centre = means[low.argmin()]
