@@ -457,8 +457,13 @@ claims.check("Z5.teacher_block", L3)
 #
 # The last bracket is negative as soon as $M > \pi/\sqrt2 \approx 2.2$ and $\gamma$ is close to 1: a
 # negative upper bound of a square. With both slips mended the bracket is
-# $2 M^2 \gamma \kappa(1) - \sqrt2 M^2 \kappa(0)$, positive for $\gamma > 1/(\sqrt2\, \pi) \approx 0.23$. With a mean $\gamma$ the terms of two matched rows exceed the printed ones by
-# $(\kappa(1) - \kappa(0)) \sum_j (\gamma_j - \gamma)^2 \le M(M - 1)(1 - \gamma)^2 (\kappa(1) - \kappa(0))$, $\gamma_j$ the matched mass of type $j$, which is of second order: the bound stays $O(1 - \gamma)$ as claimed.
+# $2 M^2 \gamma \kappa(1) - \sqrt2 M^2 \kappa(0)$, positive for $\gamma > 1/(\sqrt2\, \pi) \approx 0.23$. If the matched masses $\gamma_j$ of the types differ and $\gamma$ is their mean, the terms of two matched rows exceed the printed ones by
+#
+# $$
+# (\kappa(1) - \kappa(0)) \sum_j (\gamma_j - \gamma)^2 \le (\kappa(1) - \kappa(0))\, M(M - 1)(1 - \gamma)^2 ,
+# $$
+#
+# which is of second order: the bound stays $O(1 - \gamma)$ as claimed.
 # But {prf:ref}`prop-mass` gives more, and without (Z 10):
 #
 # ```{prf:corollary} A quadratic bound; corrects Z, A.2
