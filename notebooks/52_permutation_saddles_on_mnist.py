@@ -452,8 +452,7 @@ shown = [widths[k * (len(widths) - 1) // 3] for k in range(4)]
 
 def mean_of(values: list[float], digits: str = ".1e") -> str:
     """The mean as text, or a dash."""
-    text = f"{np.mean(values):{digits}}" if len(values) else "–"
-    return (text.removeprefix("-") if text == "-0.0" else text).replace("-", "−")
+    return f"{np.mean(values):{digits}}" if len(values) else "–"
 
 
 def row(name: str, texts: dict[int, str]) -> dict[str, str]:

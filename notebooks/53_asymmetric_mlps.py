@@ -726,7 +726,6 @@ def change(key: str) -> str:
     found = first.found(key)
     value, error = over_clusters(found.drop("correlation") - found.drop())
     number = f"{value:+.1f} ± {3.29 * error:.1f} points"
-    number = number.replace("-", "−")
     clear = abs(value) > 3.29 * error
     return f"{number} ({'beyond' if clear else 'within'} the error)"
 
@@ -761,9 +760,7 @@ figures.numbers(
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
     harm_one=change("W 1"),
     harm_top=change(TOP),
-    zero_layers=", ".join(
-        f"{round(r, 2) + 0.0:+.2f} ± {3.29 * error:.2f}" for r, error in zero
-    ).replace("-", "−"),
+    zero_layers=", ".join(f"{r:+.2f} ± {3.29 * error:.2f}" for r, error in zero),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of networks"}

@@ -803,7 +803,7 @@ claims.check("I18.dimension", **judged(relatively), n=n_pairs)
 def words(value: float, error: float) -> str:
     """A number with the half-width of its interval."""
     digits = 2 if error > 0.003 else 3
-    return f"{value:.{digits}f} ± {3.29 * error:.{digits}f}".replace("-", "−")
+    return f"{value:.{digits}f} ± {3.29 * error:.{digits}f}"
 
 
 def moved(key: str) -> str:

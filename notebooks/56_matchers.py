@@ -729,11 +729,6 @@ claims.check("X3.zero_weights", **sparse)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-def times(value, stderr):
-    """A measurement and its standard error as text."""
-    return with_error(value, stderr).replace("-", "−")
-
-
 def most(kind):
     """Who wins most often, and how often, as text."""
     number = max(won[kind].values())
@@ -756,11 +751,11 @@ quantities = {
 }
 figures.numbers(
     **{
-        k: times(q["value"], q["stderr"] / widening(pairs))
+        k: with_error(q["value"], q["stderr"] / widening(pairs))
         for k, q in quantities.items()
     },
-    optimum=times(*over(known, "weights", BEST)),
-    blind=times(*over(known, "activations", "weights")),
+    optimum=with_error(*over(known, "weights", BEST)),
+    blind=with_error(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
 

@@ -895,8 +895,7 @@ figures.show("fig_fixed", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 def percent(value):
     """A share in per cent, with one digit below ten."""
-    digits = 0 if abs(value) >= 0.095 else 1
-    return f"{round(100 * value, digits) + 0.0:.{digits}f}".replace("-", "−")
+    return f"{100 * value:.0f}" if abs(value) >= 0.095 else f"{100 * value:.1f}"
 
 
 def added(stage):

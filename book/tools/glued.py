@@ -1,6 +1,6 @@
-"""What executed chapters glued into their text, and how pages write its numbers: powers of ten in signs.
+"""What executed chapters glued into their text, and how pages write its numbers: powers of ten and minus in signs.
 
-Notebooks store text as ``1e-08``, which a page shows as 10⁻⁸.
+Notebooks store text as ``-1e-08``, which a page shows as −10⁻⁸.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from decimal import Decimal
 from lmc_helpers.claims.numerals import power
 
 NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d(?:\.\d+)?|\(.+?\))e(?P<exponent>[+-]\d+)(?![\w.])")
+MINUS = re.compile(r"(?<![\w.)⁻-])-(?=(?P<digits>\d[\d.]*))")  # not a hyphen, as in 784-64-10
 DECIMAL = range(-3, 6)  # exponents of numbers that are written without a power of ten
 
 
@@ -22,6 +23,8 @@ def signs(text: str) -> str:
     --------
     >>> signs("between 1e-08 and 2.5e+10"), signs("(2.00 ± 0.03)e-07"), signs("'3e-02', 4e+05")
     ('between 10⁻⁸ and 2.5·10¹⁰', '(2.00 ± 0.03)·10⁻⁷', "'0.03', 400000")
+    >>> signs("-1.5 ± 0.2"), signs("-2e-09 to -0.0"), signs("784-64-10")
+    ('−1.5 ± 0.2', '−2·10⁻⁹ to 0.0', '784-64-10')
     """
 
     def written(found: re.Match) -> str:
@@ -30,7 +33,10 @@ def signs(text: str) -> str:
             return f"{Decimal(found[0]):f}"
         return power(exponent) if digits == "1" else f"{digits}·{power(exponent)}"
 
-    return NUMBER.sub(written, text)
+    def signed(found: re.Match) -> str:
+        return "−" if found["digits"].strip("0.") else ""  # a zero has no sign
+
+    return MINUS.sub(signed, NUMBER.sub(written, text))
 
 
 def outputs(notebook: dict) -> Iterator[tuple[str, dict, str]]:
@@ -42,14 +48,6 @@ def outputs(notebook: dict) -> Iterator[tuple[str, dict, str]]:
             mime = next((mime for mime in data if mime.endswith("text/plain")), None)
             if name and mime and not any("image/" in other for other in data):
                 yield name, data, mime
-
-
-def write_signs(notebook: dict) -> None:
-    """Write the numbers in texts that a notebook glued as pages show them; numbers themselves are formatted there."""
-    for _, data, mime in outputs(notebook):
-        text = "".join(data[mime])
-        if text.startswith(("'", '"')):
-            data[mime] = signs(text)
 
 
 def values(notebook: dict) -> dict[str, str]:

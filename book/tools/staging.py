@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from book.tools import glued, moving, places
+from book.tools import moving, places
 from book.tools.records import pictures
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
@@ -173,7 +173,6 @@ def stage(notebook: dict, phone: Path, shown: Shown) -> dict:
     fold_parameters(notebook)
     label_folds(notebook)
     moving.describe(notebook)
-    glued.write_signs(notebook)
     phone.mkdir(parents=True, exist_ok=True)
     for name, picture in take_phone_pictures(notebook).items():
         (phone / name).write_bytes(picture)

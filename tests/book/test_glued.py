@@ -1,6 +1,7 @@
 """Numbers that chapters glue into their text, as pages write them."""
 
 import copy
+import re
 from decimal import Decimal
 
 import pytest
@@ -8,6 +9,7 @@ from oracles.notebooks import gluing
 
 from book.tools import glued
 
+GIVEN = re.compile(r'class="pasted-text">([^<]*)<')
 RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
 
 
@@ -32,12 +34,13 @@ def test_a_number_keeps_its_value(digits, exponent):
     written = f"{digits}e{exponent:+03d}"
     shown = glued.signs(written)
     assert "e" not in shown and read(shown) == Decimal(written)
-    assert glued.signs(f"-{written}") == f"-{shown}"
+    assert glued.signs(f"-{written}") == f"−{shown}"
     assert glued.signs(f"from {written} to ({written}).") == f"from {shown} to ({shown})."
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02"]
+    "text",
+    ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02", "784-64", "W-1"],
 )
 def test_other_words_stay(text):
     assert glued.signs(text) == text
@@ -48,7 +51,16 @@ def test_what_a_page_shows_of_a_notebook():
     before = copy.deepcopy(stored)
     shown = {"hours": "12", "tolerance": "10⁻⁸", "price": "3 s", "slope": "4.5·10⁻⁶"}
     assert glued.values(stored) == shown and stored == before
-    glued.write_signs(stored)
-    assert glued.values(stored) == shown
-    assert stored["cells"][0]["outputs"][-3:] == before["cells"][0]["outputs"][-3:]
-    assert stored["cells"][0]["outputs"][1]["data"] == {"application/papermill.record/text/plain": "'10⁻⁸'"}
+
+
+@pytest.mark.parametrize(("text", "shown"), [("-7", "−7"), ("-1 to -0", "−1 to 0"), ("(-0.00 ± 2)", "(0.00 ± 2)")])
+def test_a_minus_is_no_hyphen_and_a_zero_has_no_sign(text, shown):
+    assert glued.signs(text) == shown
+
+
+def test_pages_show_what_cells_gave_in_signs(html):
+    """Texts that cells wrote, and numbers that the page formatted."""
+    pages = (html / "book" / "executed").glob("*.html")
+    given = [text for page in pages for text in GIVEN.findall(page.read_text(encoding="utf-8"))]
+    assert any("−" in text for text in given) and any("10⁻" in text for text in given)
+    assert [text for text in given if re.search(r"(?<![\w.])-\d|\de-?\d", text)] == []
