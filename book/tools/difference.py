@@ -24,17 +24,17 @@ class Difference:
     ----------
     part : Part
         the ledger's.
-    chapter, setting : str
-        where it was measured.
     own, there : Measured
         what the two runs found.
+    chapter, setting : str
+        where it was measured, where that is to be told.
     """
 
     part: Part
-    chapter: str
-    setting: str
     own: Measured
     there: Measured
+    chapter: str = ""
+    setting: str = ""
 
     @property
     def size(self) -> float:

@@ -40,7 +40,7 @@ def differences(content: dict[str, Chapter]) -> list[Difference]:
         for id, runs in entry.parts.items():
             if id in parts:
                 pairs = zip(names, runs, strict=True)
-                found += [Difference(parts[id], chapter, name[1:], runs[own], run) for name, run in pairs if name]
+                found += [Difference(parts[id], runs[own], run, chapter, name[1:]) for name, run in pairs if name]
     return found
 
 

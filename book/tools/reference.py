@@ -87,7 +87,7 @@ def disagreements(before: list[nbformat.NotebookNode], now: list[nbformat.Notebo
         said += [f"{part}: {a!r}, in the reference {b!r}" for a, b in _unlike(words, stored)]
         own, there = (Measured(**{name: box.metadata[claims.MIME][name] for name in MEASURED}) for box in pair)
         said += [f"{part}: n = {there.n}, in the reference {own.n}"] * (own.n != there.n)
-        complaints = Difference(claims.part(part), "", "", own, there).complaints("in the reference")
+        complaints = Difference(claims.part(part), own, there).complaints("in the reference")
         said += [f"{part}: {complaint}" for complaint in complaints]
     return said
 

@@ -132,7 +132,7 @@ def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
         SimpleNamespace(value=v, low=v - 3.2905267314919255 * s, high=v + 3.2905267314919255 * s, verdict="holds")
         for v, s in (own, there)
     ]
-    return Difference(part, "01_x", "y", *runs)
+    return Difference(part, *runs)
 
 
 def test_the_size_of_a_difference():
