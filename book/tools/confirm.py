@@ -17,7 +17,6 @@ if __name__ == "__main__":  # before what takes a while to import
     stopping.watch()
 
 import argparse
-import hashlib
 import io
 import json
 import os
@@ -29,36 +28,12 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from book.tools import chapters, headers, records, sources, stopping, whole
+from book.tools import chapters, records, sources, stopping, whole
 from book.tools.chapters import ROOT, BuildError, find
 from book.tools.history import git, lost
 from lmc_helpers import claims
 
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
-
-
-def seed(commit: str, chapter: str) -> int:
-    """The seed of a chapter, from the id of a commit.
-
-    Examples
-    --------
-    >>> seed("825a4ae" + 33 * "0", "12_overlap_theorem")
-    1
-    """
-    return int.from_bytes(hashlib.sha256(f"{commit}:{chapter}".encode()).digest()[:4]) % (2**32 - 1)
-
-
-def parameters(chapter: str, variant: str) -> dict[str, int]:
-    """The parameters that a variant (``book/tools/variants.py``) sets: a seed, if it comes from a commit.
-
-    It is that of the chapter whose networks these are.
-    """
-    return {"seed": seed(variant, headers.networks_of(chapter))} if variant and not variant.startswith("@") else {}
-
-
-def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:
-    """What an executed chapter says of a variant: the commit of its seed or its setting, and the digest of its code."""
-    return {"seeds": variant, "code": sources.Sources().code(chapter, profile)}
 
 
 def clean_commit(criteria: str | None, wanted: list[str], profile: str) -> str:
@@ -91,20 +66,13 @@ def clean_commit(criteria: str | None, wanted: list[str], profile: str) -> str:
     return commit
 
 
-def is_current(record: dict, known: sources.Sources) -> bool:
-    """Whether a record was judged by the criteria, and computed by the code, that stand here now."""
-    try:
-        now = known.confirmed(record["chapter"], record["profile"])
-    except (FileNotFoundError, KeyError, BuildError):
-        return False
-    return record.get("code") == now["code"] and record.get("criteria") == now.get(record["part"])
-
-
 def missing(profile: str, wanted: list[str]) -> list[str]:
     """The chapters, of those wanted, that have a part without an up-to-date record whose seeds can be checked."""
     known, stored = sources.Sources(), records.recorded(profile)
     gone = lost(record["seeds"] for record in stored.values())
-    current = {part for part, record in stored.items() if is_current(record, known) and record["seeds"] not in gone}
+    current = {
+        part for part, record in stored.items() if records.is_current(record, known) and record["seeds"] not in gone
+    }
     return [chapter for chapter in wanted if set(known.chapter(chapter).checks) - current]
 
 
@@ -117,7 +85,7 @@ def store(profile: str) -> Path:
     known, found = sources.Sources(), records.recorded(profile)
     for path in sorted((ROOT / "build" / "executed").glob(f"{profile}-*/*.ipynb"), key=lambda p: p.stat().st_mtime):
         here = records.records(path)
-        fresh = [record for record in here if is_current(record, known)]
+        fresh = [record for record in here if records.is_current(record, known)]
         if not fresh:
             continue
         if any(record["commit"].endswith("+") or record["commit"] == "unknown" for record in fresh):

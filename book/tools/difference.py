@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 from book.tools import variants
 from book.tools.spread import at_odds
-from book.tools.sweep_records import Measured
+from book.tools.sweep_records import Chapter, Measured
+from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.judge import Z_TWO_SIDED
+
+AS_BUILT = ""  # the variant that the others are compared with
 
 
 @dataclass(frozen=True)
@@ -82,3 +85,19 @@ class Difference:
                 f" ({unit}; {self.allowed:g} allowed)"
             )
         return said
+
+
+def differences(content: dict[str, Chapter]) -> list[Difference]:
+    """Every part in every setting that a record holds and the ledger has."""
+    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+    found: list[Difference] = []
+    for chapter, entry in sorted(content.items()):
+        names = [run.variant for run in entry.runs]
+        if AS_BUILT not in names:
+            continue
+        own = names.index(AS_BUILT)
+        for id, runs in entry.parts.items():
+            if id in parts:
+                pairs = zip(names, runs, strict=True)
+                found += [Difference(parts[id], runs[own], run, chapter, name[1:]) for name, run in pairs if name]
+    return found

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from book.tools import confirm, sources
+from book.tools import records, sources
 from book.tools.chapters import NOTEBOOKS, chapters
 from book.tools.records import Run, recorded
 from lmc_helpers import claims
@@ -153,5 +153,5 @@ def of(run: Run) -> Findings:
     known, ledger = sources.Sources(), claims.ledger()
     parts = {id for claim in ledger.values() for id in claim.parts}
     measured = {id: record for id, record in recorded().items() if id in parts and record["value"] is not None}
-    there = {id: record for id, record in measured.items() if confirm.is_current(record, known)}
+    there = {id: record for id, record in measured.items() if records.is_current(record, known)}
     return Findings(ledger, run.records, there, checked_in(known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from book.tools import board, errata, findings, papers, places, reports
+from book.tools import board, errata, findings, papers, places, report
 from book.tools.findings import Findings
 from lmc_helpers import claims
 from lmc_helpers.claims import numerals, words
@@ -101,6 +101,6 @@ def pages(known: dict, render: Callable[[str, dict], str]) -> dict[str, str]:
     for letter, paper in known["read"].items():
         here = known | {"letter": letter, "paper": paper}
         texts[f"errata/{letter}.md"] = render("erratum.md", here | {"errata": known["errata"][letter]})
-        report = reports.content(known["findings"], letter, profile)
-        texts[f"reports/{letter}.md"] = render("report.md", here | {"report": report})
+        said = report.content(known["findings"], letter, profile)
+        texts[f"reports/{letter}.md"] = render("report.md", here | {"report": said})
     return texts

@@ -15,7 +15,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 from book.tools import chapters as names
-from book.tools import confirm, headers, profiles, sources, staging, variants
+from book.tools import headers, literals, profiles, sources, variants
 from book.tools.chapters import ROOT, BuildError
 from book.tools.jobs import Job, Run, as_job
 
@@ -38,8 +38,8 @@ def parameters(chapter: str, profile: str, seeds: str = "") -> dict:
     cells = ("\n" + _text(chapter)).split("\n# %%")[1:]
     tags = ((re.search(r"tags=(\[.*?\])", cell.partition("\n")[0]), cell) for cell in cells)
     own = (cell.partition("\n")[2] for found, cell in tags if found and "parameters" in json.loads(found[1]))
-    known = staging.values(next(own, "")) | profiles.parameters(chapter, profile)
-    return known | confirm.parameters(chapter, seeds)
+    known = literals.values(next(own, "")) | profiles.parameters(chapter, profile)
+    return known | variants.parameters(chapter, seeds)
 
 
 def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:

@@ -1,13 +1,28 @@
-"""Parameters of a chapter from the command line: names and words become values that the chapter knows and allows."""
+"""Parameters as literals: what a cell of parameters sets, and what a command line gives and the chapter must allow."""
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from book.tools import cells
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.yaml_files import parsed
+
+
+def values(source: str) -> dict[str, object]:
+    """The names that a cell of parameters sets, each with its value, or with its text where that is no literal."""
+    found: dict[str, object] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            try:
+                read: object = ast.literal_eval(node.value)
+            except ValueError:
+                read = ast.unparse(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id: read for target in targets if isinstance(target, ast.Name)}
+    return found
 
 
 def literal(name: str, text: str) -> Any:

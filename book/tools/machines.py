@@ -21,27 +21,8 @@ import sys
 
 from book.tools import build, chapters, confirm, options, sources, stopping, variants
 from book.tools.chapters import ROOT, BuildError
-from book.tools.difference import Difference
+from book.tools.difference import AS_BUILT, differences
 from book.tools.sweep_records import Chapter, Record, gathered, together
-from lmc_helpers import claims
-
-AS_BUILT = ""
-
-
-def differences(content: dict[str, Chapter]) -> list[Difference]:
-    """Every part in every setting that a record holds and the ledger has."""
-    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
-    found = []
-    for chapter, entry in sorted(content.items()):
-        names = [run.variant for run in entry.runs]
-        if AS_BUILT not in names:
-            continue
-        own = names.index(AS_BUILT)
-        for id, runs in entry.parts.items():
-            if id in parts:
-                pairs = zip(names, runs, strict=True)
-                found += [Difference(parts[id], runs[own], run, chapter, name[1:]) for name, run in pairs if name]
-    return found
 
 
 def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[Record, dict[str, Chapter]]:

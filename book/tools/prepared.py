@@ -13,6 +13,9 @@ import traceback
 from importlib.metadata import EntryPoint
 from typing import Any, cast
 
+#: What says how many threads one operation of a chapter takes.
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
 
 class Prepared:
     """A forked process that waits to become a kernel; it looks like a ``subprocess.Popen`` to those who manage it."""

@@ -130,3 +130,12 @@ def pictures(notebook: dict) -> dict[str, bytes]:
             if name and image:
                 found[name] = base64.b64decode("".join(image))
     return found
+
+
+def is_current(record: dict, known: sources.Sources) -> bool:
+    """Whether a record was judged by the criteria, and computed by the code, that stand here now."""
+    try:
+        now = known.confirmed(record["chapter"], record["profile"])
+    except (FileNotFoundError, KeyError, BuildError):
+        return False
+    return record.get("code") == now["code"] and record.get("criteria") == now.get(record["part"])

@@ -24,9 +24,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from book.tools import chapters as names
-from book.tools import listing, prices, stopping, workers
+from book.tools import listing, prices, stopping
 from book.tools.chapters import ROOT, BuildError
-from book.tools.execute import commit, say
+from book.tools.execution import commit, say
+from book.tools.prepared import THREADS
 
 
 @contextlib.contextmanager
@@ -61,7 +62,7 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
     BuildError
         if the chapter has no such run, or the training fails or writes no file.
     """
-    for name in workers.THREADS:  # before torch is imported, which a list that has to be made does
+    for name in THREADS:  # before torch is imported, which a list that has to be made does
         os.environ[name] = "1"
     listed = {key: job for key, job in listing.jobs(profile, seeds).items() if chapter in job.chapters}
     if digest not in listed:

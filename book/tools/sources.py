@@ -17,7 +17,8 @@ from lmc_helpers import claims
 from lmc_helpers.claims.intervals import cut
 from lmc_helpers.claims.yaml_files import load
 
-RUNNER = ("execute.py", "kernels.py", "prepared.py", "workers.py")  # what an executed notebook's outputs may depend on
+#: What an executed notebook's outputs may depend on.
+RUNNER = ("execution.py", "kernels.py", "prepared.py", "workers.py")
 RULE = (__file__, computing.__file__, guards.__file__)  # what says how a file is reduced to what computes
 #: Names of files and folders that are no sources, whatever git says: hidden ones, caches, editors' leftovers.
 NO_SOURCES = (

@@ -10,13 +10,13 @@ is called; ``sphinx_phone`` finds it by that name.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from book.tools import moving, places
+from book.tools.literals import values
 from book.tools.records import pictures
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
@@ -28,20 +28,6 @@ LABEL = "Parameters of this run"
 BOOK = ".."  # the folder of the book's pages, from those of its chapters
 THEOREM = re.compile(r"^# ```+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
 PROMPTS = ("code_prompt_show", "code_prompt_hide")
-
-
-def values(source: str) -> dict[str, object]:
-    """The names that a cell of parameters sets, each with its value, or with its text where that is no literal."""
-    found: dict[str, object] = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            try:
-                read: object = ast.literal_eval(node.value)
-            except ValueError:
-                read = ast.unparse(node.value)
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {target.id: read for target in targets if isinstance(target, ast.Name)}
-    return found
 
 
 def _tags(cell: dict) -> list[str]:

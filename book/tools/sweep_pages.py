@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from book.tools import machines, records, sources, variants
+from book.tools import difference, records, sources, variants
 from book.tools.spread import ERROR, EXACT, INTERVAL, LEDGER, PROFILE, SAMPLES, Spread
 from book.tools.sweep_findings import counted, findings, spreads
 from book.tools.sweep_records import KINDS, Chapter, Record
@@ -141,7 +141,7 @@ def _sweep(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
 
 def table(found: dict[str, Chapter]) -> list[dict]:
     """For each setting: the parts compared, those decided otherwise or beyond tolerance, the largest differences."""
-    every, rows = machines.differences(found), []
+    every, rows = difference.differences(found), []
     for name in dict.fromkeys(one.setting for one in every):
         here = [one for one in every if one.setting == name]
         row: dict = {"says": name, "parts": len(here)}

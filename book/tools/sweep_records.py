@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from book.tools import records, sources, whole
+from book.tools import records, sources, variants, whole
 from book.tools.chapters import ROOT, BuildError
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import explained
@@ -117,8 +117,6 @@ def _lines(value: object, depth: int = 0) -> str:
 
 def executed(profile: str, variant: str, chapter: str) -> Path:
     """Where a chapter that ran as a variant lies."""
-    from book.tools import variants
-
     return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
 
 
@@ -127,11 +125,11 @@ def ran(path: Path) -> dict[str, Any]:
     return sources.read(path).get("metadata", {}).get("lmc", {})
 
 
-def gathered(profile: str, chapter: str, variants: list[str], known: sources.Sources) -> Chapter:
-    """The runs of a chapter that lie here and are up to date, in the order of the variants."""
+def gathered(profile: str, chapter: str, named: list[str], known: sources.Sources) -> Chapter:
+    """The runs of a chapter that lie here and are up to date, in the order of the variants named."""
     now = known.confirmed(chapter, profile)
     found = Chapter(code=now["code"], criteria={k: v for k, v in now.items() if k != "code"}, runs=[], parts={})
-    for variant in variants:
+    for variant in named:
         path = executed(profile, variant, chapter)
         run = ran(path)
         if not run or not is_current(path, run, now):

@@ -10,15 +10,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import re
 from functools import cache
 
 from pydantic import Field
 
-from book.tools import inputs
+from book.tools import headers, inputs, sources
 from book.tools.chapters import ROOT, BuildError
-from book.tools.workers import THREADS
+from book.tools.prepared import THREADS
 from lmc_helpers.claims.intervals import Entry
 
 SETTINGS = ROOT / "book" / "settings.yml"
@@ -164,3 +165,27 @@ def chapter(title: str) -> str:
     ('01_x', '01_x', '01_x')
     """
     return re.split("[.@]", title)[0]
+
+
+def seed(commit: str, chapter: str) -> int:
+    """The seed of a chapter, from the id of a commit.
+
+    Examples
+    --------
+    >>> seed("825a4ae" + 33 * "0", "12_overlap_theorem")
+    1
+    """
+    return int.from_bytes(hashlib.sha256(f"{commit}:{chapter}".encode()).digest()[:4]) % (2**32 - 1)
+
+
+def parameters(chapter: str, variant: str) -> dict[str, int]:
+    """The parameters that a variant sets: a seed, if it comes from a commit.
+
+    It is that of the chapter whose networks these are.
+    """
+    return {"seed": seed(variant, headers.networks_of(chapter))} if variant and not variant.startswith("@") else {}
+
+
+def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:
+    """What an executed chapter says of a variant: the commit of its seed or its setting, and the digest of its code."""
+    return {"seeds": variant, "code": sources.Sources().code(chapter, profile)}

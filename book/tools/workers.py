@@ -30,10 +30,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from book.tools import supervise
-from book.tools.prepared import Prepared
+from book.tools.prepared import THREADS, Prepared
 
 ADDRESS = "LMC_STEM"
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 INLINE = "module://matplotlib_inline.backend_inline"  # what a kernel takes if nobody says otherwise
 AHEAD = (
     *("nbformat", "jupytext", "papermill", "ipykernel.ipkernel", "ipykernel.kernelapp", "yaml", "pydantic", "mpmath"),
@@ -117,9 +116,9 @@ def _work(connection: socket.socket) -> None:
             os.close(there)
         Prepared.current = Prepared(connection)
         threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
-        from book.tools import execute
+        from book.tools import execution
 
-        status = execute.run(json.loads(request))
+        status = execution.run(json.loads(request))
     except BaseException:
         traceback.print_exc()
     finally:

@@ -4,7 +4,7 @@ import pytest
 from browser import browser, html, pages, phone, served, watched
 from small_book import toy, trained
 
-from book.tools import confirm, sources
+from book.tools import records, sources
 from book.tools.records import recorded
 
 __all__ = ["browser", "html", "pages", "phone", "served", "toy", "trained", "watched"]
@@ -14,4 +14,4 @@ __all__ = ["browser", "html", "pages", "phone", "served", "toy", "trained", "wat
 def confirmed() -> dict[str, dict]:
     """Part → its record at paper scale, where it is up to date and measured something."""
     code = sources.Sources()
-    return {id: r for id, r in recorded().items() if r["value"] is not None and confirm.is_current(r, code)}
+    return {id: r for id, r in recorded().items() if r["value"] is not None and records.is_current(r, code)}

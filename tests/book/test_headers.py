@@ -4,7 +4,7 @@ import jupytext
 import pytest
 from small_book import HEADER
 
-from book.tools import chapters, confirm, headers, listing
+from book.tools import chapters, headers, listing, variants
 from book.tools.chapters import BuildError
 
 
@@ -48,10 +48,10 @@ def test_a_header_that_cannot_be_read(write, line):
 def test_networks_of_another_chapter_have_its_seed(write):
     own, other = write("51_widths", "  lmc: {}"), write("52_lines", "  lmc:", "    networks_of: widths")
     assert (headers.networks_of(own), headers.networks_of(other)) == (own, own)
-    seed = confirm.seed("825a4ae", own)
-    assert confirm.parameters(own, "825a4ae") == confirm.parameters(other, "825a4ae") == {"seed": seed}
-    assert confirm.parameters(other, "825a4ae.2") != confirm.parameters(other, "825a4ae")
-    assert confirm.parameters(other, "") == confirm.parameters(other, "@two_threads") == {}
+    seed = variants.seed("825a4ae", own)
+    assert variants.parameters(own, "825a4ae") == variants.parameters(other, "825a4ae") == {"seed": seed}
+    assert variants.parameters(other, "825a4ae.2") != variants.parameters(other, "825a4ae")
+    assert variants.parameters(other, "") == variants.parameters(other, "@two_threads") == {}
 
 
 @pytest.mark.parametrize("name", ["nothing", "51_widths", "lines", "more", "3"])

@@ -9,7 +9,7 @@ import pytest
 import torch
 from small_book import FIRST
 
-from book.tools import chapters, confirm, listing, profiles
+from book.tools import chapters, listing, profiles, variants
 from book.tools.chapters import BuildError
 from book.tools.jobs import Job, as_job
 from lmc_helpers.data import images
@@ -55,7 +55,7 @@ def test_the_function_is_called_with_the_parameters_that_it_names(chapter):
     name = chapter(lambda width, seed, more=3: called.append((width, seed, more)) or [Some(), Some()])
     assert [run.title for run in listing.runs(name, "smoke")] == ["some"]  # one digest, one run
     listing.runs(name, "smoke", seeds="825a4ae")
-    assert called == [(8, 7, 3), (8, confirm.seed("825a4ae", name), 3)]  # the profile's width, the commit's seed
+    assert called == [(8, 7, 3), (8, variants.seed("825a4ae", name), 3)]  # the profile's width, the commit's seed
     assert listing.parameters(name, "smoke") == {"width": 8, "seed": 7, "profile": "smoke"}
 
 

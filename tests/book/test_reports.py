@@ -10,7 +10,7 @@ from browser import absent
 from oracles.ledger import BASE, SHARPER, claim, write
 from oracles.notebooks import gluing, whole
 
-from book.tools import browser, chapters, findings, reports, sources
+from book.tools import browser, chapters, findings, report, reports, sources
 from lmc_helpers import claims
 
 CHAPTER = "11_exact_loss"
@@ -18,9 +18,9 @@ OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours
 
 
 def test_a_price_whose_number_is_missing_is_none():
-    assert reports.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
-    assert reports.priced("{hours} of {all}", {"hours": "1"}) == ""
-    assert reports.priced("nothing", {}) == "nothing" and reports.priced("", {}) == ""
+    assert report.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert report.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert report.priced("nothing", {}) == "nothing" and report.priced("", {}) == ""
 
 
 @pytest.fixture
@@ -40,22 +40,22 @@ def known(tmp_path, monkeypatch):
     there = {"T1.true": record, "T1.again": record, "T1.own": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
     path.write_text(json.dumps(whole(CHAPTER, gluing(hours="12"))), encoding="utf-8")
-    monkeypatch.setattr(reports, "executed", lambda profile: [path])
+    monkeypatch.setattr(report, "executed", lambda profile: [path])
     return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
 
 
 def test_a_report_has_each_result_where_it_belongs(known):
-    report = reports.content(known, "T", "laptop")
-    assert [s.part.id for s in report["holding"]] == ["T1.again", "T1.more"]  # in the order of the ledger
-    assert [s.part.id for s in report["sharper"]] == ["T1.more"]
-    assert [(s.part.id, price) for s, price in report["undecided"]] == [("T1.open", "12 hours of one core")]
-    assert report["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
-    assert report["unconfirmed"] == 3 and report["results"] == []
+    said = report.content(known, "T", "laptop")
+    assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.more"]  # in the order of the ledger
+    assert [s.part.id for s in said["sharper"]] == ["T1.more"]
+    assert [(s.part.id, price) for s, price in said["undecided"]] == [("T1.open", "12 hours of one core")]
+    assert said["confirmed"] == [{"chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01", "parts": 2}]
+    assert said["unconfirmed"] == 3 and said["results"] == []
 
 
 def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
     del known.where["T1.open"]
-    assert [price for _, price in reports.content(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
+    assert [price for _, price in report.content(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
 
 
 def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glues():
@@ -64,7 +64,7 @@ def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glu
         names = {where[id] for id in claim_.parts if id in where}
         text = "".join((chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in names)
         for part in claim_.parts.values():
-            for name in reports.NAME.findall(part.price):
+            for name in report.NAME.findall(part.price):
                 stem = name.partition("_")[0]
                 assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, parse_part
 
-from book.tools import staging
+from book.tools import literals, staging
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import judge
 
@@ -52,7 +52,7 @@ def test_injected_parameters_are_shown_where_they_say_something(injected, repeat
 
 
 def test_parameters_that_are_not_literal_are_compared_as_text():
-    assert staging.values('a = float("inf")\nb: int\nc = d = 3') == {"a": "float('inf')", "c": 3, "d": 3}
+    assert literals.values('a = float("inf")\nb: int\nc = d = 3') == {"a": "float('inf')", "c": 3, "d": 3}
 
 
 def test_without_injected_parameters_nothing_changes():
