@@ -1,7 +1,7 @@
 # The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
 #
-# A chapter depends on a stamp that holds the checksums of all that it uses, see book/tools/stamps.py, and a chapter
-# that is stale on its training runs, see book/tools/listing.py. A run's digest says what is in its file, so that its time
+# A chapter depends on a stamp that holds the checksums of all that it uses, see stamps.py in book/tools/running, and a
+# chapter that is stale on its training runs, see listing.py. A run's digest says what is in its file, so that its time
 # says nothing. Runs start before chapters, the longest first; one that needs another's file starts as soon as that is
 # there. What a job needs stands in its resources; on a cluster runs and chapters are jobs, and the pages are built where
 # the build was started.
@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
-from book.tools import cluster, listing, profiles, progress, stamps, variants
+from book.tools.reading import profiles
+from book.tools.running import cluster, listing, progress, stamps, variants
 
 PROFILE = config["profile"]
 OUT = config["out"]
-VARIANTS = config.get("seeds", "").split(",")  # of the book: seeds from a commit, settings; book/tools/variants.py
+VARIANTS = config.get("seeds", "").split(",")  # of the book: seeds from a commit, settings; see variants.py
 STAMPS = {variant: stamps.update(PROFILE, Path(OUT), variant) for variant in VARIANTS}
 PAGES = STAMPS[VARIANTS[0]]  # the book has one variant, its own
 OPTIONS = {variant: f"--profile {PROFILE} --quiet" + (f" --seeds {variant}" if variant else "") for variant in VARIANTS}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from book.tools import browser as installed
+from book.tools.pages import browser as installed
 
 
 def absent(reason: str):

@@ -127,7 +127,11 @@ if __name__ == "__main__":
     import jupyter_book.config  # noqa: F401
     import pybtex.database.input.bibtex  # noqa: F401
 
-    from book.tools import cells, check, contents, front, listing, parsing, published  # noqa: F401
+    from book.tools import check
+    from book.tools.outcomes import published  # noqa: F401
+    from book.tools.pages import contents, front  # noqa: F401
+    from book.tools.reading import cells, parsing  # noqa: F401
+    from book.tools.running import listing  # noqa: F401
 
     cases, answers = map(Path, sys.argv[1:])
     found = []

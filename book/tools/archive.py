@@ -8,7 +8,7 @@ The same content makes the same bytes: files stand in order, without times and o
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch("stopped; nothing half-done is left")
 
@@ -24,8 +24,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from book.tools import chapters, inputs, records, sources, stopping
-from book.tools.chapters import ROOT, BuildError
+from book.tools.base import chapters, inputs, stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.outcomes import records
+from book.tools.reading import sources
 
 #: What of the repository goes into the archive, below ``source/``.
 TREES = (".ci", ".github", "benchmarks", "book", "lmc_helpers", "notebooks", "tests")

@@ -6,7 +6,7 @@ python -m book.tools.assemble --profile laptop --out build/book
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -20,21 +20,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from book.tools import (
-    boxes,
-    chapters,
-    destination,
-    findings,
-    opening,
-    pages,
-    records,
-    sources,
-    staging,
-    stopping,
-    supervise,
-    whole,
-)
-from book.tools.chapters import ROOT, BuildError
+from book.tools.base import chapters, stopping, supervise, whole
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.findings import findings
+from book.tools.outcomes import records
+from book.tools.pages import boxes, destination, opening, pages, staging
+from book.tools.reading import sources
 from lmc_helpers import claims
 
 FRONT = """<!DOCTYPE html>
@@ -87,7 +78,9 @@ def build(profile: str, out: Path) -> None:
     """
     destination.check(out)
     staged = ROOT / "build" / "stage" / profile
-    fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))  # book.tools.leftovers knows them
+    fresh, old = (
+        out.with_name(f".{out.name}-{name}") for name in ("new", "old")
+    )  # book.tools.base.leftovers knows them
     stage(profile, staged)
     for path in (fresh, old):
         shutil.rmtree(path, ignore_errors=True)

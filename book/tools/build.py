@@ -6,7 +6,7 @@ python -m book.tools.build --profile laptop
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -21,25 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from book.tools import (
-    check,
-    cluster,
-    destination,
-    graph,
-    jobs,
-    leftovers,
-    listing,
-    locking,
-    prices,
-    profiles,
-    stamps,
-    stopping,
-    supervise,
-    variants,
-    workers,
-)
-from book.tools.chapters import ROOT, BuildError, keep_apart, speak_anywhere
-from book.tools.progress import Progress
+from book.tools import check
+from book.tools.base import leftovers, locking, stopping, supervise
+from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
+from book.tools.pages import destination
+from book.tools.reading import profiles
+from book.tools.running import cluster, graph, jobs, listing, prices, stamps, variants, workers
+from book.tools.running.progress import Progress
 
 MANY = 3  # so many chapters are worth a stem: it takes as long to start as it saves on one or two
 
@@ -79,7 +67,7 @@ def _show(text: str) -> None:
 
 
 class _Variant:
-    """What a build has to do for one variant of the chapters (``book/tools/variants.py``)."""
+    """What a build has to do for one variant of the chapters (``book/tools/running/variants.py``)."""
 
     def __init__(self, name: str, profile: str, out: Path, only: list[str] | None, target: str):
         self.name = name
@@ -129,7 +117,8 @@ def build(
     executor_args : str
         arguments of Snakemake's for a cluster.
     others : mapping, optional
-        instead of ``seeds`` and ``only``, several variants (``book/tools/variants.py``), each with its chapters.
+        instead of ``seeds`` and ``only``, several variants (:mod:`book.tools.running.variants`), each with its
+        chapters.
 
     Raises
     ------

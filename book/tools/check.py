@@ -13,8 +13,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from book.tools import chapters, sources
-from book.tools.chapters import NOTEBOOKS, ROOT, BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import NOTEBOOKS, ROOT, BuildError
+from book.tools.reading import sources
 from lmc_helpers.claims.intervals import LedgerError
 
 PASSED = ROOT / "build" / "checked.json"
@@ -40,13 +41,13 @@ def _told(check: Callable[..., object], *arguments: object) -> list[str]:
 
 
 def _settings() -> object:
-    from book.tools import variants
+    from book.tools.running import variants
 
     return variants.settings() if variants.SETTINGS.exists() else []
 
 
 def _notebooks() -> list[str]:
-    from book.tools import cells
+    from book.tools.reading import cells
 
     if not chapters.chapters():
         return ["notebooks: there is no chapter; allowed: NN_name.py"]
@@ -59,7 +60,7 @@ def _notebooks() -> list[str]:
 
 def _imports(known: sources.Sources, chapter: str) -> list[str]:
     """Modules of the package that a chapter imports and that are not there, and the function that its header names."""
-    from book.tools import headers, parsing
+    from book.tools.reading import headers, parsing
 
     found, trains = known.modules(chapter), headers.function_name(chapter)
     module, _, function = (trains or "").rpartition(".")
@@ -81,7 +82,7 @@ def _ledger() -> None:
 
 
 def _profiles() -> list[str]:
-    from book.tools import profiles
+    from book.tools.reading import profiles
 
     names = sorted(path.stem for path in profiles.PROFILES.glob("*.yaml"))
     wrong = [] if names else ["notebooks/profiles: there is no profile; allowed: NAME.yaml"]
@@ -90,7 +91,7 @@ def _profiles() -> list[str]:
 
 def _profile(name: str) -> list[str]:
     """What is wrong with a profile: with the file, and with the parameters that it gives to chapters."""
-    from book.tools import cells, profiles
+    from book.tools.reading import cells, profiles
     from lmc_helpers.claims.yaml_files import place
 
     path, read = profiles.PROFILES / f"{name}.yaml", profiles.profile(name)
@@ -122,7 +123,7 @@ def _profile(name: str) -> list[str]:
 
 
 def _recorded(path: Path) -> object:
-    from book.tools import published, records, sweep_records
+    from book.tools.outcomes import published, records, sweep_records
 
     kind, _, profile = path.stem.partition("-")
     if kind in sweep_records.KINDS:
@@ -131,14 +132,14 @@ def _recorded(path: Path) -> object:
 
 
 def _records() -> list[str]:
-    from book.tools import records
+    from book.tools.outcomes import records
 
     return [said for path in sorted(records.RECORDED.glob("*.json")) for said in _told(_recorded, path)]
 
 
 def _parts() -> list[str]:
     """Parts that a chapter checks and the ledger lacks, that two chapters check, or that none does."""
-    from book.tools import cells
+    from book.tools.reading import cells
     from lmc_helpers import claims
 
     parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
@@ -161,7 +162,8 @@ def _parts() -> list[str]:
 
 
 def _pages() -> list[str]:
-    from book.tools import contents, front, gallery, glossary, notation, papers
+    from book.tools.pages import contents, front, gallery, glossary, notation
+    from book.tools.reading import papers
 
     checks = (papers.papers, contents.check_toc, contents.check_config, contents.check_citations)
     words = (front.read, gallery.read, glossary.check, notation.letters)

@@ -8,7 +8,7 @@ The first cell fetches the repository, whose address is the one setting in ``_co
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -17,8 +17,9 @@ import sys
 import jupytext
 import nbformat
 
-from book.tools import chapters, front, stopping
-from book.tools.chapters import ROOT, BuildError
+from book.tools.base import chapters, stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.pages import front
 
 FOLDER = ROOT / "colab"
 FETCH = """import os

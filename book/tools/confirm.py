@@ -12,7 +12,7 @@ is *out of date*.
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -28,9 +28,11 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from book.tools import chapters, records, sources, stopping, whole
-from book.tools.chapters import ROOT, BuildError, find
-from book.tools.history import git, lost
+from book.tools.base import chapters, stopping, whole
+from book.tools.base.chapters import ROOT, BuildError, find
+from book.tools.base.history import git, lost
+from book.tools.outcomes import records
+from book.tools.reading import sources
 from lmc_helpers import claims
 
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
@@ -108,7 +110,7 @@ def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
 
     What took hours then need not be made again, and a large experiment can be made in several sessions.
     """
-    from book.tools import listing
+    from book.tools.running import listing
 
     kept = []
     for chapter in wanted:

@@ -2,20 +2,32 @@
 
 python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
 
-Within a build a process that has imported everything already does it, if there is one (``book/tools/workers.py``); what
-is computed is the same.
+Within a build a process that has imported everything already does it, if there is one
+(:mod:`book.tools.running.workers`); what is computed is the same.
 """
 
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch("stopped; nothing half-done is left")
 
 import sys
+from pathlib import Path
 
-from book.tools import chapters, execution, workers
+from book.tools.base import chapters
+from book.tools.running import execution, workers
+
+
+def report(output: Path) -> None:
+    """A line for each claim that the chapter checked."""
+    from book.tools.outcomes.records import records
+
+    for record in records(output):
+        value = f"{record['value']:.6g}" if record["n"] else "not run"
+        print(f"{record['part']:<22} {record['verdict']:<22} {record['quantity']}: {value}")
+    print(f"executed notebook: {output}")
 
 
 def main(arguments: list[str]) -> int:
@@ -26,7 +38,7 @@ def main(arguments: list[str]) -> int:
         status = workers.ask(arguments)
     except KeyboardInterrupt:
         return 130
-    return execution.run(arguments) if status is None else status
+    return execution.run(arguments, report) if status is None else status
 
 
 if __name__ == "__main__":

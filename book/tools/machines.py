@@ -11,7 +11,7 @@ exact values up to the stated relative difference, and sampled ones up to the st
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -19,10 +19,13 @@ import argparse
 import platform
 import sys
 
-from book.tools import build, chapters, confirm, options, sources, stopping, variants
-from book.tools.chapters import ROOT, BuildError
-from book.tools.difference import AS_BUILT, differences
-from book.tools.sweep_records import Chapter, Record, gathered, together
+from book.tools import build, confirm
+from book.tools.base import chapters, stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.outcomes.difference import AS_BUILT, differences
+from book.tools.outcomes.sweep_records import Chapter, Record, gathered, together
+from book.tools.reading import sources
+from book.tools.running import options, variants
 
 
 def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[Record, dict[str, Chapter]]:

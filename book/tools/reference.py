@@ -10,7 +10,7 @@ not differ by more, ``make reference`` keeps what is stored.
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -20,10 +20,10 @@ from itertools import zip_longest
 
 import nbformat
 
-from book.tools import chapters, stopping
-from book.tools.chapters import ROOT
-from book.tools.difference import Difference
-from book.tools.sweep_records import MEASURED, Measured
+from book.tools.base import chapters, stopping
+from book.tools.base.chapters import ROOT
+from book.tools.outcomes.difference import Difference
+from book.tools.outcomes.sweep_records import MEASURED, Measured
 from lmc_helpers import claims
 
 REFERENCES = ROOT / "tests" / "reference"

@@ -8,7 +8,7 @@ prints ``book/reports/*.html`` of a built book to ``build/reports``, with Chromi
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -16,8 +16,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from book.tools import browser, stopping
-from book.tools.chapters import ROOT, BuildError
+from book.tools.base import stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.pages import browser
 
 BUILT = ROOT / "build" / "book" / "_build" / "html"
 OUT = ROOT / "build" / "reports"

@@ -10,7 +10,7 @@ python -m book.tools.runs CHAPTER --profile paper --run DIGEST     train one
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch("stopped; a run that had begun is taken up where it was last kept")
 
@@ -23,11 +23,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from book.tools import chapters as names
-from book.tools import listing, prices, stopping
-from book.tools.chapters import ROOT, BuildError
-from book.tools.execution import commit, say
-from book.tools.prepared import THREADS
+from book.tools.base import chapters as names
+from book.tools.base import stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.running import listing, prices
+from book.tools.running.execution import commit, say
+from book.tools.running.prepared import THREADS
 
 
 @contextlib.contextmanager

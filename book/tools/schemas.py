@@ -6,7 +6,7 @@ python -m book.tools.schemas
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -14,13 +14,13 @@ import json
 import sys
 from pathlib import Path
 
-from book.tools import stopping
-from book.tools.chapters import ROOT
+from book.tools.base import stopping
+from book.tools.base.chapters import ROOT
 
 
 def schemas() -> dict[Path, str]:
     """File → its text, written from the models."""
-    from book.tools.profiles import Profile
+    from book.tools.reading.profiles import Profile
     from lmc_helpers.claims.reading import GRAMMAR
 
     models = {

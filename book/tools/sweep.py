@@ -13,7 +13,7 @@ chapters that a seed stops.
 from __future__ import annotations
 
 if __name__ == "__main__":  # before what takes a while to import
-    from book.tools import stopping
+    from book.tools.base import stopping
 
     stopping.watch()
 
@@ -22,10 +22,13 @@ import sys
 import time
 from pathlib import Path
 
-from book.tools import build, chapters, confirm, history, options, sources, stopping, variants
-from book.tools.chapters import ROOT, BuildError
-from book.tools.sweep_findings import report
-from book.tools.sweep_records import Chapter, Record, executed, gathered, ran, together
+from book.tools import build, confirm
+from book.tools.base import chapters, history, stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.findings.sweep_findings import report
+from book.tools.outcomes.sweep_records import Chapter, Record, executed, gathered, ran, together
+from book.tools.reading import sources
+from book.tools.running import options, variants
 
 ENDED = "was not reached"
 

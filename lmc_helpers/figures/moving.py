@@ -134,7 +134,7 @@ class Moving:
         """Store the figure under ``name``, for a ``{glue:figure}`` directive called ``name`` with dashes.
 
         The output is the picture of the frame at the start, which viewers of notebooks show. Its metadata hold the
-        description, which the build writes into the page instead (``book/tools/staging.py``).
+        description, which the build writes into the page instead (``book/tools/pages/staging.py``).
 
         Raises
         ------

@@ -4,8 +4,9 @@ import pytest
 from browser import browser, html, pages, phone, served, watched
 from small_book import toy, trained
 
-from book.tools import records, sources
-from book.tools.records import recorded
+from book.tools.outcomes import records
+from book.tools.outcomes.records import recorded
+from book.tools.reading import sources
 
 __all__ = ["browser", "html", "pages", "phone", "served", "toy", "trained", "watched"]
 

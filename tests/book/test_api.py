@@ -2,7 +2,7 @@
 
 import yaml
 
-from book.tools import api, pages
+from book.tools.pages import api, pages
 
 
 def test_the_table_of_contents_lists_every_room(root):

@@ -14,7 +14,7 @@ import yaml
 from killing import heard
 
 from book.tools import archive
-from book.tools.chapters import BuildError
+from book.tools.base.chapters import BuildError
 
 RUN = [
     {
@@ -52,7 +52,7 @@ def test_an_archive_that_is_stopped_leaves_nothing_behind(tmp_path, root):
     """Packing half a gibibyte takes seconds; it is stopped as soon as it has begun."""
     code = (
         "import pathlib, sys\n"
-        "from book.tools import archive, stopping\n"
+        "from book.tools import archive; from book.tools.base import stopping\n"
         "stopping.watch('stopped')\n"
         "archive.pack({'a': bytes(1 << 29)}, pathlib.Path(sys.argv[1]) / 'out.zip')\n"
     )

@@ -6,7 +6,7 @@ import re
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, step, write
 
-from book.tools import board, findings, places
+from book.tools.findings import board, findings, places
 from lmc_helpers import claims
 
 FAILING = BASE | {"expected": "fails", "reason": "A reason. Another one.", "in_short": "It is not two"}

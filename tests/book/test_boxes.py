@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from book.tools import boxes, places
-from book.tools.findings import Findings
+from book.tools.findings import places
+from book.tools.findings.findings import Findings
+from book.tools.pages import boxes
 from lmc_helpers import claims
 
 ID = re.compile(r'\bid="([^"]*)"')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from book.tools import computing
+from book.tools.reading import computing
 
 
 def test_comments_and_docstrings_are_not_significant():

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from book.tools import confirm, listing, variants
+from book.tools import confirm
+from book.tools.running import listing, variants
 
 FIRST, SECOND = "01_first", "02_second"
 

@@ -35,7 +35,7 @@ def test_what_lies_there_is_kept_and_named(toy, tmp_path_factory, tool, files, o
 
 
 def test_a_book_and_an_empty_folder_are_taken(tmp_path):
-    from book.tools import destination
+    from book.tools.pages import destination
 
     destination.check(tmp_path / "new")
     (tmp_path / "empty" / "_build" / "html").mkdir(parents=True)

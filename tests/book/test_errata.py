@@ -6,7 +6,9 @@ import pytest
 import yaml
 from oracles.ledger import BASE, CORRECTED, SAMPLED, claim, parse_part, step, write
 
-from book.tools import chapters, errata, findings, papers, sources
+from book.tools.base import chapters
+from book.tools.findings import errata, findings
+from book.tools.reading import papers, sources
 from lmc_helpers import claims
 
 WHERE = findings.checked_in(sources.Sources())

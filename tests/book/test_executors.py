@@ -2,8 +2,9 @@
 
 import pytest
 
-from book.tools import build, cluster
-from book.tools.chapters import BuildError
+from book.tools import build
+from book.tools.base.chapters import BuildError
+from book.tools.running import cluster
 
 RULES = {"chapter_11_a": "11_a", "run_ab": "run ab"}
 DONE = "Config file(s): []\n11_a: running at smoke\n11_a: done in 3.2 s\nElapsed time: 0:00:05\n"

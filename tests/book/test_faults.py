@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 from small_book import FIRST, SECOND
 
-from book.tools import products, progress, published, records, runs, sources, stopping, whole
-from book.tools.chapters import BuildError
+from book.tools import runs
+from book.tools.base import stopping, whole
+from book.tools.base.chapters import BuildError
+from book.tools.outcomes import products, published, records
+from book.tools.reading import sources
+from book.tools.running import progress
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import Verdict
 

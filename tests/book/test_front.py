@@ -7,8 +7,10 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from book.tools import chapters, front, pages, places, scales
-from book.tools.chapters import BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.findings import places
+from book.tools.pages import front, pages, scales
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim
 

@@ -5,8 +5,9 @@ import re
 import pytest
 import yaml
 
-from book.tools import chapters, gallery
-from book.tools.chapters import BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.pages import gallery
 from lmc_helpers import claims
 
 #: Counted in the papers, appendices included.

@@ -4,8 +4,10 @@ import docutils.core
 import pytest
 from docutils import nodes
 
-from book.tools import chapters, glossary, sphinx_terms
-from book.tools.chapters import BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.extensions import sphinx_terms
+from book.tools.pages import glossary
 
 TOY = """
 - {term: wide barrier, says: a wide one, chapter: 11_a}

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from oracles.notebooks import gluing
 
-from book.tools import glued
+from book.tools.outcomes import glued
 
 GIVEN = re.compile(r'class="pasted-text">([^<]*)<')
 RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))

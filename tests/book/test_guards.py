@@ -5,8 +5,9 @@ import textwrap
 
 import pytest
 
-from book.tools import chapters, guards, sources
-from book.tools.computing import SHOWN_ONLY, significant
+from book.tools.base import chapters
+from book.tools.reading import guards, sources
+from book.tools.reading.computing import SHOWN_ONLY, significant
 
 BEFORE = '''
 import torch

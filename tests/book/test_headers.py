@@ -4,8 +4,10 @@ import jupytext
 import pytest
 from small_book import HEADER
 
-from book.tools import chapters, headers, listing, variants
-from book.tools.chapters import BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.reading import headers
+from book.tools.running import listing, variants
 
 
 def test_the_header_survives_jupytext(tmp_path):

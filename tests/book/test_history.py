@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from book.tools import history
+from book.tools.base import history
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from book.tools import findings_pages, pages
+from book.tools.findings import findings_pages
+from book.tools.pages import pages
 
 TEXTS = [
     "<script>alert(1)</script>",

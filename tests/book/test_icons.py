@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from book.tools import sphinx_icons
+from book.tools.extensions import sphinx_icons
 
 SCRIPT = (
     'var p={monero:[496,512,[],"f3d0","M352"],'

@@ -13,7 +13,7 @@ import pytest
 from killing import KEPT, Started
 from small_book import FIRST, SECOND, STUB
 
-from book.tools import workers
+from book.tools.running import workers
 
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 FAKE = """
@@ -201,7 +201,7 @@ def test_the_lock_lasts_until_the_last_process_has_gone(stages, start):
 
 
 def test_what_somebody_writes_now_stays(tmp_path, monkeypatch):
-    from book.tools import leftovers
+    from book.tools.base import leftovers
 
     monkeypatch.setattr(leftovers, "ROOT", tmp_path)
     monkeypatch.setattr(leftovers, "RUNNING", tmp_path / "build" / "running")
@@ -258,7 +258,7 @@ def test_who_supervises_lets_no_one_go(tmp_path, root):
     command = [sys.executable, "-c", parent]
     pid = tmp_path / "pid"
     guard = subprocess.Popen(
-        [sys.executable, "-m", "book.tools.supervise", "0", *command],
+        [sys.executable, "-m", "book.tools.base.supervise", "0", *command],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(root)},
         stdin=subprocess.PIPE,
@@ -274,6 +274,6 @@ def test_who_supervises_lets_no_one_go(tmp_path, root):
 
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 137)])
 def test_who_supervises_tells_how_it_ended(root, code, status):
-    command = [sys.executable, "-m", "book.tools.supervise", "0", sys.executable, "-c", code]
+    command = [sys.executable, "-m", "book.tools.base.supervise", "0", sys.executable, "-c", code]
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE) as guard:
         assert guard.wait(60) == status

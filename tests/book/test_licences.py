@@ -5,7 +5,7 @@ from importlib.metadata import distribution
 
 import pytest
 
-from book.tools import licences
+from book.tools.pages import licences
 
 #: Files that the build writes, from templates of these packages or, as the icons, without what no page shows.
 MADE = ("documentation_options.js", "language_data.js", "pygments.css", "basic.css", "mystnb.")

@@ -9,9 +9,11 @@ import pytest
 import torch
 from small_book import FIRST
 
-from book.tools import chapters, listing, profiles, variants
-from book.tools.chapters import BuildError
-from book.tools.jobs import Job, as_job
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.reading import profiles
+from book.tools.running import listing, variants
+from book.tools.running.jobs import Job, as_job
 from lmc_helpers.data import images
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from book.tools import literals
-from book.tools.chapters import BuildError
+from book.tools.base.chapters import BuildError
+from book.tools.reading import literals
 
 
 @pytest.mark.parametrize(

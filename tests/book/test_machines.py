@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from book.tools import variants
-from book.tools.chapters import BuildError
-from book.tools.difference import Difference
+from book.tools.base.chapters import BuildError
+from book.tools.outcomes.difference import Difference
+from book.tools.running import variants
 from lmc_helpers.claims.intervals import Interval
 
 FIRST, SECOND = "01_first", "02_second"

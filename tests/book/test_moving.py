@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from book.tools import chapters, moving
+from book.tools.base import chapters
+from book.tools.pages import moving
 from lmc_helpers.figures.moving import MIME
 
 SHOWN = re.compile(r'^scene\.show\("(\w+)"\)$', re.MULTILINE)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from book.tools import chapters, notation
-from book.tools.chapters import BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.pages import notation
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@ import ast
 import jupytext
 import pytest
 
-from book.tools import chapters, sources
+from book.tools.base import chapters
+from book.tools.reading import sources
 
 MOST = 40  # lines of code in a cell that is not shown; longer ones are helpers that belong in lmc_helpers
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.func import hessian, vmap
 
-from book.tools.numpy_algebra import NumpyAlgebra
+from book.tools.running.numpy_algebra import NumpyAlgebra
 
 A, B = (torch.randn(3, 5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(s)) for s in (1, 2))
 S = A @ A.mT + torch.eye(5, dtype=torch.float64)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from book.tools import opening, sphinx_numbers
+from book.tools.extensions import sphinx_numbers
+from book.tools.pages import opening
 
 
 def text(source: str) -> dict:

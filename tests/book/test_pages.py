@@ -9,7 +9,8 @@ import nbformat
 import pytest
 import yaml
 
-from book.tools import chapters, staging
+from book.tools.base import chapters
+from book.tools.pages import staging
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import pytest
 from oracles.notebooks import whole
 from PIL import Image
 
-from book.tools import pictures
-from book.tools.chapters import BuildError, chapters
+from book.tools.base.chapters import BuildError, chapters
+from book.tools.pages import pictures
 
 SOURCE = """# %% [markdown]
 # ```{glue:figure} fig_left

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from book.tools import progress
-from book.tools.progress import Progress, in_words
+from book.tools.running import progress
+from book.tools.running.progress import Progress, in_words
 
 BUDGETS = {"11_a": 10.0, "12_b": 40.0, "13_c": 20.0, "14_d": 20.0}
 

@@ -6,7 +6,7 @@ import jsonschema
 import pydantic
 import pytest
 
-from book.tools import published
+from book.tools.outcomes import published
 
 
 def test_the_test_book_s_file_follows_its_schema(html):

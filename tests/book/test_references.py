@@ -9,8 +9,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from book.tools import chapters, profiles, sources
-from book.tools.chapters import ROOT
+from book.tools.base import chapters
+from book.tools.base.chapters import ROOT
+from book.tools.reading import profiles, sources
 from book.tools.reference import CHECKED, REFERENCES, disagreements
 from lmc_helpers import claims
 

@@ -10,7 +10,11 @@ from browser import absent
 from oracles.ledger import BASE, SHARPER, claim, write
 from oracles.notebooks import gluing, whole
 
-from book.tools import browser, chapters, findings, report, reports, sources
+from book.tools import reports
+from book.tools.base import chapters
+from book.tools.findings import findings, report
+from book.tools.pages import browser
+from book.tools.reading import sources
 from lmc_helpers import claims
 
 CHAPTER = "11_exact_loss"

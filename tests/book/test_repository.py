@@ -11,8 +11,10 @@ import nbformat
 import pytest
 import yaml
 
-from book.tools import chapters, colab, sphinx_repository
-from book.tools.chapters import BuildError
+from book.tools import colab
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.extensions import sphinx_repository
 
 URL = "https://github.com/someone/some-book"
 CHAPTER = "book/executed/12_overlap_theorem"

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from book.tools import chapters, computing, guards, sources
-from book.tools.chapters import BuildError
+from book.tools.base import chapters
+from book.tools.base.chapters import BuildError
+from book.tools.reading import computing, guards, sources
 
 
 def test_a_door_leads_to_its_room(toy):

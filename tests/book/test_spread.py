@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from book.tools import spread
-from book.tools.spread import Spread, ratio
+from book.tools.outcomes import spread
+from book.tools.outcomes.spread import Spread, ratio
 
 Z = 3.2905267314919255
 

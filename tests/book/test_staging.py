@@ -8,7 +8,8 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, parse_part
 
-from book.tools import literals, staging
+from book.tools.pages import staging
+from book.tools.reading import literals
 from lmc_helpers import claims
 from lmc_helpers.claims.judge import judge
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from killing import heard
 
-from book.tools import workers
+from book.tools.running import workers
 
 FIRST, SECOND = "01_first", "02_second"
 pytestmark = pytest.mark.skipif(not workers.possible(), reason="no stem on this system")

@@ -4,8 +4,9 @@ import errno
 
 import pytest
 
-from book.tools import machines, stopping, sweep
-from book.tools.chapters import BuildError
+from book.tools import machines, sweep
+from book.tools.base import stopping
+from book.tools.base.chapters import BuildError
 
 FULL = OSError(errno.ENOSPC, "No space left on device", "book/recorded/sweep-smoke.json")
 SAID = f"error: book/recorded/sweep-smoke.json: {stopping.ADVICE[errno.ENOSPC]}\n"

@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
-from book.tools import build, listing
-from book.tools.chapters import BuildError
+from book.tools import build
+from book.tools.base.chapters import BuildError
+from book.tools.running import listing
 
 FIRST, SECOND = "01_first", "02_second"
 ONCE = """

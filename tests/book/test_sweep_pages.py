@@ -2,8 +2,11 @@
 
 import pytest
 
-from book.tools import pages, records, sources, sweep_pages
-from book.tools.sweep_records import Chapter, Measured, Record, Run
+from book.tools.findings import sweep_pages
+from book.tools.outcomes import records
+from book.tools.outcomes.sweep_records import Chapter, Measured, Record, Run
+from book.tools.pages import pages
+from book.tools.reading import sources
 from lmc_helpers import claims
 
 CHAPTER = "12_overlap_theorem"

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import lmc_helpers
-from book.tools.pages import api_pages
+from book.tools.pages.pages import api_pages
 
 MODULES = sorted(m.name for m in pkgutil.walk_packages(lmc_helpers.__path__, "lmc_helpers."))
 PROMISED = {  # names that readers rely on, each with a worked example

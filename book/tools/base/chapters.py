@@ -1,0 +1,56 @@
+"""Chapters as files: which there are, what they are called, where they are executed to."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+NOTEBOOKS = ROOT / "notebooks"
+PACKAGE = "lmc_helpers"
+
+
+def speak_anywhere() -> None:
+    """Let this process say what it has to say on a terminal whose locale lacks some of the letters."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def keep_apart() -> None:
+    """Let training runs on files that may not be the published ones lie in a folder of their own.
+
+    A run's digest names the data set and not its bytes, so that no build takes the one kind of networks for the other.
+    """
+    if os.environ.get("LMC_DATA_UNVERIFIED") == "1":
+        os.environ.setdefault("LMC_RUNS", str(ROOT / "build" / "runs-unverified"))
+
+
+class BuildError(Exception):
+    """Something that the person who builds the book can mend; its message says how."""
+
+
+def chapters() -> list[str]:
+    """All chapters in the order of the book, ``12_overlap_theorem`` and so on."""
+    return sorted(path.stem for path in NOTEBOOKS.glob("[0-9][0-9]_*.py"))
+
+
+def short(chapter: str) -> str:
+    """A chapter's name without its number."""
+    return chapter.partition("_")[2]
+
+
+def find(name: str) -> str:
+    """A chapter by its name, with or without its number."""
+    known = chapters()
+    for chapter in known:
+        if name in (chapter, short(chapter)):
+            return chapter
+    raise BuildError(f"chapter {name!r} does not exist; allowed: {', '.join(map(short, known))}")
+
+
+def executed(profile: str) -> list[Path]:
+    """The executed notebooks of a profile, one a chapter, whether they are there or not."""
+    return [ROOT / "build" / "executed" / profile / f"{chapter}.ipynb" for chapter in chapters()]

@@ -1,0 +1,39 @@
+"""What git says of this clone, and which commits its history holds."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+
+from book.tools.base.chapters import ROOT, BuildError
+
+
+def git(*arguments: str) -> str:
+    """What git says.
+
+    Raises
+    ------
+    BuildError
+        if there is no git, or this is no clone.
+    """
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise BuildError("git is not installed; a confirmatory run takes its seeds from a commit") from None
+    except subprocess.CalledProcessError as error:
+        raise BuildError(f"git {' '.join(arguments)}: {error.stderr.strip()}") from None
+    return done.stdout.strip()
+
+
+def lost(commits: Iterable[str]) -> set[str]:
+    """The commits outside the present one's history, so that no reader can check seeds that come from them.
+
+    There are none where that cannot be known: without git, outside a clone, in a shallow one.
+    """
+    try:
+        if git("rev-parse", "--is-shallow-repository") == "true":
+            return set()
+        held = set(git("rev-list", "HEAD").split())
+    except BuildError:
+        return set()
+    return set(commits) - held

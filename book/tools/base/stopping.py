@@ -1,0 +1,117 @@
+"""Stop in one line: Ctrl-C, SIGTERM and a closed terminal end a tool, and all that it started, without a traceback.
+
+A tool is stopped where it stands: no exception runs through it, which something might catch, or show. What has to be
+done then is said beforehand (:func:`then`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+KEPT = "stopped; what was finished is kept"
+AGAIN = "then run it again: what was finished is kept"
+ADVICE = {
+    errno.ENOSPC: f"the disk is full; free some space, {AGAIN}",
+    errno.EDQUOT: f"your share of the disk is full; free some space, {AGAIN}",
+    errno.EFBIG: f"it is larger than a file may be here (ulimit -f); raise the limit, {AGAIN}",
+    errno.EROFS: f"it lies on a disk that can only be read; make it writable, {AGAIN}",
+    errno.EACCES: f"you have no permission for it; make it yours to write (chmod, chown), {AGAIN}",
+    errno.EPERM: f"you have no permission for it; make it yours to write (chmod, chown), {AGAIN}",
+    errno.ENOENT: "it went away meanwhile; run it again",
+    errno.ESTALE: "it went away meanwhile; run it again",
+    errno.EIO: f"the disk does not read or write it; mend the disk, {AGAIN}",
+    errno.EISDIR: f"it is a folder where a file belongs; remove it, {AGAIN}",
+    errno.ENOTDIR: f"it lies below a file where a folder belongs; remove that file, {AGAIN}",
+    errno.EMFILE: f"too many files are open; raise the limit (ulimit -n), {AGAIN}",
+}
+
+_acts: list[Callable[[], object]] = []
+
+
+@contextlib.contextmanager
+def then(act: Callable[[], object]) -> Iterator[None]:
+    """What is done first if the tool is stopped inside; the innermost is the first."""
+    _acts.append(act)
+    try:
+        yield
+    finally:
+        _acts.remove(act)
+
+
+def watch(text: str = KEPT) -> None:
+    """From here on a signal ends this process and its children; ``text`` is the one line that is said.
+
+    A signal that was ignored, as under nohup, stays so. A second one waits for nothing.
+    """
+
+    def end(number: int, frame: object) -> None:
+        for each in SIGNALS:
+            signal.signal(each, lambda number, frame: os._exit(128 + number))
+        for act in reversed(_acts):
+            with contextlib.suppress(Exception):
+                act()
+        end_children()
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            os.write(2, f"{text}\n".encode())
+        os._exit(128 + number)
+
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+
+
+def end_children(seconds: float = 5.0) -> None:
+    """Kill every process below this one; wait until they are gone, but not for ever."""
+    if "subprocess" not in sys.modules:  # nothing was started yet, and psutil takes a while to import
+        return
+    import psutil
+
+    while (below := psutil.Process().children(recursive=True)) and seconds > 0:
+        for process in below:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        psutil.wait_procs(below, timeout=0.05)
+        seconds -= 0.05
+
+
+def explained(error: OSError, path: object = None) -> str:
+    """The file that an operation failed for, and what to do, in one sentence."""
+    where = path or error.filename2 or error.filename or "a file"
+    code = error.errno or 0
+    return f"{where}: {ADVICE.get(code, error.strerror or str(error))}"
+
+
+def status(act: Callable[[], int | None]) -> int:
+    """Do something; the exit status, which it may give itself, and one line if it fails for a file or is interrupted.
+
+    Errors of the build (``BuildError``) are told like those of files.
+    """
+    from book.tools.base.chapters import BuildError
+
+    try:
+        code = act() or 0
+        sys.stdout.flush()
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:  # where nobody watches: within a test, or another tool
+        print(KEPT, file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # nobody reads on, as in ``make book | head``
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    except OSError as error:
+        print(f"error: {explained(error)}", file=sys.stderr)
+        return 1
+    return code

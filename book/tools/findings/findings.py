@@ -1,0 +1,158 @@
+"""What came of each statement: the verdict recorded at the papers' scale, or else that of this run.
+
+A run at a small scale leaves open what needs more samples, and its seeds are anyone's. Where a confirmatory run was
+made and its record is up to date, its verdict stands, open ones too; pages say where this run says something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from book.tools.base.chapters import NOTEBOOKS, chapters
+from book.tools.outcomes import records
+from book.tools.outcomes.records import Run, recorded
+from book.tools.reading import sources
+from lmc_helpers import claims
+from lmc_helpers.claims.criteria import SLIP, Claim, Part
+
+WRONG = (claims.BROKEN, claims.CORRECTED, claims.FAILS)
+RESULT, DETAIL, OWN = "results", "details", "ours"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A part, its verdict, and the records that it comes from."""
+
+    part: Part
+    chapter: str
+    run: dict | None  #: what this run found
+    paper: dict | None  #: the record at paper scale, if it is up to date
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the record at paper scale, as in the part's box, or else that of this run."""
+        return self.paper["verdict"] if self.paper else self._here
+
+    @property
+    def from_record(self) -> bool:
+        """Whether this run does not say what the record at paper scale says."""
+        return self.verdict != self._here
+
+    @property
+    def _here(self) -> str:
+        return self.run["verdict"] if self.run else claims.OPEN
+
+    @property
+    def record(self) -> dict | None:
+        """The record behind the verdict."""
+        return self.paper if self.from_record else self.run
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement: a part, or the parts that are readings of it; the verdict is that of the best reading."""
+
+    readings: list[Finding]
+    broken: list[str]  #: steps of its printed proof that break
+
+    @property
+    def part(self) -> Part:
+        """The first of its parts."""
+        return self.readings[0].part
+
+    @property
+    def kind(self) -> str:
+        """Whether it is a result or a detail of a paper, or the book's own."""
+        if self.part.whose == claims.OURS:
+            return OWN
+        return RESULT if any(f.part.weight == claims.HEADLINE for f in self.readings) else DETAIL
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether it is a slip without consequence."""
+        return self.part.weight == SLIP
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the best reading."""
+        return claims.best_reading([f.verdict for f in self.readings])
+
+    @property
+    def axis(self) -> str:
+        """The verdict, except that a true statement whose printed proof has a broken step says so."""
+        stands = self.verdict in (claims.HOLDS, claims.SHARPER)
+        return claims.BROKEN if stands and self.broken else self.verdict
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something differs from what a paper states: false, or a step of a proof that breaks."""
+        return self.kind != OWN and self.verdict in WRONG
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The findings of a run and of the records at paper scale, for a ledger."""
+
+    ledger: dict[str, Claim]
+    here: dict[str, dict]  #: part → what this run found
+    there: dict[str, dict]  #: part → up-to-date record at paper scale
+    where: dict[str, str]  #: part → the chapter that checks it
+
+    @cached_property
+    def parts(self) -> dict[str, Finding]:
+        """Part → finding."""
+        return {
+            id: Finding(part, self.where.get(id, ""), self.here.get(id), self.there.get(id))
+            for claim in self.ledger.values()
+            for id, part in claim.parts.items()
+        }
+
+    @cached_property
+    def verdicts(self) -> dict[str, str]:
+        """Part → verdict."""
+        return {id: finding.verdict for id, finding in self.parts.items()}
+
+    @cached_property
+    def differing(self) -> set[str]:
+        """The parts of the papers' statements that differ, under no reading of them stand: those in the errata."""
+        return {f.part.id for statement in self.statements if statement.is_wrong for f in statement.readings}
+
+    @cached_property
+    def statements(self) -> list[Statement]:
+        """Every statement of the ledger, in its order."""
+        return [statement for claim in self.ledger.values() for statement in self.of(claim)]
+
+    def of(self, claim: Claim) -> list[Statement]:
+        """The statements of one id."""
+        groups: dict[str, list[Finding]] = {}
+        for id, part in claim.parts.items():
+            groups.setdefault(part.one_of or id, []).append(self.parts[id])
+        return [Statement(group, self._broken([f.part.id for f in group])) for group in groups.values()]
+
+    def _broken(self, ids: list[str]) -> list[str]:
+        steps = [f for f in self.parts.values() if f.part.step_of in ids]
+        return [f.part.id for f in steps if f.verdict == claims.BROKEN]
+
+
+def checked_in(known: sources.Sources, names: Iterable[str] | None = None) -> dict[str, str]:
+    """Part → the chapter whose source checks it; nothing is run."""
+    return {part: name for name in (names or chapters()) for part in known.chapter(name).checks}
+
+
+def title(chapter: str) -> str:
+    """The title of a chapter, as its source has it."""
+    text = (NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
+    found = re.search(r"^# # (.+)$", text, re.MULTILINE)
+    return found.group(1) if found else chapter
+
+
+def of(run: Run) -> Findings:
+    """The findings of a run, and of the records that lie beside the book, those that measured something."""
+    known, ledger = sources.Sources(), claims.ledger()
+    parts = {id for claim in ledger.values() for id in claim.parts}
+    measured = {id: record for id, record in recorded().items() if id in parts and record["value"] is not None}
+    there = {id: record for id, record in measured.items() if records.is_current(record, known)}
+    return Findings(ledger, run.records, there, checked_in(known))

@@ -1,0 +1,12 @@
+"""What executed chapters found: records of one run, and of the same chapters run again.
+
+=============  ======================================================
+difference     one part in two runs that should find the same
+glued          what a chapter gives to its text, and numbers in signs
+products       executed notebooks, refused where they are damaged
+published      ``claims.json``
+records        the claims that were checked, and how the chapters ran
+spread         one part under several seeds
+sweep_records  what runs with other seeds and settings store
+=============  ======================================================
+"""

@@ -1,0 +1,111 @@
+"""``claims.json``: what a run found, for programs. The models are its documentation and its schema.
+
+The file lies beside the pages, ``claims.schema.json`` too; :func:`fields` is the table that the page on re-use shows.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from book.tools.outcomes.records import Run, recorded
+from lmc_helpers import claims
+from lmc_helpers.claims.yaml_files import explained
+
+SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Record(BaseModel):
+    """One part of the ledger as one run judged it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str = Field(description="the claim, as Z3")
+    part: str = Field(description="the part of the ledger, as Z3.limit")
+    verdict: str = Field(description="what came out")
+    expected: str = Field(description="what the ledger expects at paper scale")
+    whose: str = Field(description="paper, reading or ours: whose statement it is")
+    weight: str = Field(description="headline, detail or slip")
+    quantity: str = Field(description="what was measured")
+    value: float | None = Field(description="its value; null: not run")
+    stderr: float | None = Field(description="its standard error; null: exact, or an interval that is not symmetric")
+    low: float | None = Field(description="lower end of the interval that is judged (two-sided 10⁻³)")
+    high: float | None = Field(description="upper end")
+    n: int = Field(description="samples behind it, or the size that an exact computation reached")
+    criterion: str = Field(description="what the statement comes to, in words")
+    corrected: str = Field(description="what holds where it is false, in words")
+    sharper: str = Field(description="what holds beyond it, in words")
+    rival: str = Field(description="a plausible value outside the criterion, and why")
+    place: str = Field(description="where the interval lies: inside, across or outside the criterion")
+    place_corrected: str | None = Field(description="the same for the corrected criterion")
+    place_sharper: str | None = Field(description="the same for the sharper one")
+    second_seed: bool | None = Field(description="whether a second seed repeated a rejection; null: not asked")
+    criteria: str = Field(description="digest of what was judged by")
+    note: str = Field(description="why it is open, and what else there is to say")
+    chapter: str = Field(description="the chapter that checks it")
+    profile: str = Field(description="the settings of the run")
+    parameters: dict[str, Any] = Field(description="the chapter's parameters in that run")
+    seconds: float = Field(description="wall time of the chapter")
+    device: str = Field(description="what it ran on")
+    commit: str = Field(description="the commit of the code that ran; + for edited sources")
+    date: str = Field(description="the day of the run")
+    seeds: str = Field("", description="the commit that the seeds were derived from; empty: the chapter's own seed")
+    code: str = Field("", description="digest of the code of a confirmatory run")
+    data: str = Field("", description="which images were used, and whether their files are the published ones")
+
+
+class Published(BaseModel):
+    """All of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    verdicts: dict[str, str] = Field(description="claim → verdict of its headlines in this run")
+    parts: list[Record] = Field(description="every part that this run judged")
+    recorded: list[Record] = Field(description="the confirmatory runs at paper scale")
+
+
+def _with_id(record: dict) -> dict:
+    return {"id": record["part"].partition(".")[0]} | record
+
+
+def refused(path: Path, records: dict[str, dict]) -> list[str]:
+    """What is wrong with the records of a file, one line each."""
+    wrong = []
+    for part, record in records.items():
+        try:
+            Record.model_validate(_with_id(record), strict=True)
+        except ValidationError as error:
+            wrong += str(explained(error, f"{path.name}: {part}")).splitlines()
+        else:
+            if record["verdict"] not in claims.VERDICTS:
+                allowed = ", ".join(map(repr, claims.VERDICTS))
+                wrong.append(f"{path.name}: {part}: verdict {record['verdict']!r} is not allowed; allowed: {allowed}")
+    return wrong
+
+
+def published(run: Run) -> dict[str, Any]:
+    """What ``claims.json`` holds.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        if a record has a field that the models do not know, or lacks one.
+    """
+    parts = [_with_id(record) for record in run.records.values()]
+    told = {"verdicts": run.verdicts, "parts": parts, "recorded": [_with_id(r) for r in recorded().values()]}
+    Published.model_validate(told)
+    return told
+
+
+def schema() -> str:
+    """The JSON Schema of ``claims.json``."""
+    described = {"$schema": SCHEMA} | Published.model_json_schema() | {"title": "Claims of a run, with verdicts"}
+    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+
+
+def fields() -> list[tuple[str, str]]:
+    """Field of a record → what it says, for a table."""
+    return [(name, field.description or "") for name, field in Record.model_fields.items()]

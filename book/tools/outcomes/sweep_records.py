@@ -1,0 +1,176 @@
+"""What a sweep stores: for each chapter its runs, and for each part what every run measured.
+
+``book/recorded/sweep-<profile>.json`` holds the runs with other seeds, ``machines-<profile>.json`` those in other
+settings. A chapter's entry is *up to date* while the chapter's code and its parts' criteria are those of the runs.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from book.tools.base import whole
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.outcomes import records
+from book.tools.reading import sources
+from book.tools.running import variants
+from lmc_helpers.claims.intervals import Entry
+from lmc_helpers.claims.yaml_files import explained
+
+KINDS = ("sweep", "machines")
+MEASURED = ("verdict", "value", "stderr", "low", "high", "n", "place_sharper")
+RAN = ("seconds", "commit", "date", "device", "machine", "python", "versions")
+
+
+class Run(Entry):
+    """One execution of a chapter."""
+
+    variant: str = Field(description="COMMIT.NUMBER: a seed from a commit; @NAME: a setting; empty: as built")
+    seed: int | None = Field(description="the chapter's seed; null: its own")
+    seconds: float = Field(description="wall time", strict=False)
+    commit: str = Field(description="the commit of the code that ran")
+    date: str
+    device: str
+    machine: str
+    python: str
+    versions: dict[str, str]
+
+
+class Measured(Entry):
+    """What one run found of one part."""
+
+    verdict: str
+    value: float | None
+    stderr: float | None
+    low: float | None
+    high: float | None
+    n: int
+    place_sharper: str | None
+
+
+class Chapter(Entry):
+    """A chapter's runs; what they measured stands in their order."""
+
+    code: str = Field(description="digest of what the chapter computes")
+    criteria: dict[str, str] = Field(description="part → digest of what it is judged by")
+    runs: list[Run]
+    failed: dict[str, str] = Field(default_factory=dict, description="variant that ended with an error → what it said")
+    parts: dict[str, list[Measured]]
+
+    def current(self, chapter: str, profile: str, known: sources.Sources) -> bool:
+        """Whether the runs were made with the code, and judged by the criteria, that stand here now."""
+        try:
+            return known.confirmed(chapter, profile) == {"code": self.code, **self.criteria}
+        except (FileNotFoundError, BuildError):
+            return False
+
+
+@dataclass(frozen=True)
+class Record:
+    """A file of runs: one profile, with other seeds (``sweep``) or in other settings (``machines``)."""
+
+    kind: str
+    profile: str
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return records.RECORDED / f"{self.kind}-{self.profile}.json"
+
+    def read(self) -> dict[str, Chapter]:
+        """Chapter → its runs; nothing if there is no such file.
+
+        Raises
+        ------
+        BuildError
+            if it is no JSON, or a field is missing, unknown or wrong.
+        """
+        if not self.path.exists():
+            return {}
+        try:
+            content = json.loads(self.path.read_text(encoding="utf-8"))
+            return {chapter: Chapter.model_validate(entry) for chapter, entry in content.items()}
+        except ValidationError as error:
+            raise BuildError(str(explained(error, f"book/recorded/{self.path.name}"))) from None
+        except (ValueError, AttributeError) as error:
+            raise BuildError(
+                f"book/recorded/{self.path.name}: {error}; take it from git, or run the sweep again"
+            ) from None
+
+    def write(self, content: dict[str, Chapter]) -> None:
+        """Write it, whole or not at all, one run or measurement a line."""
+        text = _lines({name: content[name].model_dump() for name in sorted(content)})
+        whole.write(self.path, text + "\n")
+
+
+def _lines(value: object, depth: int = 0) -> str:
+    """JSON with one entry a line, and what holds no lists on the entry's own line."""
+    if not isinstance(value, (dict, list)) or not value or (depth > 2 and "[" not in repr(value)):
+        return json.dumps(value, ensure_ascii=False)
+    indent = "\n" + " " * (depth + 1)
+    if isinstance(value, list):
+        return "[" + ",".join(indent + _lines(one, depth + 1) for one in value) + "\n" + " " * depth + "]"
+    entries = (f"{json.dumps(key, ensure_ascii=False)}: {_lines(one, depth + 1)}" for key, one in value.items())
+    return "{" + ",".join(indent + entry for entry in entries) + "\n" + " " * depth + "}"
+
+
+def executed(profile: str, variant: str, chapter: str) -> Path:
+    """Where a chapter that ran as a variant lies."""
+    return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
+
+
+def ran(path: Path) -> dict[str, Any]:
+    """What an executed notebook says of its run; nothing if it is not there or cut off."""
+    return sources.read(path).get("metadata", {}).get("lmc", {})
+
+
+def gathered(profile: str, chapter: str, named: list[str], known: sources.Sources) -> Chapter:
+    """The runs of a chapter that lie here and are up to date, in the order of the variants named."""
+    now = known.confirmed(chapter, profile)
+    found = Chapter(code=now["code"], criteria={k: v for k, v in now.items() if k != "code"}, runs=[], parts={})
+    for variant in named:
+        path = executed(profile, variant, chapter)
+        run = ran(path)
+        if not run or not is_current(path, run, now):
+            continue
+        seed = run["parameters"]["seed"] if "." in variant else None
+        found.runs.append(Run(variant=variant, seed=seed, **{name: run[name] for name in RAN}))
+        for record in records.records(path):
+            one = Measured(**{name: record[name] for name in MEASURED})
+            found.parts.setdefault(record["part"], []).append(one)
+    return found
+
+
+def is_current(path: Path, run: dict, now: dict[str, str]) -> bool:
+    """Whether an executed notebook ran the present code, from a commit, and was judged by the present criteria."""
+    if run.get("seeds") and run.get("code") != now["code"]:
+        return False
+    if run["commit"].endswith("+") or run["commit"] == "unknown":
+        return False
+    return {"code": now["code"]} | {r["part"]: r["criteria"] for r in records.records(path)} == now
+
+
+def together(one: Chapter | None, other: Chapter) -> Chapter:
+    """The runs of two entries of a chapter, those of the first where both have one."""
+    if one is None:
+        return other
+    had = {run.variant for run in one.runs}
+    fresh = [k for k, run in enumerate(other.runs) if run.variant not in had]
+    runs = one.runs + [other.runs[k] for k in fresh]
+    order = sorted(range(len(runs)), key=lambda k: _number(runs[k].variant))
+    parts = {id: list(one.parts.get(id, [])) + [other.parts[id][k] for k in fresh] for id in one.parts | other.parts}
+    return one.model_copy(
+        update={
+            "runs": [runs[k] for k in order],
+            "parts": {id: [found[k] for k in order] for id, found in parts.items()},
+        }
+    )
+
+
+def _number(variant: str) -> int:
+    """Which of a commit's seeds it is."""
+    return int(variant.partition(".")[2] or 0)

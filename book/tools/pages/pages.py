@@ -1,0 +1,177 @@
+"""Render the pages that are generated from a run: templates in ``book/templates``, filled with what was found."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import jinja2
+
+from book.tools.base.chapters import ROOT
+from book.tools.findings import board, findings_pages, places, sweep_pages
+from book.tools.findings.findings import OWN, Findings
+from book.tools.outcomes import published
+from book.tools.outcomes.records import ABSENT, Run
+from book.tools.pages import api, boxes, front, glossary, licences, notation
+from book.tools.reading import papers
+from lmc_helpers import claims
+
+TEMPLATES = ROOT / "book" / "templates"
+EXECUTED = "book/executed"
+FOUND = (
+    *("scoreboard.md", "errata.md", "statistics.md", "rooms.md"),
+    *("verdicts.md", "fields.md", "licences.md", "glossary.md", "notation.md"),
+)
+PAGES = (*front.PAGES, *FOUND)
+MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
+STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
+
+
+def cell(text: str) -> str:
+    r"""A text with formulas as it may stand in Markdown, in a cell of a table too: no HTML, links or emphasis.
+
+    Examples
+    --------
+    >>> print(cell("a_b | $|x|$ <b> [0, 1]"))
+    a\_b \| $\vert x\vert $ \<b> \[0, 1]
+    """
+    pieces = text.replace("\n", " ").split("$")  # formulas are those in odd places
+    for at, piece in enumerate(pieces):
+        if at % 2:
+            pieces[at] = piece.replace("\\|", "\\Vert ").replace("|", "\\vert ")
+        else:
+            pieces[at] = MARKUP.sub(r"\\\g<0>", piece)
+    return "$".join(pieces)
+
+
+def badge(verdict: str) -> str:
+    """A verdict with its symbol on its colour; what is not yet in the book has none."""
+    if verdict == ABSENT:
+        return verdict
+    symbol = f'<span class="lmc-symbol" aria-hidden="true">{claims.symbol(verdict)}</span>'
+    return f'<span class="lmc-badge lmc-{claims.slug(verdict)}">{symbol} {verdict}</span>'
+
+
+def link(chapter: str) -> str:
+    """A link to a chapter's page, with its title."""
+    return f"[](/book/executed/{chapter}.ipynb)"
+
+
+def confirmed(findings: Findings) -> dict[str, list[str]]:
+    """What the confirmatory runs came to: all up-to-date parts, those as expected, open, and decided otherwise."""
+    came = {id: (f.paper["verdict"], f.part.expected) for id, f in findings.parts.items() if f.paper}
+    stood = [id for id, (verdict, expected) in came.items() if verdict == expected]
+    left = [id for id, (verdict, expected) in came.items() if verdict == claims.OPEN != expected]
+    otherwise = [id for id in came if id not in stood and id not in left]
+    return {"current": list(came), "stood": stood, "open": left, "otherwise": otherwise}
+
+
+def environment() -> jinja2.Environment:
+    """Templates with the book's filters; a name that a template has wrong is an error."""
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
+    found.filters |= findings_pages.filters(cell) | front.FILTERS
+    found.globals |= front.GLOBALS
+    found.globals |= {"stated": STATED, "short": papers.short, "heading": papers.heading}
+    return found
+
+
+def provenance(runs: list[dict]) -> dict:
+    """What all runs have in common, said once, and what differs between them, for columns of a table.
+
+    Examples
+    --------
+    >>> runs = [{"profile": "smoke", "device": "cpu", "commit": "a", "date": day} for day in ("1", "2")]
+    >>> provenance(runs)
+    {'same': {'profile': 'smoke', 'device': 'cpu', 'commit': 'a'}, 'varying': ['date']}
+    """
+    values = {name: {run[name] for run in runs} for name in ("profile", "device", "commit", "date")}
+    same = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
+    return {"same": same, "varying": [name for name in values if name not in same]}
+
+
+def together(*known: dict) -> dict:
+    """What several modules give to the templates.
+
+    Raises
+    ------
+    ValueError
+        if two of them give the same name.
+
+    Examples
+    --------
+    >>> together({"papers": 1}, {"cards": 2})
+    {'papers': 1, 'cards': 2}
+    """
+    counts = Counter(name for one in known for name in one)
+    if twice := sorted(name for name, count in counts.items() if count > 1):
+        raise ValueError(f"the templates are given twice: {', '.join(twice)}")
+    return {name: value for one in known for name, value in one.items()}
+
+
+def content(run: Run, findings: Findings) -> dict:
+    """All that the templates may use, but for what the first page alone does."""
+    known = {
+        "confirmed": confirmed(findings),
+        "parts": len(findings.parts),
+        "own": sum(statement.kind == OWN for statement in findings.statements),
+        "surprises": run.surprises,
+        "examples": boxes.examples(findings),
+        "rooms": api.rooms(),
+        "fields": published.fields(),
+        "licences": licences.shipped(),
+        "concepts": glossary.uses(glossary.terms()),
+        "letters": notation.letters(),
+        "runs": run.statistics,
+        "versions": sorted({v for r in run.statistics for v in ({"Python": r["python"]} | r["versions"]).items()}),
+        "seconds": sum(r["seconds"] for r in run.statistics),
+    }
+    known |= provenance(run.statistics)
+    return together(known, findings_pages.content(findings), sweep_pages.content(run.statistics))
+
+
+def api_pages() -> dict[str, str]:
+    """The API's pages, one a room: file name → text."""
+    template, known = environment().get_template("room.md"), api.users()
+    rooms = api.rooms()
+    used = {module: api.used_of(module, known) for room in rooms for module in room.modules}
+    return {f"{room.name}.md": template.render(room=room, used=used) for room in rooms}
+
+
+def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
+    """Id or part → its verdict as its box or row has it, and the page and anchor of that box, or of that row."""
+    found = {}
+    verdicts = {row.claim.id: row.verdict for row in board.rows(findings)} | findings.verdicts
+    for id in run.verdicts | run.found:
+        verdict = verdicts[id]
+        record = run.records.get(id)
+        page, anchor = f"{EXECUTED}/{record['chapter']}" if record else "book/scoreboard", places.row(id)
+        found[id] = {"verdict": verdict, "slug": claims.slug(verdict), "symbol": claims.symbol(verdict), "page": page}
+        found[id]["anchor"] = places.box(id) if record else anchor
+    return found
+
+
+def write(run: Run, findings: Findings, book: Path) -> None:
+    """Write what is generated to a staged book: parts of pages, the API's pages, and ``claims.json``."""
+    first = front.content(run, findings.there, book / "extra")
+    known, templates = together(content(run, findings), first), environment()
+    texts = {book / "generated" / name: templates.get_template(name).render(known) for name in PAGES}
+    texts |= {book / "api" / name: text for name, text in api_pages().items()}
+    of_papers = findings_pages.pages(known, lambda name, here: templates.get_template(name).render(here))
+    texts |= {book / name: text for name, text in of_papers.items()}
+    texts[book / "extra" / "claims.json"] = json.dumps(published.published(run), indent=1, ensure_ascii=False) + "\n"
+    texts[book / "extra" / "claims.schema.json"] = published.schema()
+    texts[book / "extra" / licences.FILE] = licences.text(known["licences"])
+    texts[book / "generated" / "verdicts.json"] = json.dumps(addresses(run, findings), indent=1) + "\n"
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,87 @@
+"""The chapters' pictures on other pages: where each stands in its chapter, and a small copy of it."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from PIL import Image
+
+from book.tools.base import chapters, inputs
+from book.tools.base.chapters import BuildError
+from book.tools.outcomes import records
+
+WIDTH = 640  # pixels of a small copy, twice what it is shown with
+FOLDER = "thumbs"  # beside the pages of the book
+FIGURE = re.compile(r"^`{3,}\{glue:figure\} (\w+)\n((?:^:.*\n)+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure on a chapter's page: its name in the notebook, its anchor, and what it shows to those who do not see."""
+
+    chapter: str
+    name: str
+    anchor: str
+    alt: str
+
+
+def in_text(chapter: str, text: str) -> dict[str, Picture]:
+    """The figures that a chapter's source shows, by their names in the notebook."""
+    markdown = re.sub("^# ?", "", text, flags=re.MULTILINE)
+    found = {}
+    for name, lines in FIGURE.findall(markdown):
+        options = dict(re.findall(r"^:(\w+): *(.*)$", lines, re.MULTILINE))
+        found[name] = Picture(chapter, name, options.get("name", ""), options.get("alt", ""))
+    return found
+
+
+@cache
+def shown(chapter: str) -> dict[str, Picture]:
+    """The figures on a chapter's page, by their names in the notebook."""
+    return in_text(chapter, inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
+
+
+def small(png: bytes, width: int = WIDTH) -> bytes:
+    """A small copy of a picture, as WebP."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    if picture.width > width:
+        height = round(picture.height * width / picture.width)
+        picture = picture.resize((width, height), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    picture.save(out, "WEBP", quality=82, method=6)
+    return out.getvalue()
+
+
+@dataclass(frozen=True)
+class Small:
+    """A small copy that was written: the name of its file, and its size in pixels."""
+
+    file: str
+    width: int
+    height: int
+
+
+def write(wanted: set[tuple[str, str]], executed: dict[str, Path], where: Path) -> dict[tuple[str, str], Small]:
+    """Write small copies of pictures, each a chapter and a name, from the executed chapters to a folder.
+
+    Raises
+    ------
+    BuildError
+        if an executed chapter holds no picture of that name.
+    """
+    where.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for chapter in sorted({chapter for chapter, _ in wanted}):
+        stored = records.pictures(records.notebook(executed[chapter]))
+        for name in sorted(name for other, name in wanted if other == chapter):
+            if name not in stored:
+                raise BuildError(f"{chapter} holds no picture {name!r}; it has: {', '.join(sorted(stored))}")
+            content = small(stored[name])
+            file = f"{chapter.partition('_')[0]}-{name}.webp"
+            (where / file).write_bytes(content)
+            found[chapter, name] = Small(file, *Image.open(io.BytesIO(content)).size)
+    return found

@@ -1,0 +1,68 @@
+"""What a chapter says of itself in its header, beside what Jupyter reads there.
+
+    jupyter:
+      lmc: {runs: lmc_helpers.experiments.widths.runs, networks_of: widths}
+
+``runs``         the function that gives its training runs from some of its parameters
+``networks_of``  the chapter whose networks these are: in runs with seeds from a commit both have one seed, so that
+                 what both train is trained once
+"""
+
+from __future__ import annotations
+
+import re
+
+from book.tools.base import chapters
+from book.tools.base.chapters import PACKAGE, BuildError
+
+
+def _header(chapter: str) -> dict:
+    """What stands under ``lmc``; {} if nothing does."""
+    text = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
+    header = re.match(r"# ---\n((?:#.*\n)*?)# ---\n", text)
+    if header is None or "lmc" not in header[1]:
+        return {}
+    import yaml
+
+    try:
+        read = yaml.safe_load(re.sub("^# ?", "", header[1], flags=re.MULTILINE))
+        return dict((read.get("jupyter") or {}).get("lmc") or {})
+    except (yaml.YAMLError, AttributeError, TypeError, ValueError):
+        raise BuildError(f"chapter {chapter}: its header is no YAML of keys and values") from None
+
+
+def function_name(chapter: str) -> str | None:
+    """The function that gives the runs of a chapter, None if it trains nothing.
+
+    Raises
+    ------
+    BuildError
+        if the header cannot be read, or names something else.
+    """
+    name = _header(chapter).get("runs")
+    if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
+        raise BuildError(
+            f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a function"
+            f" of {PACKAGE}, for example {PACKAGE}.experiments.widths.runs"
+        )
+    return name
+
+
+def networks_of(chapter: str) -> str:
+    """The chapter whose networks a chapter looks at: itself, if its header names no other.
+
+    Raises
+    ------
+    BuildError
+        if the header names no chapter, or one that itself names another.
+    """
+    name = _header(chapter).get("networks_of")
+    if name is None:
+        return chapter
+    others = {chapters.short(one): one for one in chapters.chapters() if one != chapter}
+    if name not in others or "networks_of" in _header(others[name]):
+        raise BuildError(
+            f"chapter {chapter}: lmc.networks_of = {name!r} in its header is not allowed; allowed: a chapter without"
+            f" its number, which has networks of its own"
+        )
+    return others[name]

@@ -1,0 +1,66 @@
+"""Parameters as literals: what a cell of parameters sets, and what a command line gives and the chapter must allow."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.reading import cells
+from lmc_helpers.claims.intervals import LedgerError
+from lmc_helpers.claims.yaml_files import parsed
+
+
+def values(source: str) -> dict[str, object]:
+    """The names that a cell of parameters sets, each with its value, or with its text where that is no literal."""
+    found: dict[str, object] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            try:
+                read: object = ast.literal_eval(node.value)
+            except ValueError:
+                read = ast.unparse(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id: read for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def literal(name: str, text: str) -> Any:
+    """A parameter's value from the command line: a number if it reads as one, else YAML.
+
+    Raises
+    ------
+    BuildError
+        if it is no YAML, or no value that a parameter may have.
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    allowed = "allowed: a number, a word, true, false, or a list as [1, 2]"
+    try:
+        value = parsed(text, "YAML")
+    except LedgerError as error:
+        raise BuildError(f"parameter {name} = {text!r}: {str(error).partition(': ')[2]}; {allowed}") from None
+    if not isinstance(value, bool | int | float | str | list | None):
+        raise BuildError(f"parameter {name} = {text!r} is not allowed; {allowed}")
+    return value
+
+
+def given(chapter: str, pairs: list[list[str]]) -> dict[str, Any]:
+    """The parameters from the command line, which the chapter must know and allow.
+
+    Raises
+    ------
+    BuildError
+        for all that is wrong with them.
+    """
+    values = {name: literal(name, text) for name, text in pairs}
+    names = [name for name, _ in pairs]
+    wrong = [f"parameter {name!r} is given twice" for name in values if names.count(name) > 1]
+    known = cells.sheet(ROOT / "notebooks" / f"{chapter}.py")
+    wrong += [said for name, value in values.items() for said in cells.refused(name, value, known)]
+    if wrong:
+        raise BuildError("\n".join(wrong))
+    return values

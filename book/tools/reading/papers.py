@@ -1,0 +1,62 @@
+"""The four papers as data: who wrote them, where they appeared, and which version was read (``book/papers.yml``)."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from book.tools.base import inputs
+from book.tools.base.chapters import ROOT
+
+PAPERS = ROOT / "book" / "papers.yml"
+BEYOND = "Beyond the papers"  # what the ledger calls X
+
+
+class Paper(BaseModel):
+    """One paper."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    authors: list[str] = Field(min_length=1)
+    short: str = Field(description="the authors' family names")
+    topic: str = Field(description="what it is about, in a few words")
+    venue: str
+    arxiv: str = Field(pattern=r"^\d{4}\.\d{5}$", description="its number on arXiv, without a version")
+    cite: str = Field(description="its key in book/references.bib")
+    read: str = Field(description="which version was read, to follow 'What was read is'")
+
+    @property
+    def url(self) -> str:
+        """Where arXiv has it."""
+        return f"https://arxiv.org/abs/{self.arxiv}"
+
+
+@cache
+def papers(path: Path = PAPERS) -> dict[str, Paper]:
+    """Letter → paper, in the order of the book.
+
+    Raises
+    ------
+    BuildError
+        for all that is wrong in the file.
+    """
+    return inputs.read(path, dict[str, Paper], "a mapping from letters to papers")
+
+
+def short(letter: str) -> str:
+    """The authors of a paper, or what goes beyond the papers.
+
+    Examples
+    --------
+    >>> short("Z"), short("X")
+    ('Zhan, Li & Wu', 'Beyond the papers')
+    """
+    return papers()[letter].short if letter in papers() else BEYOND
+
+
+def heading(letter: str) -> str:
+    """The authors of a paper and its topic, or what goes beyond the papers."""
+    return f"{papers()[letter].short}: {papers()[letter].topic}" if letter in papers() else BEYOND

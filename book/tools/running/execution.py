@@ -1,0 +1,190 @@
+"""The execution of one chapter in this process: jupytext → papermill → an executed notebook that is whole, or none."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from book.tools.base import chapters, leftovers, stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.running import prepared, variants
+from book.tools.running.prepared import THREADS
+from lmc_helpers.claims.box import RECORDED_ONLY
+
+
+def commit() -> str:
+    """The commit of the working tree, with ``+`` if it differs from it; ``unknown`` outside git."""
+    try:
+        run = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--abbrev=10", "--exclude=*"]
+        return subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def ran_on(notebook) -> str:
+    """The device that a chapter says in its last words that it ran on; without them, the one it would take."""
+    said = re.search(r"^[\d.]+ s on (.+), [\w.-]+$", _last_words(notebook), re.MULTILINE)
+    if said:
+        return said[1]
+    from lmc_helpers import device
+
+    return device.describe()
+
+
+def _last_words(notebook) -> str:
+    outputs = [output for cell in notebook.cells[-1:] for output in cell.get("outputs", ())]
+    return "\n".join(str(output.get("text", output.get("data", {}).get("text/plain", ""))) for output in outputs)
+
+
+def provenance(chapter: str, parameters: dict, seconds: float, device: str) -> dict:
+    """What the execution-statistics page and the claims say about a run."""
+    return {
+        "chapter": chapter,
+        "profile": parameters["profile"],
+        "parameters": parameters,
+        "seconds": round(seconds, 2),
+        "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024),
+        "device": device,
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "matplotlib", "papermill")},
+        "commit": commit(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+    }
+
+
+def say(text: str) -> None:
+    """One line in one write, so that chapters that run side by side do not mix their lines, buffered or not."""
+    print(f"{text}\n", end="", flush=True)
+
+
+def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, confirms: dict | None = None) -> None:
+    """Execute a chapter to ``output``; a failed notebook is kept in ``build/failed`` and named.
+
+    Parameters
+    ----------
+    chapter : str
+        its full name, ``12_overlap_theorem``.
+    parameters : dict
+        what is injected, ``profile`` among it.
+    output : Path
+        where the executed notebook goes, when it is whole.
+    quiet : bool
+        no progress bar, even on a terminal.
+    confirms : dict, optional
+        for a confirmatory run, what its provenance says besides (:func:`~book.tools.running.variants.provenance`); the
+        chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
+
+    Raises
+    ------
+    BuildError
+        says which cell failed and why, and where the failed notebook lies; or which file could not be written.
+    """
+    try:
+        with leftovers.running(parameters["profile"], chapter) as running, stopping.then(partial(os.unlink, running)):
+            _execute(chapter, parameters, running, output, quiet, confirms)
+    except OSError as error:
+        raise BuildError(f"{chapter}: {stopping.explained(error)}") from None
+
+
+def _execute(chapter: str, parameters: dict, running: Path, output: Path, quiet: bool, confirms: dict | None) -> None:
+    """Execute a chapter to ``running``, then move that to ``output``."""
+    import jupytext
+    import nbformat
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    from book.tools.running import kernels
+
+    prepared.provide()
+    os.environ.setdefault("PYTHONUTF8", "1")  # whatever the locale, for the kernel too
+    os.environ["IPYTHONDIR"] = str(ROOT / "build" / "ipython")  # a kernel runs no start-up files of its user's
+    variant = (confirms or {}).get("seeds", "")
+    title = variants.title(chapter, variant)
+    os.environ.update(dict.fromkeys(THREADS, "1") | variants.variables(variant))
+    if confirms:
+        os.environ[RECORDED_ONLY] = "1"
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    notebook = jupytext.read(ROOT / "notebooks" / f"{chapter}.py")
+    variants.prepare(notebook, variant)
+    quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
+    bar = False if quiet else {"desc": title, "leave": False}
+    say(f"{title}: running at {parameters['profile']}")
+    start = time.perf_counter()
+    try:
+        options: dict[str, Any] = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=50"]}
+        options |= {"shutdown_kernel": "immediate"}  # all that it said has been read
+        options |= {"kernel_manager_class": kernels.Kernel}
+        done = papermill.execute_notebook(notebook, str(running), parameters, **options)
+    except PapermillExecutionError as error:
+        raise _failed(title, parameters["profile"], running, f"{error.ename}: {error.evalue}") from None
+    except kernels.DEAD as error:
+        raise _failed(title, parameters["profile"], running, kernels.told(error, running)) from None
+    seconds = time.perf_counter() - start
+    done.metadata.pop("papermill", None)  # it holds paths of this machine
+    done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | (confirms or {})
+    nbformat.write(done, running)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    os.replace(running, output)
+    say(f"{title}: done in {seconds:.1f} s")
+
+
+def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
+    """The error of a chapter that failed, whose notebook is put aside."""
+    failed = ROOT / "build" / "failed" / profile / f"{chapter}.ipynb"
+    failed.parent.mkdir(parents=True, exist_ok=True)
+    kept = ""
+    if running.exists():
+        os.replace(running, failed)
+        kept = f"\nThe failed notebook: {failed}"
+    return BuildError(f"{chapter} failed: {why}{kept}")
+
+
+def run(arguments: list[str], tell: Callable[[Path], object] = lambda output: None) -> int:
+    """Execute a chapter in this process; the exit status.
+
+    ``tell`` is called with where the outcome lies if the arguments do not say where it goes.
+    """
+    from book.tools.reading import profiles
+
+    parser = argparse.ArgumentParser(prog="execute", description="Execute one chapter with papermill.")
+    parser.add_argument("chapter", help="name, with or without its number")
+    parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
+    parser.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    parser.add_argument("--output", type=Path, help="default: build/chapters/NAME.ipynb")
+    parser.add_argument("--seeds", metavar="COMMIT", help="a variant: the seed comes from this commit's id")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    given = parser.parse_args(arguments)
+    try:
+        chapter = chapters.find(given.chapter)
+        parameters = profiles.parameters(chapter, given.profile)
+        if given.parameters:
+            from book.tools.reading import literals
+
+            parameters |= literals.given(chapter, given.parameters)
+        variant = variants.check(given.seeds or "")
+        confirms = variants.provenance(chapter, given.profile, variant) if variant else None
+        parameters |= variants.parameters(chapter, variant)
+        output = given.output or ROOT / "build" / "chapters" / f"{chapter}.ipynb"
+        execute(chapter, parameters, output, given.quiet, confirms)
+    except BuildError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{given.chapter}: stopped", file=sys.stderr)
+        return 130
+    if given.output is None:
+        tell(output)
+    return 0

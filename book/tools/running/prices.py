@@ -1,0 +1,73 @@
+"""What training runs take, in words, and a refusal of those that this machine has no GPU for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from book.tools.base.chapters import BuildError
+from book.tools.running.jobs import Job, missing
+
+ON_CPU = "LMC_ON_CPU"  # 1: runs that want a GPU are trained on the CPU where there is none
+
+
+def price(core_minutes: float) -> str:
+    """What training costs, rounded.
+
+    Examples
+    --------
+    >>> price(0.2), price(84.3), price(3000)
+    ('1 core-minute', '84 core-minutes', '50 core-hours')
+    """
+    if core_minutes < 300:
+        minutes = max(1, round(core_minutes))
+        return f"{minutes} core-minute{'s' if minutes > 1 else ''}"
+    return f"{round(core_minutes / 60)} core-hours"
+
+
+def plan(listed: Sequence[Job], todo: Sequence[Job]) -> str:
+    """How many runs are missing, in words, and what they will take."""
+    said = f"Training: {len(todo)} of {len(listed)} run(s) missing"
+    return f"{said}, about {price(sum(job.core_minutes for job in todo))}." if todo else f"{said}."
+
+
+def gpus() -> int:
+    """How many GPUs this machine has that torch can use."""
+    import torch
+
+    return torch.cuda.device_count()
+
+
+def refuse_without_gpu(todo: Sequence[Job], profile: str) -> None:
+    """Refuse runs that want a GPU on a machine without one, unless ``LMC_ON_CPU`` is 1.
+
+    Raises
+    ------
+    BuildError
+        names the chapters, what their runs would take on the CPU, how to see them and how to train them there.
+    """
+    wanting = [job for job in todo if job.gpu]
+    if not wanting or gpus() or os.environ.get(ON_CPU) == "1":
+        return
+    minutes: dict[str, list[float]] = {}
+    for job in wanting:
+        minutes.setdefault(job.chapters[0], []).append(job.core_minutes)
+    lines = [
+        f"{len(here)} training run(s) of {chapter} want a GPU, and this machine has none; about {price(sum(here))} on"
+        " its CPU"
+        for chapter, here in minutes.items()
+    ]
+    listed = f"make runs PROFILE={profile} LIST=1"
+    raise BuildError("\n       ".join([*lines, f"{listed} lists them; {ON_CPU}=1 trains them on the CPU"]))
+
+
+def table(listed: Sequence[Job]) -> str:
+    """All runs, one a line: digest, what is trained, the chapters that need it, and that it is there or its price."""
+    rows = [("digest", "training run", "chapters", "state")]
+    for job in listed:
+        cost = f"about {price(job.core_minutes)}" + (" on a CPU, wants a GPU" if job.gpu else "")
+        numbers = ", ".join(chapter.partition("_")[0] for chapter in job.chapters)
+        rows.append((job.digest, job.title, numbers, "done" if job.done else cost))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join([*lines, plan(listed, missing(listed))])

@@ -1,0 +1,144 @@
+"""How far a build is: what each chapter took the last time, which comes first, and what is left to wait for.
+
+Runs and chapters say in one line that they start and in another that they are done; both are read here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from book.tools.base.chapters import ROOT, chapters
+from book.tools.reading import profiles, sources
+from book.tools.running import variants
+
+STARTED = re.compile(r"((?:run )?[\w.@]+): (?:running at \w+|training .+)")
+DONE = re.compile(r"((?:run )?[\w.@]+): done in ([\d.]+) s")
+RUN = "run "  # what the lines of training runs begin with
+KINDS = (RUN, "")  # runs and chapters, each with a pace of its own
+
+
+def _memory(profile: str) -> Path:
+    return ROOT / "build" / "times" / f"{profile}.json"
+
+
+def _last(profile: str) -> dict[str, float]:
+    found = sources.read(_memory(profile))
+    return {chapter: s for chapter, s in found.items() if isinstance(s, (int, float)) and 0 < s < float("inf")}
+
+
+def expected(profile: str) -> dict[str, float]:
+    """Chapter → seconds: what it took here the last time; else its budget, scaled as those of the others were."""
+    last = _last(profile)
+    budgets = {chapter: profiles.settings(chapter, profile).budget_s for chapter in chapters()}
+    known = [chapter for chapter in budgets if chapter in last]
+    scale = sum(last[c] for c in known) / sum(budgets[c] for c in known) if known else 1.0
+    return {chapter: last.get(chapter, scale * budget) for chapter, budget in budgets.items()}
+
+
+def in_words(seconds: float) -> str:
+    """A time to wait for, rounded.
+
+    Examples
+    --------
+    >>> in_words(3), in_words(44), in_words(100), in_words(7000)
+    ('about 10 s to go', 'about 50 s to go', 'about 2 min to go', 'about 1.9 h to go')
+    """
+    if seconds < 50:
+        return f"about {10 * max(1, -int(-seconds // 10))} s to go"
+    if seconds < 5400:
+        return f"about {max(1, round(seconds / 60))} min to go"
+    return f"about {seconds / 3600:.1f} h to go"
+
+
+class Progress:
+    """What runs and chapters say, with how many are done and how long the rest will take.
+
+    Parameters
+    ----------
+    profile : str
+        what is built; the times of finished chapters are kept for the next build of it.
+    stale : list of str
+        the chapters that will run, by their titles (``book/tools/running/variants.py``).
+    cores : int or None
+        how many run side by side; None, on a cluster, foresees nothing.
+    after : float
+        seconds for what comes after the chapters.
+    clock : callable
+        seconds that have passed; a test has its own.
+    runs : dict
+        digest → title and seconds of the training runs that come before the chapters.
+    """
+
+    def __init__(
+        self,
+        profile: str,
+        stale: list[str],
+        cores: int | None,
+        after: float,
+        clock: Callable[[], float] = time.monotonic,
+        runs: Mapping[str, tuple[str, float]] | None = None,
+    ):
+        every = expected(profile)
+        self.profile, self.cores, self.after, self.clock = profile, cores, after, clock
+        self.titles = {RUN + digest: title for digest, (title, _) in (runs or {}).items()}
+        trained = {RUN + digest: seconds for digest, (_, seconds) in (runs or {}).items()}
+        of_chapters = {title: every[variants.chapter(title)] for title in stale}
+        self.waiting = _longest_first(trained) | _longest_first(of_chapters)  # in the order in which they start
+        self.running: dict[str, tuple[float, float]] = {}  # name → seconds expected, time of its start
+        self.total = {kind: sum(_kind(name) == kind for name in self.waiting) for kind in KINDS}
+        self.taken, self.foreseen = dict.fromkeys(KINDS, 0.0), dict.fromkeys(KINDS, 0.0)  # seconds of what is done
+
+    def line(self, text: str) -> str:
+        """A line as it is shown; the last one of a run or chapter says how far the build is."""
+        if started := STARTED.fullmatch(text):
+            name = started[1]
+            self.running[name] = (self.waiting.pop(name, 0.0), self.clock())
+        elif (done := DONE.fullmatch(text)) and done[1] in self.running:
+            name, seconds = done[1], float(done[2])
+            kind = _kind(name)
+            self.foreseen[kind] += self.running.pop(name)[0]
+            self.taken[kind] += seconds
+            open_ones = sum(_kind(other) == kind for other in (*self.waiting, *self.running))
+            count = f"{self.total[kind] - open_ones}/{self.total[kind]}"
+            if kind == RUN:
+                text = f"run {count}: {self.titles.get(name, name)}, done in {seconds:.0f} s"
+            else:
+                self._remember(variants.chapter(name), seconds)
+                text = f"[{count}] {name}: done in {seconds:.0f} s"
+            left = self.left()
+            text += f", {in_words(left)}" if left else ""
+        return text
+
+    def left(self) -> float:
+        """Seconds until the last chapter and what comes after it, if the rest is as fast as what is done."""
+        if self.cores is None:
+            return 0.0
+        now = self.clock()
+        free = [max(self._pace(name) * seconds - (now - start), 0.0) for name, (seconds, start) in self.running.items()]
+        free += [0.0] * (self.cores - len(free))
+        heapq.heapify(free)
+        for name, seconds in self.waiting.items():
+            heapq.heappush(free, heapq.heappop(free) + self._pace(name) * seconds)
+        return max(free) + self.after
+
+    def _pace(self, name: str) -> float:
+        """Seconds taken for each second expected, of what is done of its kind."""
+        taken, foreseen = self.taken[_kind(name)], self.foreseen[_kind(name)]
+        return min(max(taken / foreseen, 0.1), 10.0) if foreseen else 1.0
+
+    def _remember(self, chapter: str, seconds: float) -> None:
+        with contextlib.suppress(OSError):  # a full disk is said by who needs it
+            sources.write(_memory(self.profile), _last(self.profile) | {chapter: seconds})
+
+
+def _kind(name: str) -> str:
+    return RUN if name.startswith(RUN) else ""
+
+
+def _longest_first(seconds: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(seconds.items(), key=lambda item: -item[1]))
