@@ -1,7 +1,7 @@
-# make book | check | runs | test | torture | lint | chapter | serve | archive | reports | lock | audit | clean; every target
-# sets up what it needs.
+# make book | check | runs | test | torture | lint | chapter | serve | archive | reports | confirm | sweep | machines | reference |
+# schemas | colab | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
-#   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop)
+#   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; sweep, machines: smoke)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from a folder of wheels that pip
 #                                is told to look at (find-links), else from pip's index, which for Linux ships CUDA
 #                                builds of several GB
@@ -65,14 +65,15 @@ reference: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --target executed
 	@$(BIN)/python -m book.tools.reference
 
-# A confirmatory run: seeds from the id of a clean commit, outcomes stored in book/recorded. By default at the papers' own
-# settings; CHAPTERS="overlap_theorem ..." names some, COMMIT= an earlier commit with the same code and criteria.
+# A confirmatory run: seeds from the id of a clean commit, outcomes stored in book/recorded. By default at the profile paper;
+# CHAPTERS="overlap_theorem ..." names some, COMMIT= an earlier commit with the same code and criteria.
 confirm: setup
 	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
 	    $(if $(COMMIT),--commit "$(COMMIT)")
 
 # Every chapter with SEEDS other seeds from the commit's id, or in the settings of book/settings.yml, stored in book/recorded:
-# make sweep SEEDS=10 [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [EXECUTOR=slurm]
+# make sweep SEEDS=10 [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
+# make machines [SETTINGS="two_threads openblas"], else the same
 SEEDS ?= 10
 AGAIN = $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE)
 

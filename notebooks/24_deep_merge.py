@@ -18,7 +18,7 @@
 # **Question.** What does it cost to merge two similar neurons in a deeper, trained network, and does it cost less in a wider one?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
-# most cases the loss rises monotonically toward the permutation point; that the barrier, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.
+# most cases the loss rises monotonically towards the permutation point; that the barrier, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.
 #
 # **What we find.** On the small digits that ship with scikit-learn, with a second-order minimiser whose convergence is measured, the barrier falls with the width and the accuracy hardly suffers ({claim}`P8.falls`, {claim}`P8.accuracy`); whether most losses are monotone needs
 # more paths ({claim}`P8.monotone`). The path ends at a network with a derivative neuron, below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).

@@ -430,7 +430,7 @@ claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 # Let the mask be Bernoulli($p$) and $v = 1 - (1 - p)^k$.
 #
 # 1. *Exact copy.* $S_i = \operatorname{Diag}(n_a, n_b)/k$ with independent binomial counts. A neuron sees both latents with probability $v^2$, exactly one with $2v(1 - v)$, none with $(1 - v)^2$. Given that it sees both, the squared realization cost I, (10) of
-#    the target's direction $(1, 1)$ has the mean $2k\, \mathbb E[n^{-1} \mid n \ge 1]$; otherwise the direction cannot be realized.
+#    the target's direction $(1, 1)$ has the mean $2k\, \mathbb E[n^{-1} \mid n \ge 1]$; otherwise the direction cannot be realised.
 # 2. *Random frame.* For almost all angles the rank of $S_i$ is the number of seen coordinates or 2, whichever is less: 0 with probability $(1 - p)^{2k}$, 1 with $2kp(1 - p)^{2k - 1}$.
 # 3. A neuron that sees nothing is 0 on all inputs, during and after training.
 # 4. The relative variance of $(S_i)_{aa}$ in the exact-copy family is $(1 - p)/(pk)$. If $v$ is held fixed, it increases with $k$ from $(1 - v)/v$ to $1/\ln\frac{1}{1 - v}$ only.
@@ -464,7 +464,7 @@ for k in (1, 4, 10):
 
 # %% [markdown]
 # So from $\nu = 1$ to $\nu = 1/10$ the mean number of neurons that see both latents rises from {glue:text}`both_1:.1f` to {glue:text}`both_10:.1f` of 128 (random frame: to {glue:text}`both_frame:.1f`). This is the effect that the paper describes, at its strongest:
-# at high coherence the mask makes a direction of the data expensive for some neurons, here infinitely so for nearly all. For those that can realize the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
+# at high coherence the mask makes a direction of the data expensive for some neurons, here infinitely so for nearly all. For those that can realise the target's direction, the mean squared cost *rises* as the coherence falls, from {glue:text}`cost_1:.1f` to {glue:text}`cost_10:.1f`.
 #
 # ```{prf:proposition} Copies train like one weight
 # :label: prop-copies

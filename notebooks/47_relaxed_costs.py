@@ -278,7 +278,7 @@ claims.check("I19.between", between, rival=max(to_low), n=len(to_low))
 
 # %% [markdown]
 # Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition ({py:func}`~lmc_helpers.identifiability.relaxed_costs.relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most
-# $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realizes the projected function, I, (273).
+# $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realises the projected function, I, (273).
 
 # %%
 limits, coarse = [], []

@@ -18,7 +18,7 @@
 # :class: lmc-summary
 # **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically toward the permutation point, the barrier falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically towards the permutation point, the barrier falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
 # **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. Whether the path ends below the permutation point: {claim}`P8.mnist_above`; whether the loss there falls with $H$, too: {claim}`P8.projected_points`; whether it costs accuracy: {claim}`P8.projected_points_accuracy`; whether a random pair is dearer: {claim}`P8.mnist_similar`.
 #

@@ -1,4 +1,4 @@
-"""The parts of requirements.lock, in which every package has one version and the SHA-256 sums of its files.
+"""The parts of requirements.lock: for each Python one version of every package, and the SHA-256 sums of its files.
 
 python book/tools/lock.py first|rest|torch      prints the packages that a set-up installs together
 python -m book.tools.lock                       writes the versions into environment.yml, as ``make lock`` does

@@ -1,6 +1,6 @@
 """The same verdicts on other machines: every chapter again in the settings of ``book/settings.yml``.
 
-python -m book.tools.machines --profile smoke [--settings two_threads openblas] [CHAPTER ...]
+python -m book.tools.machines [CHAPTER ...] --profile smoke [--settings two_threads openblas]
 
 A setting is data: threads, variables of the environment, torch's linear algebra by another library. The chapters keep
 their own seeds, so that what differs from the book's own run is rounding, and what rounding grows to; what they train

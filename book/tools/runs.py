@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("chapter", nargs="?", help="name, with or without its number; needed with --run")
     parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
     parser.add_argument("--run", metavar="DIGEST", help="train this run; by default all are listed")
-    parser.add_argument("--seeds", default="", metavar="COMMIT", help="a confirmatory run: seeds from this commit's id")
+    parser.add_argument("--seeds", default="", metavar="COMMIT", help="seeds from this commit's id (or COMMIT.NUMBER)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
     names.speak_anywhere()

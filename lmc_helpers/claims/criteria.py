@@ -38,7 +38,7 @@ def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 class Rival(Entry):
-    """A plausible value outside a part's criteria: why they are as narrow as they are."""
+    """A plausible value outside a part's narrowest criterion: why that is as narrow as it is."""
 
     says: str = Field(description="why the value is plausible")
     value: Number | None = Field(None, description="absent if the chapter measures it")

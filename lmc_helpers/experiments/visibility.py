@@ -231,7 +231,7 @@ def mean_cost(k: int, p: float) -> float:
 
         E c_i² = 2k E[1/n | n >= 1].
 
-    A neuron that does not see both cannot realize the direction: its cost is ∞.
+    A neuron that does not see both cannot realise the direction: its cost is ∞.
 
     Parameters
     ----------

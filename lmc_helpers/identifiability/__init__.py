@@ -1,16 +1,16 @@
 """Realization costs, swap costs and what identifies a neuron (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 50).
 
 An asymmetric layer W_eff = F + D ⊙ W has fixed parts, so that a function may cost one neuron a larger weight than
-another. The files, with what they compute:
+another. The files, with what they compute and the chapters of this part that use them:
 
 ===================  ==============================================================  ===================  ==============
 file                 what                                                            of the paper         chapters
 ===================  ==============================================================  ===================  ==============
-input_subspace       the inputs' basis U, Gram matrices S_i, classes, coherence ν    (9), (11), Prop 4.2  41, 42, 44, 45
-asymmetric           how F and D are drawn, for any weight of a torch module         (2), Table 1         41 to 44, 50
-costs                realization costs T_ij, swap costs, determined ReLU neurons     (10), (14), (16)     41, 42, 44, 47
+input_subspace       the inputs' basis U, Gram matrices S_i, classes, coherence ν    (9), (11), Prop 4.2  41 to 45
+asymmetric           how F and D are drawn, for any weight of a torch module         (2), Table 1         41–44, 47, 50
+costs                realization costs T_ij, swap costs, determined ReLU neurons     (10), (14), (16)     41–44, 47, 48
 swaps                the three terms of a swap, the cheapest reassignment            (16), (17), Thm 4.5  42, 44
-gram_concentration   how far S_i is from its mean                                    Thm 4.4, (63)        41, 42
+gram_concentration   how far S_i is from its mean                                    Thm 4.4, (63)        41 to 43
 centre_gap           the smallest gap between centres, and its law                   Thm 4.6, Fig. 11     43, 48
 masked_centres       the gap if every entry is masked independently                  Thm 4.6              43
 gap_exponent         how fast the gap shrinks between two widths                     Thm 4.6, Fig. 11     43

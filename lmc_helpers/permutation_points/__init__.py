@@ -1,12 +1,13 @@
 """Permutation points and saddles of deep networks (Brea, Şimşek, Illing & Gerstner).
 
-A permutation point is a network in which neurons of one layer coincide: it lies halfway between a network and its copy
+A permutation point is a network in which neurons of one layer coincide: it lies half-way between a network and its copy
 with these neurons exchanged. The files, with sections and equations of the paper and the chapters that use them:
 
 - :mod:`~lmc_helpers.permutation_points.mlp`, eq. (1): networks as flat vectors θ, many in one batch; where the
-  parameter vectors ϑ_m and their outgoing columns stand. Chapters 21, 22, 24.
+  parameter vectors ϑ_m and their outgoing columns stand. Chapters 21, 22, 24, 52.
 - :mod:`~lmc_helpers.permutation_points.hessian`: gradients, Hessians and their inertia. Chapters 21, 22, 24.
-- :mod:`~lmc_helpers.permutation_points.newton`: trust-region Newton descent, many problems at once. Chapters 21, 22.
+- :mod:`~lmc_helpers.permutation_points.newton`: trust-region Newton descent, many problems at once. Chapters 21,
+  22, 61.
 - :mod:`~lmc_helpers.permutation_points.pair`, section 4.1: coordinates in which two neurons become one. Chapters
   21, 24.
 - :mod:`~lmc_helpers.permutation_points.shallow`: networks with one hidden layer, with Hessians in closed form.
@@ -18,11 +19,11 @@ with these neurons exchanged. The files, with sections and equations of the pape
 - :mod:`~lmc_helpers.permutation_points.merging`, section 4.1, Figs. 1 and 4: the path to the permutation point and its
   kind. Chapter 21.
 - :mod:`~lmc_helpers.permutation_points.doubling`, section 4.2: a neuron doubled, the matrices J and D that decide the
-  Hessian, the plateau, the exchange of neurons at equal loss. Chapter 22.
+  Hessian, the plateau, the exchange of neurons at equal loss. Chapters 21, 22.
 - :mod:`~lmc_helpers.permutation_points.replicas`, sections 4.2 and 4.3: neurons many times over, targets that give a
   doubled neuron any curvature. Chapter 22.
 - :mod:`~lmc_helpers.permutation_points.counts`, section 4.3, Props. 1 and 2, Lemma 1: the number of permutation points
-  T(K, n). Chapter 23.
+  T(K, n). Chapters 22, 23.
 - :mod:`~lmc_helpers.permutation_points.one_merge`, section 4.2: every order of the neurons at the price of one merge.
   Chapter 61.
 - :mod:`~lmc_helpers.permutation_points.converged`, section 5: merge paths with a converged minimum at every distance.

@@ -1,4 +1,4 @@
-"""Recipes, ensembles trained as one batched computation, checkpoints, and runs as files (chapters 44, 45, 50; part 5).
+"""Recipes, ensembles trained as one computation, checkpoints, and runs as files (chapters 44, 45, 50, 62; part 5).
 
 A training run is data → one digest → one file:
 
@@ -10,7 +10,7 @@ A training run is data → one digest → one file:
 - :mod:`~lmc_helpers.training.prices`: hours and memory of a run before it runs.
 - :mod:`~lmc_helpers.training.description`: frozen dataclasses as canonical text.
 
-For the perceptrons of chapters 44, 45 and 50, and for both:
+For the perceptrons of chapters 44, 45, 50 and 62, and for both:
 
 - :mod:`~lmc_helpers.training.ensemble`: a recipe (AdamW), the order of examples by seed and epoch, and the training of
   N stacked networks at once; each is the network that a plain loop trains.

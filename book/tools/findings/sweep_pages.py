@@ -95,7 +95,7 @@ def pythons(versions: set[str]) -> list[tuple[str, str]]:
     """
     known = variants.settings().pythons
     ran = {version: sorted(v for v in versions if v.startswith(f"{version}.")) for version in known}
-    return [(version, f"the chapters, {', '.join(found)}" if found else "not tested") for version, found in ran.items()]
+    return [(version, f"chapters, {', '.join(found)}" if found else "not tested") for version, found in ran.items()]
 
 
 def content(runs: list[dict]) -> dict:

@@ -2,7 +2,7 @@
 
 ===========  ===========================================
 api          the rooms of lmc_helpers, for the API pages
-boxes        boxes outside the chapters
+boxes        what boxes show besides what chapters stored
 browser      the browser that prints and tests
 contents     what Jupyter Book is told
 destination  where pages may go

@@ -1,6 +1,6 @@
 """Statements that can only refuse: they raise or do nothing, so that no number that came out depends on them.
 
-``if W.ndim < 2: raise ValueError(...)`` is one, and so is ``expect.finite(W, "W")`` with the functions of
+``if W.ndim < 2: raise ValueError(...)`` is one, and so is ``expect.integer(n, "n")`` with the functions of
 :data:`MODULE`. A chapter's checksum of what it computes leaves them out
 (:func:`~book.tools.reading.computing.significant`), so that a record stays up to date when a function learns to refuse
 more. What counts is narrow, and the rest is code:

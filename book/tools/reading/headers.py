@@ -1,7 +1,7 @@
 """What a chapter says of itself in its header, beside what Jupyter reads there.
 
     jupyter:
-      lmc: {runs: lmc_helpers.experiments.widths.runs, networks_of: widths}
+      lmc: {runs: lmc_helpers.experiments.image_layers.runs, networks_of: asymmetric_mlps}
 
 ``runs``         the function that gives its training runs from some of its parameters
 ``networks_of``  the chapter whose networks these are: in runs with seeds from a commit both have one seed, so that
@@ -43,7 +43,7 @@ def function_name(chapter: str) -> str | None:
     if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
         raise BuildError(
             f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a function"
-            f" of {PACKAGE}, for example {PACKAGE}.experiments.widths.runs"
+            f" of {PACKAGE}, for example {PACKAGE}.experiments.width_barriers.runs"
         )
     return name
 

@@ -164,7 +164,7 @@ def run(arguments: list[str], tell: Callable[[Path], object] = lambda output: No
     parser.add_argument("--profile", default="laptop", help="smoke, laptop or paper (default: laptop)")
     parser.add_argument("-p", dest="parameters", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     parser.add_argument("--output", type=Path, help="default: build/chapters/NAME.ipynb")
-    parser.add_argument("--seeds", metavar="COMMIT", help="a variant: the seed comes from this commit's id")
+    parser.add_argument("--seeds", metavar="VARIANT", help="a commit's id, one with .NUMBER, or @ and a setting's name")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
     try:

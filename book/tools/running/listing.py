@@ -26,7 +26,7 @@ VARIABLES = ("LMC_DATA", "LMC_DATA_UNVERIFIED", "LMC_OFFLINE", "LMC_RUNS")
 #: Seconds of work below which a run that needs another one's file is left to the chapter: a job has to be started, too.
 WORTH_A_JOB = 30
 
-#: Results that lie with the book: what they took is not trained.
+#: Results that lie with the book; the networks behind them need not be trained again.
 RECORDED = ROOT / "book" / "recorded" / "runs"
 
 
