@@ -20,6 +20,7 @@ def test_the_first_page_shows_its_findings_at_once(served, watched):
         assert card.locator("a.lmc-badge").count() >= 1 and card.locator("a[href^='executed/']").count() >= 2
     assert re.findall(r"\[\[|\{claim\}|\{\{", tab.locator("article").inner_text()) == []
     small = [url for url in watched.requests if "/thumbs/" in url]
+    assert small
     assert sum(len(urllib.request.urlopen(url).read()) for url in small) < 200_000
 
 
@@ -55,6 +56,7 @@ def test_the_papers_figures_are_drawn_when_they_are_seen(html, served, watched):
         assert len(link.locator("img").get_attribute("alt")) > 40
         page, anchor = link.get_attribute("href").split("#")
         assert f'id="{anchor}"' in (html / "book" / page).read_text(encoding="utf-8")
+    assert len({url for url in watched.requests if "/thumbs/" in url}) > len(before)
     assert tab.locator(".lmc-pair").count() == 47
     assert tab.locator(".lmc-pair .lmc-badge").count() > 100
     assert tab.locator(".lmc-missing").count() == 2
@@ -66,5 +68,6 @@ def test_the_first_page_and_the_figures_fit_a_phone(page, served, phone):
     tab = phone.open(f"{served}/book/{page}.html")
     wide = tab.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0 and phone.trouble == []
+    assert page == "figures" or tab.locator(".lmc-map text").count()
     for text in tab.locator(".lmc-map text").all():
         assert text.evaluate("t => t.getBoundingClientRect().height") > 9

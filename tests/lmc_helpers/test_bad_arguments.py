@@ -1,4 +1,4 @@
-"""Bad arguments for every public function: an error that names the argument and what is allowed, never a number.
+"""Bad arguments for every public function: one sentence that says what is allowed, never a number.
 
 Here are the functions behind the doors that list them, and those of the files beside the rooms; the other rooms have
 tables of their own.

@@ -33,6 +33,7 @@ def test_the_book_s_icons_are_drawn(served, watched, html):
     tab = watched.open(f"{served}/book/index.html")
     drawn = tab.locator("svg.svg-inline--fa")
     assert drawn.count() > 3
+    assert drawn.locator("g.missing").count() == 0 and drawn.locator("path").count() >= drawn.count()
     assert all(path for path in drawn.locator("path").evaluate_all("all => all.map(p => p.getAttribute('d'))"))
     assert (html / sphinx_icons.SCRIPT).stat().st_size < 200_000
     assert watched.trouble == []

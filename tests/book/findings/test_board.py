@@ -197,6 +197,12 @@ def test_filters_work_from_the_keyboard(scoreboard):
     tab.wait_for_function("() => document.querySelectorAll('tbody.board-claim details:not([open])').length == 0")
 
 
+#: How many parts of the scoreboard have the words that a filter asks for, counted in the page itself.
+ASKED_FOR = """asked => [...document.querySelectorAll('tbody.board-claim li')].filter(part =>
+    Object.entries(asked).every(([name, value]) =>
+        (name == 'paper' ? part.closest('table').dataset.paper : part.dataset[name]) == value)).length"""
+
+
 def test_a_number_of_the_table_on_top_shows_its_statements(scoreboard):
     tab = scoreboard()
     cells = tab.locator("table.board-top td a[href^='#']")
@@ -207,8 +213,12 @@ def test_a_number_of_the_table_on_top_shows_its_statements(scoreboard):
         target = cell.get_attribute("href")
         tab.evaluate("hash => { location.hash = hash }", target)
         tab.wait_for_function("hash => location.hash == hash", arg=target)
-        tab.wait_for_function("() => document.querySelector('.board-filter output').innerText")
-        assert shown(tab)[1] >= int(results) + int(details)  # readings of one statement are several parts
+        asked = dict(word.split("-", 1) for word in target[1:].split("--"))
+        wanted = tab.evaluate(ASKED_FOR, asked)
+        tab.wait_for_function(
+            "n => document.querySelector('.board-filter output').innerText.includes(`, ${n} of`)", arg=wanted
+        )
+        assert told(tab)[3] > shown(tab)[1] == wanted >= int(results) + int(details)  # several readings of a statement
 
 
 def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):

@@ -83,7 +83,7 @@ def test_hostile_text_is_escaped(field):
     commit = HOSTILE if field == "id" else "abc"
     confirmed = record | {"current": True, "commit": commit, "seeds": commit, "date": commit, "device": commit}
     shown = claims.render(part, record, confirmed, run=commit)
-    assert ("<script" not in shown and "alert(&quot;x" in shown) or 'alert("x' in shown
+    assert "<script" not in shown and ("alert(&quot;x" in shown or 'alert("x' in shown)
     tags = ElementTree.fromstring(shown.replace("&nbsp;", " "))  # every tag is closed
     assert tags.get("class") == "lmc-claim lmc-false-as-printed-corrected"
 

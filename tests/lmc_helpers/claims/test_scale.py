@@ -97,8 +97,9 @@ def test_a_band_that_is_narrow_is_seen_and_one_that_is_open_reaches_the_edge():
 def test_labels_do_not_meet_on_a_phone(seed):
     dice = random.Random(seed)
     labels = [(dice.uniform(3, 97), "x" * dice.randint(1, 14)) for _ in range(dice.randint(1, 6))]
-    boxes = []
-    for at, text, row in scale._rows(labels):
+    boxes, placed = [], scale._rows(labels)
+    assert [(at, text) for at, text, _ in placed] == labels
+    for at, text, row in placed:
         width = 100 * scale.LETTER * len(text) / scale.PHONE
         shift = {"start": 0, "middle": width / 2, "end": width}[scale._anchor(at)]
         boxes.append((row, at - shift, at - shift + width))

@@ -1,4 +1,4 @@
-"""Bad arguments for every public method of the room: an error that names the argument, never a number."""
+"""Bad arguments for every public method of the room: one sentence that says what is allowed, never a number."""
 
 import gzip
 from pathlib import Path

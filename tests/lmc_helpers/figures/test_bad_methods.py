@@ -1,4 +1,4 @@
-"""Bad arguments for every public method of the room: an error that names the argument and what is allowed."""
+"""Bad arguments for every public method of the room: one sentence that says what is allowed."""
 
 import numpy as np
 import torch

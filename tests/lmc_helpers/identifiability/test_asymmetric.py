@@ -175,7 +175,8 @@ def test_masks_are_uniform():
 def test_syre_and_residual():
     F, D = Syre(0.3, 0.2).draw((300, 300), generator())
     u = D.pow(-2)
-    assert u.min() > 0.8 and u.max() < 1.2 and u.mean().item() == pytest.approx(1, abs=0.002)
+    assert 0.8 < u.min() < 0.801 and 1.199 < u.max() < 1.2  # uniform between 1 - ε and 1 + ε
+    assert u.mean().item() == pytest.approx(1, abs=0.002) and u.var().item() == pytest.approx(0.2**2 / 3, rel=0.02)
     assert F.std().item() == pytest.approx(0.3, rel=0.02)
     F, D = LinearResidual().draw((2, 2, 3, 5), generator())
     x = torch.randn(1, 2, 6, 7, dtype=torch.float64)

@@ -102,6 +102,8 @@ def test_least_shift_runs_over_all_permutations():
     assert size <= input_gap(F, U).item() * (1 + 1e-12)
     wide = torch.linalg.qr(normal(40, 4, seed=41)).Q  # F^T F = I
     assert least_shift(wide, U)[0] == pytest.approx(input_gap(wide, U).item())
+    F, U = torch.tensor([[1.0, 2, 4]]), torch.tensor([[1.0], [3], [0]]) / 10**0.5  # no transposition does so well
+    assert least_shift(F, U) == (pytest.approx(0, abs=1e-6), (1, 2, 0))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -114,6 +116,10 @@ def test_error_bound_of_the_theorem(seed):
     epsilon = torch.linalg.matrix_norm(S - torch.eye(3).double(), 2).max().item()
     off = abs(input_cost(F, D, W, U, p).item() / delta.square().sum().item() - 1)
     assert off <= relative_error_bound((R.norm() / delta.norm()).item(), epsilon)
+
+
+def test_error_bound_by_hand():
+    assert relative_error_bound(0.1, 0.2) == pytest.approx(0.2 + 0.25 * 1.22)
 
 
 @pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (2, 7, 7)])

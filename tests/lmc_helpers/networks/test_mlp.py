@@ -57,7 +57,9 @@ def test_batch_norm_knows_each_network_s_own_inputs():
     outputs = stack.forward(x)
     for i in range(3):
         torch.testing.assert_close(stack.ordinary([i]).forward(x[i])[0], outputs[i], rtol=0, atol=1e-12)
-    verify(stack.model)
+    found = verify(stack.model)
+    assert max(found.permuted.values()) < 1e-10
+    assert {axis.name for axis, change in found.left_out.items() if change < 1e-6} == {"0.bias"}  # the norm takes it
 
 
 def figlu(model):

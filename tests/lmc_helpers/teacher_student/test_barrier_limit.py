@@ -34,7 +34,7 @@ def test_tails_against_a_sample(r):
     left, _, everything = sampled_leftovers(r, types, np.random.default_rng(3))
     for entries, tail in ((left, leftover_tail(a, r)), (everything, row_tail(a, r))):
         above = (entries > a[:, None]).sum(axis=1) / types
-        assert above == pytest.approx(tail, abs=4 * 3 * (r / types) ** 0.5)
+        assert above == pytest.approx(tail, abs=4 * (r / types) ** 0.5)
     assert leftover_tail(a, r)[-1] == 0
 
 

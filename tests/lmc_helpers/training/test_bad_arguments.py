@@ -1,4 +1,4 @@
-"""Bad arguments for every public function of the room: an error that names the argument, never a number."""
+"""Bad arguments for every public function of the room: one sentence that says what is allowed, never a number."""
 
 import math
 
@@ -105,9 +105,10 @@ def test_what_is_written_is_checked(tmp_path, bad):
     checkpoints.save_checkpoint(**valid)
     with pytest.raises(ValueError, match="allowed"):
         checkpoints.save_checkpoint(**valid | bad)
-    for read in (checkpoints.load_checkpoint, run_files.read):
-        with pytest.raises(ValueError, match="allowed"):
-            read(**({"path": tmp_path / "missing.npz", "run": {}} | {k: v for k, v in bad.items() if k != "state"}))
+    if "state" not in bad:
+        for read in (checkpoints.load_checkpoint, run_files.read):
+            with pytest.raises(ValueError, match=r"is \w+; allowed"):
+                read(**{"path": valid["path"], "run": valid["run"]} | bad)
     for provenance in (None, "x"):
         with pytest.raises(ValueError, match="allowed"):
             run_files.write(tmp_path / "b.npz", {}, provenance, {})

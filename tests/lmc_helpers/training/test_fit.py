@@ -217,8 +217,11 @@ def test_a_run_that_was_killed_ends_with_the_same_bits(tmp_path, monkeypatch, de
     monkeypatch.setattr(module, "save_checkpoint", save)
     with pytest.raises(Killed):
         fit(*arguments, keep=(0, 1, 3), checkpoint=path, every_s=0)
+    rest = []
+    monkeypatch.setattr(module, "save_checkpoint", lambda *state: rest.append(real(*state)))
+    again = fit(*arguments, keep=(0, 1, 3), checkpoint=path, every_s=0)
+    assert len(rest) == 16 - steps  # those that were left, and the end: it went on, and did not begin anew
     monkeypatch.undo()
-    again = fit(*arguments, keep=(0, 1, 3), checkpoint=path)
     once_more = fit(*arguments, keep=(0, 1, 3), checkpoint=path)  # nothing is left to do
     for found in (again, once_more):
         assert found.losses.equal(whole.losses) and found.accuracies.equal(whole.accuracies)

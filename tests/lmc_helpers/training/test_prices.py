@@ -6,6 +6,7 @@ from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.vit import ViT
+from lmc_helpers.training import prices
 from lmc_helpers.training.prices import _count, price
 from lmc_helpers.training.recipes import Descent
 
@@ -37,6 +38,11 @@ def test_more_of_anything_costs_more():
         more = price(**base | change)
         assert more.cpu_hours > cost.cpu_hours and more.gpu_hours > cost.gpu_hours
         assert more.memory_mib >= cost.memory_mib
+    products, waiting = 2 * (2 * 64 * 16 + 3 * 16 * 10), 4 * (64 + 16 + 16)  # operations and bytes of an example
+    work = 10 * 1000 * 4 * (products / prices.FLOPS + waiting / prices.BANDWIDTH)
+    work += 10 * 10 * 4 * (65 * 16 + 17 * 10) * prices.PARAMETER  # 100 steps of four networks
+    assert 3600 * cost.cpu_hours == pytest.approx(10 * 10 * prices.OVERHEAD + work)
+    assert cost.memory_mib == 501
     assert price(**base | {"networks": 4000}).memory_mib > cost.memory_mib
     big = base | {"model": MLP(), "networks": 20}
     assert price(**big | {"kept": 3}).memory_mib > price(**big).memory_mib
