@@ -171,7 +171,9 @@ def test_only_the_door_of_the_guards_is_used():
     for path in (*package.rglob("*.py"), *chapters.NOTEBOOKS.glob("*.py")):
         if path.parent != package / guards.NAME:
             nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-            modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+            taken = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+            assert not any(node.level for node in taken), path  # by full names, so that they are seen below
+            modules = [node.module or "" for node in taken]
             modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
             assert not [module for module in modules if module.startswith(guards.MODULE)], path
 

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -68,6 +69,10 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
                 if apart > 1e-9:
                     change = ((V_2 @ V_1 - U_2 @ U_1) @ X[b]).norm()
                     assert change <= found.lipschitz[b] * apart * (1 + 1e-9)
+        curve = [(p[:12].reshape(3, 4), p[12:].reshape(2, 3)) for p in points((w[0][b], w[1][b]), M[b], TIMES)]
+        first = max(np.linalg.norm((W_1 @ X[b]).numpy(), 2) for W_1, _ in (curve[0], curve[-1]))
+        second = max(np.linalg.norm(W_2.numpy(), 2) for _, W_2 in curve) * np.linalg.norm(X[b].numpy(), 2)
+        assert found.lipschitz[b].item() == pytest.approx(math.hypot(first, second))
 
 
 def test_bad_input_is_named():
