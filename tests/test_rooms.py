@@ -4,8 +4,7 @@ import ast
 import re
 
 import pytest
-
-from tests.layout import ROOT, House, name, not_listed
+from layout import ROOT, House, name, not_listed
 
 HOUSE = House("lmc_helpers")
 FILES, ROOMS = HOUSE.files, HOUSE.rooms

@@ -1,8 +1,7 @@
 """The layout of book/tools: commands beside the rooms, arrows that run one way, doors that list their files."""
 
 import pytest
-
-from tests.layout import ROOT, House, name, not_listed
+from layout import ROOT, House, name, not_listed
 
 HOUSE = House("book.tools")
 MAY_IMPORT = {"base": {"base"}, "reading": {"base", "reading"}, "running": {"base", "reading", "running"}}
