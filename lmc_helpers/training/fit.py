@@ -137,6 +137,8 @@ def fit(
     if not isinstance(descent, Descent):
         raise ValueError(f"descent is {type(descent).__name__}; allowed: Descent")
     expect.tensors({"x": x, "y": y})
+    if x.is_floating_point() and not x.isfinite().all():
+        raise ValueError("x holds values that are not finite; allowed: finite inputs")
     expect.array(seeds, "seeds", "N", empty=True)
     expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
     if isinstance(keep, (str, int, float, type(None))):

@@ -318,3 +318,11 @@ def test_errors(change, message):
     values = {"stack": MODEL.initial(SEEDS), "descent": Descent(3, 5), "x": x, "y": y, "seeds": SEEDS} | change
     with pytest.raises(ValueError, match=message):
         fit(**values)
+
+
+@pytest.mark.parametrize("hole", [float("nan"), float("inf")])
+def test_inputs_with_holes_are_no_divergence(hole):
+    x, y = problem()
+    x[1, 0] = hole
+    with pytest.raises(ValueError, match="x holds values that are not finite; allowed: finite inputs"):
+        fit(MODEL.initial(SEEDS, fixed=fixed_parts()), Descent(1, 8), x, y, SEEDS)
