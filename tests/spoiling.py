@@ -67,7 +67,7 @@ repository:
   url: ""
 sphinx:
   local_extensions:
-    sphinx_claims: book/tools
+    sphinx_claims: book/tools/extensions
 """,
     "book/recorded/paper.json": "",
 }
