@@ -21,7 +21,7 @@
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their Algorithm 1, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. Matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
+# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
@@ -531,6 +531,8 @@ table(["matcher", *labels, "time / weight matching"], body)
 # The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose soft permutations have to be rounded, those of every tenth step and of the end. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of this code; the loss is taken at random $\lambda$, another cost of theirs, and the gradient goes through the iterations. So
 # these rows are what is reached at this price, no verdict on the methods.
+#
+# The comparisons below are ratios of barriers, and about narrow networks, with 48 units a layer. Where a matcher leaves no barrier, as it may in wide networks, half-way is as good as the ends or better, and a ratio means nothing.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
