@@ -532,7 +532,7 @@ table(["matcher", *labels, "time / weight matching"], body)
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of this code; the loss is taken at random $\lambda$, another cost of theirs, and the gradient goes through the iterations. So
 # these rows are what is reached at this price, no verdict on the methods.
 #
-# The comparisons below are ratios of barriers, and about narrow networks, with 48 units a layer. Where a matcher leaves no barrier, as it may in wide networks, half-way is as good as the ends or better, and a ratio means nothing.
+# The comparisons below are ratios of barriers, and about narrow networks. Where a matcher leaves no barrier, as it may in wide networks, half-way is as good as the ends or better, and a ratio means nothing.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)

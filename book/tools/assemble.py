@@ -78,9 +78,7 @@ def build(profile: str, out: Path) -> None:
     """
     destination.check(out)
     staged = ROOT / "build" / "stage" / profile
-    fresh, old = (
-        out.with_name(f".{out.name}-{name}") for name in ("new", "old")
-    )  # book.tools.base.leftovers knows them
+    fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))  # base/leftovers.py knows them
     stage(profile, staged)
     for path in (fresh, old):
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Sphinx extension: of the theme's icons only those that a page shows are shipped, a twentieth of them.
+"""Sphinx extension: of the theme's icons only those that a page shows are shipped, a small part.
 
 The theme loads one script with some two thousand icons, each an entry ``name:[width,height,[aliases],"code","path"]``.
 Once the pages are written, entries that no page or script names are taken out.
