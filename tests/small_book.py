@@ -163,6 +163,12 @@ class Toy:
     def build(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
         return self.run("book.tools.build", "--profile", profile, "--target", "executed", "--cores", "2", *more)
 
+    def built(self, profile: str = "smoke", *more: str) -> subprocess.CompletedProcess:
+        """A build that must succeed, else the test says all that it said."""
+        outcome = self.build(profile, *more)
+        assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+        return outcome
+
     def ran(self, outcome: subprocess.CompletedProcess) -> list[str]:
         """Chapters that a build executed, in the order in which they started."""
         return re.findall(r"^(\w+): running at", outcome.stdout, re.MULTILINE)

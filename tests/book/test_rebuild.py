@@ -46,7 +46,7 @@ def test_only_what_depends_on_an_edit_runs_again(toy):
 
 
 def test_nothing_to_do_does_not_start_snakemake(toy):
-    assert toy.build().returncode == 0
+    toy.built()
     toy.path("Snakefile").write_text("this is no Snakefile")
     outcome = toy.build()
     assert outcome.returncode == 0 and toy.ran(outcome) == [], outcome.stderr

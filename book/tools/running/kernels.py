@@ -1,7 +1,9 @@
 """The kernel of a chapter: this Python, whatever kernelspecs the machine has, and how it ended if it did.
 
 jupyter_client takes the first kernelspec of the name ``python3`` on ``JUPYTER_PATH`` or in the user's folders, which
-may start another Python with other packages.
+may start another Python with other packages. And it picks five TCP ports that are free, for the kernel to take a moment
+later: where many start side by side, another may have taken one by then, and the kernel ends. So it is spoken to by
+sockets in a folder of its own, where the system has them.
 """
 
 from __future__ import annotations
@@ -9,14 +11,19 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
+import socket
+import tempfile
 from pathlib import Path
 from typing import ClassVar
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
-from traitlets import default
+from traitlets import Any, default
+
+from book.tools.base.leftovers import SOCKETS
 
 CGROUP = Path("/sys/fs/cgroup")
 DEAD = (DeadKernelError, NoSuchKernel, RuntimeError)  # what papermill raises if there is no kernel, or no longer
@@ -26,6 +33,26 @@ class Kernel(AsyncKernelManager):
     """A kernel of this Python; its exit status is kept when it ends."""
 
     ended: ClassVar[int | None] = None  #: the exit status of the last kernel that was found to have ended
+
+    sockets = Any(help="the folder with the sockets; None where TCP ports serve")
+
+    @default("sockets")
+    def _own_sockets(self) -> Path | None:
+        return socket_folder()
+
+    @default("transport")
+    def _sockets_if_possible(self) -> str:
+        return "tcp" if self.sockets is None else "ipc"
+
+    @default("connection_file")
+    def _beside_them(self) -> str:
+        return "" if self.sockets is None else str(self.sockets / "kernel.json")
+
+    def cleanup_ipc_files(self) -> None:
+        """Remove the sockets with their folder; no kernel is started twice."""
+        super().cleanup_ipc_files()
+        if self.sockets is not None:
+            shutil.rmtree(self.sockets, ignore_errors=True)
 
     @default("kernel_spec_manager")
     def _own_specs(self) -> KernelSpecManager:
@@ -39,6 +66,22 @@ class Kernel(AsyncKernelManager):
             status = await self.provisioner.poll()
             Kernel.ended = Kernel.ended if status is None else status
         return await self._async_is_alive()
+
+
+def socket_folder() -> Path | None:
+    """A new folder for the sockets of a kernel; None where there can be none, as where its path would be too long."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=SOCKETS, suffix=f"-{os.getpid()}"))
+    except OSError:
+        return None
+    try:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.bind(str(folder / "kernel-ipc-00"))
+        (folder / "kernel-ipc-00").unlink()
+    except (OSError, AttributeError):  # AttributeError: a Python without them
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    return folder
 
 
 def told(error: BaseException, running: Path) -> str:
