@@ -21,7 +21,7 @@
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their Algorithm 1, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
+# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. In wide ones, does weight matching leave any barrier at all, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`? With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
@@ -44,6 +44,8 @@ width: int = 48  # units in each of three hidden layers
 pairs: int = 12  # pairs of networks of each kind
 images: int = 2000  # training images
 epochs: int = 10  # passes through them
+wide: int = 192  # units a layer of wider networks; 512 in the recorded run
+wide_pairs: int = 4  # their pairs, of each of two kinds
 matched: int = 200  # training images that matchers and REPAIR see
 unseen: int = 1000  # test images that barriers are measured on
 restarts: int = 20  # descents of weight matching
@@ -66,6 +68,8 @@ chapter.begin(
     pairs=Integer(4, 1000),
     images=Integer(100, 60_000),
     epochs=Integer(1, 1000),
+    wide=Integer(8, 4096),
+    wide_pairs=Integer(4, 1000),
     matched=Integer(50, 60_000),
     unseen=Integer(50, 10_000),
     restarts=Integer(4, 1000),
@@ -91,7 +95,7 @@ from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, wideni
 from lmc_helpers.experiments import matched_pairs
 from lmc_helpers.experiments.asymmetric_mlps import ends
 from lmc_helpers.experiments.every_permutation import every_permutation
-from lmc_helpers.experiments.matched_pairs import KINDS
+from lmc_helpers.experiments.matched_pairs import KINDS, NAMES, WIDE
 from lmc_helpers.experiments.matched_students import compare_students
 from lmc_helpers.experiments.matches import (
     Pairs,
@@ -105,8 +109,6 @@ from lmc_helpers.teacher_student.minima import sample_minima
 
 name, told = choose((dataset, "digits"))
 on_mnist = name == "mnist" and load(name).verified
-enough = pairs if on_mnist else 0  # digits decide nothing about MNIST
-
 
 labels = {
     "plain": "plain",
@@ -339,23 +341,26 @@ others = load("digits", "test")
 
 @cache
 def training(seed):
-    """The runs of this chapter; the last one is that of the small networks."""
-    return matched_pairs.runs(
+    """The runs of this chapter by their names."""
+    runs = matched_pairs.runs(
         dataset=dataset,
         width=width,
         pairs=pairs,
         images=images,
         epochs=epochs,
+        wide=wide,
+        wide_pairs=wide_pairs,
         small_pairs=small_pairs,
         small_epochs=small_epochs,
         seed=seed,
     )
+    return dict(zip(NAMES, runs, strict=True))
 
 
 @cache
 def list_all(seed):
     """Small networks, and objective and loss (P, 5!, 5!) of all their orders."""
-    a, b = ends(training(seed)[-1].result())
+    a, b = ends(training(seed)["small"].result())
     return a, b, every_permutation(a, b, few_x, few_y)
 
 
@@ -479,7 +484,7 @@ figures.show("fig_every", figure)
 # {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`matched` of the training images; barriers are measured on {glue:text}`unseen` test images.
 
 # %%
-some = load(name, n=min(matched, training(seed)[0].data.size), seed=seed)
+some = load(name, n=min(matched, training(seed)["plain"].data.size), seed=seed)
 test = load(name, "test", n=min(unseen, 360 if name == "digits" else 10_000))
 seen, fresh = ((data.inputs(flat=True), data.y) for data in (some, test))
 
@@ -487,20 +492,46 @@ seen, fresh = ((data.inputs(flat=True), data.y) for data in (some, test))
 @cache
 def pairs_of(kind, seed):
     """The pairs of a kind; a matcher runs when it is asked for."""
-    run = training(seed)[list(KINDS).index(kind)]
+    run = training(seed)[kind]
     return Pairs(*ends(run.result()), matchers, seen, fresh, seed)
 
 
-def measured(kind, measure):
+def measured(kind, measure, judged=True):
     """A measurement and its error, and the same on fresh networks if needed."""
+    number = wide_pairs if kind in WIDE else pairs
 
     def of_seed(s):
         value, error = measure(pairs_of(kind, s))
-        return value, widening(pairs) * error  # Student's quantile, few pairs
+        return value, widening(number) * error  # Student's quantile, few pairs
 
     value, error = of_seed(seed)
     repeat = {"again": lambda: of_seed(seed + 1)}
-    return {"value": value, "stderr": error, "n": enough} | repeat
+    n = number if judged and on_mnist else 0  # digits decide nothing about MNIST
+    return {"value": value, "stderr": error, "n": n} | repeat
+
+
+def half_way(kind, matcher):
+    """The mean barrier that a matcher leaves, and its error."""
+    mean, error = mean_and_error([pairs_of(kind, seed)[matcher].barrier])
+    return float(mean[0]), float(error[0])
+
+
+def leaves(kind, matcher):
+    """Whether it leaves one, beyond the error: else a ratio to it means nothing."""
+    mean, error = half_way(kind, matcher)
+    return mean > figures.BAND * widening(len(pairs_of(kind, seed).a)) * error
+
+
+def compared(kind, above, below):
+    """Ratio of the mean barriers of two matchers; the claims are about 48 units."""
+    judged = width == 48 and leaves(kind, below)
+    return measured(kind, lambda of: of.ratio(above, below), judged)
+
+
+def with_repair(kind):
+    """Mean barrier with REPAIR over that without, after weight matching."""
+    judged = width == 48 and leaves(kind, "weights")
+    return measured(kind, lambda of: of.repaired("weights"), judged)
 
 
 # %% [markdown]
@@ -532,7 +563,7 @@ table(["matcher", *labels, "time / weight matching"], body)
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of this code; the loss is taken at random $\lambda$, another cost of theirs, and the gradient goes through the iterations. So
 # these rows are what is reached at this price, no verdict on the methods.
 #
-# The comparisons below are ratios of barriers, and about narrow networks. Where a matcher leaves no barrier, as it may in wide networks, half-way is as good as the ends or better, and a ratio means nothing.
+# The comparisons below are ratios of barriers, and about narrow networks. Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier below the line is positive by its interval. [](#sec-wide) has what becomes of wide networks.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
@@ -570,8 +601,8 @@ figures.show("fig_matchers", figure)
 # Straight-through matching judges its start, the identity, and its first projection is one descent of weight matching. So half-way, on the images that it sees, it is never worse than either. What is not guaranteed is the same on other images:
 
 # %%
-straight = measured("plain", lambda of: of.ratio("straight-through", "weights"))
-alike = measured("layer norm", lambda of: of.ratio("activations", "weights"))
+straight = compared("plain", "straight-through", "weights")
+alike = compared("layer norm", "activations", "weights")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.straight_through and X3.norm_activations"}
 claims.check("X3.straight_through", **straight)
@@ -598,10 +629,10 @@ def rank_correlation(of):
 
 
 ranks = measured("plain", rank_correlation)
-gained = measured("plain", lambda of: of.ratio("weights, restarts", "weights"))
+gained = compared("plain", "weights, restarts", "weights")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.objective_barrier and X3.restarts_barrier"}
-twenty = {"n": enough if restarts == 20 else 0}  # what the claims are about
+twenty = {} if restarts == 20 else {"n": 0}  # what the claims are about
 claims.check("X3.objective_barrier", **ranks | twenty)
 claims.check("X3.restarts_barrier", **gained | twenty)
 
@@ -662,8 +693,8 @@ figures.show("fig_restarts", figure)
 # each unit by itself, and (i) does not undo that. Before any measurement we guessed that little is left for it to do, less than a tenth of the barrier. The guess is {claim}`X3.repair_norm`:
 
 # %%
-repair_plain = measured("plain", lambda of: of.repaired("weights"))
-repair_norm = measured("layer norm", lambda of: of.repaired("weights"))
+repair_plain = with_repair("plain")
+repair_norm = with_repair("layer norm")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.repair_plain and X3.repair_norm"}
 claims.check("X3.repair_plain", **repair_plain)
@@ -723,11 +754,76 @@ def best_gain(of):
 
 
 gain = measured("σ_F = 1", best_gain)
-sparse = measured("σ_F = 0", lambda of: of.ratio("activations", "identity"))
+sparse = measured(
+    "σ_F = 0",
+    lambda of: of.ratio("activations", "identity"),
+    leaves("σ_F = 0", "identity"),
+)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.fixed_weights and X3.zero_weights"}
 claims.check("X3.fixed_weights", **gain)
 claims.check("X3.zero_weights", **sparse)
+
+# %% [markdown]
+# (sec-wide)=
+# ## Wide networks
+#
+# Ainsworth et al. find that wider networks are easier to merge by weight matching; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb). So the first two kinds once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and the two matchers that need no more than a few assignments a layer. Here a barrier may be negative: then the merged network has a lower loss on images that it has not seen than its ends have in the mean. Barriers near 0 are compared by
+# their difference, pair by pair.
+
+# %%
+ASKED = ("identity", "weights", "activations")  # the others take too long
+sizes = (wide, epochs, training(seed)["plain, wide"].data.size)
+as_claimed = sizes == (512, 10, 60_000)
+
+
+def mean_of(values):
+    """Mean over pairs, and its error, a ten-thousandth at least."""
+    mean, error = mean_and_error([values])
+    return float(mean[0]), max(float(error[0]), 1e-4)
+
+
+def by_weights(of):
+    """What weight matching leaves."""
+    return mean_of(of["weights"].barrier)
+
+
+def more_by_activations(of):
+    """How much more activation matching leaves, pair by pair."""
+    return mean_of(of["activations"].barrier - of["weights"].barrier)
+
+
+wide_plain, wide_norm = (measured(kind, by_weights, as_claimed) for kind in WIDE)
+turned_plain, turned_norm = (
+    measured(kind, more_by_activations, as_claimed) for kind in WIDE
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
+body = []
+for kind in WIDE:
+    row = []
+    for m in ASKED:
+        found = pairs_of(kind, seed)[m]
+        for values in (found.barrier, found.repaired_barrier):
+            mean, error = mean_and_error([values])
+            row.append(with_error(mean[0], error[0]))
+    body.append([kind, *row])
+head = [f"{m}{after}" for m in ASKED for after in ("", ", REPAIR")]
+table(["networks", *head], body)
+
+# %% [markdown]
+# Mean barrier half-way on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images` images; profile {glue:text}`profile`.
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_barrier and X3.wide_norm"}
+claims.check("X3.wide_barrier", **wide_plain)
+claims.check("X3.wide_norm", **wide_norm)
+
+# %% [markdown]
+# Among narrow networks with layer norm, does matching by activations leave less than weight matching ({claim}`X3.norm_activations`), and among wide ones no less?
+
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_order and X3.wide_order_norm"}
+claims.check("X3.wide_order", **turned_plain)
+claims.check("X3.wide_order_norm", **turned_norm)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -747,9 +843,7 @@ quantities = {
     "repair_norm": repair_norm,
     "gain": gain,
     "sparse": sparse,
-    "alike_plain": measured(
-        "plain", lambda of: of.ratio("activations", "weights")
-    ),
+    "alike_plain": compared("plain", "activations", "weights"),
 }
 figures.numbers(
     **{
@@ -761,6 +855,20 @@ figures.numbers(
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of wide networks"}
+of_wide = {"wide_plain": wide_plain, "wide_norm": wide_norm}
+of_wide |= {"turned_plain": turned_plain, "turned_norm": turned_norm}
+figures.numbers(
+    **{
+        k: with_error(q["value"], q["stderr"] / widening(wide_pairs))
+        for k, q in of_wide.items()
+    },
+    **{
+        f"alone_{k}": with_error(*half_way(kind, "identity"))
+        for k, kind in enumerate(WIDE)
+    },
+)
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Sizes for the text"}
 objectives = [
     pairs_of("plain", seed)[m].objective for m in ("weights, restarts", "weights")
@@ -768,7 +876,7 @@ objectives = [
 figures.numbers(
     profile=profile,
     data_says=told,
-    left_out=figures.left_out(run.result() for run in training(seed)),
+    left_out=figures.left_out(run.result() for run in training(seed).values()),
     named="MNIST" if name == "mnist" else "scikit-learn's digits",
     students=students,
     rows=rows,
@@ -781,8 +889,10 @@ figures.numbers(
     other_images=len(others.y),
     width=width,
     epochs=epochs,
-    images=training(seed)[0].data.size,
+    images=training(seed)["plain"].data.size,
     pairs=pairs,
+    wide=wide,
+    wide_pairs=wide_pairs,
     matched=len(some.y),
     unseen=len(test.y),
     restarts=restarts,
@@ -803,13 +913,14 @@ figures.numbers(
 # - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
+# - Wide networks, {glue:text}`wide` units a layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm. Matching by activations leaves {glue:text}`turned_plain` and {glue:text}`turned_norm` more than that.
 #
-# Numbers with ± are standard errors over pairs. This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for wider networks, for networks trained to the end, and for searches with the steps of their authors; whether restarts lower the mean barrier by a tenth, for which {glue:text}`pairs` pairs are few ({claim}`X3.restarts_barrier`); and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
-# of ten. The networks of the profile `paper` have 512 units and all of MNIST; `make runs PROFILE=paper LIST=1` says what their training costs.
+# Numbers with ± are standard errors over pairs. This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for networks trained to the end, and for searches with the steps of their authors; whether restarts lower the mean barrier by a tenth, for which a dozen pairs are few ({claim}`X3.restarts_barrier`); and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
+# of ten. At the profile `paper` the narrow networks have 48 units, the wide ones 512, and all are trained on all of MNIST; `make runs PROFILE=paper LIST=1` says what their training costs.
 #
 # ## What it means for merging networks
 #
-# Match by what you want to be small, if you can pay for it. Otherwise, with layer norm, match by activations ({claim}`X3.norm_activations`), which costs one pass over some images; where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here. Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`). After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
+# Match by what you want to be small, if you can pay for it. Otherwise, with layer norm, match by activations ({claim}`X3.norm_activations`), which costs one pass over some images; whether wide ones are better matched by weights, {claim}`X3.wide_order_norm` says, and whether anything is left then {claim}`X3.wide_norm`. Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here. Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`). After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
 #
 # **Read on.** [](13_algorithm_1.ipynb): how far Z, Algorithm 1 is from the best order. [](37_permuted_barriers.ipynb): the barrier after the best permutation. [](53_asymmetric_mlps.ipynb): networks that need no matcher.
 #

@@ -2,8 +2,9 @@
 
 Four kinds of MLPs with three hidden layers of ReLU units are trained by one recipe, that of Bürgin et al., App. F.1:
 without norms, with layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair is two networks with
-different seeds; those with fixed weights share F and D, and each pair has its own. A fifth run, of small networks with
-two hidden layers on digits, is for :mod:`~lmc_helpers.experiments.every_permutation`.
+different seeds; those with fixed weights share F and D, and each pair has its own. The first two kinds are trained once
+more, wider. Small networks with two hidden layers, on digits, are for
+:mod:`~lmc_helpers.experiments.every_permutation`.
 
 What matchers make of them is measured by :mod:`~lmc_helpers.experiments.matches`.
 """
@@ -20,7 +21,7 @@ from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-__all__ = ["KINDS", "SMALL", "runs"]
+__all__ = ["KINDS", "NAMES", "SMALL", "WIDE", "runs"]
 
 #: Kind of networks → norm, and σ_F of their fixed weights.
 KINDS: dict[str, tuple[str, float | None]] = {
@@ -29,64 +30,83 @@ KINDS: dict[str, tuple[str, float | None]] = {
     "σ_F = 0": ("layer", 0.0),
     "σ_F = 1": ("layer", 1.0),
 }
+WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks, and the kind that they are of
+NAMES = (*KINDS, *WIDE, "small")  #: of all runs
 SMALL = 5  # neurons in a hidden layer of the small networks
 SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
 PIXELS = {"digits": 64, "mnist": 784}
 
 
 def runs(
-    *, dataset: str, width: int, pairs: int, images: int, epochs: int, small_pairs: int, small_epochs: int, seed: int
+    *,
+    dataset: str,
+    width: int,
+    pairs: int,
+    images: int,
+    epochs: int,
+    wide: int,
+    wide_pairs: int,
+    small_pairs: int,
+    small_epochs: int,
+    seed: int,
 ) -> list[Run]:
-    """The trainings of the chapter: 2P networks of each kind, and the small ones.
+    """The trainings of the chapter, two networks a pair.
 
     Parameters
     ----------
     dataset : str
         ``"digits"`` or ``"mnist"``; digits where MNIST cannot be had.
-    width : int
-        units in each of three hidden layers.
-    pairs : int
-        P.
+    width, pairs : int
+        units in each of three hidden layers, and pairs of each of :data:`KINDS`.
     images, epochs : int
         training images, at most all that there are, and passes through them.
+    wide, wide_pairs : int
+        units and pairs of :data:`WIDE`.
     small_pairs, small_epochs : int
-        the same of the small networks, on all digits.
+        pairs and passes of the small networks, on all digits.
     seed : int
         of all.
 
     Returns
     -------
     list of Run
-        one for each of :data:`KINDS`, then the small one.
+        one for each of :data:`NAMES`.
+
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
 
     Examples
     --------
-    >>> sizes = dict(width=8, pairs=2, images=100, epochs=1, small_pairs=3, small_epochs=1)
-    >>> [len(run.seeds) for run in runs(dataset="digits", seed=1, **sizes)]
-    [4, 4, 4, 4, 6]
+    >>> sizes = dict(width=8, pairs=2, images=100, epochs=1, wide=16, wide_pairs=1, small_pairs=3, small_epochs=1)
+    >>> {name: len(run.seeds) for name, run in zip(NAMES, runs(dataset="digits", seed=1, **sizes), strict=True)}
+    {'plain': 4, 'layer norm': 4, 'σ_F = 0': 4, 'σ_F = 1': 4, 'plain, wide': 2, 'layer norm, wide': 2, 'small': 6}
     """
-    expect.integer(width, "width", least=1)
-    expect.integer(pairs, "pairs", least=1)
-    expect.integer(images, "images", least=1)
-    expect.integer(small_pairs, "small_pairs", least=1)
+    counts = {"width": width, "pairs": pairs, "images": images, "wide": wide, "wide_pairs": wide_pairs}
+    for name, number in (counts | {"small_pairs": small_pairs}).items():
+        expect.integer(number, name, least=1)
     expect.integer(epochs, "epochs", least=0)
     expect.integer(small_epochs, "small_epochs", least=0)
-    name, _ = choose((dataset, "digits"))
-
-    def seeds(kind: str, number: int) -> tuple[int, ...]:
-        return tuple(numpy_generator(seed, f"matched pairs, {kind}").integers(0, 2**32, number).tolist())
-
-    data = DataSpec(name, n=min(images, DataSpec(name).size), seed=seed)
-    sizes = (PIXELS[name], width, width, width, 10)
+    source, _ = choose((dataset, "digits"))
+    data = DataSpec(source, n=min(images, DataSpec(source).size), seed=seed)
     descent = Descent(epochs, 128, "adamw", 1e-3, weight_decay=1e-2)
-    found = []
-    for kind, (norm, sigma) in KINDS.items():
-        run = Run(MLP(sizes, norm=norm), descent, data, seeds(kind, 2 * pairs))
-        if sigma is not None:
-            fixed = [max(1, round(share * inputs)) for share, inputs in zip(SHARES, sizes[:-1], strict=True)]
-            scheme = {f"{k}.weight": WAsymmetric(number, sigma) for k, number in enumerate(fixed)}
-            run = replace(run, scheme=scheme, mask_seeds=seeds(f"masks of {kind}", pairs))
-        found.append(run)
+
+    def seeds(of: str, number: int) -> tuple[int, ...]:
+        return tuple(numpy_generator(seed, f"matched pairs, {of}").integers(0, 2**32, number).tolist())
+
+    def pairs_of(kind: str, units: int, number: int, drawn_for: str) -> Run:
+        norm, sigma = KINDS[kind]
+        sizes = (PIXELS[source], units, units, units, 10)
+        run = Run(MLP(sizes, norm=norm), descent, data, seeds(drawn_for, 2 * number))
+        if sigma is None:
+            return run
+        fixed = [max(1, round(share * inputs)) for share, inputs in zip(SHARES, sizes[:-1], strict=True)]
+        scheme = {f"{k}.weight": WAsymmetric(entries, sigma) for k, entries in enumerate(fixed)}
+        return replace(run, scheme=scheme, mask_seeds=seeds(f"masks of {drawn_for}", number))
+
+    narrow = [pairs_of(kind, width, pairs, kind) for kind in KINDS]
+    wider = [pairs_of(kind, wide, wide_pairs, name) for name, kind in WIDE.items()]
     small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
-    descent = Descent(small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
-    return [*found, Run(small, descent, DataSpec("digits"), seeds("small", 2 * small_pairs))]
+    descent_of_small = Descent(small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
+    return [*narrow, *wider, Run(small, descent_of_small, DataSpec("digits"), seeds("small", 2 * small_pairs))]

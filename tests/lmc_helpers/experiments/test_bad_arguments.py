@@ -289,7 +289,7 @@ TABLE = [
     Row(
         matched_pairs.runs,
         {"dataset": DATASET, "width": COUNT, "pairs": COUNT, "images": COUNT, "epochs": EPOCHS, "seed": SEED}
-        | {"small_pairs": COUNT, "small_epochs": EPOCHS},
+        | {"wide": COUNT, "wide_pairs": COUNT, "small_pairs": COUNT, "small_epochs": EPOCHS},
     ),
     Row(matched_students.activation_correlations, {name: Tensor(normal(4, 3)) for name in ("W1", "W2")}),
     Row(
