@@ -814,6 +814,38 @@ table(["networks", *head], body)
 # %% [markdown]
 # Mean barrier half-way on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images` images; profile {glue:text}`profile`.
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot narrow beside wide"}
+figure, axes = figures.panels(2)
+matched_by = ASKED[1:]  # barriers of the identity are too high for this frame
+for axis, (wider, kind) in zip(axes, WIDE.items(), strict=True):
+    for shift, of_kind, units, colour in (
+        (-0.1, kind, width, "blue"),
+        (0.1, wider, wide, "orange"),
+    ):
+        of = pairs_of(of_kind, seed)
+        mean, error = mean_and_error([of[m].barrier for m in matched_by])
+        axis.errorbar(
+            np.arange(len(matched_by)) + shift,
+            mean,
+            figures.BAND * widening(len(of.a)) * error,
+            fmt="o",
+            color=f"book:{colour}",
+            label=f"{units} units a layer",
+        )
+    axis.axhline(0, color="book:grey", linewidth=1)
+    axis.set(title=labels[kind], xlim=(-0.5, 1.5), ylabel="barrier half-way")
+    axis.set_xticks(range(len(matched_by)), matched_by)
+figures.legend(figure)
+figures.show("fig_wide", figure)
+
+# %% [markdown]
+# ```{glue:figure} fig_wide
+# :name: fig-wide
+# :alt: Two panels, without norms and with layer norm, mean barrier after weight matching and after activation matching, for narrow and for wide networks, with intervals and a line at zero.
+#
+# Mean barriers half-way after two matchers; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs of narrow and {glue:text}`wide_pairs` of wide networks (profile {glue:text}`profile`).
+# ```
+
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_barrier and X3.wide_norm"}
 claims.check("X3.wide_barrier", **wide_plain)
 claims.check("X3.wide_norm", **wide_norm)
