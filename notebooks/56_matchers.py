@@ -87,6 +87,8 @@ import numpy as np
 from IPython.display import Markdown, display
 
 from lmc_helpers import claims, figures
+from lmc_helpers.alignment.activation_matching import recorded_moments
+from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.claims.box import with_error
@@ -103,7 +105,7 @@ from lmc_helpers.experiments.matches import (
     descents,
 )
 from lmc_helpers.matching import all_permutations
-from lmc_helpers.networks.segments import along_segments
+from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.teacher_student.matchings import BEST, FLOOR
 from lmc_helpers.teacher_student.minima import sample_minima
 
@@ -316,7 +318,7 @@ claims.check(
     "X3.algorithm_1",
     ratio,
     stderr=error,
-    n=students,
+    n=students if rows in (5, 6) else 0,
     again=lambda: over(again(), "Algorithm 1", BEST),
 )
 ratio, error = over(known, "activations", "weights")
@@ -324,7 +326,7 @@ claims.check(
     "X3.blind_to_size",
     ratio,
     stderr=error,
-    n=students,
+    n=students if rows in (5, 6) else 0,
     again=lambda: over(again(), "activations", "weights"),
 )
 
@@ -484,54 +486,87 @@ figures.show("fig_every", figure)
 # {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`matched` of the training images; barriers are measured on {glue:text}`unseen` test images.
 
 # %%
-some = load(name, n=min(matched, training(seed)["plain"].data.size), seed=seed)
+trained_on = training(seed)["plain"].data.size
+some = load(name, n=min(matched, trained_on), seed=seed)
+many = load(name, n=min(10_000, trained_on), seed=seed)  # for wide networks
 test = load(name, "test", n=min(unseen, 360 if name == "digits" else 10_000))
-seen, fresh = ((data.inputs(flat=True), data.y) for data in (some, test))
+seen, seen_by_wide, fresh = (
+    (data.inputs(flat=True), data.y) for data in (some, many, test)
+)
+
+# %% [markdown]
+# The first pair of plain networks, by correlations, written out: one assignment a layer, the loss half-way less that of the chord, and the same after REPAIR.
+
+# %%
+one, two = (end.ordinary([0]) for end in ends(training(seed)["plain"].result()))
+correlations = {
+    layer: found.correlations()[0]  # (m, m)
+    for layer, found in recorded_moments(one, two, seen[0]).items()
+}
+order = {layer: assign(S)[None] for layer, S in correlations.items()}
+
+for words, other in (("as they are", two), ("matched", two.permuted(order))):
+    at_0, middle, at_1 = along_segments(one, other, *fresh, (0, 0.5, 1)).loss[0]
+    repaired = scores(repair(one, other, seen[0]).stack, *fresh).loss[0, 0]
+    chord = (at_0 + at_1) / 2
+    print(
+        f"{words}: barrier {middle - chord:.3f}, {repaired - chord:.3f} repaired"
+    )
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "All pairs, and when a comparison is judged"}
+UNKNOWN = 1e6  # the error of a ratio to a barrier that is none
 
 
 @cache
 def pairs_of(kind, seed):
     """The pairs of a kind; a matcher runs when it is asked for."""
-    run = training(seed)[kind]
-    return Pairs(*ends(run.result()), matchers, seen, fresh, seed)
+    run, images = training(seed)[kind], seen_by_wide if kind in WIDE else seen
+    return Pairs(*ends(run.result()), matchers, images, fresh, seed)
 
 
-def measured(kind, measure, judged=True):
-    """A measurement and its error, and the same on fresh networks if needed."""
-    number = wide_pairs if kind in WIDE else pairs
+def measured(kind, measure, judged):
+    """A measurement and its error, for a check, and the same on fresh networks."""
 
     def of_seed(s):
-        value, error = measure(pairs_of(kind, s))
-        return value, widening(number) * error  # Student's quantile, few pairs
+        of = pairs_of(kind, s)
+        value, error = measure(of)
+        return value, widening(len(of.a)) * error  # Student's quantile, few pairs
 
-    value, error = of_seed(seed)
-    repeat = {"again": lambda: of_seed(seed + 1)}
-    n = number if judged and on_mnist else 0  # digits decide nothing about MNIST
-    return {"value": value, "stderr": error, "n": n} | repeat
+    def of_fresh_networks():
+        value, error = of_seed(seed + 1)
+        return value, error if judged(pairs_of(kind, seed + 1)) else UNKNOWN
 
-
-def half_way(kind, matcher):
-    """The mean barrier that a matcher leaves, and its error."""
-    mean, error = mean_and_error([pairs_of(kind, seed)[matcher].barrier])
-    return float(mean[0]), float(error[0])
+    of, (value, error) = pairs_of(kind, seed), of_seed(seed)
+    n = len(of.a) if on_mnist and judged(of) else 0  # digits decide nothing here
+    return {"value": value, "stderr": error, "n": n, "again": of_fresh_networks}
 
 
-def leaves(kind, matcher):
-    """Whether it leaves one, beyond the error: else a ratio to it means nothing."""
-    mean, error = half_way(kind, matcher)
-    return mean > figures.BAND * widening(len(pairs_of(kind, seed).a)) * error
+def leaves(of, matcher):
+    """Whether it leaves a barrier, beyond the error: a ratio to none means nothing."""
+    mean, error = mean_and_error([of[matcher].barrier])
+    return bool(mean[0] > figures.BAND * widening(len(of.a)) * error[0])
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Comparisons of narrow networks"}
+narrow = width == 48  # what the claims are about
 
 
 def compared(kind, above, below):
-    """Ratio of the mean barriers of two matchers; the claims are about 48 units."""
-    judged = width == 48 and leaves(kind, below)
-    return measured(kind, lambda of: of.ratio(above, below), judged)
+    """Mean barrier after a matcher over that after another."""
+    return measured(
+        kind,
+        lambda of: of.ratio(above, below),
+        lambda of: narrow and leaves(of, below),
+    )
 
 
 def with_repair(kind):
     """Mean barrier with REPAIR over that without, after weight matching."""
-    judged = width == 48 and leaves(kind, "weights")
-    return measured(kind, lambda of: of.repaired("weights"), judged)
+    return measured(
+        kind,
+        lambda of: of.repaired("weights"),
+        lambda of: narrow and leaves(of, "weights"),
+    )
 
 
 # %% [markdown]
@@ -628,7 +663,7 @@ def rank_correlation(of):
     return float(mean[0]), float(error[0])
 
 
-ranks = measured("plain", rank_correlation)
+ranks = measured("plain", rank_correlation, lambda of: narrow)
 gained = compared("plain", "weights, restarts", "weights")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.objective_barrier and X3.restarts_barrier"}
@@ -753,12 +788,8 @@ def best_gain(of):
     return float(mean[0]), max(float(error[0]), 0.01)  # less does not matter
 
 
-gain = measured("σ_F = 1", best_gain)
-sparse = measured(
-    "σ_F = 0",
-    lambda of: of.ratio("activations", "identity"),
-    leaves("σ_F = 0", "identity"),
-)
+gain = measured("σ_F = 1", best_gain, lambda of: narrow)
+sparse = compared("σ_F = 0", "activations", "identity")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.fixed_weights and X3.zero_weights"}
 claims.check("X3.fixed_weights", **gain)
@@ -773,8 +804,8 @@ claims.check("X3.zero_weights", **sparse)
 
 # %%
 ASKED = ("identity", "weights", "activations")  # the others take too long
-sizes = (wide, epochs, training(seed)["plain, wide"].data.size)
-as_claimed = sizes == (512, 10, 60_000)
+sizes = (wide, epochs, trained_on, len(many.y))
+as_claimed = sizes == (512, 10, 60_000, 10_000)
 
 
 def mean_of(values):
@@ -793,9 +824,10 @@ def more_by_activations(of):
     return mean_of(of["activations"].barrier - of["weights"].barrier)
 
 
-wide_plain, wide_norm = (measured(kind, by_weights, as_claimed) for kind in WIDE)
-turned_plain, turned_norm = (
-    measured(kind, more_by_activations, as_claimed) for kind in WIDE
+wide_plain, wide_norm, turned_plain, turned_norm = (
+    measured(kind, quantity, lambda of: as_claimed)
+    for quantity in (by_weights, more_by_activations)
+    for kind in WIDE
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the table"}
@@ -896,7 +928,9 @@ figures.numbers(
         for k, q in of_wide.items()
     },
     **{
-        f"alone_{k}": with_error(*half_way(kind, "identity"))
+        f"alone_{k}": with_error(
+            *mean_of(pairs_of(kind, seed)["identity"].barrier)
+        )
         for k, kind in enumerate(WIDE)
     },
 )
@@ -921,7 +955,7 @@ figures.numbers(
     other_images=len(others.y),
     width=width,
     epochs=epochs,
-    images=training(seed)["plain"].data.size,
+    images=trained_on,
     pairs=pairs,
     wide=wide,
     wide_pairs=wide_pairs,
@@ -990,9 +1024,9 @@ figures.numbers(
 #
 # ```{admonition} Try it
 # :class: tip
-# Wider networks:
+# More pairs, and wide networks:
 #
-#     make chapter NAME=matchers ARGS="-p width 256 -p pairs 16 -p epochs 20"
+#     make chapter NAME=matchers ARGS="-p pairs 40 -p wide 512 -p wide_pairs 12"
 # ```
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Versions and time"}
