@@ -21,7 +21,7 @@
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their Algorithm 1, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less. In wide ones, does weight matching leave any barrier at all, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`? With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
+# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss {claim}`X3.straight_through` or, with layer norm, by activations {claim}`X3.norm_activations` leaves less than weight matching. In wide ones, does weight matching leave none in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`? With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
@@ -35,7 +35,7 @@
 #
 # - **weight matching** {cite:p}`ainsworth2023`: the order that brings the weights nearest to each other, by a descent that may be restarted;
 # - **activation matching** {cite:p}`singh2020,ainsworth2023`: units that respond alike to the same images; here by the largest sum of correlations, as in I. (Singh and Jaggi compare activations by distances, Ainsworth et al. by products that are not centred: both see sizes, correlations do not.)
-# - **straight-through matching** {cite:p}`ainsworth2023`, a descent on the loss half-way itself, and **Sinkhorn re-basin** {cite:p}`pena2023`, one over soft permutations, here on the loss at random places of the line;
+# - **straight-through matching** {cite:p}`ainsworth2023`, a descent on the loss half-way itself, and **Sinkhorn re-basin** {cite:p}`pena2023`, one over doubly stochastic matrices in the place of permutations, here on the loss at random places of the line;
 # - **REPAIR** {cite:p}`jordan2023`, which corrects the merged network afterwards.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -129,7 +129,7 @@ def table(head: list[str], body: list[list[str]]) -> None:
 # %% [markdown]
 # ## The idea
 #
-# Two networks of three ReLU neurons on the line compute the same function; the second has its neurons in another order, some larger inside and smaller outside. Averaged as they come they give something else. Of the six orders one is the best, and even that leaves a little, as the sizes differ.
+# Two networks of three ReLU neurons on the line compute the same function; the second has its neurons in another order, one of them larger inside and smaller outside, another the other way round. Averaged as they come they give something else. Of the six orders one is the best, and even that leaves a little, as the sizes differ.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 inner = np.array([[1.0, 0.6], [-1.0, 0.3], [1.5, -0.9]])  # weight, bias
@@ -259,7 +259,7 @@ figures.show("fig_idea_orders", idea)
 # \end{aligned}
 # $$
 #
-# is the correlation of their activations, with $\hat u = u/\lVert u \rVert$. In particular $\rho = 1$ for two neurons of one type, whatever their sizes. In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
+# is the correlation of their activations, with $\hat u = u/\lVert u \rVert$. In particular $\rho = 1$ for two neurons of one direction, whatever their sizes. In any ReLU network without norms, $\rho$ does not change if a neuron's incoming weights and bias are multiplied by $c > 0$ and its outgoing ones by $1/c$.
 # ```
 #
 # ```{prf:proof}
@@ -474,7 +474,7 @@ figures.show("fig_every", figure)
 # %% [markdown]
 # ```{glue:figure} fig_every
 # :name: fig-every
-# :alt: Two clouds of dots, the barrier against the objective of weight matching for all 14 400 orders of two pairs. The cloud falls to the right, but at its right end the barriers still spread widely; markers show where three matchers end, and a star the lowest barrier.
+# :alt: Two clouds of dots, the barrier against the objective of weight matching for all 14 400 orders of two pairs. Markers show where three matchers end, and a star the lowest barrier.
 #
 # All {glue:text}`all_small` orders of the neurons of two pairs of small networks: the objective of weight matching against the barrier, and where three matchers end (profile {glue:text}`profile`).
 # ```
@@ -594,11 +594,11 @@ table(["matcher", *labels, "time / weight matching"], body)
 # Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
 # "Activations" are matched by correlation. The script published with I uses another sign; [](53_asymmetric_mlps.ipynb) measures what it does ({claim}`I11.published`).
 #
-# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose soft permutations have to be rounded, those of every tenth step and of the end. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
-# `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of this code; the loss is taken at random $\lambda$, another cost of theirs, and the gradient goes through the iterations. So
+# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
+# `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of their code; the loss is taken at random places of the line, another cost of theirs, and the gradient goes through the iterations. So
 # these rows are what is reached at this price, no verdict on the methods.
 #
-# The comparisons below are ratios of barriers, and about narrow networks. Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier below the line is positive by its interval. [](#sec-wide) has what becomes of wide networks.
+# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units a layer; at other sizes the boxes say *not run*. Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval. [](#sec-wide) has what becomes of wide networks.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
@@ -628,7 +628,7 @@ figures.show("fig_matchers", figure)
 # %% [markdown]
 # ```{glue:figure} fig_matchers
 # :name: fig-matchers
-# :alt: Four panels, one for each kind of network, mean barrier of the matchers with and without REPAIR. Identity and random are high except that with fixed weights of scale one the identity is as low as any matcher.
+# :alt: Four panels, one for each kind of network, mean barrier of each matcher with and without REPAIR, with intervals and a line at zero.
 #
 # Mean barriers half-way on test images; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
@@ -694,7 +694,7 @@ figures.show("fig_restarts", figure)
 # %% [markdown]
 # ```{glue:figure} fig_restarts
 # :name: fig-restarts
-# :alt: Left, dots of barrier against objective for the descents of four pairs, a cloud with little slope for each. Right, a histogram of the rank correlations of all pairs.
+# :alt: Left, dots of barrier against objective for the descents of four pairs. Right, a histogram of the rank correlations of all pairs.
 #
 # Left: local optima of weight matching for four pairs of plain networks. Right: the rank correlation of objective and barrier for each pair (profile {glue:text}`profile`).
 # ```
@@ -704,7 +704,7 @@ figures.show("fig_restarts", figure)
 #
 # ## REPAIR
 #
-# The units of a merged network vary less over the data than those of its ends: in the first layer they are $(z_a + z_b)/2$, whose deviation is below the mean of the two unless they are perfectly correlated, and further layers work on what is left. REPAIR gives every unit of the merged network the mean and the
+# Without norms the units of a merged network mostly vary less over the data than those of its ends: in the first layer they are $(z_a + z_b)/2$, whose deviation is below the mean of the two unless they are perfectly correlated, and further layers work on what is left. REPAIR gives every unit of the merged network the mean and the
 # deviation that are half-way between those of its ends, $z' = s z + t$, by an affine map that its weights and bias, or the gain and the shift of its norm, absorb.
 #
 # A layer norm, $n_i = (z_i - \bar z)/\sqrt{v + \varepsilon}$ with mean $\bar z$ and variance $v$ over the $m$ units of one sample, seems to leave nothing to repair. What is true:
@@ -724,7 +724,7 @@ figures.show("fig_restarts", figure)
 # (i) $c z_i + d - (c \bar z + d) = c (z_i - \bar z)$, and $v$ becomes $c^2 v$. (ii) For each input $\sum_i n_i^2 = m v / (v + \varepsilon)$. Take means over the inputs, and $\mathbb E\, n_i^2 = \operatorname{Var} n_i + (\mathbb E\, n_i)^2$.
 # ```
 #
-# Jordan et al. study REPAIR for several norms. A collapse by a common factor is undone at once, and the units cannot all collapse. But the norm standardises each input over the units, REPAIR each unit over the inputs: (ii) leaves open how the second moments are shared among the units, and how each one is between variance and mean. REPAIR acts after the norm, on
+# Jordan et al. study REPAIR for several norms. A collapse by a common factor is undone at once, and the second moments cannot all shrink. But the norm standardises each input over the units, REPAIR each unit over the inputs: (ii) leaves open how the second moments are shared among the units, and how each one is between variance and mean. REPAIR acts after the norm, on
 # each unit by itself, and (i) does not undo that. Before any measurement we guessed that little is left for it to do, less than a tenth of the barrier. The guess is {claim}`X3.repair_norm`:
 
 # %%
@@ -766,7 +766,7 @@ figures.show("fig_repair", figure)
 # %% [markdown]
 # ```{glue:figure} fig_repair
 # :name: fig-repair
-# :alt: Median and quartiles over the units of the ratio of a unit's deviation half-way to that of its ends, for three hidden layers and four kinds of networks. The medians of plain networks lie below one, the others near one.
+# :alt: Median and quartiles over the units of the ratio of a unit's deviation half-way to that of its ends, for three hidden layers and four kinds of networks, with a line at one.
 #
 # After weight matching: the deviation of a unit over the inputs before REPAIR sets it, with the earlier layers set already, relative to the mean of its ends. Median and quartiles over the units of all pairs (profile {glue:text}`profile`).
 # ```
@@ -799,8 +799,8 @@ claims.check("X3.zero_weights", **sparse)
 # (sec-wide)=
 # ## Wide networks
 #
-# Ainsworth et al. find that wider networks are easier to merge by weight matching; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb). So the first two kinds once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and the two matchers that need no more than a few assignments a layer. Here a barrier may be negative: then the merged network has a lower loss on images that it has not seen than its ends have in the mean. Barriers near 0 are compared by
-# their difference, pair by pair.
+# Ainsworth et al. find that weight matching merges wider networks with less of a barrier; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb). Here the first two kinds are trained once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and matched by the two matchers that do not descend on the loss. Correlations of more units take more images to tell: they are taken on 10 000 training images, or all that there are. A barrier may be negative: then the merged network has a lower
+# loss on images that it has not seen than its ends have in the mean. Barriers near 0 are compared by their difference, pair by pair. What is claimed is about 512 units, all images of MNIST and ten epochs; at other sizes the boxes say *not run*.
 
 # %%
 ASKED = ("identity", "weights", "activations")  # the others take too long
@@ -883,7 +883,7 @@ claims.check("X3.wide_barrier", **wide_plain)
 claims.check("X3.wide_norm", **wide_norm)
 
 # %% [markdown]
-# Among narrow networks with layer norm, does matching by activations leave less than weight matching ({claim}`X3.norm_activations`), and among wide ones no less?
+# Among narrow networks with layer norm, does matching by activations leave less than weight matching: {claim}`X3.norm_activations`. Among wide ones, does it leave no less, without norms and with layer norm?
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.wide_order and X3.wide_order_norm"}
 claims.check("X3.wide_order", **turned_plain)
@@ -979,14 +979,14 @@ figures.numbers(
 # - The rank correlation of objective and barrier over the local optima of weight matching is {glue:text}`ranks`. The best of {glue:text}`restarts` descents leaves {glue:text}`gained` times the mean barrier of one descent.
 # - Before its gain a layer norm makes the units' second moments right by itself, on average, but not each single unit. After weight matching REPAIR leaves {glue:text}`repair_plain` of the barrier without norms, {glue:text}`repair_norm` with them.
 # - With fixed weights of $\sigma_{\mathbf F} = 1$ the matcher that is best on one half of the pairs gains {glue:text}`gain` points of accuracy on the other, against the networks as they are; at $\sigma_{\mathbf F} = 0$ matching by correlation leaves {glue:text}`sparse` of the barrier.
-# - Wide networks, {glue:text}`wide` units a layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm. Matching by activations leaves {glue:text}`turned_plain` and {glue:text}`turned_norm` more than that.
+# - Wide networks, {glue:text}`wide` units a layer: weight matching leaves a barrier of {glue:text}`wide_plain` without norms, where the networks as they are have {glue:text}`alone_0`, and {glue:text}`wide_norm` of {glue:text}`alone_1` with layer norm. The barrier after matching by activations less that after weight matching is {glue:text}`turned_plain` and {glue:text}`turned_norm`.
 #
-# Numbers with ± are standard errors over pairs. This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for networks trained to the end, and for searches with the steps of their authors; whether restarts lower the mean barrier by a tenth, for which a dozen pairs are few ({claim}`X3.restarts_barrier`); and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
+# Numbers with ± are standard errors over pairs; a ratio to a barrier that is near 0 says nothing. This page cannot decide whether the order of the matchers is the same for convolutions and residual networks, for networks trained to the end, and for searches with the steps of their authors; where {claim}`X3.restarts_barrier` is open, whether restarts lower the mean barrier by a tenth, for which {glue:text}`pairs` pairs are few then; and, with the few small pairs of the smaller profiles, whether twenty descents find the exact optimum for nine
 # of ten. At the profile `paper` the narrow networks have 48 units, the wide ones 512, and all are trained on all of MNIST; `make runs PROFILE=paper LIST=1` says what their training costs.
 #
 # ## What it means for merging networks
 #
-# Match by what you want to be small, if you can pay for it. Otherwise, with layer norm, match by activations ({claim}`X3.norm_activations`), which costs one pass over some images; whether wide ones are better matched by weights, {claim}`X3.wide_order_norm` says, and whether anything is left then {claim}`X3.wide_norm`. Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here. Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`). After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
+# Match by what you want to be small, if you can pay for it. Otherwise, in narrow networks with layer norm, match by activations ({claim}`X3.norm_activations`), which costs one pass over some images; whether weight matching does at least as well in wide ones, {claim}`X3.wide_order_norm` says, and whether it leaves a barrier there, {claim}`X3.wide_norm`. Where the sizes of neurons differ, correlations do not see it ({claim}`X3.blind_to_size`), and without norms they leave {glue:text}`alike_plain` times the barrier of weight matching here. Restarts of weight matching improve its objective, and not always the merged network ({claim}`X3.objective_barrier`). After matching, REPAIR takes away part of what is left without norms ({claim}`X3.repair_plain`); with a layer norm see {claim}`X3.repair_norm`.
 #
 # **Read on.** [](13_algorithm_1.ipynb): how far Z, Algorithm 1 is from the best order. [](37_permuted_barriers.ipynb): the barrier after the best permutation. [](53_asymmetric_mlps.ipynb): networks that need no matcher.
 #
