@@ -7,8 +7,11 @@ import shutil
 import subprocess
 import time
 
+import nbformat
 import pytest
-from small_book import FIRST, SECOND
+from small_book import FIRST, SECOND, Toy
+
+from lmc_helpers import claims
 
 pytestmark = [
     pytest.mark.skipif(os.environ.get("LMC_CLUSTER") != "1", reason="LMC_CLUSTER=1 runs the tests on a cluster"),
@@ -25,8 +28,8 @@ def on_slurm(book, target: str) -> list[str]:
     return book.command("book.tools.build", "--profile", "smoke", "--target", target, *arguments)
 
 
-def build(book, target: str = "executed") -> subprocess.CompletedProcess:
-    run = {"cwd": book.where, "env": book.environment, "capture_output": True, "text": True, "timeout": 300}
+def build(book, target: str = "executed", seconds: int = 300) -> subprocess.CompletedProcess:
+    run = {"cwd": book.where, "env": book.environment, "capture_output": True, "text": True, "timeout": seconds}
     return subprocess.run(on_slurm(book, target), **run)
 
 
@@ -36,6 +39,17 @@ def outputs(book) -> dict[str, list]:
     for chapter in (FIRST, SECOND):
         cells = json.loads(book.executed(chapter).read_text())["cells"]
         found[chapter] = [cell.get("outputs") for cell in cells]
+    return found
+
+
+def measured(executed) -> dict[str, tuple]:
+    """What the chapters of a built book found: part → verdict, value and number of samples."""
+    found = {}
+    for path in executed.glob("*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", ()):
+                if box := output.get("metadata", {}).get(claims.MIME):
+                    found[box["part"]] = box["verdict"], box["value"], box["n"]
     return found
 
 
@@ -121,3 +135,19 @@ def test_a_chapter_that_fails_says_why(trained):
     said = rf"^error: {FIRST}: SLURM job \d+ FAILED: {FIRST} failed: Contradiction: A1.value: computed 'fails'"
     assert outcome.returncode == 1 and re.search(said, outcome.stderr, re.MULTILINE), outcome.stderr
     assert trained.executed(SECOND).exists() and not trained.executed(FIRST).exists()
+
+
+def test_the_whole_book_finds_the_same(tmp_path, root):
+    here = root / "build" / "executed" / "smoke"
+    if not here.is_dir():
+        pytest.skip("no test book: run `make test`, which builds one")
+    at_home, book = measured(here), Toy(tmp_path / "book")
+    of_git = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.run(of_git, capture_output=True, text=True, check=True).stdout.split("\0"):
+        if (root / name).is_file():
+            book.path(name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, book.path(name))
+    outcome = build(book, seconds=1000)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    there = measured(book.path("build/executed/smoke"))
+    assert len(there) > 300 and there == at_home
