@@ -598,7 +598,7 @@ table(["matcher", *labels, "time / weight matching"], body)
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of their code; the loss is taken at random places of the line, another cost of theirs, and the gradient goes through the iterations. So
 # these rows are what is reached at this price, no verdict on the methods.
 #
-# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units a layer; at other sizes the boxes say *not run*. Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval. [](#sec-wide) has what becomes of wide networks.
+# Most comparisons below are ratios of barriers, and what is claimed is about MNIST and 48 units a layer; at other sizes the boxes say *not run at this scale*. Where a matcher leaves no barrier, half-way is as good as the ends or better, and a ratio means nothing: it is judged only where the mean barrier in the denominator is positive by its interval. [](#sec-wide) has what becomes of wide networks.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers"}
 figure, axes = figures.panels(2, 2, height=3.6, sharey=True)
@@ -800,7 +800,7 @@ claims.check("X3.zero_weights", **sparse)
 # ## Wide networks
 #
 # Ainsworth et al. find that weight matching merges wider networks with less of a barrier; how barriers on MNIST depend on the width is the question of [](51_width_barriers.ipynb). Here the first two kinds are trained once more, with {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each, and matched by the two matchers that do not descend on the loss. Correlations of more units take more images to tell: they are taken on 10 000 training images, or all that there are. A barrier may be negative: then the merged network has a lower
-# loss on images that it has not seen than its ends have in the mean. Barriers near 0 are compared by their difference, pair by pair. What is claimed is about 512 units, all images of MNIST and ten epochs; at other sizes the boxes say *not run*.
+# loss on images that it has not seen than its ends have in the mean. Barriers near 0 are compared by their difference, pair by pair. What is claimed is about 512 units, all images of MNIST and ten epochs; at other sizes the boxes say *not run at this scale*.
 
 # %%
 ASKED = ("identity", "weights", "activations")  # the others take too long
