@@ -1,4 +1,4 @@
-"""The graph on SLURM, for example on the cluster of one node of setup.sh: LMC_CLUSTER=1 pytest -p no:nbval tests/cluster."""
+"""The graph on SLURM, for example on the cluster of setup.sh: LMC_CLUSTER=1 pytest -p no:nbval tests/cluster."""
 
 import json
 import os
@@ -133,7 +133,7 @@ def test_a_chapter_that_fails_says_why(trained):
 
 
 def test_the_whole_book_finds_what_the_references_have(root):
-    """In place, so that `make test` need not execute anew what the cluster did; nbval executes all once more at home."""
+    """In place, so that `make test` need not execute all that again; nbval does, at home."""
     outcome = build(Toy(root), "executed", 1200, "--out", "build/test-book")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     if not re.search(r"^\d\d_\w+: SLURM job \d+$", outcome.stdout, re.MULTILINE):
