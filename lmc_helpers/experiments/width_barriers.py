@@ -3,12 +3,18 @@
 A pair is two networks of one architecture that were trained with different seeds. The lines between them are taken with
 the hidden units of the second in several orders (:data:`ORDERS`): as they are, and as matchers put them. Barriers are
 those of the negative log-likelihood (NLL), above the chord.
+
+Training is what costs, and a barrier depends more on the pair than on either of its networks. So networks come in
+groups, and every two of a group are a pair. Pairs that share a network are not independent: a sample is the mean over
+the pairs of a group, and groups are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +40,7 @@ __all__ = [
     "Lines",
     "Middles",
     "Pairs",
+    "elsewhere",
     "lines",
     "matched_pairs",
     "middles",
@@ -70,9 +77,10 @@ def sweep(
     widths: Sequence[int],
     depths: Sequence[int],
     depth_widths: Sequence[int],
-    pairs: int,
-    depth_pairs: int,
-    long_pairs: int,
+    groups: int,
+    depth_groups: int,
+    long_groups: int,
+    together: int,
     epochs: int,
     budgets: Sequence[int],
     images: int,
@@ -91,9 +99,11 @@ def sweep(
         of the hidden layers of networks with four linear maps.
     depths, depth_widths : sequence of int
         other numbers of linear maps, and the widths at these.
-    pairs, depth_pairs, long_pairs : int
-        pairs at each width with four maps, with others, and of networks that are followed over the budgets. If
-        ``long_pairs`` is 0, these are those with four maps.
+    groups, depth_groups, long_groups : int
+        groups at each width with four maps, with others, and of networks that are followed over the budgets. If
+        ``long_groups`` is 0, these are those with four maps.
+    together : int
+        networks in a group, 2 or more.
     epochs : int
         at which all networks are compared.
     budgets : sequence of int
@@ -108,17 +118,17 @@ def sweep(
     Returns
     -------
     dict
-        case → its run, networks 2k and 2k + 1 of which are a pair.
+        case → its run, whose networks are one group after another.
 
     Raises
     ------
     ValueError
-        if there is no pair, or a value is none that a run may have.
+        if there is no group, a group has no pair, or a value is none that a run may have.
 
     Examples
     --------
     >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
-    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 1, "images": 60_000, "second": []}
+    >>> some = {"groups": 3, "depth_groups": 2, "long_groups": 1, "together": 2, "images": 60_000, "second": []}
     >>> for case, run in sweep(dataset="digits", **settings, **some).items():
     ...     print(case.kind, run.model.sizes, len(run.seeds), run.keep, run.descent.epochs)
     first (64, 4, 4, 4, 10) 6 () 5
@@ -129,38 +139,89 @@ def sweep(
     expect.array(depths, "depths", "k", empty=True)
     expect.array(depth_widths, "depth_widths", "k", empty=True)
     expect.array(budgets, "budgets", "k", empty=True)
-    expect.integer(pairs, "pairs")
-    expect.integer(depth_pairs, "depth_pairs")
-    expect.integer(long_pairs, "long_pairs")
-    expect.integer(images, "images", least=1)
+    expect.integer(groups, "groups", least=1)
+    expect.integer(depth_groups, "depth_groups", least=1)
+    expect.integer(long_groups, "long_groups", least=0)
+    expect.integer(together, "together", least=2)
     expect.integer(epochs, "epochs", least=0)
     expect.array(second, "second", "k", empty=True)
     expect.integer(seed, "seed", least=0, most=2**32 - 1)
-    if pairs < 1 or depth_pairs < 1 or long_pairs < 0:
-        numbers = f"pairs = {pairs}, depth_pairs = {depth_pairs}, long_pairs = {long_pairs}"
-        raise ValueError(f"{numbers}; allowed: at least 1, 1 and 0")
-    name, _ = choose((dataset, "digits"))
-    data = DataSpec(name)
-    if images < data.size:
-        data = DataSpec(name, n=images, seed=seed)
-    pixels, every = load(name).x[0].numel(), sorted({epochs, *budgets})
+    data, every = _data(dataset, images, seed), sorted({epochs, *budgets})
 
     def run(case: Case, count: int, keep: Sequence[int]) -> Run:
-        key = seed + (case.kind == "second")
-        of = "networks followed over budgets" if case.kind == "long" else "networks"
-        drawn = numpy_generator(key, f"{of}, depth {case.depth}, width {case.width}").integers(0, 2**32, 2 * count)
-        model = MLP((pixels, *[case.width] * (case.depth - 1), 10), init="he")
-        return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
+        return _run(data, case, count * together, keep, seed)
 
     found: dict[Case, Run] = {}
-    for depth, at, count in ((DEPTH, widths, pairs), *((depth, depth_widths, depth_pairs) for depth in depths)):
-        kept = every if depth == DEPTH and not long_pairs else [epochs]
+    for depth, at, count in ((DEPTH, widths, groups), *((depth, depth_widths, depth_groups) for depth in depths)):
+        kept = every if depth == DEPTH and not long_groups else [epochs]
         found |= {case: run(case, count, kept) for case in (Case(depth, m, "first") for m in at)}
         if depth in second:
             found |= {case: run(case, count, [epochs]) for case in (Case(depth, m, "second") for m in at)}
     for case in (Case(DEPTH, m, "long") for m in widths):
-        found[case] = run(case, long_pairs, every) if long_pairs else found[case._replace(kind="first")]
+        found[case] = run(case, long_groups, every) if long_groups else found[case._replace(kind="first")]
     return found
+
+
+def _data(dataset: str, images: int, seed: int) -> DataSpec:
+    """Some training images of a data set that can be had, or all of them if there are fewer."""
+    expect.integer(images, "images", least=1)
+    data = DataSpec(choose((dataset, "digits"))[0])
+    return DataSpec(data.name, n=images, seed=seed) if images < data.size else data
+
+
+def _run(data: DataSpec, case: Case, count: int, keep: Sequence[int], seed: int) -> Run:
+    """Some networks of one kind, kept after some epochs and at the last."""
+    key = seed + (case.kind == "second")
+    of = "networks followed over budgets" if case.kind == "long" else "networks"
+    drawn = numpy_generator(key, f"{of}, depth {case.depth}, width {case.width}").integers(0, 2**32, count)
+    pixels = load(data.name).x[0].numel()
+    model = MLP((pixels, *[case.width] * (case.depth - 1), 10), init="he")
+    return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
+
+
+def elsewhere(
+    *, other: str, other_widths: Sequence[int], other_pairs: int, other_epochs: int, other_images: int, seed: int
+) -> dict[int, Run]:
+    """Networks with four maps on another data set, by the same recipe: where Fig. 14 has its second curve.
+
+    Parameters
+    ----------
+    other : str
+        as ``dataset`` of :func:`sweep`.
+    other_widths : sequence of int
+        of the hidden layers.
+    other_pairs : int
+        pairs at each width.
+    other_epochs : int
+        of training.
+    other_images : int
+        training images, or all of them if there are fewer.
+    seed : int
+        of everything.
+
+    Returns
+    -------
+    dict
+        width → its run, networks 2k and 2k + 1 of which are a pair.
+
+    Raises
+    ------
+    ValueError
+        if there is no pair, or a value is none that a run may have.
+
+    Examples
+    --------
+    >>> found = elsewhere(other="digits", other_widths=[3], other_pairs=4, other_epochs=5, other_images=99, seed=1)
+    >>> found[3].title
+    '8 × MLP(64-3-3-3-10, init=he) on digits (train, 99 images), 5 epochs of sgd at 0.05'
+    """
+    expect.array(other_widths, "other_widths", "k", empty=True)
+    expect.integer(other_pairs, "other_pairs", least=1)
+    expect.integer(other_epochs, "other_epochs", least=0)
+    expect.integer(other_images, "other_images", least=1)
+    expect.integer(seed, "seed", least=0, most=2**32 - 1)
+    data = _data(other, other_images, seed)
+    return {m: _run(data, Case(DEPTH, m, "first"), 2 * other_pairs, [other_epochs], seed) for m in other_widths}
 
 
 def runs(
@@ -169,16 +230,22 @@ def runs(
     widths: Sequence[int],
     depths: Sequence[int],
     depth_widths: Sequence[int],
-    pairs: int,
-    depth_pairs: int,
-    long_pairs: int,
+    groups: int,
+    depth_groups: int,
+    long_groups: int,
+    together: int,
     epochs: int,
     budgets: Sequence[int],
     images: int,
     second: Sequence[int],
+    other: str,
+    other_widths: Sequence[int],
+    other_pairs: int,
+    other_epochs: int,
+    other_images: int,
     seed: int,
 ) -> list[Run]:
-    """All runs of :func:`sweep`, which says what the parameters are.
+    """All runs of :func:`sweep` and of :func:`elsewhere`, which say what the parameters are.
 
     Returns
     -------
@@ -188,46 +255,69 @@ def runs(
     Examples
     --------
     >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
-    >>> some = {"pairs": 3, "depth_pairs": 2, "long_pairs": 0, "images": 60_000, "second": []}
-    >>> [run.title for run in runs(dataset="digits", **settings, **some)][1]
-    '4 × MLP(64-4-10, init=he) on digits (train, 1437 images), 5 epochs of sgd at 0.05'
+    >>> some = {"groups": 3, "depth_groups": 2, "long_groups": 0, "together": 2, "images": 60_000, "second": []}
+    >>> there = {"other_widths": [5], "other_pairs": 1, "other_epochs": 3, "other_images": 60_000}
+    >>> for run in runs(dataset="digits", other="digits", **settings, **some, **there):
+    ...     print(run.title)
+    6 × MLP(64-4-4-4-10, init=he) on digits (train, 1437 images), 9 epochs of sgd at 0.05
+    4 × MLP(64-4-10, init=he) on digits (train, 1437 images), 5 epochs of sgd at 0.05
+    2 × MLP(64-5-5-5-10, init=he) on digits (train, 1437 images), 3 epochs of sgd at 0.05
     """
     found = sweep(
         dataset=dataset,
         widths=widths,
         depths=depths,
         depth_widths=depth_widths,
-        pairs=pairs,
-        depth_pairs=depth_pairs,
-        long_pairs=long_pairs,
+        groups=groups,
+        depth_groups=depth_groups,
+        long_groups=long_groups,
+        together=together,
         epochs=epochs,
         budgets=budgets,
         images=images,
         second=second,
         seed=seed,
     )
-    return list(dict.fromkeys(found.values()))
+    there = elsewhere(
+        other=other,
+        other_widths=other_widths,
+        other_pairs=other_pairs,
+        other_epochs=other_epochs,
+        other_images=other_images,
+        seed=seed,
+    )
+    return list(dict.fromkeys([*found.values(), *there.values()]))
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """P pairs: the first networks, and for each order the second ones with their units in that order."""
+    """P pairs: the first networks, and for each order the second ones with their units in that order.
+
+    ``each`` says how many pairs, one after another, are of one group.
+    """
 
     first: Stack
     second: dict[str, Stack]
+    each: int = 1
 
 
 def matched_pairs(
-    result: Result, epoch: int, x: torch.Tensor, restarts: int, seed: int, orders: Sequence[str] = ORDERS
+    result: Result,
+    epoch: int,
+    x: torch.Tensor,
+    restarts: int,
+    seed: int,
+    orders: Sequence[str] = ORDERS,
+    together: int = 2,
 ) -> Pairs:
-    """The pairs (0, 1), (2, 3), … of a run after some epochs, matched.
+    """Every two networks of each group of a run after some epochs, matched.
 
-    Pairs of which a network diverged are left out.
+    Groups of which a network diverged are left out.
 
     Parameters
     ----------
     result : Result
-        of a run with an even number of seeds.
+        of a run with ``together`` seeds a group.
     epoch : int
         a kept one, or the last.
     x : torch.Tensor
@@ -238,6 +328,8 @@ def matched_pairs(
         of the matcher.
     orders : sequence of str
         of :data:`ORDERS`.
+    together : int
+        networks in a group.
 
     Returns
     -------
@@ -247,7 +339,7 @@ def matched_pairs(
     Raises
     ------
     ValueError
-        if an order is unknown, the epoch was not kept, or no pair is left.
+        if an order is unknown, the epoch was not kept, or no group is left.
 
     Examples
     --------
@@ -270,11 +362,13 @@ def matched_pairs(
     known = result.kept | {len(result.losses): result.stack}
     if epoch not in known:
         raise ValueError(f"epoch = {epoch} was not kept; allowed: {', '.join(map(str, sorted(known)))}")
+    expect.integer(together, "together", least=2)
     at = {place: k for k, place in enumerate(result.survivors)}
-    whole = [(at[place], at[place + 1]) for place in at if place % 2 == 0 and place + 1 in at]
-    if not whole:
-        raise ValueError(f"networks {list(at)} did not diverge; allowed: both of at least one pair 2k, 2k + 1")
-    a, b = (known[epoch].ordinary([pair[end] for pair in whole]) for end in (0, 1))
+    groups = [range(k, k + together) for k in range(0, max(at, default=-1) + 1, together)]
+    pairs = [(at[i], at[j]) for group in groups if {*group} <= {*at} for i, j in combinations(group, 2)]
+    if not pairs:
+        raise ValueError(f"networks {list(at)} did not diverge; allowed: all of at least one group of {together}")
+    a, b = (known[epoch].ordinary([pair[end] for pair in pairs]) for end in (0, 1))
     second = {}
     for order in orders:
         if order == "direct":
@@ -285,18 +379,37 @@ def matched_pairs(
             count = restarts if order == "weights" else 1
             found = weight_matching(a.params, b.params, a.model.symmetry(), count, seed)
             second[order] = b.permuted(found.permutations)
-    return Pairs(a, second)
+    return Pairs(a, second, math.comb(together, 2))
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """NLL and accuracy on the lines of P pairs: order → (P, 11), at :data:`PLACES`."""
+    """NLL and accuracy on the lines of P pairs: order → (P, 11), at :data:`PLACES`.
+
+    ``each`` pairs, one after another, are a group, and G = P / ``each``.
+
+    Raises
+    ------
+    ValueError
+        if the pairs are no whole number of groups.
+    """
 
     loss: dict[str, torch.Tensor]
     accuracy: dict[str, torch.Tensor]
+    each: int = 1
 
-    def barriers(self, order: str) -> np.ndarray:
-        """Barriers (P,): the largest NLL above the chord.
+    def __post_init__(self) -> None:
+        expect.integer(self.each, "each", least=1)
+        if any(len(v) % self.each for v in (*self.loss.values(), *self.accuracy.values())):
+            numbers = sorted({len(v) for v in (*self.loss.values(), *self.accuracy.values())})
+            raise ValueError(f"{numbers} pairs, {self.each} in a group; allowed: a whole number of groups")
+
+    def _of_groups(self, values: torch.Tensor) -> np.ndarray:
+        """Means over the pairs of each group, (P,) → (G,)."""
+        return values.view(-1, self.each).mean(dim=1).numpy()
+
+    def of_pairs(self, order: str) -> np.ndarray:
+        """Barriers (P,) of all pairs: the largest NLL above the chord. Those of a group are not independent.
 
         Raises
         ------
@@ -305,14 +418,30 @@ class Lines:
 
         Examples
         --------
-        >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}, {}).barriers("direct").tolist()
+        >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}, {}).of_pairs("direct").tolist()
         [2.5]
         """
         expect.one_of(order, "order", self.loss)
         return barriers(self.loss[order].double(), PLACES).peak_chord.numpy()
 
+    def barriers(self, order: str) -> np.ndarray:
+        """Mean barrier of each group, (G,).
+
+        Raises
+        ------
+        ValueError
+            if there are no lines with that order.
+
+        Examples
+        --------
+        >>> two = torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5, [0.0] * 11])
+        >>> Lines({"direct": two}, {}, each=2).barriers("direct").tolist()
+        [1.25]
+        """
+        return self._of_groups(torch.from_numpy(self.of_pairs(order)))
+
     def drops(self, order: str) -> np.ndarray:
-        """The largest fall of the accuracy below the chord, (P,).
+        """Mean over each group of the largest fall of the accuracy below the chord, (G,).
 
         Raises
         ------
@@ -325,10 +454,10 @@ class Lines:
         [0.5]
         """
         expect.one_of(order, "order", self.accuracy)
-        return barriers(-self.accuracy[order].double(), PLACES).peak_chord.numpy()
+        return self._of_groups(barriers(-self.accuracy[order].double(), PLACES).peak_chord)
 
     def largest(self, order: str) -> np.ndarray:
-        """The largest NLL on each line, (P,).
+        """Mean over each group of the largest NLL on a line, (G,).
 
         Raises
         ------
@@ -336,7 +465,7 @@ class Lines:
             if there are no lines with that order.
         """
         expect.one_of(order, "order", self.loss)
-        return self.loss[order].amax(dim=1).double().numpy()
+        return self._of_groups(self.loss[order].amax(dim=1).double())
 
 
 def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
@@ -370,7 +499,7 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
         raise ValueError(f"pairs is {type(pairs).__name__}; allowed: Pairs")
     found = {order: along_segments(pairs.first, b, x, y, PLACES) for order, b in pairs.second.items()}
     accuracy = {order: line.accuracy for order, line in found.items() if line.accuracy is not None}
-    return Lines({order: line.loss for order, line in found.items()}, accuracy)
+    return Lines({order: line.loss for order, line in found.items()}, accuracy, pairs.each)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Barriers over the width, read off: an end against the peak, the peak's place, what an order of the units leaves.
 
 The questions of Zhan, Li & Wu, section 6 and Figs. 7, 8 and 14. Every reading is a value and a standard error over
-independent pairs, and a height at a peak is cross-fitted (:mod:`lmc_helpers.experiments.peaks`).
+independent groups of pairs, and a height at a peak is cross-fitted (:mod:`lmc_helpers.experiments.peaks`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from lmc_helpers.error_bars import (
 from lmc_helpers.experiments.peaks import ratio_at_peaks
 from lmc_helpers.experiments.width_barriers import Lines
 
-__all__ = ["Curves", "bounds_of", "depth_trend"]
+__all__ = ["Curves", "bounds_of", "depth_trend", "place_ratio"]
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """The lines of independent pairs at several widths.
+    """The lines of independent groups of pairs at several widths.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Curves:
         return Curves({m: self.at[m] for m in widths})
 
     def barriers(self, order: str) -> list[np.ndarray]:
-        """Barriers (P,) at each width, with the units in an order of ``ORDERS``.
+        """Mean barriers (G,) of the groups at each width, with the units in an order of ``ORDERS``.
 
         Raises
         ------
@@ -178,12 +178,12 @@ class Curves:
 def bounds_of(n: int, *readings: tuple[float, float]) -> tuple[float, float, float]:
     """The largest of some readings, and its interval by Student's quantile with n − 2 degrees of freedom.
 
-    Two degrees, since a height at a peak is the mean over two halves of the pairs.
+    Two degrees, since a height at a peak is the mean over two halves of the samples.
 
     Parameters
     ----------
     n : int
-        independent pairs behind each reading; fewer than 3 count as 3.
+        independent samples behind each reading; fewer than 3 count as 3.
     *readings : (float, float)
         values and standard errors.
 
@@ -244,3 +244,32 @@ def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[fl
         return None
     places, errors = np.array(list(at.values())).T
     return slope_and_error(list(at), np.log(places), errors / places)
+
+
+def place_ratio(upper: Curves, lower: Curves, order: str, seed: int) -> tuple[float, float]:
+    """Width of the largest mean barrier of some curves divided by that of others, and its standard error.
+
+    Parameters
+    ----------
+    upper, lower : Curves
+        of independent groups; of the same ones the error is too large.
+    order : str
+        of ``ORDERS``.
+    seed : int
+        of the resampling that finds the error of a place.
+
+    Returns
+    -------
+    (float, float)
+        above 1 if the place of the first is wider.
+
+    Raises
+    ------
+    ValueError
+        if an argument is not allowed.
+    """
+    for name, curves in (("upper", upper), ("lower", lower)):
+        if not isinstance(curves, Curves):
+            raise ValueError(f"{name} is {type(curves).__name__}; allowed: Curves")
+    (a, da), (b, db) = (curves.place(order, seed) for curves in (upper, lower))
+    return a / b, a / b * math.hypot(da / a, db / b)

@@ -112,10 +112,12 @@ SAMPLES = Array([[1.0, 1.0, 3.0, 3.0], [1.0, 2.0, 3.0, 4.0]], free=(-1, -2), few
 ARCH = width_barriers.Lines({"direct": torch.zeros(2, 11)}, {})
 SIZES = {"width": COUNT, "images": COUNT, "epochs": EPOCHS, "stages": STAGES, "pairs": COUNT, "seed": SEED}
 WIDE = (
-    {"dataset": DATASET, "widths": WIDTHS, "depths": Other([2], SEQUENCE), "depth_widths": WIDTHS, "pairs": COUNT}
-    | {"depth_pairs": COUNT, "long_pairs": Integer(0, least=0), "epochs": EPOCHS, "budgets": Other([2], SEQUENCE)}
-    | {"images": COUNT, "second": Other([2], SEQUENCE), "seed": SEED}
+    {"dataset": DATASET, "widths": WIDTHS, "depths": Other([2], SEQUENCE), "depth_widths": WIDTHS, "groups": COUNT}
+    | {"depth_groups": COUNT, "long_groups": Integer(0, least=0), "together": Integer(2, least=2), "epochs": EPOCHS}
+    | {"budgets": Other([2], SEQUENCE), "images": COUNT, "second": Other([2], SEQUENCE), "seed": SEED}
 )
+ELSEWHERE = {"other": DATASET, "other_widths": WIDTHS, "other_pairs": COUNT, "other_epochs": EPOCHS}
+ELSEWHERE |= {"other_images": COUNT, "seed": SEED}
 TEACHERS = {"dataset": DATASET, "images": COUNT, "widths": WIDTHS, "teachers": COUNT, "epochs": EPOCHS, "seed": SEED}
 TEACHING = list(
     merge_runs.teachers_of_widths(dataset="digits", images=90, widths=[4], teachers=2, epochs=1, seed=1).values()
@@ -419,11 +421,13 @@ TABLE = [
         for function in (visibility.relative_anisotropy, visibility.mean_cost, visibility.same_counts)
     ),
     Row(width_barriers.sweep, WIDE),
-    Row(width_barriers.runs, WIDE),
+    Row(width_barriers.elsewhere, ELSEWHERE),
+    Row(width_barriers.runs, WIDE | ELSEWHERE),
     Row(
         width_barriers.matched_pairs,
         {"result": RESULT, "epoch": Integer(1, least=1, most=1), "x": MANY_X, "restarts": COUNT, "seed": SEED}
-        | {"orders": Other(("direct", "activations"), NO_OBJECT | {"unknown": ("direct", "nonsense")})},
+        | {"orders": Other(("direct", "activations"), NO_OBJECT | {"unknown": ("direct", "nonsense")})}
+        | {"together": Integer(2, least=2)},
     ),
     Row(
         width_barriers.lines,
@@ -445,6 +449,11 @@ TABLE = [
     Row(
         width_curves.depth_trend,
         {"curves": Other({3: width_curves.Curves({3: ARCH})}, NO_OBJECT), "order": Text("direct"), "seed": SEED},
+    ),
+    Row(
+        width_curves.place_ratio,
+        {name: Other(width_curves.Curves({3: ARCH, 4: ARCH}), NO_OBJECT) for name in ("upper", "lower")}
+        | {"order": Text("direct"), "seed": SEED},
     ),
 ]
 

@@ -184,7 +184,10 @@ TABLE = [
     *(Row(method, {"ends": Other(ENDS, NO_ENDS)}) for method in (MIXTURE.accuracies, MIXTURE.drops)),
     *(
         Row(method, {"order": ORDER})
-        for one, names in ((LINES, ("barriers", "drops", "largest")), (CURVES, ("barriers", "peaks", "lowest_summit")))
+        for one, names in (
+            (LINES, ("of_pairs", "barriers", "drops", "largest")),
+            (CURVES, ("barriers", "peaks", "lowest_summit")),
+        )
         for method in (getattr(one, name) for name in names)
     ),
     Row(CURVES.only, {"widths": Other([3, 12], WIDTHS | {"falling": [12, 3]})}),

@@ -13,7 +13,9 @@ from lmc_helpers.experiments.width_barriers import (
     ORDERS,
     PLACES,
     Case,
+    Lines,
     Pairs,
+    elsewhere,
     lines,
     matched_pairs,
     middles,
@@ -28,15 +30,20 @@ SWEEP = {
     "widths": [3, 5],
     "depths": [2],
     "depth_widths": [4],
-    "pairs": 2,
-    "depth_pairs": 3,
-    "long_pairs": 1,
+    "groups": 2,
+    "depth_groups": 3,
+    "long_groups": 1,
+    "together": 3,
     "epochs": 2,
     "budgets": [1, 3],
     "images": 300,
     "second": [2, 4],
     "seed": 5,
 }
+
+
+ELSEWHERE = {"other": "digits", "other_widths": [7, 9], "other_pairs": 4, "other_epochs": 4, "other_images": 200}
+ELSEWHERE |= {"seed": 5}
 
 
 def result_of(stack, epochs=1, **more):
@@ -68,14 +75,17 @@ def test_the_runs_are_those_of_the_appendix():
         *(Case(4, m, "long") for m in (3, 5)),
     ]
     for case, run in found.items():
-        pairs, end, keep = (1, 3, (1, 2)) if case.kind == "long" else (2 if case.depth == 4 else 3, 2, ())
+        groups, end, keep = (1, 3, (1, 2)) if case.kind == "long" else (2 if case.depth == 4 else 3, 2, ())
         assert run.model.sizes == (64, *[case.width] * (case.depth - 1), 10)
-        assert (len(run.seeds), run.descent.epochs, run.keep) == (2 * pairs, end, keep)
+        assert (len(run.seeds), run.descent.epochs, run.keep) == (3 * groups, end, keep)
         assert (run.descent.optimiser, run.descent.rate, run.descent.batch) == ("sgd", 0.05, 100)
         assert (run.data.name, run.data.n, run.model.init) == ("digits", 300, "he")
     seeds = [seed for run in found.values() for seed in run.seeds]
     assert len(seeds) == len(set(seeds))
-    assert runs(dataset="digits", **SWEEP) == list(found.values())
+    there = elsewhere(**ELSEWHERE)
+    assert runs(dataset="digits", **SWEEP | ELSEWHERE) == [*found.values(), *there.values()]
+    assert [(len(run.seeds), run.data.n, run.descent.epochs) for run in there.values()] == [(8, 200, 4)] * 2
+    assert [run.model.sizes for run in there.values()] == [(64, 7, 7, 7, 10), (64, 9, 9, 9, 10)]
 
 
 def test_the_second_seed_is_the_next_one_on_the_same_images():
@@ -95,32 +105,64 @@ def test_a_second_seed_is_had_at_the_depths_that_ask_for_it(depths):
 
 
 def test_networks_may_be_followed_without_more_of_them():
-    found = sweep(dataset="digits", **SWEEP | {"long_pairs": 0, "second": []})
+    alone = SWEEP | {"long_groups": 0, "second": []}
+    found = sweep(dataset="digits", **alone)
     assert found[Case(4, 3, "long")] == found[Case(4, 3, "first")]
     assert found[Case(4, 3, "long")].keep == (1, 2)
     assert found[Case(2, 4, "first")].descent.epochs == 2
-    assert len(runs(dataset="digits", **SWEEP | {"long_pairs": 0, "second": []})) == 3
+    assert len(runs(dataset="digits", **alone | ELSEWHERE)) == 3 + 2
+    same = {"other_widths": [3], "other_pairs": 3, "other_epochs": 2, "other_images": 300}
+    assert len(runs(dataset="digits", **alone | {"budgets": []} | ELSEWHERE | same)) == 3  # trained once
 
 
 def test_digits_stand_in_for_what_is_not_there(monkeypatch):
     monkeypatch.setattr(images, "available", lambda name: None if name == "digits" else "no network")
-    assert {run.data.name for run in runs(dataset="mnist", **SWEEP)} == {"digits"}
+    assert {run.data.name for run in runs(dataset="mnist", **SWEEP | ELSEWHERE | {"other": "cifar10"})} == {"digits"}
 
 
-@pytest.mark.parametrize("name", ["pairs", "depth_pairs"])
-def test_no_pair_is_refused(name):
-    with pytest.raises(ValueError, match=f"{name} = 0.*; allowed: at least 1, 1 and 0"):
-        sweep(dataset="digits", **SWEEP | {name: 0})
+@pytest.mark.parametrize(("name", "least"), [("groups", 1), ("depth_groups", 1), ("together", 2)])
+def test_no_pair_is_refused(name, least):
+    with pytest.raises(ValueError, match=f"{name} = {least - 1}; allowed: .*{least}"):
+        sweep(dataset="digits", **SWEEP | {name: least - 1})
 
 
 def test_runs_are_trained_and_compared_at_their_budgets(tmp_path, monkeypatch):
     monkeypatch.setenv("LMC_RUNS", str(tmp_path))
     result, x = sweep(dataset="digits", **SWEEP)[Case(4, 3, "long")].result(), load("digits").inputs(flat=True)[:50]
-    early, late = (matched_pairs(result, epoch, x, 1, 1).first.params["0.weight"] for epoch in (1, 3))
+    early, late = (matched_pairs(result, epoch, x, 1, 1, together=3).first.params["0.weight"] for epoch in (1, 3))
     assert not torch.equal(early, late)
-    assert torch.equal(late, result.stack.params["0.weight"][::2])
+    assert torch.equal(late, result.stack.params["0.weight"][[0, 0, 1]])
     with pytest.raises(ValueError, match="epoch = 4 was not kept; allowed: 1, 2, 3"):
-        matched_pairs(result, 4, x, 1, 1)
+        matched_pairs(result, 4, x, 1, 1, together=3)
+
+
+def test_every_two_of_a_group_are_a_pair():
+    model = MLP((6, 4, 4, 3))
+    x, y = some_data(model)
+    nets = rescaled(model.initial(range(7), torch.float64), 4.0)  # so that some lines have barriers
+    lost = result_of(nets, survivors=(0, 1, 2, 3, 5, 6, 7))  # the second group of three lacks network 4
+    pairs = matched_pairs(lost, 1, x, 1, 1, ["direct"], together=3)
+    first, second = pairs.first.params["0.weight"], pairs.second["direct"].params["0.weight"]
+    assert torch.equal(first, nets.params["0.weight"][[0, 0, 1]])
+    assert torch.equal(second, nets.params["0.weight"][[1, 2, 2]])
+    assert pairs.each == 3
+    whole = lines(matched_pairs(result_of(nets.ordinary(range(6))), 1, x, 1, 1, ["direct"], 3), x, y)
+    single = whole.of_pairs("direct")
+    ends = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]
+    alone = [lines(Pairs(nets.ordinary([i]), {"direct": nets.ordinary([j])}), x, y) for i, j in ends]
+    assert single == pytest.approx([line.barriers("direct")[0] for line in alone])
+    assert len(set(single)) > 2
+    assert whole.barriers("direct") == pytest.approx([single[:3].mean(), single[3:].mean()])
+    assert whole.largest("direct")[0] == pytest.approx(whole.loss["direct"][:3].amax(dim=1).mean().item())
+    falls = whole.accuracy["direct"].numpy()
+    chord = falls[:, :1] + (falls[:, -1:] - falls[:, :1]) * np.array(PLACES)  # λ = 0 is the first place
+    assert whole.drops("direct") == pytest.approx((chord - falls).max(axis=1).reshape(2, 3).mean(axis=1))
+
+
+@pytest.mark.parametrize("each", [2, 0, 1.5])
+def test_pairs_are_whole_groups(each):
+    with pytest.raises(ValueError, match="allowed"):
+        Lines({"direct": torch.zeros(3, 11)}, {}, each=each)
 
 
 def test_planted_permutations_are_found_in_every_order():

@@ -8,7 +8,7 @@ import torch
 from scipy.stats import t
 
 from lmc_helpers.experiments.width_barriers import Lines
-from lmc_helpers.experiments.width_curves import Curves, bounds_of, depth_trend
+from lmc_helpers.experiments.width_curves import Curves, bounds_of, depth_trend, place_ratio
 
 
 def arches(heights, ends=0.0):
@@ -86,6 +86,25 @@ def test_a_curve_that_only_rises_or_falls_has_no_peak():
     more = {2: peaked(3), 6: peaked(48)}
     assert depth_trend(some | more, "weights", 1) == depth_trend(some, "weights", 1)
     assert depth_trend({3: peaked(12), 4: peaked(12)} | more, "weights", 1) is None
+
+
+def test_places_are_compared_as_a_ratio():
+    value, error = place_ratio(peaked(24), peaked(6), "weights", 1)
+    (a, da), (b, db) = (peaked(place).place("weights", 1) for place in (24, 6))
+    assert value == pytest.approx(4)
+    assert (error / value) ** 2 == pytest.approx((da / a) ** 2 + (db / b) ** 2)
+
+
+def test_pairs_that_share_a_network_are_one_sample():
+    """Errors over groups are right where pairs of a group go together; errors over pairs would be too small."""
+    rng = np.random.default_rng(2)
+    covered = 0
+    for _ in range(400):
+        heights = (1 + rng.normal(0, 0.3, (12, 1)) + rng.normal(0, 0.1, (12, 3))).ravel()
+        of_groups = Lines({"direct": arches(heights.tolist())}, {}, each=3)
+        value, error = Curves({3: of_groups}).lowest_summit("direct")
+        covered += abs(value - 1) <= t.isf(0.025, 11) * error
+    assert 400 * 0.95 - 4 * math.sqrt(400 * 0.05 * 0.95) <= covered
 
 
 def test_bounds_are_student_s_and_of_the_largest():
