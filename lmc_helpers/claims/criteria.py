@@ -14,8 +14,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from lmc_helpers import expect
-from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
+from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, cut, form, number
 
 HOLDS = "holds"
 SHARPER = "holds, and more is true"
@@ -220,7 +219,8 @@ class Claim:
         ValueError
             if the id is no string or empty, or the entry is none.
         """
-        expect.text(id, "id")
+        if not isinstance(id, str) or not id:
+            raise ValueError(f"id = {cut(id)}; allowed: a string that is not empty")
         if not isinstance(entry, ClaimEntry):
             raise ValueError(f"entry is {type(entry).__name__}; allowed: ClaimEntry")
         parts = {

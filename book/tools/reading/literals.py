@@ -6,7 +6,6 @@ import ast
 from typing import Any
 
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.reading import cells
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.yaml_files import parsed
 
@@ -56,6 +55,8 @@ def given(chapter: str, pairs: list[list[str]]) -> dict[str, Any]:
     BuildError
         for all that is wrong with them.
     """
+    from book.tools.reading import cells  # imports torch, which listing, with values from here, does without
+
     values = {name: literal(name, text) for name, text in pairs}
     names = [name for name, _ in pairs]
     wrong = [f"parameter {name!r} is given twice" for name in values if names.count(name) > 1]

@@ -1,6 +1,7 @@
 """The list of training runs: a chapter's header names a function, which is called with the chapter's parameters."""
 
 import re
+import subprocess
 import sys
 import types
 from dataclasses import asdict, replace
@@ -147,3 +148,10 @@ def test_every_run_of_the_book_has_its_price(monkeypatch, profile, here):
     jobs = [as_job(run, name) for name in chapters.chapters() for run in listing.runs(name, profile)]
     assert len(jobs) > 30 and all(job.core_minutes > 0 and job.memory_mib > 0 for job in jobs)
     assert here or not any("mnist" in job.title or "cifar" in job.title for job in jobs)
+
+
+@pytest.mark.parametrize("module", ["build", "runs", "check", "execute"])
+def test_what_only_reads_starts_without_torch(module, root):
+    """It takes seconds to import, and a job on a cluster reads the graph twice."""
+    program = f"import sys, book.tools.{module}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=root, timeout=60).returncode == 0
