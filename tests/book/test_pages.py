@@ -25,15 +25,25 @@ def listed(root) -> list[str]:
     return [content["root"], *(name for part in content["parts"] for name in below(part))]
 
 
-@pytest.mark.parametrize("how", ["file", "http"])
-def test_every_page_opens_without_the_network(how, html, pages, listed, served, watched):
-    base = html.as_uri() if how == "file" else served
+def test_from_page_to_page_without_the_network(html, pages, listed, watched):
+    """From disk: page after page by the link to the next one, then those that no such link leads to."""
+    base = html.as_uri()
+    tab = watched.open(f"{base}/index.html")
+    assert tab.url.endswith("/book/index.html")
+    seen, titles = [tab.url], [tab.title()]
+    while tab.locator("a.right-next").count():
+        tab.locator("a.right-next").click()
+        watched.settle()
+        seen.append(tab.url)
+        titles.append(tab.title())
+        assert len(seen) < 100
+    assert len(set(titles)) == len(seen)
+    assert {url.partition("#")[0] for url in seen} == {f"{base}/{name}.html" for name in listed}
     for name in pages:
-        watched.open(f"{base}/{name}")
-    outside = [url for url in watched.requests if not url.startswith((base, "data:", "blob:"))]
-    assert outside == []
+        if f"{base}/{name}" not in seen:
+            watched.open(f"{base}/{name}")
+    assert [url for url in watched.requests if not url.startswith((base, "data:", "blob:"))] == []
     assert watched.trouble == []
-    assert set(pages) >= {f"{name}.html" for name in listed}
 
 
 def test_the_watch_sees_an_outside_request(watched, tmp_path):
@@ -111,12 +121,14 @@ CUT = """() => [...document.querySelectorAll('article mjx-container')].filter(fo
 }).map(formula => formula.textContent)"""
 
 
-def test_on_a_phone_no_formula_is_cut(html, pages, phone):
+def test_on_a_phone_every_page_opens_and_no_formula_is_cut(pages, served, phone):
     for name in pages:
-        tab = phone.open(f"{html.as_uri()}/{name}")
+        tab = phone.open(f"{served}/{name}")
         assert (name, tab.evaluate(CUT)) == (name, [])
         wide = tab.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert (name, wide) == (name, 0)
+    assert [url for url in phone.requests if not url.startswith((served, "data:", "blob:"))] == []
+    assert phone.trouble == []
 
 
 MARKS = r"""() => {
@@ -169,19 +181,11 @@ def test_downloads_give_the_executed_notebook_and_its_source(chapter, root, serv
     assert urllib.request.urlopen(source).read() == (root / "notebooks" / f"{chapter}.py").read_bytes()
 
 
-def test_navigation_and_search(html, listed, served, watched):
-    tab = watched.open(f"{served}/index.html")
-    assert tab.url.endswith("/book/index.html")
-    seen = [tab.title()]
-    while tab.locator("a.right-next").count():
-        tab.locator("a.right-next").click()
-        watched.settle()
-        seen.append(tab.title())
-        assert len(seen) < 100
-    assert len(set(seen)) == len(seen) == len(listed)
-    for base in (served, html.as_uri()):
-        tab = watched.open(f"{base}/search.html?q=overlap")
-        tab.wait_for_selector("ul.search li")
+@pytest.mark.parametrize("how", ["file", "http"])
+def test_search(how, html, served, watched):
+    base = html.as_uri() if how == "file" else served
+    tab = watched.open(f"{base}/search.html?q=overlap")
+    tab.wait_for_selector("ul.search li")
     assert watched.trouble == []
 
 
