@@ -764,14 +764,17 @@ claims.check("Z18.complexity_activations", **compared("activations"))
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both data sets"}
 figure, axes = figures.panels(2, sharey=True)
 both_sets = ((trained, first, "blue"), (there, harder, "red"))
+drawn = sorted({*widths, *other_widths})[
+    :: 1 + len({*widths, *other_widths}) // 9
+]
 for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
     for images_of, curves, colour in both_sets:
         style = dict(color=f"book:{colour}")
         mean, error = bars(curves.barriers(order))
-        axis.plot(curves.widths, mean, label=images_of.name, **style)
+        axis.plot(curves.widths, mean, label=images_of.title, **style)
         figures.band(axis, curves.widths, mean, error, **style)
     axis.set(xscale="log", xlabel="width $m$", title=title)
-    axis.set_xticks([*ticks], [*ticks.values()])
+    axis.set_xticks(drawn, map(str, drawn))
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
 figures.legend(figure)
