@@ -718,7 +718,7 @@ figures.numbers(
 #
 # ## Another data set
 #
-# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe on other images, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images. Places are compared if both curves have their largest mean between their first and their last width.
+# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe on {glue:text}`name_there`, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images; the networks above saw {glue:text}`name_here`. Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
 runs_there = elsewhere(
@@ -788,6 +788,8 @@ figures.numbers(
     other_pairs=other_pairs,
     other_epochs=other_epochs,
     other_images=len(there),
+    name_here=trained.title,
+    name_there=there.title,
     top_here=width(first.place("weights", seed)),
     top_there=width(harder.place("weights", seed)),
     top_here_otherwise=width(first.place("activations", seed)),
@@ -799,10 +801,10 @@ figures.numbers(
 # :name: fig-data-sets
 # :alt: Barrier against the width for four-layer networks on two data sets, one curve each; after weight matching at the left, after activation matching at the right.
 #
-# Four-layer networks on two data sets. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# Four-layer networks on {glue:text}`name_here` and on {glue:text}`name_there`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching the largest mean stands at $m =$ {glue:text}`top_here` here and at $m =$ {glue:text}`top_there` there; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`. Files that are not the canonical ones of CIFAR-10 decide nothing about the paper's data set.
+# After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`. Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
 #
 # ## What this page cannot decide
 #

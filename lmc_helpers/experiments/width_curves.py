@@ -252,7 +252,7 @@ def place_ratio(upper: Curves, lower: Curves, order: str, seed: int) -> tuple[fl
     Parameters
     ----------
     upper, lower : Curves
-        of independent groups; of the same ones the error is too large.
+        of independent groups; of the same ones the error leaves out that both go together.
     order : str
         of ``ORDERS``.
     seed : int
