@@ -189,8 +189,8 @@ seen, unseen = (
 
 def match(case: Case, epoch: int = epochs, orders=ORDERS):
     """The pairs of one run, the second networks in several orders."""
-    result = cases[case].result()
-    return matched_pairs(result, epoch, seen[0], restarts, seed, orders, together)
+    found, x = cases[case].result(), seen[0]
+    return matched_pairs(found, epoch, x, restarts, seed, orders, together)
 
 
 BOTH = ("direct", "weights", "activations")
