@@ -43,6 +43,9 @@ validate(
 # %%
 time.sleep(seconds)
 claims.check("{claim}.value", {module}.value() + 0 * size, n=1)
+
+# %%
+print("0.0 s on an abacus, wood")
 """
 
 
