@@ -39,7 +39,7 @@ budgets: list = [4]  # further epochs, for networks that are followed
 widths: list = [6, 15, 25, 40, 100]  # of four-layer networks
 shown: list = [15, 25, 100]  # ends of Z, Fig. 7, and the m of Z, Fig. 8
 depths: list = [2, 6]  # layers, beside four
-depth_widths: list = [6, 15, 40]  # some of the widths, at all depths
+depth_widths: list = [6, 15, 25, 40]  # some of the widths, at all depths
 groups: int = 4  # of four-layer networks at each width
 depth_groups: int = 4  # of networks of other depths
 long_groups: int = 0  # of networks that are followed; 0: no others
@@ -82,6 +82,11 @@ chapter.begin(
     other_epochs=Integer(1, 10_000),
     other_images=Integer(200, 50_000),
 )
+for name, some in (("shown", shown), ("depth_widths", depth_widths)):
+    if not {*some} <= {*widths}:
+        raise ValueError(f"{name} = {some}; allowed: some of widths = {widths}")
+if not any(shown[0] < m < shown[-1] for m in widths):
+    raise ValueError(f"widths = {widths}; allowed: one between {shown[::2]}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
@@ -214,11 +219,8 @@ inner = range_[1:-1]
 on_mnist = data.name == "mnist" and trained.verified
 whole = on_mnist and len(trained) == 60_000 and epochs == 17
 as_printed = whole and [*shown] == [15, 25, 100] and set(shown) <= set(widths)
-n = groups if as_printed else 0
-n_long = (long_groups or groups) if as_printed and every[-1] == 200 else 0
-n_narrow = groups if as_printed and widths[0] == 6 else 0
-in_depth = as_printed and {2, 3, 5, 6} <= set(depths) and depth_widths[0] == 6
-n_depth = depth_groups if in_depth else 0
+n = first.groups if as_printed else 0
+n_narrow = n if widths[0] == 6 else 0
 
 
 @cache
@@ -228,16 +230,22 @@ def again(depth: int = 4) -> Curves:
     return compare(depth, "second", at, orders=orders)
 
 
-def of(n: int, *readings: tuple[float, float]) -> dict:
-    """The largest of some readings and its interval over n groups, for a check."""
-    value, low, high = bounds_of(n, *readings)
+def of(n: int, *readings: tuple[float, float], of_all=max) -> dict:
+    """The largest or least of readings and its interval, for a check."""
+    value, low, high = bounds_of(n, *readings, of_all=of_all)
     return {"value": value, "interval": (low, high), "n": n}
 
 
-def judged(read: Callable[[Curves], list], n: int = n) -> dict:
+def judged(
+    read: Callable[[Curves], list], n: int = n, of_all: Callable = max
+) -> dict:
     """Readings of the curves, and again with the second seed, for a check."""
-    repeat = (lambda: bounds_of(n, *read(again()))) if 4 in second else None
-    return of(n, *read(first)) | {"again": repeat}
+
+    def repeated() -> tuple[float, ...]:
+        return bounds_of(again().groups, *read(again()), of_all=of_all)
+
+    repeat = repeated if 4 in second else None
+    return of(n, *read(first), of_all=of_all) | {"again": repeat}
 
 
 def ends(order: str) -> Callable[[Curves], list]:
@@ -280,11 +288,15 @@ for m in widths:
         f"matching, {activations:.2f} after activation matching"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak, Z11.peak_activations and Z11.place"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak, Z11.peak_activations, Z11.place and Z11.place_activations"}
 claims.check("Z11.peak", **judged(ends("weights")))
 claims.check("Z11.peak_activations", **judged(ends("activations")))
 claims.check(
     "Z11.place", **judged(lambda c: [c.only(range_).place("weights", seed)])
+)
+claims.check(
+    "Z11.place_activations",
+    **judged(lambda c: [c.only(range_).place("activations", seed)]),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
@@ -309,11 +321,11 @@ for axis, curves, title in zip(
 ):
     for order, colour, label in WAYS:
         values = curves.barriers(order)
-        pairs = np.stack([line.of_pairs(order) for line in curves.at.values()])
-        bounds = np.quantile(pairs, [0.1, 0.9], axis=1)
+        pairs = [line.of_pairs(order) for line in curves.at.values()]
+        bounds = np.transpose([np.quantile(v, [0.1, 0.9]) for v in pairs])
         style = dict(color=f"book:{colour}")
         axis.fill_between(widths, *bounds, alpha=0.2, linewidth=0, **style)
-        axis.plot(widths, pairs.mean(axis=1), label=label, **style)
+        axis.plot(widths, [v.mean() for v in pairs], label=label, **style)
         figures.band(axis, widths, *bars(values), **style)
     axis.axvspan(narrow, wide, color="book:grey", alpha=0.08, linewidth=0)
     axis.set(xscale="log", xlabel="width $m$", title=title)
@@ -396,8 +408,10 @@ for m in widths:
     print(f"V = {lost.mean():.3f}, {100 * wrong.mean():.0f} % wrong")
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.scale"}
-far = float(max(np.concatenate(rival).flat, key=abs))
-claims.check("Z11.scale", np.concatenate(excess), rival=far)
+excess, rival = (
+    np.concatenate([v.ravel() for v in values]) for values in (excess, rival)
+)
+claims.check("Z11.scale", excess, rival=float(max(rival, key=abs)))
 
 # %% [markdown]
 # Now the same networks at several budgets: the barriers of all widths, and by how much the direct one grows.
@@ -508,6 +522,7 @@ figures.numbers(
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.peak_long, Z11.peak_long_activations, Z11.place_long, Z11.budget and Z11.grows"}
+n_long = late.groups if as_printed and every[-1] == 200 else 0
 claims.check("Z11.peak_long", **of(n_long, *ends("weights")(late)))
 claims.check(
     "Z11.peak_long_activations", **of(n_long, *ends("activations")(late))
@@ -523,8 +538,7 @@ growths = {  # of the direct barrier, from the printed budget to the last
     )
     for m in range_
 }
-least = min(growths.values(), key=lambda pair: pair[0])
-claims.check("Z11.grows", **of(n_long, least))
+claims.check("Z11.grows", **of(n_long, *growths.values(), of_all=min))
 
 # %% [markdown]
 # ## On the line
@@ -536,10 +550,10 @@ gain = {m: first.left(m, "weights") for m in (middle, wide)}  # shares left
 otherwise = {m: first.left(m, "activations") for m in (middle, wide)}
 
 
-def summit(curves: Curves) -> tuple[float, float]:
-    """The largest NLL on direct lines where it is lowest, over that of guessing."""
-    value, error = curves.only(range_).lowest_summit("direct")
-    return value / math.log(10), error / math.log(10)
+def summits(curves: Curves) -> list[tuple[float, float]]:
+    """The largest NLL on direct lines over that of guessing, at each width."""
+    mean, error = curves.only(range_).summits("direct") / math.log(10)
+    return [*zip(mean.tolist(), error.tolist(), strict=True)]
 
 
 in_range = first.only(range_)
@@ -571,7 +585,7 @@ figures.numbers(
     other_wide=ratio(otherwise[wide]),
     matcher=ratio(matcher),
     better=ratio(better),
-    summit=ratio(summit(first)),
+    summit=ratio(min(summits(first))),
 )
 
 # %% [markdown]
@@ -586,7 +600,7 @@ figures.numbers(
 # of that after weight matching; and where they matter most, restarts multiply the latter by {glue:text}`better`. The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.direct, Z11.matcher and Z11.restarts"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.limited_activations, Z12.direct, Z11.matcher and Z11.restarts"}
 claims.check(
     "Z12.depends", **judged(lambda c: [c.contrast("weights", middle, wide)])
 )
@@ -595,7 +609,11 @@ claims.check(
     **judged(lambda c: [c.contrast("activations", middle, wide)]),
 )
 claims.check("Z12.limited", **judged(lambda c: [c.left(middle, "weights")]))
-claims.check("Z12.direct", **judged(lambda c: [summit(c)]))
+claims.check(
+    "Z12.limited_activations",
+    **judged(lambda c: [c.left(middle, "activations")]),
+)
+claims.check("Z12.direct", **judged(summits, of_all=min))
 claims.check(
     "Z11.matcher",
     **judged(lambda c: [c.only(range_).farthest("activations", "weights")]),
@@ -613,7 +631,7 @@ contrasts = (late.contrast(way, middle, wide) for way in BOTH[1:])
 claims.check("Z12.depends_long", **of(n_long, next(contrasts)))
 claims.check("Z12.depends_long_activations", **of(n_long, next(contrasts)))
 claims.check("Z12.limited_long", **of(n_long, late.left(middle, "weights")))
-claims.check("Z12.direct_long", **of(n_long, summit(late)))
+claims.check("Z12.direct_long", **of(n_long, *summits(late), of_all=min))
 
 # %% [markdown]
 # ## Depth
@@ -643,6 +661,9 @@ taller = height(deep)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.mnist, Z18.mnist_activations and Z18.height"}
 repeats = {*layers} <= {*second}  # whether all have a second seed
+in_depth = as_printed and layers == [2, 3, 4, 5, 6]
+in_depth = in_depth and (depth_widths[0], depth_widths[-1]) == (6, 100)
+n_depth = min(c.groups for c in deep.values()) if in_depth else 0
 
 
 def deep_again() -> dict[int, Curves]:
@@ -655,7 +676,8 @@ def trend(order: str, found: tuple[float, float] | None) -> dict:
 
     def repeated() -> tuple[float, ...]:
         other = depth_trend(deep_again(), order, seed)
-        return bounds_of(n_depth, other) if other else (0.0, -math.inf, math.inf)
+        found = bounds_of(depth_groups, other) if other else None
+        return found or (0.0, -math.inf, math.inf)
 
     known = of(n_depth, found) if found else {"value": math.nan, "n": 0}
     return known | {"again": repeated if repeats else None}
@@ -667,7 +689,7 @@ claims.check("Z18.mnist_activations", **trend("activations", other_slope))
 
 def taller_again() -> tuple[float, ...]:
     """The ratio of heights with the second seed."""
-    return bounds_of(n_depth, height(deep_again()))
+    return bounds_of(depth_groups, height(deep_again()))
 
 
 claims.check(
@@ -749,7 +771,7 @@ wider = {  # place there over place here, if there are two peaks
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z18.complexity and Z18.complexity_activations"}
 of_cifar = there.name == "cifar10" and there.verified and len(there) == 50_000
-n_other = other_pairs if as_printed and of_cifar and other_epochs == 20 else 0
+n_other = harder.groups if as_printed and of_cifar and other_epochs == 20 else 0
 
 
 def compared(order: str) -> dict:
@@ -813,21 +835,24 @@ figures.numbers(
 
 # %%
 def hours(models: list, number: int, examples: int) -> float:
-    """Hours of one core for twenty networks of each model, by Z, B.1."""
+    """Hours of one core for forty networks of each model, by Z, B.1."""
     sgd = Descent(number, 100, "sgd", 0.05)
-    return sum(price(model, sgd, examples, 20).cpu_hours for model in models)
+    return sum(price(model, sgd, examples, 40).cpu_hours for model in models)
 
 
 fig_7 = (15, 20, 25, 30, 40, 60, 80, 100)
+finer = (6, 9, 12, *fig_7, 150, 200)
 mnist = [MLP((784, m, m, m, 10), init="he") for m in fig_7]
+deeper = [MLP((784, *[m] * (d - 1), 10)) for m in finer for d in (2, 3, 5, 6)]
 cifar = {  # networks of d maps
-    d: [MLP((3072, *[m] * (d - 1), 10), init="he") for m in (*fig_7, 150, 200)]
+    d: [MLP((3072, *[m] * (d - 1), 10), init="he") for m in finer]
     for d in (2, 3, 4, 5, 6)
 }
 cost = {
     "steps": hours(mnist, 17, 60_000),
     "long": hours(mnist, 200, 60_000),
     "printed": hours(mnist, 10_000, 60_000),
+    "deeper": hours(deeper, 17, 60_000),
     "cifar": hours(cifar[4], 20, 50_000),
     "cifar_all": sum(hours(nets, 20, 50_000) for nets in cifar.values()),
 }

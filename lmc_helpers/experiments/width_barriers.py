@@ -4,9 +4,8 @@ A pair is two networks of one architecture that were trained with different seed
 the hidden units of the second in several orders (:data:`ORDERS`): as they are, and as matchers put them. Barriers are
 those of the negative log-likelihood (NLL), above the chord.
 
-Training is what costs, and a barrier depends more on the pair than on either of its networks. So networks come in
-groups, and every two of a group are a pair. Pairs that share a network are not independent: a sample is the mean over
-the pairs of a group, and groups are.
+Training is what costs, so networks come in groups, and every two of a group are a pair. Pairs that share a network are
+not independent: a sample is the mean over the pairs of a group, and groups are.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def sweep(
 ) -> dict[Case, Run]:
     """The training runs of the comparison, by the recipe of App. B.1.
 
-    ReLU, Kaiming–He initial weights, SGD with batches of 100 at the constant rate 0.05.
+    ReLU, Kaiming-He initial weights, SGD with batches of 100 at the constant rate 0.05.
 
     Parameters
     ----------
@@ -403,6 +402,11 @@ class Lines:
         if any(len(v) % self.each for v in (*self.loss.values(), *self.accuracy.values())):
             numbers = sorted({len(v) for v in (*self.loss.values(), *self.accuracy.values())})
             raise ValueError(f"{numbers} pairs, {self.each} in a group; allowed: a whole number of groups")
+
+    @property
+    def groups(self) -> int:
+        """G, the number of groups."""
+        return len(next(iter(self.loss.values()))) // self.each
 
     def _of_groups(self, values: torch.Tensor) -> np.ndarray:
         """Means over the pairs of each group, (P,) → (G,)."""

@@ -7,7 +7,7 @@ independent groups of pairs, and a height at a peak is cross-fitted (:mod:`lmc_h
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,11 @@ class Curves:
     def widths(self) -> list[int]:
         """All widths."""
         return list(self.at)
+
+    @property
+    def groups(self) -> int:
+        """Groups that did not diverge, at the width where they are fewest."""
+        return min(line.groups for line in self.at.values())
 
     def only(self, widths: Sequence[int]) -> Curves:
         """The curves at some of the widths.
@@ -146,8 +151,26 @@ class Curves:
         return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers(base), paired=True)
 
     def farthest(self, order: str, base: str) -> tuple[float, float]:
-        """What :meth:`left` says at the width where it is farthest from 1, as a factor; it raises as that."""
-        return max((self.left(m, order, base) for m in self.at), key=lambda at: abs(math.log(max(at[0], 1e-300))))
+        """What :meth:`left` says at the width where it is farthest from 1, as a factor, cross-fitted.
+
+        The width is chosen on one half of the groups and the ratio taken on the other, and both halves change their
+        roles, as in :func:`~lmc_helpers.experiments.peaks.ratio_at_peaks`.
+
+        Raises
+        ------
+        ValueError
+            as :meth:`left`.
+        """
+
+        def left(m: int, half: int) -> tuple[float, float]:
+            above, below = (self.at[m].barriers(name)[half::2] for name in (order, base))
+            return ratio_of_means(above, below, paired=True)
+
+        found = []
+        for half in (0, 1):
+            chosen = max(self.at, key=lambda m: abs(math.log(max(left(m, half)[0], 1e-300))))
+            found.append(left(chosen, 1 - half))
+        return (found[0][0] + found[1][0]) / 2, math.hypot(found[0][1], found[1][1]) / 2
 
     def contrast(self, order: str, m: int, other: int) -> tuple[float, float]:
         """The share of the direct barrier that an order leaves at one width, divided by that at another.
@@ -162,21 +185,19 @@ class Curves:
         (a, da), (b, db) = (self.left(at, order) for at in (m, other))
         return a / b, a / b * math.hypot(da / a, db / b)
 
-    def lowest_summit(self, order: str) -> tuple[float, float]:
-        """Mean of the largest loss on each line, at the width where it is least, and its standard error.
+    def summits(self, order: str) -> np.ndarray:
+        """Means of the largest loss on each line and their standard errors, (2, widths).
 
         Raises
         ------
         ValueError
             if there are no lines with that order.
         """
-        mean, error = mean_and_error([line.largest(order) for line in self.at.values()])
-        k = int(mean.argmin())
-        return float(mean[k]), float(error[k])
+        return np.array(mean_and_error([line.largest(order) for line in self.at.values()]))
 
 
-def bounds_of(n: int, *readings: tuple[float, float]) -> tuple[float, float, float]:
-    """The largest of some readings, and its interval by Student's quantile with n − 2 degrees of freedom.
+def bounds_of(n: int, *readings: tuple[float, float], of_all: Callable = max) -> tuple[float, float, float]:
+    """The largest or the least of some readings, and its interval by Student's quantile with n − 2 degrees of freedom.
 
     Two degrees, since a height at a peak is the mean over two halves of the samples.
 
@@ -186,12 +207,14 @@ def bounds_of(n: int, *readings: tuple[float, float]) -> tuple[float, float, flo
         independent samples behind each reading; fewer than 3 count as 3.
     *readings : (float, float)
         values and standard errors.
+    of_all : {max, min}
+        which of them.
 
     Returns
     -------
     (float, float, float)
-        value, and ends that are the largest of all readings' lower and of their upper ends at two-sided 10⁻³: below a
-        bound only if all readings are.
+        value, and ends that are the largest (least) of all readings' lower and of their upper ends at two-sided 10⁻³:
+        below (above) a bound only if all readings are.
 
     Raises
     ------
@@ -205,8 +228,10 @@ def bounds_of(n: int, *readings: tuple[float, float]) -> tuple[float, float, flo
     """
     expect.integer(n, "n", least=0)
     expect.arrays(readings, "readings", "two")
+    if of_all not in (max, min):
+        raise ValueError(f"of_all = {of_all!r}; allowed: max, min")
     half = QUANTILE * widening(max(n, 3) - 1)
-    value, low, high = (max(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
+    value, low, high = (of_all(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
     return value, low, high
 
 
