@@ -20,7 +20,7 @@
 #
 # **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the barrier after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
 #
-# **What we find.** The paper leaves two things open that can move the height of a barrier. One is the matcher: after activation matching the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`; whether more complex images move it: {claim}`Z18.complexity`.
+# **What we find.** The height of a barrier depends on two things that the paper's words do not settle for us. One is the matcher, which it does not name: after activation matching the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training, for which it prints 10000 epochs, six million steps a network: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`; whether more complex images move it: {claim}`Z18.complexity`.
 #
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
@@ -30,7 +30,7 @@
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
 # ```
 #
-# {glue:text}`data_says` The networks on this page (profile {glue:text}`profile`) saw {glue:text}`images` images for {glue:text}`epochs` epochs, {glue:text}`steps` steps. The paper's claims are about all 60 000 images and ten thousand steps or more; a shorter run shows curves and leaves these claims open.
+# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`images` images, {glue:text}`steps` steps. As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
@@ -123,7 +123,7 @@ from lmc_helpers.training.recipes import Descent
 # %% [markdown]
 # ## The idea
 #
-# Two networks of one width are two points, and $\lambda \in [0, 1]$ a place on the straight line between them. The loss on the line may lie above the *chord*, the straight line between the losses of its ends; the *barrier* is the largest height above the chord. It is *direct* if the networks are taken as they are, *permuted* if the units of the second one were put in another order first. That changes no function.
+# Two networks of one width are two points, and $\lambda \in [0, 1]$ a place on the straight line between them. The loss on the line may lie above the *chord*, the straight line between the losses of its ends; the *barrier* is the largest height above the chord. It is *direct* if the networks are taken as they are, *permuted* if the units of the second one were put in another order first. The order changes no output.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 relative_widths = np.linspace(1.02, 6, 34)  # m/M
@@ -164,9 +164,9 @@ figures.show("fig_width_idea", idea)
 # At $m = M$ both networks hold the teacher's neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
-# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming–He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say on which images, how pixels are scaled and which law of Kaiming and He it starts from; here the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation, weights are normal and biases 0.
-# The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al.), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
-# which pairs the units of a layer by the largest sum of correlations of their responses to the same images (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines. {glue:text}`left_out`
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
+# The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al. {cite:p}`ainsworth2023`), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
+# which pairs the units of a layer by the largest sum of correlations of their responses to the images on which the NLL is taken (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
 
 # %%
 cases = sweep(
@@ -272,7 +272,7 @@ def put(values) -> str:
 # %% [markdown]
 # ## Up and down
 #
-# Two ratios say whether there is a peak: the mean barrier at each end of Z, Fig. 7, divided by that at the highest width between them. The largest of several means is too large by chance, so the highest width is found on one half of the groups and its height taken on the other.
+# Two ratios say whether there is a peak: the mean barrier at $m =$ {glue:text}`narrow` and at $m =$ {glue:text}`wide`, in a run in full the ends of Z, Fig. 7, divided by that at the width between them where it is highest. The largest of several means is too large by chance, so that width is found on one half of the groups and its height taken on the other. That height is, if anything, too low, and both ratios too large rather than too small: an error against the paper's sentence, not for it.
 
 # %%
 up, down = (first.relative("weights", m, over=inner) for m in (narrow, wide))
@@ -340,10 +340,10 @@ figures.show("fig_widths", figure)
 # :name: fig-widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
-# Z, Fig. 7 after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups). Grey: the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
+# As Z, Fig. 7, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups). Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
 # ```
 #
-# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Both matchers are readings of what the paper did. Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
+# In units of the peak between the ends, the barrier after weight matching is {glue:text}`up` at $m =$ {glue:text}`narrow` and {glue:text}`down` at $m =$ {glue:text}`wide`; its largest mean is at $m =$ {glue:text}`peak`. After activation matching the two ends are at {glue:text}`up_otherwise` and {glue:text}`down_otherwise` of its own peak. Behind ± stands one standard error, over groups. Weight matching is one of the algorithms that the paper names; activation matching by correlations is a variant of another. Either may bear out the peak, with both sides after the same one: what is judged is the higher end.
 #
 # A network of very few units fits hardly anything, and there is little to lose on the way. So one may expect a rising side somewhere. The sweep begins earlier than the figure, at $m =$ {glue:text}`narrowest`.
 
@@ -390,7 +390,7 @@ claims.check(
 # $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $0 \le B(c) \le \max_\lambda N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
 # ```
 #
-# Training follows no such ray exactly; what it does from {glue:text}`first_budget` to {glue:text}`last_budget` epochs is measured below. But the height of a barrier belongs to a network *and a budget*, and curves over the width are comparable only at equal budgets. Even then wide networks fit sooner, and their logits have grown for longer. The accuracy on the line does not
+# Training follows no such curve exactly; what it does from {glue:text}`first_budget` to {glue:text}`last_budget` epochs is measured below. But the height of a barrier belongs to a pair *and a budget*, and curves over the width are comparable only at equal budgets. Even then a wide network may fit sooner, and its logits have grown for longer. The accuracy on the line does not
 # depend on $c$; it is shown beside the NLL. The cell computes $N$ and $V$ in the middle of the direct lines between the trained networks, scaled by $S_c$ with $c^d = s$; $N/s$ falls towards $V$:
 
 # %%
@@ -458,13 +458,6 @@ axes[2].set(ylabel="percentage points")
 figures.legend(figure)
 figures.show("fig_budgets", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of networks"}
-figures.numbers(
-    left_out=figures.left_out(
-        run.result() for case, run in cases.items() if case.kind == "first"
-    ),
-)
-
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 fits = {
     m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
@@ -477,6 +470,7 @@ figures.numbers(
     epochs=epochs,
     steps=epochs * math.ceil(len(trained) / 100),
     groups=groups,
+    depth_groups=depth_groups,
     together=together,
     pairs=groups * math.comb(together, 2),
     restarts=restarts,
@@ -517,7 +511,7 @@ figures.numbers(
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
 # *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
-# here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory expects the peak near twice as many units; [](15_barrier_peak.ipynb) has the limit of its place over $M$ for each order in which leftovers are matched.
+# here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory of two-layer networks would put the peak near twice as many units; [](15_barrier_peak.ipynb) has the limit of its place over $M$ for each order in which leftovers are matched.
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 
@@ -593,11 +587,11 @@ figures.numbers(
 # :name: fig-lines
 # :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
 #
-# Z, Fig. 8 after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
+# As Z, Fig. 8, after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
 #
 # Of the direct barrier, weight matching leaves {glue:text}`left_middle` at $m =$ {glue:text}`middle` and {glue:text}`left_wide` at $m =$ {glue:text}`wide`; activation matching leaves {glue:text}`other_middle` and {glue:text}`other_wide`. Among the widths from {glue:text}`narrow` to {glue:text}`wide`, where the two differ most, the barrier after activation matching is {glue:text}`matcher`
-# of that after weight matching; and where they matter most, restarts multiply the latter by {glue:text}`better`. The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
+# of that after weight matching; and restarts multiply the barrier after weight matching, where they matter most, by {glue:text}`better`. That width is found on one half of the groups and the ratio taken on the other. The largest NLL on direct lines is, at the width where it is lowest, {glue:text}`summit` of $\ln 10$, the NLL of guessing.
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends, Z12.depends_activations, Z12.limited, Z12.limited_activations, Z12.direct, Z11.matcher and Z11.restarts"}
@@ -624,7 +618,7 @@ claims.check(
 )
 
 # %% [markdown]
-# The same three statements about networks of 200 epochs. Of several readings the best counts for a sentence of the paper, and two sentences may be borne out by different matchers:
+# The same three statements for a run of 200 epochs. Of several readings the best counts for a sentence of the paper, and two sentences may be borne out by different matchers:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z12.depends_long, Z12.depends_long_activations, Z12.limited_long and Z12.direct_long"}
 contrasts = (late.contrast(way, middle, wide) for way in BOTH[1:])
@@ -724,8 +718,10 @@ figures.numbers(
     layers=put(layers),
     tops=", ".join(width(tops[d]) for d in layers),
     taller=ratio(taller),
-    slope=ratio(slope) if slope else "an unknown amount",
-    other_slope=ratio(other_slope) if other_slope else "an unknown amount",
+    slope=ratio(slope) if slope else "an amount that was not measured",
+    other_slope=ratio(other_slope)
+    if other_slope
+    else "an amount that was not measured",
 )
 
 # %% [markdown]
@@ -733,14 +729,14 @@ figures.numbers(
 # :name: fig-depths
 # :alt: Barrier against the width for networks of several depths, one curve a depth; after weight matching at the left, after activation matching at the right.
 #
-# Networks of several depths, $m$ units in each hidden layer. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching the largest mean is at $m =$ {glue:text}`tops` with {glue:text}`layers` layers, respectively; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The height at the peak with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`.
+# After weight matching the largest mean is at $m =$ {glue:text}`tops` with {glue:text}`layers` layers; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
 #
 # ## Another data set
 #
-# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe on {glue:text}`name_there`, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images; the networks above saw {glue:text}`name_here`. Places are compared if both curves have their largest mean between their first and their last width.
+# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
 runs_there = elsewhere(
@@ -804,7 +800,14 @@ figures.show("fig_data_sets", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 _, told_there = choose((other, "digits"))
+here = trained.title
+all_runs = {*cases.values(), *runs_there.values()}
 figures.numbers(
+    left_out=figures.left_out(run.result() for run in all_runs),
+    both_sets=here if here == there.title else f"{here} and on {there.title}",
+    two_sets=f"These are {here}, as above, so that nothing is compared."
+    if here == there.title
+    else f"These are {there.title}; the networks above saw {here}.",
     data_says=f"{told} As another data set: "
     f"{told_there.replace('This run', 'this run', 1)}",
     other_pairs=other_pairs,
@@ -823,14 +826,16 @@ figures.numbers(
 # :name: fig-data-sets
 # :alt: Barrier against the width for four-layer networks on two data sets, one curve each; after weight matching at the left, after activation matching at the right.
 #
-# Four-layer networks on {glue:text}`name_here` and on {glue:text}`name_there`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
+# Four-layer networks on {glue:text}`both_sets`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
 # After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`. Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
 #
+# Of all networks of this page: {glue:text}`left_out`
+#
 # ## What this page cannot decide
 #
-# What the rest would cost, twenty networks at each width, on one core:
+# What the rest would cost on one core, forty networks at each width, that is ten groups of four or twenty pairs:
 
 
 # %%
@@ -863,8 +868,9 @@ figures.numbers(
 )
 
 # %% [markdown]
-# - *Z, Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs ({claim}`Z11.peak_printed`). Profile `paper` runs the first, and with another seed once more what it rejects of four-layer networks; `make chapter NAME=width_barriers PROFILE=paper ARGS="-p budgets [60,200] -p long_groups 10 -p second [2,3,4,5,6]"` the second too, and the other depths with another seed.
-# - *The other half of Z, Fig. 14* ({claim}`Z18.complexity`, {claim}`Z18.complexity_activations`): four-layer perceptrons up to width 200 on CIFAR-10, 20 epochs, that is ten thousand steps: {glue:text}`hours_cifar` hours. All of 2 to 6 layers: {glue:text}`hours_cifar_all` hours.
+# - *Z, Fig. 7 at full size*, widths 15 to 100: {glue:text}`hours_steps` hours for ten thousand steps, {glue:text}`hours_long` for 200 epochs, {glue:text}`hours_printed` for the literal ten thousand epochs ({claim}`Z11.peak_printed`). Profile `paper` trains more groups and narrower networks, too, for ten thousand steps, and as many with another seed, which repeat what the first reject. `make chapter NAME=width_barriers PROFILE=paper ARGS="-p budgets [60,200] -p long_groups 10 -p second [2,3,4,5,6]"` follows ten groups for 200 epochs besides, and trains the other depths with another seed.
+# - *Z, Fig. 14, depth* ({claim}`Z18.mnist`, {claim}`Z18.mnist_activations`): the place of a peak is known to within the distance of neighbouring widths only. With more of them, at each depth but four layers: at most {glue:text}`hours_deeper` hours; `-p widths [6,9,12,15,20,25,30,40,60,80,100] -p depth_widths [6,9,12,15,20,25,30,40,60,80,100]`.
+# - *Z, Fig. 14, the other data set* ({claim}`Z18.complexity`, {claim}`Z18.complexity_activations`): four-layer perceptrons up to width 200 on CIFAR-10, 20 epochs, that is ten thousand steps: {glue:text}`hours_cifar` hours; `-p other_pairs 20 -p other_widths [6,9,12,15,20,25,30,40,60,80,100,150,200]`. All of 2 to 6 layers: {glue:text}`hours_cifar_all` hours.
 #
 # ## What we found that the paper does not say
 #

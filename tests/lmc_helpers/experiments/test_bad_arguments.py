@@ -443,8 +443,9 @@ TABLE = [
         {
             "n": Integer(20, least=0),
             "reading": Other((0.5, 0.1), {"nan": (math.nan, 0.1), "a number": 1, "nothing": None}),
+            "of_all": Other(max, {"another": sum, "a name": "max", "nothing": None}),
         },
-        lambda n, reading: width_curves.bounds_of(n, reading),
+        lambda n, reading, of_all: width_curves.bounds_of(n, reading, of_all=of_all),
     ),
     Row(
         width_curves.depth_trend,

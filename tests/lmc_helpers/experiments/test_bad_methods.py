@@ -186,7 +186,7 @@ TABLE = [
         Row(method, {"order": ORDER})
         for one, names in (
             (LINES, ("of_pairs", "barriers", "drops", "largest")),
-            (CURVES, ("barriers", "peaks", "lowest_summit")),
+            (CURVES, ("barriers", "peaks", "summits")),
         )
         for method in (getattr(one, name) for name in names)
     ),
