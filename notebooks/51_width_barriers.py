@@ -459,10 +459,17 @@ figures.legend(figure)
 figures.show("fig_budgets", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+from lmc_helpers.teacher_student.barrier_limit import limit_peak
+
 fits = {
     m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
 }
 fitting = [m for m in widths if fits[m] >= 0.999]
+top, top_error = late.place("weights", seed)
+over_M = (top / fitting[0], top_error / fitting[0]) if fitting else None
+of_limit = [
+    limit_peak(how) for how in ("random", "in place", "sorted", "opposed")
+]
 _, told = choose((dataset, "digits"))
 figures.numbers(
     profile=profile,
@@ -498,6 +505,11 @@ figures.numbers(
     fit_middle=f"{100 * fits[middle]:.2f}",
     fit_wide=f"{100 * fits[wide]:.2f}",
     fitting=put(fitting[:1]),
+    counterpart=f"it stands at {ratio(over_M)} of that width"
+    if over_M
+    else "no width of this run can be taken for $M$",
+    lowest_limit=f"{min(of_limit):.1f}",
+    highest_limit=f"{max(of_limit):.1f}",
 )
 
 # %% [markdown]
@@ -511,7 +523,7 @@ figures.numbers(
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
 # *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
-# here that reaches 99.9 %: {glue:text}`fitting`. Where there is one and it is taken for $M$, the theory of two-layer networks would put the peak near twice as many units; [](15_barrier_peak.ipynb) has the limit of its place over $M$ for each order in which leftovers are matched.
+# here that reaches 99.9 %: {glue:text}`fitting`. If there is one and it is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)). The largest mean barrier after weight matching and {glue:text}`last_budget` epochs: {glue:text}`counterpart`.
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
 
@@ -693,9 +705,9 @@ claims.check(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths"}
-figure, axes = figures.panels(2, sharey=True)
-ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 7]}
-for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
+figure, axes = figures.panels(3)
+ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 6]}
+for axis, (order, _, title) in zip(axes, WAYS, strict=True):
     for d, colour in zip(
         layers, ("sky", "purple", "black", "red", "grey"), strict=False
     ):
@@ -703,20 +715,25 @@ for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
         mean, error = bars(deep[d].barriers(order))
         axis.plot(depth_widths, mean, label=f"{d} layers", **style)
         figures.band(axis, depth_widths, mean, error, **style)
-    axis.set(xscale="log", xlabel="width $m$", title=title)
+    axis.set(xscale="log", xlabel="width $m$", title=title, ylim=(0, None))
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
-axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
+axes[0].set(ylabel="barrier of the NLL")
 figures.legend(figure, columns=5)
 figures.show("fig_depths", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-tops = {d: deep[d].place("weights", seed) for d in layers}
+tops = {
+    order: ", ".join(width(deep[d].place(order, seed)) for d in layers)
+    for order in BOTH
+}
 figures.numbers(
     deepest=layers[-1],
     shallow=shallow,
     layers=put(layers),
-    tops=", ".join(width(tops[d]) for d in layers),
+    tops=tops["weights"],
+    tops_otherwise=tops["activations"],
+    tops_direct=tops["direct"],
     taller=ratio(taller),
     slope=ratio(slope) if slope else "an amount that was not measured",
     other_slope=ratio(other_slope)
@@ -727,12 +744,12 @@ figures.numbers(
 # %% [markdown]
 # ```{glue:figure} fig_depths
 # :name: fig-depths
-# :alt: Barrier against the width for networks of several depths, one curve a depth; after weight matching at the left, after activation matching at the right.
+# :alt: Barrier against the width for networks of several depths, one curve a depth, in three panels: on the direct line, after weight matching and after activation matching.
 #
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# After weight matching the largest mean is at $m =$ {glue:text}`tops` with {glue:text}`layers` layers; the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
+# With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line. After weight matching the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
 #
 # ## Another data set
 #
