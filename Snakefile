@@ -32,6 +32,13 @@ NEEDED = {
     for variant, found in STAMPS.items()
     for chapter in found.stale()
 }
+ON_GPU = {  # chapters that follow networks for which a CPU is too slow
+    (variant, chapter)
+    for variant, jobs in LISTED.items()
+    for run in jobs.values()
+    if run.gpu
+    for chapter in run.chapters
+}
 # A step of wide networks fills large tensors anew: with large pages (Linux) it takes about a tenth less time.
 LARGE_PAGES = "GLIBC_TUNABLES=${{GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}} "
 FIRST, NEXT = 10**6, 10**5  # the priority of runs, and of a variant before the next
@@ -100,6 +107,7 @@ for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.chapters):
         resources:
             mem_mb=MEMORY,
             runtime=cluster.minutes(BUDGETS[CHAPTER], cluster.SLACK),
+            **({"gpu": 1} if (VARIANT, CHAPTER) in ON_GPU else {}),
         shell:
             "{sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {params.options}"
 

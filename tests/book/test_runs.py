@@ -148,6 +148,16 @@ def test_a_run_that_wants_a_gpu_is_refused_before_anything_runs(trained):
     assert "5 from 0" in log(trained)
 
 
+def test_a_chapter_asks_for_a_gpu_if_its_runs_do(trained):
+    trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=size + k == 5)")
+    options = ("--dry-run", "--cores", "2", "--config", "profile=smoke", "out=build/book")
+    said = trained.run("snakemake", "executed", *options)
+    assert said.returncode == 0, said.stderr
+    jobs = dict(re.findall(r"rule ((?:chapter|run)_\w+):(.*?resources: .*?)\n", said.stdout, re.DOTALL))
+    assert len(jobs) == 5
+    assert {name for name, job in jobs.items() if "gpu=1" in job} == {f"run_{5:016x}", f"chapter_{SECOND}"}
+
+
 def test_a_header_that_the_chapter_does_not_import(trained):
     trained.edit(f"notebooks/{FIRST}.py", "import claims, toys, ", "import claims, ")
     said = trained.build().stderr
