@@ -970,6 +970,12 @@ figures.numbers(
     pairs=pairs,
     **{f"cpu_{k.split()[0]}": f"{p.cpu_hours:.0f}" for k, p in price.items()},
     **{f"gpu_{key}": f"{hours:.1f}" for key, hours in gpu.items()},
+    gpu_six=f"{6 * gpu['ResNet']:.0f}",
+    gpu_eight=f"{8 * gpu['ResNet']:.0f}",
+    gpu_sixteen=f"{2 * 8 * gpu['ResNet']:.0f}",
+    gpu_eight_ViT=f"{8 * gpu['ViT']:.0f}",
+    gpu_sixteen_ViT=f"{2 * 8 * gpu['ViT']:.0f}",
+    gpu_eight_CNN=f"{8 * gpu['CNN']:.0f}",
 )
 
 # %% [markdown]

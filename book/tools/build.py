@@ -24,6 +24,7 @@ from typing import Any
 from book.tools import check
 from book.tools.base import leftovers, locking, stopping, supervise
 from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
+from book.tools.outcomes import images
 from book.tools.pages import destination
 from book.tools.reading import profiles
 from book.tools.running import cluster, graph, jobs, listing, prices, stamps, variants, workers
@@ -173,6 +174,8 @@ def build(
                     "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
                 )
     if target == "book":
+        for line in images.told(found.executed.values()):
+            print(line)
         print(f"The book: {found.built.with_name('index.html')}")
 
 

@@ -1,0 +1,70 @@
+"""Chapters whose images are not the ones that were asked for: in the terminal, on the page, in the record."""
+
+import gzip
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from book.tools.base.chapters import ROOT
+from book.tools.outcomes import images, records
+
+GONE = "MNIST is not here (train-images-idx3-ubyte.gz was not found, and LMC_OFFLINE is 1)"
+DIGITS = f"{GONE}: this run uses scikit-learn's digits."
+COPY = "This run uses CIFAR-10, from files that differ from the canonical ones."
+
+
+def executed(path, said):
+    output = {"output_type": "display_data", "data": {"application/papermill.record/text/plain": repr(said)}}
+    output["metadata"] = {"scrapbook": {"name": "data_says"}}
+    cell = {"cell_type": "code", "metadata": {}, "source": "", "outputs": [output] if said else []}
+    run = {"chapter": path.stem, "profile": "smoke", "parameters": {}, "seconds": 1.0, "device": "CPU", "commit": "0"}
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"lmc": run}, "cells": [cell]}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("said", "lines"),
+    [
+        (["", "This run uses MNIST."], []),
+        (["", DIGITS, DIGITS], [f"Chapters 52, 53: {DIGITS}", images.ADVICE]),
+        ([COPY], [f"Chapter 51: {COPY}"]),
+        ([COPY, DIGITS], [f"Chapter 51: {COPY}", f"Chapter 52: {DIGITS}", images.ADVICE]),
+    ],
+)
+def test_what_a_build_says(tmp_path, said, lines):
+    paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
+    assert images.told(paths) == lines
+
+
+def fake_mnist(folder):
+    """Files of MNIST's form and size, all black."""
+    folder.mkdir()
+    for part, n in (("train", 60_000), ("t10k", 10_000)):
+        head = struct.pack(">HBBIII", 0, 8, 3, n, 28, 28)
+        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(head + bytes(n * 28 * 28), 1))
+        labels = bytes(k % 10 for k in range(n))
+        (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(struct.pack(">HBBI", 0, 8, 1, n) + labels))
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_a_chapter_that_wants_mnist(tmp_path, here):
+    """Without the files it runs on digits, with others that are let in on these; page and record say so."""
+    variables = {"LMC_DATA": str(tmp_path), "LMC_OFFLINE": "1", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    variables |= {"LMC_RUNS": str(tmp_path / "runs"), "CI": "1"}
+    if here:
+        fake_mnist(tmp_path / "mnist")
+        variables["LMC_DATA_UNVERIFIED"] = "1"
+    output = tmp_path / "51_width_barriers.ipynb"
+    command = [sys.executable, "-m", "book.tools.execute", "width_barriers", "--profile", "smoke"]
+    command += ["-p", "dataset", "mnist", "--output", str(output), "--quiet"]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    data = {record["data"] for record in records.records(output)}
+    first = "This run uses MNIST, from files that differ from the canonical ones." if here else DIGITS
+    assert len(data) == 1 and data.pop().startswith(first)
+    assert images.told([output])[0].startswith(f"Chapter 51: {first}")
+    assert all(record["n"] == 0 for record in records.records(output) if record["part"] != "Z11.scale")
