@@ -459,17 +459,6 @@ figures.legend(figure)
 figures.show("fig_budgets", figure)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-from lmc_helpers.teacher_student.barrier_limit import limit_peak
-
-fits = {
-    m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
-}
-fitting = [m for m in widths if fits[m] >= 0.999]
-top, top_error = late.place("weights", seed)
-over_M = (top / fitting[0], top_error / fitting[0]) if fitting else None
-of_limit = [
-    limit_peak(how) for how in ("random", "in place", "sorted", "opposed")
-]
 _, told = choose((dataset, "digits"))
 figures.numbers(
     profile=profile,
@@ -501,6 +490,21 @@ figures.numbers(
     growth_wide=ratio(growth[wide]),
     place_early=width(early.place("weights", seed)),
     place_late=width(late.place("weights", seed)),
+)
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+from lmc_helpers.teacher_student.barrier_limit import limit_peak
+
+fits = {
+    m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
+}
+fitting = [m for m in widths if fits[m] >= 0.999]
+top, top_error = late.place("weights", seed)
+over_M = (top / fitting[0], top_error / fitting[0]) if fitting else None
+of_limit = [
+    limit_peak(how) for how in ("random", "in place", "sorted", "opposed")
+]
+figures.numbers(
     fit_narrow=f"{100 * fits[narrow]:.2f}",
     fit_middle=f"{100 * fits[middle]:.2f}",
     fit_wide=f"{100 * fits[wide]:.2f}",

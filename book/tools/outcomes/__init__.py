@@ -3,6 +3,7 @@
 =============  ======================================================
 difference     one part in two runs that should find the same
 glued          what a chapter gives to its text, and numbers in signs
+images         chapters whose images are not the ones that were asked for
 products       executed notebooks, refused where they are damaged
 published      ``claims.json``
 records        the claims that were checked, and how the chapters ran

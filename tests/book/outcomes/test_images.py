@@ -41,11 +41,13 @@ def test_what_a_build_says(tmp_path, said, lines):
 
 
 def fake_mnist(folder):
-    """Files of MNIST's form and size, all black."""
+    """Files of MNIST's form and size, grey ramps."""
     folder.mkdir()
     for part, n in (("train", 60_000), ("t10k", 10_000)):
         head = struct.pack(">HBBIII", 0, 8, 3, n, 28, 28)
-        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(head + bytes(n * 28 * 28), 1))
+        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(
+            gzip.compress(head + bytes(range(256)) * (n * 28 * 28 // 256), 1)
+        )
         labels = bytes(k % 10 for k in range(n))
         (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(struct.pack(">HBBI", 0, 8, 1, n) + labels))
 
