@@ -511,7 +511,7 @@ figures.numbers(
     fitting=put(fitting[:1]),
     counterpart=f"it stands at {ratio(over_M)} of that width"
     if over_M
-    else "no width of this run can be taken for $M$",
+    else "there is no such width",
     lowest_limit=f"{min(of_limit):.1f}",
     highest_limit=f"{max(of_limit):.1f}",
 )

@@ -66,7 +66,7 @@ def test_a_kernel_that_is_killed_is_said_with_its_memory(toy, stem):
     said = killed(toy, "os.kill(os.getpid(), signal.SIGKILL)", stem)
     found = re.search(rf"{FIRST} failed: its kernel was killed \(SIGKILL\).*taken ([\d.]+) GiB of memory, of", said)
     assert found and 0.3 < float(found[1]) < 3
-    assert "It ran code cell 4 of 4: " in said
+    assert "It ran code cell 4 of 5: " in said
     assert str(toy.path(f"build/failed/smoke/{FIRST}.ipynb")) in said
 
 
