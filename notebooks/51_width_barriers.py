@@ -731,6 +731,18 @@ tops = {
     order: ", ".join(width(deep[d].place(order, seed)) for d in layers)
     for order in BOTH
 }
+
+
+def trend(matcher: str, found: tuple[float, ...] | None) -> str:
+    """How the place of the peak changes with the depth, in words."""
+    if not found:
+        return f"After {matcher} matching fewer than three depths have a peak."
+    return (
+        f"After {matcher} matching the logarithm of the peak's place changes by "
+        f"{ratio(found)} a layer."
+    )
+
+
 figures.numbers(
     deepest=layers[-1],
     shallow=shallow,
@@ -739,10 +751,7 @@ figures.numbers(
     tops_otherwise=tops["activations"],
     tops_direct=tops["direct"],
     taller=ratio(taller),
-    slope=ratio(slope) if slope else "an amount that was not measured",
-    other_slope=ratio(other_slope)
-    if other_slope
-    else "an amount that was not measured",
+    trends=" ".join(map(trend, ("weight", "activation"), (slope, other_slope))),
 )
 
 # %% [markdown]
@@ -753,7 +762,7 @@ figures.numbers(
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line. After weight matching the logarithm of the place changes by {glue:text}`slope` a layer, after activation matching by {glue:text}`other_slope`. The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
+# With {glue:text}`layers` layers the largest mean is at $m =$ {glue:text}`tops` after weight matching, at {glue:text}`tops_otherwise` after activation matching and at {glue:text}`tops_direct` on the direct line. {glue:text}`trends` The largest mean with {glue:text}`deepest` layers is {glue:text}`taller` times that with {glue:text}`shallow`, both found as above, on halves.
 #
 # ## Another data set
 #
@@ -852,7 +861,7 @@ figures.numbers(
 #
 # After weight matching the largest mean stands at $m =$ {glue:text}`top_here` on the first of the two and at $m =$ {glue:text}`top_there` on the second; after activation matching at {glue:text}`top_here_otherwise` and {glue:text}`top_there_otherwise`. Other images than CIFAR-10, or files of it that are not the canonical ones, decide nothing about the paper's sentence.
 #
-# Of all networks of this page: {glue:text}`left_out`
+# {glue:text}`left_out` This counts every network of the page.
 #
 # ## What this page cannot decide
 #
