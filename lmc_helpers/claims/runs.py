@@ -91,10 +91,18 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
         ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
         ("Confirmed", _run(confirmed)),
-        ("Images", html.escape(" ".join(dict.fromkeys(filter(None, (run.get("data") for run in found)))))),
+        ("Images at paper scale", _images(found[-1])),
     ]
     listed = "".join(f'<dt>{name}</dt><dd class="mathjax_process">{content}</dd>' for name, content in given if content)
     return f'<details class="lmc-details"><summary>Details</summary><dl>{listed}</dl></details>'
+
+
+def _images(run: dict) -> str:
+    """What images the confirmed run used, without the words "this run", which are about another one on this page."""
+    said = run.get("data") or ""
+    for sentence in ("This run uses ", "this run uses "):
+        said = said.replace(sentence, "")
+    return html.escape(said)
 
 
 def _run(confirmed: dict | None) -> str:

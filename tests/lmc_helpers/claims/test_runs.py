@@ -36,7 +36,7 @@ def test_a_scale_says_what_it_shows():
 def test_details_are_those_that_there_are():
     part = parse_part("T1.a", SAMPLED | {"min_samples": 5, "one_of": "x"})
     record = asdict(judge(part, 9.0, stderr=0.1, n=10, again=lambda: (9.0, 0.1)))
-    images = {"data": "This run uses <MNIST>, from files that differ from the canonical ones."}
+    images = {"data": "This run uses <MNIST>. As another data set: this run uses CIFAR-10, from other files."}
     tree = ElementTree.fromstring(runs.details(part, record, record | RUN | images | {"n": 12000}))
     listed = dict(zip((e.text for e in tree.iter("dt")), ("".join(e.itertext()) for e in tree.iter("dd")), strict=True))
     assert listed == {
@@ -47,7 +47,7 @@ def test_details_are_those_that_there_are():
         "Readings": "one of several of this statement; the best of them counts",
         "Weight": "a result of the paper",
         "Confirmed": "2026-01-02, CPU, 1 thread(s); seeds from the commit that fixed criteria and code",
-        "Images": images["data"],
+        "Images at paper scale": "<MNIST>. As another data set: CIFAR-10, from other files.",
     }
     ours = parse_part("T1.a", BASE | {"whose": "ours"})
     tree = ElementTree.fromstring(runs.details(ours, asdict(judge(ours, 2.0, n=1)), None))
