@@ -9,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-__all__ = ["canonical", "described", "digest_of"]
+__all__ = ["AS", "canonical", "described", "digest_of"]
+
+#: A dataclass or field that was renamed keeps its digests by its old name: ``described_as = "Old"`` in the
+#: class, ``field(metadata={"described_as": "old"})`` for a field.
+AS = "described_as"
 
 
 def described(value: Any) -> Any:
@@ -32,14 +36,21 @@ def described(value: Any) -> Any:
 
     Examples
     --------
+    >>> from dataclasses import dataclass, field
     >>> from lmc_helpers.training.recipes import Descent
     >>> found = described(Descent(epochs=3, batch=8))
     >>> found["class"], found["epochs"], found["augment"]
     ('Descent', 3, [])
+    >>> @dataclass(frozen=True)
+    ... class Recipe:
+    ...     described_as = "Descent"
+    ...     steps: int = field(metadata={"described_as": "epochs"})
+    >>> described(Recipe(steps=3))
+    {'class': 'Descent', 'epochs': 3}
     """
     if is_dataclass(value) and not isinstance(value, type):
-        inside = {field.name: described(getattr(value, field.name)) for field in fields(value)}
-        return {"class": type(value).__name__} | inside
+        inside = {field.metadata.get(AS, field.name): described(getattr(value, field.name)) for field in fields(value)}
+        return {"class": getattr(type(value), AS, type(value).__name__)} | inside
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: described(value[key]) for key in sorted(value)}
     if type(value) in (tuple, list):

@@ -1,0 +1,119 @@
+"""Compare the numbers of two executed books: every box, every glued number and every printed table.
+
+python -m book.tools.compare OLD NEW [--tolerance 1e-9] [chapters ...]
+
+OLD and NEW are folders of executed notebooks, such as ``build/executed/smoke`` of two checkouts. Words must be equal,
+numbers may differ by the tolerance: relative, or absolute where they are smaller than one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from lmc_helpers.claims.box import MIME
+
+NUMBER = re.compile(r"[-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+IGNORED = ("criteria",)  # the digest of a criterion: the ledger's, not a number of the run
+
+
+def outputs(notebook: dict) -> dict[str, object]:
+    """What an executed notebook shows: ``box ID`` → record, ``glue NAME`` → text, ``cell K`` → text of a plain output.
+
+    The last cell says how long the run took and is left out.
+    """
+    found: dict[str, object] = {}
+    printed = 0
+    for cell in notebook["cells"][:-1]:
+        for output in cell.get("outputs", ()):
+            metadata, data = output.get("metadata", {}), output.get("data", {})
+            text = "".join(output.get("text") or data.get("text/markdown") or _plain(data))
+            if MIME in metadata:
+                record = metadata[MIME]
+                found[f"box {record['part']}"] = {key: record[key] for key in record if key not in IGNORED}
+            elif name := metadata.get("scrapbook", {}).get("name"):
+                found[f"glue {name}"] = re.sub(r"<Figure.*>|<.* at 0x[0-9a-f]+>", "", text)
+            elif text and not any(kind.startswith("image/") for kind in data):
+                printed += 1
+                found[f"output {printed}"] = re.sub(r" at 0x[0-9a-f]+", "", text)
+    return found
+
+
+def _plain(data: dict) -> str:
+    return next(("".join(data[kind]) for kind in data if kind.endswith("text/plain")), "")
+
+
+def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
+    """How two values differ, in words; nothing if they agree.
+
+    Examples
+    --------
+    >>> list(differences({"value": 1.0, "n": 3}, {"value": 1.0 + 1e-12, "n": 4}, 1e-9))
+    ['n: 3 → 4']
+    >>> list(differences("0.50 of 10", "0.51 of 10", 1e-9)), list(differences("in 3 s", "in 3 h", 1e-9))
+    (['0.50 of 10 → 0.51 of 10'], ['in 3 s → in 3 h'])
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in old | new:
+            yield from (f"{key}: {line}" for line in differences(old.get(key), new.get(key), tolerance))
+    elif isinstance(old, list) and isinstance(new, list):
+        for k, pair in enumerate(zip_longest(old, new)):
+            yield from (f"{k}: {line}" for line in differences(*pair, tolerance))
+    elif not _agree(old, new, tolerance):
+        yield f"{_short(old)} → {_short(new)}"
+
+
+def _agree(old: object, new: object, tolerance: float) -> bool:
+    if isinstance(old, str) and isinstance(new, str):
+        same_words = NUMBER.sub("#", old) == NUMBER.sub("#", new)
+        numbers = [[float(n.replace("−", "-")) for n in NUMBER.findall(text)] for text in (old, new)]
+        return same_words and all(_close(*pair, tolerance) for pair in zip(*numbers, strict=True))
+    if isinstance(old, (int, float)) and isinstance(new, (int, float)):
+        return _close(old, new, tolerance)
+    return old == new
+
+
+def _close(a: float, b: float, tolerance: float) -> bool:
+    return a == b or (a != a and b != b) or abs(a - b) <= tolerance * max(1, abs(a), abs(b))
+
+
+def _short(value: object, most: int = 200) -> str:
+    text = str(value)
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def compare(old: Path, new: Path, tolerance: float, only: list[str]) -> list[str]:
+    """All differences between two folders of executed notebooks, one line each."""
+    names = sorted({path.stem for folder in (old, new) for path in folder.glob("*.ipynb")})
+    lines = []
+    for name in names:
+        if only and name not in only and name.partition("_")[2] not in only:
+            continue
+        both = [folder / f"{name}.ipynb" for folder in (old, new)]
+        if absent := [str(path) for path in both if not path.exists()]:
+            lines.append(f"{name}: no {absent[0]}")
+            continue
+        shown = [outputs(json.loads(path.read_text(encoding="utf-8"))) for path in both]
+        lines += [f"{name}: {line}" for line in differences(*shown, tolerance)]
+    return lines
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="compare", description="Compare the numbers of two executed books.")
+    parser.add_argument("old", type=Path, help="folder of executed notebooks")
+    parser.add_argument("new", type=Path, help="another one")
+    parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
+    parser.add_argument("--tolerance", type=float, default=1e-9)
+    given = parser.parse_args(arguments)
+    lines = compare(given.old, given.new, given.tolerance, given.chapters)
+    print("\n".join(lines) if lines else "no differences")
+    return bool(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
