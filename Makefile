@@ -60,16 +60,18 @@ archive: book
 reports: book
 	@$(BIN)/python -m book.tools.reports
 
-# Stored reference notebooks for nbval; made by hand, and every changed output explained in its commit.
+# What cheap runs measure: the notebooks at smoke, for nbval, or with PROFILE=laptop and MNIST the numbers of parts that
+# are not run at smoke. Made by hand, and every changed output explained in its commit.
 reference: setup
-	@$(BIN)/python -m book.tools.build --profile smoke --target executed
-	@$(BIN)/python -m book.tools.reference
+	@$(BIN)/python -m book.tools.build --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) --target executed
+	@$(BIN)/python -m book.tools.reference --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
 
 # A confirmatory run: seeds from the id of a clean commit, outcomes stored in book/recorded. By default at the profile paper;
-# CHAPTERS="overlap_theorem ..." names some, COMMIT= an earlier commit with the same code and criteria.
+# CHAPTERS="overlap_theorem ..." names some, COMMIT= an earlier commit that states the same. SPOT=1/3 instead runs a random
+# third of the recorded chapters that need no trained networks again, and compares.
 confirm: setup
 	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
-	    $(if $(COMMIT),--commit "$(COMMIT)")
+	    $(if $(COMMIT),--commit "$(COMMIT)") $(if $(SPOT),--spot "$(SPOT)")
 
 # Every chapter with SEEDS other seeds from the commit's id, or in the settings of book/settings.yml, stored in book/recorded:
 # make sweep SEEDS=10 [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]

@@ -62,8 +62,8 @@ def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
         for key in old | new:
             yield from (f"{key}: {line}" for line in differences(old.get(key), new.get(key), tolerance))
     elif isinstance(old, list) and isinstance(new, list):
-        for k, pair in enumerate(zip_longest(old, new)):
-            yield from (f"{k}: {line}" for line in differences(*pair, tolerance))
+        for k, (a, b) in enumerate(zip_longest(old, new)):
+            yield from (f"{k}: {line}" for line in differences(a, b, tolerance))
     elif not _agree(old, new, tolerance):
         yield f"{_short(old)} → {_short(new)}"
 
@@ -71,8 +71,8 @@ def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
 def _agree(old: object, new: object, tolerance: float) -> bool:
     if isinstance(old, str) and isinstance(new, str):
         same_words = NUMBER.sub("#", old) == NUMBER.sub("#", new)
-        numbers = [[float(n.replace("−", "-")) for n in NUMBER.findall(text)] for text in (old, new)]
-        return same_words and all(_close(*pair, tolerance) for pair in zip(*numbers, strict=True))
+        a, b = ([float(n.replace("−", "-")) for n in NUMBER.findall(text)] for text in (old, new))
+        return same_words and all(_close(x, y, tolerance) for x, y in zip(a, b, strict=True))
     if isinstance(old, (int, float)) and isinstance(new, (int, float)):
         return _close(old, new, tolerance)
     return old == new
@@ -98,8 +98,8 @@ def compare(old: Path, new: Path, tolerance: float, only: list[str]) -> list[str
         if absent := [str(path) for path in both if not path.exists()]:
             lines.append(f"{name}: no {absent[0]}")
             continue
-        shown = [outputs(json.loads(path.read_text(encoding="utf-8"))) for path in both]
-        lines += [f"{name}: {line}" for line in differences(*shown, tolerance)]
+        before, after = (outputs(json.loads(path.read_text(encoding="utf-8"))) for path in both)
+        lines += [f"{name}: {line}" for line in differences(before, after, tolerance)]
     return lines
 
 

@@ -1,12 +1,14 @@
-"""Confirmatory runs: seeds that nobody can have chosen, and a record of what came out, with what it was judged by.
+"""Confirmatory runs: seeds that nobody can have chosen, and a record of what they found, with what it rests on.
 
 python -m book.tools.confirm --profile paper
 
-A clean commit fixes criteria and code. Its id gives every chapter its seed, the profile is run, and every outcome is
-stored in ``book/recorded`` with the commit and with digests of the criteria and of the code, whatever the ledger
-expects. Chapters whose record is there and up to date are not run again, unless the commit of their seeds is not in
-this history; what was finished when a run was stopped is taken up. A record whose criteria or code have changed since
-is *out of date*.
+A clean commit fixes the criteria. Its id gives every chapter its seed, the profile is run, and every outcome is stored
+in ``book/recorded``, whatever the ledger expects. A record stands as long as what it rests on does, see
+:mod:`book.tools.outcomes.standing`. Chapters whose records stand are not run again, unless the commit of their seeds is
+not in this history; what was finished when a run was stopped is kept.
+
+``--spot 1/3`` instead runs a random third of the chapters that need no trained networks again, with their records' own
+seeds, and compares: a guard against changes of code that no cheap run shows.
 """
 
 from __future__ import annotations
@@ -19,85 +21,114 @@ if __name__ == "__main__":  # before what takes a while to import
 import argparse
 import io
 import json
+import math
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 from book.tools.base import chapters, stopping, whole
 from book.tools.base.chapters import ROOT, BuildError, find
 from book.tools.base.history import git, lost
-from book.tools.outcomes import records
-from book.tools.reading import sources
+from book.tools.outcomes import records, standing
+from book.tools.outcomes.difference import Difference, Measured
+from book.tools.reading import headers, sources
+from book.tools.running import stamps
 from lmc_helpers import claims
+from lmc_helpers.claims.yaml_files import load
 
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
 
 
-def clean_commit(criteria: str | None, wanted: list[str], profile: str) -> str:
-    """The commit that seeds come from: the present one, or an earlier one with the same code and criteria.
+def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
+    """The commit that seeds come from: the present one, or an earlier one that states the same.
 
     Raises
     ------
     BuildError
-        if the working tree differs from its commit, or the earlier commit is no ancestor or differs in what the
-        wanted chapters compute or are judged by.
+        if the working tree differs from its commit, or the earlier commit is no ancestor or differs in the criteria,
+        quantities or parameters of the wanted chapters.
     """
     changed = git("status", "--porcelain")
     if changed:
         raise BuildError(f"a confirmatory run needs a clean commit; not committed:\n{changed}")
     head = git("rev-parse", "HEAD")
-    if criteria is None:
+    if earlier is None:
         return head
-    commit = git("rev-parse", "--verify", f"{criteria}^{{commit}}")
+    commit = git("rev-parse", "--verify", f"{earlier}^{{commit}}")
     if git("merge-base", commit, head) != commit:
         raise BuildError(f"{commit[:10]} is no ancestor of the present commit {head[:10]}")
     with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.then(partial(shutil.rmtree, folder)):
-        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        files = ["git", "-C", str(ROOT), "archive", commit, "book/claims", "notebooks"]
+        with tarfile.open(fileobj=io.BytesIO(subprocess.run(files, capture_output=True, check=True).stdout)) as tar:
             tar.extractall(folder, filter="data")
-        then, now = sources.Sources(Path(folder)), sources.Sources()
-        for chapter in wanted:
-            before = then.confirmed(chapter, profile) if (Path(folder) / "notebooks" / f"{chapter}.py").exists() else {}
-            if differ := [name for name, value in now.confirmed(chapter, profile).items() if before.get(name) != value]:
-                raise BuildError(f"{chapter}: {', '.join(differ)} changed since {commit[:10]}; confirm a later commit")
+        then, now = (_stated(root, wanted, profile) for root in (Path(folder), ROOT))
+    if differ := [name for name in now if then.get(name) != now[name]]:
+        raise BuildError(f"{', '.join(differ)} changed since {commit[:10]}; confirm a later commit")
     return commit
 
 
-def missing(profile: str, wanted: list[str]) -> list[str]:
-    """The chapters, of those wanted, that have a part without an up-to-date record whose seeds can be checked."""
+def _stated(root: Path, wanted: list[str], profile: str) -> dict[str, object]:
+    """What a tree fixes for some chapters: criterion and quantity of every part, and each chapter's parameters."""
+    ledger, settings = claims.ledger(root / "book" / "claims"), root / "notebooks" / "profiles" / f"{profile}.yaml"
+    given = load(settings)["chapters"] if settings.is_file() else {}
+    parts = {id: (part.digest(), part.quantity) for claim in ledger.values() for id, part in claim.parts.items()}
+    known = sources.Sources()
+    checked = {id for chapter in wanted for id in known.chapter(chapter).checks}
+    stated: dict[str, object] = {id: parts[id] for id in sorted(checked & parts.keys())}
+    for chapter in map(chapters.short, wanted):
+        stated[f"parameters of {chapter}"] = given.get(chapter, {}).get("parameters")
+    return stated
+
+
+def standing_parts(profile: str) -> set[str]:
+    """The parts whose records stand, with seeds that can be checked."""
     known, stored = sources.Sources(), records.recorded(profile)
     gone = lost(record["seeds"] for record in stored.values())
-    current = {
-        part for part, record in stored.items() if records.is_current(record, known) and record["seeds"] not in gone
-    }
-    return [chapter for chapter in wanted if set(known.chapter(chapter).checks) - current]
+    return {id for id, record in stored.items() if record["seeds"] not in gone and not standing.changes(record, known)}
 
 
-def store(profile: str) -> Path:
-    """Put the outcomes of all confirmatory runs that lie here and are up to date into the record.
+def missing(profile: str, wanted: list[str]) -> list[str]:
+    """The chapters, of those wanted, that have a part without a record that stands."""
+    known, stand = sources.Sources(), standing_parts(profile)
+    return [chapter for chapter in wanted if set(known.chapter(chapter).checks) - stand]
 
-    What is recorded of other parts stays, so that it is seen to be out of date; parts that the ledger no longer has
-    go. The README's figure comes from the same run.
+
+def rested(record: dict) -> dict:
+    """A record with what it rests on today besides its criterion and quantity: all parameters, and the reference."""
+    given = standing.parameters(record["chapter"], record["profile"]) | record["parameters"]
+    return record | {"parameters": given, "reference": standing.references().get(record["part"])}
+
+
+def store(profile: str, commit: str, wanted: list[str]) -> Path:
+    """Put what the confirmatory runs of some chapters found into the record, as far as they are done.
+
+    Records of other parts stay, so that they are seen to be out of date; parts that the ledger no longer has go. The
+    README's figure comes from the same run.
     """
-    known, found = sources.Sources(), records.recorded(profile)
-    for path in sorted((ROOT / "build" / "executed").glob(f"{profile}-*/*.ipynb"), key=lambda p: p.stat().st_mtime):
-        here = records.records(path)
-        fresh = [record for record in here if records.is_current(record, known)]
-        if not fresh:
-            continue
+    found = records.recorded(profile)
+    made = stamps.update(profile, ROOT / "build" / f"confirm-{profile}", commit)
+    for chapter in sorted(set(wanted) - set(made.stale())):
+        path = made.executed[chapter]
+        fresh = records.records(path)
         if any(record["commit"].endswith("+") or record["commit"] == "unknown" for record in fresh):
             print(f"{path.stem}: not stored, its sources were edited while it ran; run it again", flush=True)
             path.unlink()
             continue
-        found |= {record["part"]: record for record in fresh}
+        found |= {record["part"]: rested(record) for record in fresh}
         if path.stem == README_FIGURE[0] and profile == "paper":
             picture = records.pictures(records.notebook(path))[README_FIGURE[1]]
             whole.write(ROOT / "book" / "_static" / "readme.png", picture)
+    return _write(profile, found)
+
+
+def _write(profile: str, found: dict[str, dict]) -> Path:
     order = [id for claim in claims.ledger().values() for id in claim.parts]
     out = records.recorded_path(profile)
     listing = [found[id] for id in order if id in found]
@@ -122,8 +153,8 @@ def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
     return kept
 
 
-def confirm(profile: str, criteria: str | None, only: list[str], cores: int) -> None:
-    """Run the chapters that have no up-to-date record, and store what came out, also when the run is stopped.
+def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> None:
+    """Run the chapters that have a part without a record that stands; what is done is stored, also of a stopped run.
 
     Raises
     ------
@@ -134,13 +165,13 @@ def confirm(profile: str, criteria: str | None, only: list[str], cores: int) -> 
 
     wanted = missing(profile, [find(name) for name in only] or chapters.chapters())
     if not wanted:
-        print(f"every part has an up-to-date record: {records.recorded_path(profile)}")
+        print(f"every part has a record that stands: {records.recorded_path(profile)}")
         return
-    commit = clean_commit(criteria, wanted, profile)
+    commit = clean_commit(earlier, wanted, profile)
     print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
 
     def keep() -> None:
-        for path in [store(profile), *shelve(profile, commit, wanted)]:
+        for path in [store(profile, commit, wanted), *shelve(profile, commit, wanted)]:
             print(f"stored, to be committed: {path}", flush=True)
 
     try:
@@ -150,15 +181,62 @@ def confirm(profile: str, criteria: str | None, only: list[str], cores: int) -> 
         keep()
 
 
+def drawn(profile: str, share: Fraction, stored: dict[str, dict]) -> list[str]:
+    """A random share of the chapters that are recorded and need no trained networks; the present commit draws."""
+    recorded = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
+    able = [chapter for chapter in recorded if headers.function_name(chapter) is None]
+    return sorted(random.Random(git("rev-parse", "HEAD")).sample(able, math.ceil(share * len(able))))
+
+
+def spot(profile: str, share: Fraction, cores: int) -> int:
+    """Run a share of the recorded chapters again with their own seeds and compare; the number of differences.
+
+    A chapter that differs in nothing rests on the references of today from then on.
+    """
+    from book.tools import build
+
+    stored = records.recorded(profile)
+    wanted = drawn(profile, share, stored)
+    print(f"{len(wanted)} chapter(s) again: {', '.join(wanted)}", flush=True)
+    wrong = 0
+    for chapter in wanted:
+        here = {id: record for id, record in stored.items() if record["chapter"] == chapter}
+        for seeds in sorted({record["seeds"] for record in here.values()}):
+            build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=seeds, only=[chapter])
+            path = stamps.places(profile, ROOT / "build" / f"confirm-{profile}", seeds).executed[chapter]
+            again = {record["part"]: record for record in records.records(path)}
+            said = [line for id, record in here.items() if record["seeds"] == seeds for line in _unlike(record, again)]
+            for line in said:
+                print(f"error: {line}", file=sys.stderr, flush=True)
+            wrong += len(said)
+            if not said:
+                stored |= {id: rested(record) for id, record in here.items() if record["seeds"] == seeds}
+    print(f"{len(wanted)} chapter(s) compared: {wrong} difference(s)")
+    _write(profile, stored)
+    return wrong
+
+
+def _unlike(record: dict, again: dict[str, dict]) -> list[str]:
+    """How a record differs from what the same run finds today."""
+    id = record["part"]
+    if id not in again:
+        return [f"{id} is no longer checked"]
+    found = Difference(claims.part(id), Measured.of(record), Measured.of(again[id]))
+    return [f"{id}: {line}" for line in found.complaints("in the record")]
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="confirm", description="Run chapters with seeds from a commit's id.")
     parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
     parser.add_argument("--profile", default="paper", help="smoke, laptop or paper (default: paper)")
-    parser.add_argument("--commit", help="an ancestor with the same code and criteria (default: the present commit)")
+    parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
+    parser.add_argument("--spot", type=Fraction, metavar="SHARE", help="run 1/3, say, of what is recorded again")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
     chapters.speak_anywhere()
     chapters.keep_apart()
+    if given.spot is not None:
+        return stopping.status(lambda: min(1, spot(given.profile, given.spot, given.cores)))
     return stopping.status(lambda: confirm(given.profile, given.commit, given.chapters, given.cores))
 
 

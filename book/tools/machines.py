@@ -22,8 +22,7 @@ import sys
 from book.tools import build, confirm
 from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.outcomes.difference import AS_BUILT, differences
-from book.tools.outcomes.sweep_records import Chapter, Record, gathered, together
+from book.tools.outcomes.sweep_records import AS_BUILT, Chapter, Record, differences, gathered, together
 from book.tools.reading import sources
 from book.tools.running import options, variants
 

@@ -1,6 +1,8 @@
-"""Store the smoke-profile notebooks as references for nbval; by hand, never in CI.
+"""Store what the chapters measure in cheap runs, to compare with; by hand, never in CI.
 
-make reference
+make reference                    # the notebooks at smoke, for nbval
+make reference PROFILE=laptop     # with MNIST: the numbers of parts that are not run at smoke
+python -m book.tools.reference --profile laptop --check    # compare those with the run that lies here
 
 A processor with other instructions rounds otherwise, and a long descent makes much of it. So a box is compared in two
 ways: its words must be the same, and what was measured may differ by what ``book/settings.yml`` allows. Where it does
@@ -14,19 +16,22 @@ if __name__ == "__main__":  # before what takes a while to import
 
     stopping.watch()
 
+import argparse
+import json
+import os
 import re
 import sys
 from itertools import zip_longest
 
 import nbformat
 
-from book.tools.base import chapters, stopping
-from book.tools.base.chapters import ROOT
-from book.tools.outcomes.difference import Difference
-from book.tools.outcomes.sweep_records import MEASURED, Measured
+from book.tools.base import chapters, inputs, stopping, whole
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.outcomes import records, standing
+from book.tools.outcomes.difference import Difference, Measured
+from book.tools.outcomes.standing import LAPTOP, REFERENCES
 from lmc_helpers import claims
 
-REFERENCES = ROOT / "tests" / "reference"
 CHECKED = "nbval-check-output"
 COMPUTED = ("rival", "verdict")  # lines of a box in which a run's own numbers stand
 
@@ -58,7 +63,7 @@ def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """A box's text and what it measured; another output without its metadata."""
     if claims.MIME not in output.get("metadata", {}):
         return nbformat.from_dict(output | {"metadata": {}} if "metadata" in output else output)
-    record = {name: output.metadata[claims.MIME][name] for name in ("part", *MEASURED)}
+    record = {name: output.metadata[claims.MIME][name] for name in ("part", *Measured.model_fields)}
     return nbformat.from_dict(
         output | {"data": {"text/plain": output.data["text/plain"]}, "metadata": {claims.MIME: record}}
     )
@@ -85,8 +90,7 @@ def disagreements(before: list[nbformat.NotebookNode], now: list[nbformat.Notebo
     for part, *pair in zip(parts[0], before, now, strict=True):
         stored, words = (_words(box.data["text/plain"]) for box in pair)
         said += [f"{part}: {a!r}, in the reference {b!r}" for a, b in _unlike(words, stored)]
-        own, there = (Measured(**{name: box.metadata[claims.MIME][name] for name in MEASURED}) for box in pair)
-        said += [f"{part}: n = {there.n}, in the reference {own.n}"] * (own.n != there.n)
+        own, there = (Measured.of(box.metadata[claims.MIME]) for box in pair)
         complaints = Difference(claims.part(part), own, there).complaints("in the reference")
         said += [f"{part}: {complaint}" for complaint in complaints]
     return said
@@ -104,7 +108,7 @@ def _words(text: str) -> list[str]:
 
 
 def write() -> None:
-    """Store the references of all chapters; those of chapters that are no more go."""
+    """Store the references of all chapters at smoke; those of chapters that are no more go."""
     REFERENCES.mkdir(exist_ok=True)
     for stale in set(REFERENCES.glob("*.ipynb")) - {REFERENCES / f"{c}.ipynb" for c in chapters.chapters()}:
         stale.unlink()
@@ -113,5 +117,66 @@ def write() -> None:
         print(REFERENCES / f"{chapter}.ipynb")
 
 
+def at_laptop() -> dict[str, dict]:
+    """Part → what the run at laptop that lies here measured of it, with its chapter and its images."""
+    found = {}
+    for path in chapters.executed("laptop"):
+        for record in records.records(path):
+            if record["value"] is not None:
+                about = {"part": record["part"], "chapter": record["chapter"], "data": record.get("data", "")}
+                found[record["part"]] = about | Measured.of(record).model_dump()
+    return found
+
+
+def write_laptop() -> None:
+    """Store the numbers at laptop of the parts that are not run at smoke; one that differs by rounding stays.
+
+    Raises
+    ------
+    BuildError
+        if MNIST cannot be had, or its files are not the published ones.
+    """
+    from lmc_helpers.data.images import available
+
+    if (reason := available("mnist")) or os.environ.get("LMC_DATA_UNVERIFIED") == "1":
+        raise BuildError(f"the reference at laptop needs MNIST as published: {reason or 'LMC_DATA_UNVERIFIED is set'}")
+    at_smoke = {part for path in REFERENCES.glob("*.ipynb") for part in standing.measured(path)}
+    before = {entry["part"]: entry for entry in inputs.listed(LAPTOP)} if LAPTOP.exists() else {}
+    found = {part: entry for part, entry in at_laptop().items() if part not in at_smoke}
+    kept = [before[part] if part in before and not moved(before[part], found[part]) else found[part] for part in found]
+    whole.write(LAPTOP, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    print(LAPTOP)
+
+
+def moved(entry: dict, now: dict) -> list[str]:
+    """How a number at laptop differs from the stored one, in words; nothing if it agrees."""
+    part = claims.part(entry["part"])
+    return Difference(part, Measured.of(entry), Measured.of(now)).complaints("in the reference")
+
+
+def check_laptop() -> int:
+    """Compare the run at laptop that lies here with the stored numbers, where it used the same images."""
+    found, compared, wrong = at_laptop(), 0, []
+    for entry in inputs.listed(LAPTOP):
+        now = found.get(entry["part"])
+        if now and now["data"] == entry["data"]:
+            compared += 1
+            wrong += [f"{entry['part']} ({entry['chapter']}): {line}" for line in moved(entry, now)]
+    for line in wrong:
+        print(f"error: {line}", file=sys.stderr)
+    print(f"{compared} number(s) at laptop compared: {len(wrong)} difference(s)")
+    return min(1, len(wrong))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="reference", description="Store what chapters measure in cheap runs.")
+    parser.add_argument("--profile", choices=("smoke", "laptop"), default="smoke")
+    parser.add_argument("--check", action="store_true", help="compare with what is stored at laptop, and store nothing")
+    given = parser.parse_args(arguments)
+    if given.check:
+        return stopping.status(check_laptop)
+    return stopping.status(write if given.profile == "smoke" else write_laptop)
+
+
 if __name__ == "__main__":
-    sys.exit(stopping.status(write))
+    sys.exit(main())

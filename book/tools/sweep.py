@@ -26,7 +26,7 @@ from book.tools import build, confirm
 from book.tools.base import chapters, history, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings.sweep_findings import report
-from book.tools.outcomes.sweep_records import Chapter, Record, executed, gathered, ran, together
+from book.tools.outcomes.sweep_records import Chapter, Record, executed, gathered, is_current, ran, together
 from book.tools.reading import sources
 from book.tools.running import options, variants
 
@@ -37,9 +37,8 @@ def base(profile: str, chapter: str, stored: Chapter | None, known: sources.Sour
     """The commit that a chapter's seeds come from: that of the runs which are up to date; "" if there are none."""
     if stored and stored.current(chapter, profile, known) and stored.runs:
         return stored.runs[0].variant.partition(".")[0]
-    now = known.confirmed(chapter, profile)
     found = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
-    runs = [run for path in found if (run := ran(path)) and run.get("code") == now["code"]]
+    runs = [run for path in found if (run := ran(path)) and is_current(run, chapter, profile, known)]
     commits = [run["seeds"].partition(".")[0] for run in runs]
     gone = history.lost(commits)
     commits = [commit for commit in commits if commit not in gone]

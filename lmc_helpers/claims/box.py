@@ -86,15 +86,15 @@ def render(
     record : dict
         the verdict of this run, as :func:`check` stores it.
     confirmed : dict, optional
-        the record of the confirmatory run, with its provenance and ``current``: whether code and criteria are still
-        those that it was made with.
+        the record of the confirmatory run, with its provenance and ``changed``: what it rests on that has changed
+        since, in words; nothing if it stands.
     links : Links, optional
         the box's own anchor, and where it leads.
     run : str
         the scale of this run, as ``laptop``.
     """
     links = links or Links()
-    stands = confirmed if confirmed and confirmed["current"] else None
+    stands = confirmed if confirmed and not confirmed["changed"] else None
     leading = (stands or record)["verdict"]
     anchor = f' id="{html.escape(links.anchor)}"' if links.anchor else ""
     inner = [

@@ -11,7 +11,6 @@ from lmc_helpers.claims.numerals import people
 from lmc_helpers.claims.verdicts import slug
 
 THIS, CONFIRMED = "this run", "confirmed at paper scale"
-STALE = "out of date: criteria or code have changed since"
 KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
 
 
@@ -41,10 +40,12 @@ def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
         for name, interval in part.criteria()
     ]
     listed.append(("dot", THIS + (f" ({run})" if run else ""), *_measured(part, record)))
-    if confirmed and confirmed["current"]:
+    if confirmed and not confirmed["changed"]:
         listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", *_measured(part, confirmed)))
     elif confirmed:
-        listed.append(("none", f"at paper scale\n{_provenance(confirmed)}", words.value(part, confirmed), STALE))
+        listed.append(
+            ("none", f"at paper scale\n{_provenance(confirmed)}", words.value(part, confirmed), _stale(confirmed))
+        )
     items = "".join(
         f'<li class="lmc-row-{key.partition(" ")[0]}"><span class="lmc-key lmc-key-{key}" aria-hidden="true"></span>'
         f'<span class="lmc-name">{_name(name)}</span> <span class="lmc-value mathjax_process">{typeset(value)}</span> '
@@ -74,7 +75,7 @@ def _provenance(record: dict) -> str:
 
 def details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
     """What few readers need, folded."""
-    found = [record, *([confirmed] if confirmed and confirmed["current"] else [])]
+    found = [record, *([confirmed] if confirmed and not confirmed["changed"] else [])]
     rival = words.rival(part, record)
     value = "" if rival is None else f"{people(rival)}: "
     samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
@@ -106,8 +107,13 @@ def _images(run: dict) -> str:
 
 
 def _run(confirmed: dict | None) -> str:
-    """When and where the confirmed run was made, and what became of it."""
+    """When and where the confirmed run was made, and whether it stands."""
     if not confirmed:
         return ""
-    said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed criteria and code"
-    return html.escape(said if confirmed["current"] else f"{said}, which have changed since")
+    said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
+    return html.escape(f"{said}; {_stale(confirmed)}" if confirmed["changed"] else said)
+
+
+def _stale(confirmed: dict) -> str:
+    """What a record rests on that has changed."""
+    return f"out of date, changed since: {', '.join(confirmed['changed'])}"

@@ -1,8 +1,7 @@
 """What public functions accept: each check raises one sentence that names the argument, its value and what is allowed.
 
-The functions return None and change nothing, so that no number depends on them: the digests of what chapters compute
-leave out their calls (``book/tools/reading/guards.py``). They look once at what comes in through a public door, in one
-pass and with one synchronisation of a GPU at most; what runs in inner loops does not call them.
+The functions return None and change nothing. They look once at what comes in through a public door, in one pass and
+with one synchronisation of a GPU at most; what runs in inner loops does not call them.
 
 - :mod:`~lmc_helpers.expect.scalars`: integers and numbers in a range, sizes.
 - :mod:`~lmc_helpers.expect.torch_tensors`: tensors by axes, dtype and device; finite numbers, cosines, permutations,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from book.tools.base.chapters import NOTEBOOKS, chapters
-from book.tools.outcomes import records
+from book.tools.outcomes import standing
 from book.tools.outcomes.records import Run, recorded
 from book.tools.reading import sources
 from lmc_helpers import claims
@@ -100,6 +100,7 @@ class Findings:
     here: dict[str, dict]  #: part → what this run found
     there: dict[str, dict]  #: part → up-to-date record at paper scale
     where: dict[str, str]  #: part → the chapter that checks it
+    stale: dict[str, list[str]] = field(default_factory=dict)  #: part → what its record rests on that has changed
 
     @cached_property
     def parts(self) -> dict[str, Finding]:
@@ -154,5 +155,6 @@ def of(run: Run) -> Findings:
     known, ledger = sources.Sources(), claims.ledger()
     parts = {id for claim in ledger.values() for id in claim.parts}
     measured = {id: record for id, record in recorded().items() if id in parts and record["value"] is not None}
-    there = {id: record for id, record in measured.items() if records.is_current(record, known)}
-    return Findings(ledger, run.records, there, checked_in(known))
+    stale = {id: changed for id, record in measured.items() if (changed := standing.changes(record, known))}
+    there = {id: record for id, record in measured.items() if id not in stale}
+    return Findings(ledger, run.records, there, checked_in(known), stale)

@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from book.tools.findings.sweep_findings import counted, findings, spreads
-from book.tools.outcomes import difference, records
+from book.tools.outcomes import records
 from book.tools.outcomes.spread import ERROR, EXACT, INTERVAL, LEDGER, PROFILE, SAMPLES, Spread
-from book.tools.outcomes.sweep_records import KINDS, Chapter, Record
+from book.tools.outcomes.sweep_records import KINDS, Chapter, Record, differences
 from book.tools.reading import sources
 from book.tools.running import variants
 from lmc_helpers.claims.numerals import people
@@ -143,7 +143,7 @@ def _sweep(found: dict[str, Chapter], profile: str, known: sources.Sources) -> d
 
 def table(found: dict[str, Chapter]) -> list[dict]:
     """For each setting: the parts compared, those decided otherwise or beyond tolerance, the largest differences."""
-    every, rows = difference.differences(found), []
+    every, rows = differences(found), []
     for name in dict.fromkeys(one.setting for one in every):
         here = [one for one in every if one.setting == name]
         row: dict = {"says": name, "parts": len(here)}

@@ -10,13 +10,27 @@ import sys
 from dataclasses import dataclass
 
 from book.tools.outcomes.spread import at_odds
-from book.tools.outcomes.sweep_records import Chapter, Measured
 from book.tools.running import variants
-from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.judge import Z_TWO_SIDED
 
-AS_BUILT = ""  # the variant that the others are compared with
+
+class Measured(Entry):
+    """What one run found of one part."""
+
+    verdict: str
+    value: float | None
+    stderr: float | None
+    low: float | None
+    high: float | None
+    n: int
+    place_sharper: str | None
+
+    @classmethod
+    def of(cls, record: dict) -> Measured:
+        """Those fields of a record."""
+        return cls(**{name: record[name] for name in cls.model_fields})
 
 
 @dataclass(frozen=True)
@@ -75,7 +89,7 @@ class Difference:
 
     def complaints(self, before: str = "as built") -> list[str]:
         """What is wrong with it, in words; ``before`` names the first of the two runs."""
-        said = []
+        said = [f"n = {self.there.n}, {before} {self.own.n}"] * (self.own.n != self.there.n)
         if self.decided_otherwise:
             said.append(f"{self.there.verdict}, {before} {self.own.verdict}")
         if self.too_large:
@@ -85,19 +99,3 @@ class Difference:
                 f" ({unit}; {self.allowed:g} allowed)"
             )
         return said
-
-
-def differences(content: dict[str, Chapter]) -> list[Difference]:
-    """Every part in every setting that a record holds and the ledger has."""
-    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
-    found: list[Difference] = []
-    for chapter, entry in sorted(content.items()):
-        names = [run.variant for run in entry.runs]
-        if AS_BUILT not in names:
-            continue
-        own = names.index(AS_BUILT)
-        for id, runs in entry.parts.items():
-            if id in parts:
-                pairs = zip(names, runs, strict=True)
-                found += [Difference(parts[id], runs[own], run, chapter, name[1:]) for name, run in pairs if name]
-    return found

@@ -53,7 +53,7 @@ class Record(BaseModel):
     commit: str = Field(description="the commit of the code that ran; + for edited sources")
     date: str = Field(description="the day of the run")
     seeds: str = Field("", description="the commit that the seeds were derived from; empty: the chapter's own seed")
-    code: str = Field("", description="digest of the code of a confirmatory run")
+    reference: dict[str, Any] | None = Field(None, description="of a record: the part's number in a cheap run")
     data: str = Field("", description="which images were used, and whether their files are the published ones")
 
 

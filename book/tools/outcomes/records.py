@@ -14,7 +14,7 @@ from book.tools.reading import sources
 from lmc_helpers import claims
 
 RECORDED = ROOT / "book" / "recorded"
-PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date", "seeds", "code")
+PROVENANCE = ("chapter", "profile", "parameters", "seconds", "device", "commit", "date", "seeds")
 DATA = "data_says"  # what a chapter on images glues: which they are, and whether their files are the published ones
 ABSENT = "not yet in the book"
 SHOWN = "a page of the book"
@@ -132,12 +132,3 @@ def pictures(notebook: dict) -> dict[str, bytes]:
             if name and image:
                 found[name] = base64.b64decode("".join(image))
     return found
-
-
-def is_current(record: dict, known: sources.Sources) -> bool:
-    """Whether a record was judged by the criteria, and computed by the code, that stand here now."""
-    try:
-        now = known.confirmed(record["chapter"], record["profile"])
-    except (FileNotFoundError, KeyError, BuildError):
-        return False
-    return record.get("code") == now["code"] and record.get("criteria") == now.get(record["part"])

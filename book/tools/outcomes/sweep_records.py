@@ -1,7 +1,7 @@
 """What a sweep stores: for each chapter its runs, and for each part what every run measured.
 
 ``book/recorded/sweep-<profile>.json`` holds the runs with other seeds, ``machines-<profile>.json`` those in other
-settings. A chapter's entry is *up to date* while the chapter's code and its parts' criteria are those of the runs.
+settings. A chapter's entry is *up to date* while what its runs rest on stands (:mod:`book.tools.outcomes.standing`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from pydantic import Field, ValidationError
 
 from book.tools.base import whole
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.outcomes import records
+from book.tools.outcomes import records, standing
+from book.tools.outcomes.difference import Difference, Measured
+from book.tools.outcomes.standing import Basis
 from book.tools.reading import sources
 from book.tools.running import variants
+from lmc_helpers import claims
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import explained
 
 KINDS = ("sweep", "machines")
-MEASURED = ("verdict", "value", "stderr", "low", "high", "n", "place_sharper")
+AS_BUILT = ""  # the variant that settings are compared with
 RAN = ("seconds", "commit", "date", "device", "machine", "python", "versions")
 
 
@@ -40,33 +43,33 @@ class Run(Entry):
     versions: dict[str, str]
 
 
-class Measured(Entry):
-    """What one run found of one part."""
-
-    verdict: str
-    value: float | None
-    stderr: float | None
-    low: float | None
-    high: float | None
-    n: int
-    place_sharper: str | None
-
-
 class Chapter(Entry):
     """A chapter's runs; what they measured stands in their order."""
 
-    code: str = Field(description="digest of what the chapter computes")
+    parameters: dict[str, Any] = Field(description="the chapter's, without its seed")
     criteria: dict[str, str] = Field(description="part → digest of what it is judged by")
+    quantities: dict[str, str] = Field(description="part → what is measured")
+    references: dict[str, dict[str, Any] | None] = Field(description="part → its number in a cheap run")
     runs: list[Run]
     failed: dict[str, str] = Field(default_factory=dict, description="variant that ended with an error → what it said")
     parts: dict[str, list[Measured]]
 
     def current(self, chapter: str, profile: str, known: sources.Sources) -> bool:
-        """Whether the runs were made with the code, and judged by the criteria, that stand here now."""
+        """Whether what the runs rest on still stands; see :mod:`book.tools.outcomes.standing`."""
         try:
-            return known.confirmed(chapter, profile) == {"code": self.code, **self.criteria}
-        except (FileNotFoundError, BuildError):
+            now = bases(chapter, profile, known)
+            parts = {id: claims.part(id) for id in now}
+        except (FileNotFoundError, claims.LedgerError, BuildError):
             return False
+        return self.criteria.keys() == now.keys() and not any(
+            Basis(self.criteria[id], self.quantities[id], self.parameters, self.references[id]).changes(now[id], part)
+            for id, part in parts.items()
+        )
+
+
+def bases(chapter: str, profile: str, known: sources.Sources) -> dict[str, Basis]:
+    """Part → what a measurement of it would rest on today, of all parts that a chapter checks."""
+    return {id: Basis.now(claims.part(id), chapter, profile) for id in known.chapter(chapter).checks}
 
 
 @dataclass(frozen=True)
@@ -128,30 +131,38 @@ def ran(path: Path) -> dict[str, Any]:
     return sources.read(path).get("metadata", {}).get("lmc", {})
 
 
+def without_runs(chapter: str, profile: str, known: sources.Sources) -> Chapter:
+    """A chapter's entry with what its runs would rest on today."""
+    now = bases(chapter, profile, known)
+    return Chapter(
+        parameters=standing.parameters(chapter, profile),
+        criteria={id: basis.criteria for id, basis in now.items()},
+        quantities={id: basis.quantity for id, basis in now.items()},
+        references={id: basis.reference for id, basis in now.items()},
+        runs=[],
+        parts={},
+    )
+
+
 def gathered(profile: str, chapter: str, named: list[str], known: sources.Sources) -> Chapter:
     """The runs of a chapter that lie here and are up to date, in the order of the variants named."""
-    now = known.confirmed(chapter, profile)
-    found = Chapter(code=now["code"], criteria={k: v for k, v in now.items() if k != "code"}, runs=[], parts={})
+    found = without_runs(chapter, profile, known)
     for variant in named:
         path = executed(profile, variant, chapter)
         run = ran(path)
-        if not run or not is_current(path, run, now):
+        if not run or not is_current(run, chapter, profile, known):
             continue
         seed = run["parameters"]["seed"] if "." in variant else None
         found.runs.append(Run(variant=variant, seed=seed, **{name: run[name] for name in RAN}))
         for record in records.records(path):
-            one = Measured(**{name: record[name] for name in MEASURED})
-            found.parts.setdefault(record["part"], []).append(one)
+            found.parts.setdefault(record["part"], []).append(Measured.of(record))
     return found
 
 
-def is_current(path: Path, run: dict, now: dict[str, str]) -> bool:
-    """Whether an executed notebook ran the present code, from a commit, and was judged by the present criteria."""
-    if run.get("seeds") and run.get("code") != now["code"]:
-        return False
-    if run["commit"].endswith("+") or run["commit"] == "unknown":
-        return False
-    return {"code": now["code"]} | {r["part"]: r["criteria"] for r in records.records(path)} == now
+def is_current(run: dict, chapter: str, profile: str, known: sources.Sources) -> bool:
+    """Whether an executed notebook is of the present sources, and of a commit."""
+    from_commit = not run["commit"].endswith("+") and run["commit"] != "unknown"
+    return from_commit and run.get("sources") == known.summary(chapter, profile)
 
 
 def together(one: Chapter | None, other: Chapter) -> Chapter:
@@ -174,3 +185,19 @@ def together(one: Chapter | None, other: Chapter) -> Chapter:
 def _number(variant: str) -> int:
     """Which of a commit's seeds it is."""
     return int(variant.partition(".")[2] or 0)
+
+
+def differences(content: dict[str, Chapter]) -> list[Difference]:
+    """Every part in every setting that a record holds and the ledger has."""
+    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
+    found: list[Difference] = []
+    for chapter, entry in sorted(content.items()):
+        names = [run.variant for run in entry.runs]
+        if AS_BUILT not in names:
+            continue
+        own = names.index(AS_BUILT)
+        for id, runs in entry.parts.items():
+            if id in parts:
+                pairs = zip(names, runs, strict=True)
+                found += [Difference(parts[id], runs[own], run, chapter, name[1:]) for name, run in pairs if name]
+    return found

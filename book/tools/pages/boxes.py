@@ -16,7 +16,7 @@ from lmc_helpers.claims.formulas import typeset
 def shown(findings: Findings) -> staging.Shown:
     """What boxes show: the ledger, the record at paper scale, which parts are in the errata, and theorems."""
     measured = {id: record for id, record in recorded().items() if record["value"] is not None}
-    confirmed = {id: record | {"current": id in findings.there} for id, record in measured.items()}
+    confirmed = {id: record | {"changed": findings.stale.get(id, [])} for id, record in measured.items()}
     parts = {id: finding.part for id, finding in findings.parts.items()}
     theorems: dict[str, tuple[str, str]] = {}
     for name in chapters.chapters():

@@ -140,7 +140,7 @@ class Shown:
     """What the boxes of a book show besides what its chapters stored."""
 
     parts: dict[str, Part] = field(default_factory=dict)
-    confirmed: dict[str, dict] = field(default_factory=dict)  # part → record at paper scale, with ``current``
+    confirmed: dict[str, dict] = field(default_factory=dict)  # part → record at paper scale, with what ``changed``
     errata: set[str] = field(default_factory=set)  # parts that are in the errata in this run
     theorems: dict[str, tuple[str, str]] = field(default_factory=dict)
 

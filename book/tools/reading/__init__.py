@@ -2,8 +2,6 @@
 
 =========  ========================================================================
 cells      a chapter's cells, parameters and checks, and what is wrong with them
-computing  a source without what no number depends on
-guards     statements that can only refuse
 headers    what a chapter says of itself in its header
 literals   parameters: those that stand in a chapter, and those from a command line
 papers     the four papers as data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -13,14 +13,12 @@ from pathlib import Path
 from book.tools.base import chapters as names
 from book.tools.base import whole
 from book.tools.base.chapters import PACKAGE, BuildError
-from book.tools.reading import computing, guards, parsing, profiles
-from lmc_helpers import claims
+from book.tools.reading import parsing, profiles
 from lmc_helpers.claims.intervals import cut
 from lmc_helpers.claims.yaml_files import load
 
 #: What an executed notebook's outputs may depend on.
 RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "kernels", "prepared", "workers"))
-RULE = (__file__, computing.__file__, guards.__file__)  # what says how a file is reduced to what computes
 #: Names of files and folders that are no sources, whatever git says: hidden ones, caches, editors' leftovers.
 NO_SOURCES = (
     *(".*", "__pycache__", "*.egg-info", "*.py[co]"),
@@ -75,7 +73,6 @@ class Sources:
         self._module = cache(self._find)
         self._sum = cache(lambda path: checksum(path.read_bytes()))
         self._paper = cache(self._load)
-        self.confirmed = cache(self._confirmed)
 
     def chapter(self, chapter: str) -> Source:
         """A chapter's source."""
@@ -147,28 +144,6 @@ class Sources:
                     todo.append(self._source(path, name if door else name.rpartition(".")[0]))
         return dict(sorted(seen.items()))
 
-    def code(self, chapter: str, profile: str) -> str:
-        """Sixteen characters that change when what a chapter computes may change, at one profile.
-
-        That is the code of its cells, of the modules that it imports, directly or not, and its parameters; not prose,
-        comments and docstrings, statements that can only refuse, pictures, the ledger and its words.
-        """
-        sums = {"chapter": self._reduced(computing.cells, self.root / "notebooks" / f"{chapter}.py")}
-        for module, path in self.modules(chapter).items():
-            if computing.computes(module):
-                sums[module] = self._reduced(computing.significant, path)
-        parameters = profiles.parameters(chapter, profile)
-        return checksum(json.dumps([sums, parameters], sort_keys=True).encode())
-
-    def _reduced(self, reduce: Callable[[str], str], path: Path) -> str:
-        """The checksum of a file's text reduced to what computes, kept like what was parsed."""
-        rule = ":".join(self._sum(Path(file)) for file in RULE)
-        key = f"{reduce.__name__}:{rule}:{self._sum(path)}"
-        if not isinstance(self._before.get(key), dict) or "sum" not in self._before[key]:
-            self._before[key] = {"sum": checksum(reduce(path.read_text(encoding="utf-8")).encode())}
-        self._parsed[key] = self._before[key]
-        return self._parsed[key]["sum"]
-
     def digest(self, chapter: str, profile: str) -> dict[str, str]:
         """Checksums of all that an executed chapter depends on.
 
@@ -186,10 +161,9 @@ class Sources:
         sums["ledger"] = checksum(json.dumps([self._paper(id[:1]).get(id) for id in ids], sort_keys=True).encode())
         return sums
 
-    def _confirmed(self, chapter: str, profile: str) -> dict[str, str]:
-        """What a confirmatory run must agree with: the digests of the chapter's code and of its parts' criteria."""
-        criteria = {id: claims.part(id, self.root / "book" / "claims").digest() for id in self.chapter(chapter).checks}
-        return {"code": self.code(chapter, profile)} | criteria
+    def summary(self, chapter: str, profile: str) -> str:
+        """Sixteen characters that change with anything that an executed chapter depends on."""
+        return checksum(json.dumps(self.digest(chapter, profile), sort_keys=True).encode())
 
     def book_digest(self, profile: str) -> dict[str, str]:
         """Checksums of all that the built pages depend on besides the executed chapters."""

@@ -77,8 +77,7 @@ def places(profile: str, out: Path, seeds: str = "") -> Stamps:
 def update(profile: str, out: Path, seeds: str = "") -> Stamps:
     """Bring the stamps of a profile up to date: one a chapter, and one for the pages that go to ``out``.
 
-    Another variant than the book's (``seeds``) depends on code, criteria and its setting only, not on words and
-    pictures.
+    Another variant than the book's (``seeds``) depends on its setting besides.
 
     Raises
     ------
@@ -88,7 +87,7 @@ def update(profile: str, out: Path, seeds: str = "") -> Stamps:
     known, found = sources.Sources(), places(profile, out, seeds)
     try:
         for chapter, path in found.chapters.items():
-            sums = known.confirmed(chapter, profile) if seeds else known.digest(chapter, profile)
+            sums = known.digest(chapter, profile)
             sources.write(path, sums | ({"setting": repr(variants.setting(seeds))} if seeds.startswith("@") else {}))
     except LedgerError as error:
         raise BuildError(f"book/claims: {error}") from None

@@ -188,5 +188,5 @@ def parameters(chapter: str, variant: str) -> dict[str, int]:
 
 
 def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:
-    """What an executed chapter says of a variant: the commit of its seed or its setting, and the digest of its code."""
-    return {"seeds": variant, "code": sources.Sources().code(chapter, profile)}
+    """What an executed chapter says of a variant: the commit of its seed or its setting, and a sum over its sources."""
+    return {"seeds": variant, "sources": sources.Sources().summary(chapter, profile)}

@@ -4,7 +4,7 @@ import pytest
 
 from book.tools.findings import sweep_pages
 from book.tools.outcomes import records
-from book.tools.outcomes.sweep_records import Chapter, Measured, Record, Run
+from book.tools.outcomes.sweep_records import Measured, Record, Run, without_runs
 from book.tools.pages import pages
 from book.tools.reading import sources
 from lmc_helpers import claims
@@ -19,16 +19,15 @@ def recorded(tmp_path, monkeypatch):
     return tmp_path
 
 
-def chapter(verdicts, variants, code=None):
-    now = sources.Sources().confirmed(CHAPTER, "smoke")
+def chapter(verdicts, variants, **changed):
     ran = {"seed": 1, "seconds": 1.0, "commit": "bbbb", "date": "2026-01-01", "device": "CPU", "machine": "x86_64"}
     runs = [Run(variant=variant, python="3.12.1", versions={}, **ran) for variant in variants]
     id = "Z3.exact"
     part = claims.part(id)
     value = {"value": 0.0, "stderr": 1e-4, "low": -3e-4, "high": 3e-4, "n": part.min_samples, "place_sharper": None}
     parts = {id: [Measured(verdict=verdict, **value) for verdict in verdicts]}
-    criteria = {k: v for k, v in now.items() if k != "code"}
-    return Chapter(code=code or now["code"], criteria=criteria, runs=runs, parts=parts)
+    empty = without_runs(CHAPTER, "smoke", sources.Sources())
+    return empty.model_copy(update={"runs": runs, "parts": parts, **changed})
 
 
 def page() -> str:
@@ -50,8 +49,8 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
     assert f"- Z3.exact ({CHAPTER}) is decided differently".replace("_", "\\_") in text
     assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01, CPU, x86\\_64, Python 3.12.1 | up to date |" in text
     assert "| 3.12 | chapters, 3.12.1 |" in text
-    Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, code=16 * "0")})
-    assert "| out of date: criteria or code have changed since |" in page()
+    Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, parameters={})})
+    assert "| out of date: what it rests on has changed |" in page()
 
 
 def test_settings_stand_in_a_table(recorded):
@@ -83,4 +82,4 @@ def test_what_is_written_is_read_again_one_measurement_a_line(recorded):
     record.write(written)
     assert record.read() == written
     lines = record.path.read_text(encoding="utf-8").splitlines()
-    assert sum('"verdict"' in line for line in lines) == 2 and sum('"variant"' in line for line in lines) == 2
+    assert sum('{"verdict"' in line for line in lines) == 2 and sum('"variant"' in line for line in lines) == 2

@@ -93,7 +93,7 @@ SHOWN = staging.Shown(
             "place": "inside",
             "verdict": "holds",
         }
-        | {"rival": "2.5: r", "current": True, "commit": "abc", "seeds": "abc", "date": "d", "device": "CPU"}
+        | {"rival": "2.5: r", "changed": [], "commit": "abc", "seeds": "abc", "date": "d", "device": "CPU"}
     },
     errata={"T1.b"},
     theorems={"thm-two": ("12_other", "Theorem “Two”")},

@@ -1,7 +1,6 @@
 """What a chapter depends on: modules by Python's own list of them, files by a rule that needs no git."""
 
 import ast
-import inspect
 import subprocess
 import sys
 
@@ -9,7 +8,7 @@ import pytest
 
 from book.tools.base import chapters
 from book.tools.base.chapters import BuildError
-from book.tools.reading import computing, guards, sources
+from book.tools.reading import sources
 
 
 def test_a_door_leads_to_its_room(toy):
@@ -90,11 +89,6 @@ def test_a_file_is_parsed_once_for_each_content(toy, monkeypatch):
     assert changed.modules("01_first") == expected and len(parsed) == 1
     toy.path("build/parsed.json").write_text("{half")
     assert sources.Sources(toy.where).modules("01_first") == expected
-
-
-def test_what_is_kept_of_a_file_is_forgotten_with_its_rule():
-    ruled = (computing.cells, computing.significant, guards.without, sources.checksum)
-    assert {inspect.getsourcefile(function) for function in ruled} == set(sources.RULE)
 
 
 LEFT_BEHIND = [

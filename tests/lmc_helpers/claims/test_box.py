@@ -81,7 +81,7 @@ def test_hostile_text_is_escaped(field):
     part = parse_part("T1.a", entry)
     record = asdict(judge(part, 3.0, n=1))
     commit = HOSTILE if field == "id" else "abc"
-    confirmed = record | {"current": True, "commit": commit, "seeds": commit, "date": commit, "device": commit}
+    confirmed = record | {"changed": [], "commit": commit, "seeds": commit, "date": commit, "device": commit}
     shown = claims.render(part, record, confirmed, run=commit)
     assert "<script" not in shown and ("alert(&quot;x" in shown or 'alert("x' in shown)
     tags = ElementTree.fromstring(shown.replace("&nbsp;", " "))  # every tag is closed
@@ -98,7 +98,7 @@ def box(entry: dict, value: float = 2.0, id: str = "Z1.a", confirmed: dict | Non
     return claims.render(part, record, confirmed and record | RUN | confirmed)
 
 
-RUN = {"current": True, "commit": "c" * 40, "seeds": "5" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
+RUN = {"changed": [], "commit": "c" * 40, "seeds": "5" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
 READ = {"whose": "reading", "reading": "as the mean"}
 OURS = {"whose": "ours", "expected": "open", "reason": "r"}
 
@@ -141,11 +141,11 @@ def test_both_runs_stand_in_one_box():
 
 
 def test_a_record_out_of_date_gives_no_verdict():
-    shown = box(BASE, confirmed={"verdict": "fails", "value": 9.0, "current": False})
+    shown = box(BASE, confirmed={"verdict": "fails", "value": 9.0, "changed": ["criterion"]})
     said = words_of(shown)
-    assert "out of date: criteria or code have changed since" in said and "fails" not in said
+    assert "out of date, changed since: criterion" in said and "fails" not in said
     assert shown.startswith('<div class="lmc-claim lmc-holds"') and shown.count("lmc-mark ") == 1
-    old = {"seeds": "", "stderr": None, "low": None, "high": None, "current": False}
+    old = {"seeds": "", "stderr": None, "low": None, "high": None, "changed": ["criterion"]}
     assert f"at paper scale commit {'c' * 10} 2 out of date" in words_of(box(BASE, confirmed=old))
 
 

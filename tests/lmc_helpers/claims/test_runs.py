@@ -8,7 +8,7 @@ from oracles.ledger import BASE, CORRECTED, SAMPLED, parse_part
 from lmc_helpers.claims import runs
 from lmc_helpers.claims.judge import judge
 
-RUN = {"current": True, "commit": "c" * 40, "seeds": "c" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
+RUN = {"changed": [], "commit": "c" * 40, "seeds": "c" * 40, "date": "2026-01-02", "device": "CPU, 1 thread(s)"}
 
 
 def test_each_row_has_its_key():
@@ -46,7 +46,7 @@ def test_details_are_those_that_there_are():
         "Second seed": "it rejects too",
         "Readings": "one of several of this statement; the best of them counts",
         "Weight": "a result of the paper",
-        "Confirmed": "2026-01-02, CPU, 1 thread(s); seeds from the commit that fixed criteria and code",
+        "Confirmed": "2026-01-02, CPU, 1 thread(s); seeds from the commit that fixed the criteria",
         "Images at paper scale": "<MNIST>. As another data set: CIFAR-10, from other files.",
     }
     ours = parse_part("T1.a", BASE | {"whose": "ours"})

@@ -1,0 +1,63 @@
+"""A record stands as long as its criterion, quantity, parameters and reference do."""
+
+import copy
+
+import pytest
+
+from book.tools.outcomes import records, standing
+from book.tools.reading import sources
+from lmc_helpers import claims
+
+PART = "Z4.low"  # sampled, and measured at smoke
+
+
+@pytest.fixture(scope="module")
+def record() -> dict:
+    found = records.recorded()[PART]
+    assert claims.part(PART).sampled and found["reference"]["profile"] == "smoke"
+    return found
+
+
+def test_every_record_of_the_book_says_what_it_rests_on():
+    known, found = sources.Sources(), records.recorded()
+    changed = {id: said for id, entry in found.items() if (said := standing.changes(entry, known))}
+    assert changed == {}
+    lacking = [id for id, entry in found.items() if id in standing.references() and not entry.get("reference")]
+    assert lacking == []
+
+
+def shift(by: float):
+    def change(record):
+        half = (record["reference"]["high"] - record["reference"]["low"]) / 2 / 3.29
+        for name in ("value", "low", "high"):
+            record["reference"][name] += by * half
+
+    return change
+
+
+def parameter(record):
+    name = next(name for name in record["parameters"] if name not in standing.VARY)
+    record["parameters"][name] = 12345
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda r: None, []),
+        (lambda r: r["parameters"].update(seed=5), []),
+        (shift(0.5), []),
+        (shift(-1.5), ["number at smoke"]),
+        (lambda r: r["reference"].update(n=r["reference"]["n"] + 1), ["number at smoke"]),
+        (lambda r: r["reference"].update(profile="laptop"), ["no number at laptop any more"]),
+        (lambda r: r.update(criteria="another"), ["criterion"]),
+        (lambda r: r.update(quantity="another"), ["quantity"]),
+        (parameter, ["parameters"]),
+        (lambda r: r.update(chapter="21_merging_neurons"), ["chapter"]),
+        (lambda r: r.update(chapter="99_gone"), ["chapter"]),
+        (lambda r: r.update(part="Z4.gone"), ["chapter"]),
+    ],
+)
+def test_what_has_changed_is_named(record, change, said):
+    changed = copy.deepcopy(record)
+    change(changed)
+    assert standing.changes(changed) == said
