@@ -37,11 +37,6 @@ def check_places(
     torch.Tensor
         (L,), or the shape that was given.
 
-    Raises
-    ------
-    ValueError
-        if they are no row of one or more numbers and ``row`` is true, or one lies outside [0, 1].
-
     Examples
     --------
     >>> check_places((0, 0.5, 1)).tolist()
@@ -89,11 +84,6 @@ def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tenso
     torch.Tensor
         (len(lambdas), ...).
 
-    Raises
-    ------
-    ValueError
-        if a λ lies outside [0, 1], the shapes differ, or an end is not finite.
-
     Examples
     --------
     For −x² it is λ(1 − λ)(a − b)²:
@@ -129,11 +119,6 @@ def loss_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas=GRID) -> 
     torch.Tensor
         (...). It is at least 0 when 0 or 1 is among the λ.
 
-    Raises
-    ------
-    ValueError
-        if a λ lies outside [0, 1], the shapes differ, or an end is not finite.
-
     Examples
     --------
     For the loss x² the segment lies below its chord; for −x² it is above by λ(1 − λ)(a − b)²:
@@ -161,11 +146,6 @@ def refined_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, coarse: int = 
     -------
     torch.Tensor
         (...), never below the barrier on the coarse grid.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ or an end is not finite.
 
     Examples
     --------

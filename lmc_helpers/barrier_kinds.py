@@ -48,11 +48,6 @@ def barrier_kinds(loss: torch.Tensor, lambdas: Sequence[float]) -> dict[str, tor
     dict of str to torch.Tensor
         (...) each.
 
-    Raises
-    ------
-    ValueError
-        if the places are not in order or 0, ½ or 1 is missing, or their number is not that of the losses.
-
     Examples
     --------
     >>> found = barrier_kinds(torch.tensor([1.0, 4.0, 3.0]), [0, 0.5, 1])
@@ -95,11 +90,6 @@ def discordance(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
     -------
     (float, float)
         the share in [0, 1], 0 if both order alike, and its standard error.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ or there are fewer than three objects.
 
     Examples
     --------

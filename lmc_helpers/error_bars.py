@@ -62,11 +62,6 @@ def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray
     (numpy.ndarray, numpy.ndarray)
         means and standard errors, (k,) each.
 
-    Raises
-    ------
-    ValueError
-        if a sample has fewer than two values.
-
     Examples
     --------
     >>> mean, error = mean_and_error([[1.0, 3.0], [2.0, 2.0, 2.0]])
@@ -94,11 +89,6 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[fl
     -------
     (float, float)
         ratio and standard error.
-
-    Raises
-    ------
-    ValueError
-        if a sample has fewer than two values, the mean of y is 0, or paired samples differ in size.
 
     Examples
     --------
@@ -137,11 +127,6 @@ def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[floa
     (float, float)
         slope and its standard error.
 
-    Raises
-    ------
-    ValueError
-        if the shapes differ or there are fewer than two different places.
-
     Examples
     --------
     >>> slope_and_error([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], [0.0, 0.0, 0.0])
@@ -172,11 +157,6 @@ def power_law(x, samples: np.ndarray) -> tuple[float, float]:
     -------
     (float, float)
         exponent and its standard error; errors of log(mean) to first order.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not match, or there are too few places or values.
 
     Examples
     --------
@@ -221,11 +201,6 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
     (float, float)
         place and standard error.
 
-    Raises
-    ------
-    ValueError
-        if the numbers of places and samples differ, a sample is empty, or the places do not increase.
-
     Examples
     --------
     >>> place, error = place_of_peak([1, 2, 3], [[0.0, 0.1], [1.0, 1.1], [0.5, 0.4]], seed=1)
@@ -260,11 +235,6 @@ def share(successes: int, n: int) -> tuple[float, float, float]:
     -------
     (float, float, float)
         share, lower and upper end; with no success the lower end is 0, with no failure the upper one is 1.
-
-    Raises
-    ------
-    ValueError
-        if the numbers are out of range.
 
     Examples
     --------
@@ -304,11 +274,6 @@ def bootstrap(
     (float, float)
         the statistic of ``values`` and its standard deviation over the drawn samples.
 
-    Raises
-    ------
-    ValueError
-        if there is no object or fewer than two samples are drawn.
-
     Examples
     --------
     >>> value, error = bootstrap(np.mean, np.arange(100.0), seed=1)
@@ -340,11 +305,6 @@ def widening(G: int) -> float:
     float
         Student's quantile with G − 1 degrees of freedom over :data:`QUANTILE`, above 1.
 
-    Raises
-    ------
-    ValueError
-        if G < 2.
-
     Examples
     --------
     >>> round(widening(5), 3), round(widening(10_000), 3)
@@ -368,11 +328,6 @@ def over_clusters(values: ArrayLike) -> tuple[float, float]:
     -------
     (float, float)
         mean of the cluster means and its widened standard error.
-
-    Raises
-    ------
-    ValueError
-        if there are fewer than two clusters.
 
     Examples
     --------
@@ -401,11 +356,6 @@ def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[flo
     -------
     (float, float)
         the statistic of the means over all clusters and its widened standard error.
-
-    Raises
-    ------
-    ValueError
-        if the samples differ in their number of clusters, or there are fewer than two.
 
     Examples
     --------

@@ -69,11 +69,6 @@ def require_square(matrices: dict[str, torch.Tensor], **data: torch.Tensor) -> N
     **data : torch.Tensor
         matrices without a batch.
 
-    Raises
-    ------
-    ValueError
-        names the first matrix that does not fit, its shape or dtype and what is allowed.
-
     Examples
     --------
     >>> require_square({"W_1": torch.ones(2, 3)})
@@ -102,11 +97,6 @@ def require_finite(matrices: dict[str, torch.Tensor]) -> None:
     matrices : dict of torch.Tensor
         name → matrix of any shape.
 
-    Raises
-    ------
-    ValueError
-        names the matrix and the entry.
-
     Examples
     --------
     >>> require_finite({"X": torch.tensor([[1.0, float("inf")]])})
@@ -127,11 +117,6 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
     ----------
     matrices : dict of torch.Tensor
         name → matrix (..., h, h).
-
-    Raises
-    ------
-    ValueError
-        if an entry is not finite or a matrix is singular to rounding; names it and its singular values.
 
     Examples
     --------
@@ -222,11 +207,6 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     torch.Tensor
         of that shape, float64.
 
-    Raises
-    ------
-    ValueError
-        if k > d.
-
     Examples
     --------
     >>> Q = haar((7, 3, 2), torch.Generator().manual_seed(1))
@@ -264,11 +244,6 @@ def random_invertible(
     -------
     torch.Tensor
         (..., h, h) with ``batch`` in front, float64.
-
-    Raises
-    ------
-    ValueError
-        if h < 1, or the signs have another shape or are not 1 and −1.
 
     Examples
     --------
@@ -337,11 +312,6 @@ def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., h, h).
 
-    Raises
-    ------
-    ValueError
-        if R is not square float64, not orthogonal to 1e-10, or a reflection.
-
     Examples
     --------
     >>> K = rotation_logarithm(-torch.eye(2, dtype=torch.float64))
@@ -378,11 +348,6 @@ def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
     -------
     torch.Tensor
         (..., steps, h, h); the ends are a and b up to rounding.
-
-    Raises
-    ------
-    ValueError
-        if steps < 2, the shapes do not fit, a matrix is singular to rounding, or the signs of the determinants differ.
 
     Examples
     --------

@@ -59,11 +59,6 @@ def check_permutation(p: torch.Tensor) -> None:
     p : torch.Tensor
         (..., m), torch.long.
 
-    Raises
-    ------
-    ValueError
-        if p has no axis, is not torch.long, or misses an index; the message names the first such permutation.
-
     Examples
     --------
     >>> check_permutation(torch.tensor([2, 0, 1]))
@@ -96,11 +91,6 @@ def permute(W: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (..., m, d): row i is row p_i of W.
-
-    Raises
-    ------
-    ValueError
-        if the shape of p is not that of W without d, or p is no permutation.
 
     Examples
     --------
@@ -156,12 +146,6 @@ def row_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
     torch.Tensor
         (..., m), torch.long, values −1 … d − 1.
 
-    Raises
-    ------
-    ValueError
-        if a row is further than ``tol`` from every ray and from zero (the message names the first one: its batch
-        index, its row and its distance), or W is not finite.
-
     Examples
     --------
     >>> row_types(torch.tensor([[0.0, 0.5], [0.0, 0.0], [2.0, 0.0]]))
@@ -185,11 +169,6 @@ def has_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
     -------
     torch.Tensor
         (...), bool.
-
-    Raises
-    ------
-    ValueError
-        if W is not finite or ``tol`` < 0.
 
     Examples
     --------
@@ -240,11 +219,6 @@ def algorithm_1(
     -------
     torch.Tensor
         p (..., m), torch.long: row p_i of W2 goes to place i.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, m < 1, a weight is not finite, a row has no type, or ``leftovers`` is unknown.
 
     Examples
     --------
@@ -297,11 +271,6 @@ def weight_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         p (..., m), torch.long.
 
-    Raises
-    ------
-    ValueError
-        if the shapes differ, m < 1, or a weight is not finite.
-
     Examples
     --------
     >>> W = torch.tensor([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
@@ -327,11 +296,6 @@ def all_permutations(m: int) -> torch.Tensor:
     -------
     torch.Tensor
         (m!, m), torch.long.
-
-    Raises
-    ------
-    ValueError
-        if m < 1 or m > 9.
 
     Examples
     --------
@@ -382,12 +346,6 @@ def best_permutation(W1: torch.Tensor, W2: torch.Tensor, objective: Objective) -
     torch.Tensor
         p (m,), torch.long: the first minimiser in lexicographic order; values within relative 1e-12 are tied.
 
-    Raises
-    ------
-    ValueError
-        if the shapes differ or have leading dimensions, m < 1 or m > 9, a weight or a value is not finite, or the
-        objective does not return one value for each network.
-
     Examples
     --------
     >>> def distance(W1, W2):
@@ -430,11 +388,6 @@ def swap_search(
     -------
     torch.Tensor
         (m,), torch.long: no single swap improves it by more than relative 1e-12, unless the sweeps ran out.
-
-    Raises
-    ------
-    ValueError
-        as ``best_permutation``, but for any m; if p is no permutation of the m rows, or ``sweeps`` < 0.
 
     Examples
     --------
@@ -510,11 +463,6 @@ def match_activations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (..., m), int64: neuron i of a is matched with neuron p[i] of b.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ or n < 2.
 
     Examples
     --------

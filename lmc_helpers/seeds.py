@@ -28,11 +28,6 @@ def seed_sequence(seed: int, purpose: str) -> np.random.SeedSequence:
     numpy.random.SeedSequence
         the same for the same seed and purpose on every machine.
 
-    Raises
-    ------
-    ValueError
-        if the seed is not an integer in [0, 2³²) or the purpose is empty.
-
     Examples
     --------
     >>> seed_sequence(1, "ab").entropy
@@ -61,11 +56,6 @@ def numpy_generator(seed: int, purpose: str) -> np.random.Generator:
     numpy.random.Generator
         a new generator at its start.
 
-    Raises
-    ------
-    ValueError
-        as :func:`seed_sequence`.
-
     Examples
     --------
     >>> a, b = numpy_generator(1, "types"), numpy_generator(1, "types")
@@ -89,11 +79,6 @@ def torch_generator(seed: int, purpose: str) -> torch.Generator:
     -------
     torch.Generator
         a new generator at its start.
-
-    Raises
-    ------
-    ValueError
-        as :func:`seed_sequence`.
 
     Examples
     --------
@@ -120,11 +105,6 @@ def normal(shape: tuple[int, ...], seed: int, purpose: str) -> torch.Tensor:
     -------
     torch.Tensor
         of this shape, float64, on the CPU.
-
-    Raises
-    ------
-    ValueError
-        as :func:`seed_sequence`.
 
     Examples
     --------

@@ -46,13 +46,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that the format knows
 
 
 def content(html: Path, profile: str, root: Path = ROOT) -> dict[str, Path]:
-    """Name in the archive → file.
-
-    Raises
-    ------
-    BuildError
-        if there are no pages, or they were built at another profile.
-    """
+    """Name in the archive → file."""
     mark = html / ".built"
     if not mark.is_file():
         raise BuildError(f"no pages in {html}; run: make book")
@@ -155,13 +149,7 @@ def pack(files: Mapping[str, bytes], out: Path) -> None:
 
 
 def archive(html: Path, profile: str, out: Path) -> Path:
-    """Write the archive of a built book.
-
-    Raises
-    ------
-    BuildError
-        as :func:`content`, and if a chapter was not executed.
-    """
+    """Write the archive of a built book."""
     run = records.Run(chapters.executed(profile)).statistics
     files = {name: path.read_bytes() for name, path in sorted(content(html, profile).items())}
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}

@@ -69,13 +69,7 @@ def stage(profile: str, where: Path) -> None:
 
 
 def build(profile: str, out: Path) -> None:
-    """Build the pages beside ``out`` and move them there when they are complete; those that stood there go last.
-
-    Raises
-    ------
-    BuildError
-        shows the builder's warnings and errors; the pages that stood in ``out`` stay. Or ``out`` holds something else.
-    """
+    """Build the pages beside ``out`` and move them there when they are complete; those that stood there go last."""
     destination.check(out)
     staged = ROOT / "build" / "stage" / profile
     fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))  # base/leftovers.py knows them

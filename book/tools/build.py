@@ -120,11 +120,6 @@ def build(
     others : mapping, optional
         instead of ``seeds`` and ``only``, several variants (:mod:`book.tools.running.variants`), each with its
         chapters.
-
-    Raises
-    ------
-    BuildError
-        if something failed; the messages above say what.
     """
     cluster.check(executor, executor_args)
     where = graph.Where(cores, executor, executor_args)
@@ -184,11 +179,6 @@ def each(profile_name: str, out: Path, others: Mapping[str, list[str]], executor
 
     When a job ends, Snakemake looks at every job that waits, and does so every second again for each that ended; with
     hundreds of jobs it takes a core for itself.
-
-    Raises
-    ------
-    BuildError
-        as :func:`build`, after all variants were tried.
     """
     together = [dict(others)] if executor != "local" else [{name: named} for name, named in others.items()]
     failed = None

@@ -171,13 +171,7 @@ def _pages() -> list[str]:
 
 
 def before(target: str) -> None:
-    """Check before a build, unless nothing has changed since it passed.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong.
-    """
+    """Check before a build, unless nothing has changed since it passed."""
     now = {target: sources.Sources().edited()}
     if sources.read(PASSED).get(target) == now[target]:
         return

@@ -45,13 +45,7 @@ def notebook(chapter: str, url: str) -> nbformat.NotebookNode:
 
 
 def write() -> list[str]:
-    """Write the notebooks of all chapters; the names of their files.
-
-    Raises
-    ------
-    BuildError
-        if the address of the repository is not set.
-    """
+    """Write the notebooks of all chapters; the names of their files."""
     url = front.repository()
     if not url:
         raise BuildError("where the repository is stands nowhere; set repository: url: in _config.yml")

@@ -47,14 +47,7 @@ README_FIGURE = ("12_overlap_theorem", "fig_limit")
 
 
 def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
-    """The commit that seeds come from: the present one, or an earlier one that states the same.
-
-    Raises
-    ------
-    BuildError
-        if the working tree differs from its commit, or the earlier commit is no ancestor or differs in the criteria,
-        quantities or parameters of the wanted chapters.
-    """
+    """The commit that seeds come from: the present one, or an earlier one that states the same."""
     changed = git("status", "--porcelain")
     if changed:
         raise BuildError(f"a confirmatory run needs a clean commit; not committed:\n{changed}")
@@ -154,13 +147,7 @@ def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
 
 
 def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> None:
-    """Run the chapters that have a part without a record that stands; what is done is stored, also of a stopped run.
-
-    Raises
-    ------
-    BuildError
-        as :func:`clean_commit`, or if a chapter fails.
-    """
+    """Run the chapters that have a part without a record that stands; what is done is stored, also of a stopped run."""
     from book.tools import build
 
     wanted = missing(profile, [find(name) for name in only] or chapters.chapters())

@@ -28,14 +28,7 @@ from book.tools.running import options, variants
 
 
 def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[Record, dict[str, Chapter]]:
-    """Do the runs that are missing and store all of them; the record and what is stored.
-
-    Raises
-    ------
-    BuildError
-        if there is no such setting, it is one of another Python or has nothing to be compared with, the working tree
-        differs from its commit, or a chapter fails.
-    """
+    """Do the runs that are missing and store all of them; the record and what is stored."""
     stated = {name: variants.setting(f"@{name}") for name in settings}
     for name, setting in stated.items():
         if not setting.here:
@@ -77,13 +70,7 @@ def run(profile: str, settings: list[str], wanted: list[str], **where) -> tuple[
 
 
 def _by_another_python(found: dict[str, Chapter]) -> None:
-    """Refuse to compare a Python with itself, or with nothing.
-
-    Raises
-    ------
-    BuildError
-        if a chapter has no current run as built, or one by this Python.
-    """
+    """Refuse to compare a Python with itself, or with nothing."""
     mine = platform.python_version().rpartition(".")[0]
     own = {chapter: {run.python for run in one.runs if run.variant == AS_BUILT} for chapter, one in found.items()}
     if bare := [chapter for chapter, ran in own.items() if not ran or any(v.startswith(f"{mine}.") for v in ran)]:

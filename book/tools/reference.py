@@ -129,13 +129,7 @@ def at_laptop() -> dict[str, dict]:
 
 
 def write_laptop() -> None:
-    """Store the numbers at laptop of the parts that are not run at smoke; one that differs by rounding stays.
-
-    Raises
-    ------
-    BuildError
-        if MNIST cannot be had, or its files are not the published ones.
-    """
+    """Store the numbers at laptop of the parts that are not run at smoke; one that differs by rounding stays."""
     from lmc_helpers.data.images import available
 
     if (reason := available("mnist")) or os.environ.get("LMC_DATA_UNVERIFIED") == "1":

@@ -31,13 +31,7 @@ UNLINK = "() => document.querySelectorAll('article a:not([href^=\"http\"])').for
 
 
 def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
-    """Print the reports of a built book, of all papers or of one; the files.
-
-    Raises
-    ------
-    BuildError
-        if there is no browser, no playwright, or no built report.
-    """
+    """Print the reports of a built book, of all papers or of one; the files."""
     pages = sorted((html.resolve() / "book" / "reports").glob(f"{only}.html"))
     if not pages:
         raise BuildError(f"no reports in {html}; run: make book")

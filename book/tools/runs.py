@@ -56,13 +56,7 @@ def _use(cores: int) -> None:
 
 
 def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progress: bool = False) -> None:
-    """Train one run of a chapter, or take it up where it was stopped; nothing happens if it is there.
-
-    Raises
-    ------
-    BuildError
-        if the chapter has no such run, or the training fails or writes no file.
-    """
+    """Train one run of a chapter, or take it up where it was stopped; nothing happens if it is there."""
     for name in THREADS:  # before torch is imported, which a list that has to be made does
         os.environ[name] = "1"
     listed = {key: job for key, job in listing.jobs(profile, seeds).items() if chapter in job.chapters}

@@ -92,13 +92,7 @@ class Sweep:
         return gaps
 
     def start(self, commit: str | None) -> None:
-        """Fix the commit of chapters that have no run yet.
-
-        Raises
-        ------
-        BuildError
-            as :func:`book.tools.confirm.clean_commit`.
-        """
+        """Fix the commit of chapters that have no run yet."""
         fresh = [chapter for chapter in self.wanted if not self.bases[chapter]]
         clean = confirm.clean_commit(commit if fresh else None, fresh, self.profile)
         self.bases |= dict.fromkeys(fresh, clean)
@@ -123,13 +117,7 @@ def failures(profile: str, gaps: dict[str, list[str]], since: float) -> dict[str
 
 
 def run(sweep: Sweep, commit: str | None, **where) -> dict[str, Chapter]:
-    """Do the missing runs and store all of them; what is stored.
-
-    Raises
-    ------
-    BuildError
-        if the build stopped before every run was done or had failed by itself; what was finished is kept.
-    """
+    """Do the missing runs and store all of them; what is stored."""
     found, since, failed = sweep.collect(), time.time(), {}
     if not all(sweep.bases.values()) or sweep.missing(found):
         sweep.start(commit)

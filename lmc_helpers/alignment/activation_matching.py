@@ -99,11 +99,6 @@ def moments(za: torch.Tensor, zb: torch.Tensor) -> Moments:
     Moments
         in float64.
 
-    Raises
-    ------
-    ValueError
-        if the shapes differ or an activation is not finite.
-
     Examples
     --------
     >>> z = torch.tensor([[[0.0, 5.0], [2.0, 5.0]]])
@@ -137,11 +132,6 @@ def merge(first: Moments, second: Moments) -> Moments:
     -------
     Moments
         of all samples.
-
-    Raises
-    ------
-    ValueError
-        if the units differ in number.
 
     Examples
     --------
@@ -185,11 +175,6 @@ def recorded_moments(a: Stack, b: Stack, x: torch.Tensor, batch: int = 256) -> d
     -------
     dict of Moments
         for each group of the architecture's symmetry.
-
-    Raises
-    ------
-    ValueError
-        if the stacks differ in architecture or number, there is no input, or ``batch`` < 1.
 
     Examples
     --------
@@ -262,11 +247,6 @@ class ActivationMatching:
         -------
         dict of torch.Tensor
             group → (P,), float64.
-
-        Raises
-        ------
-        ValueError
-            if a group is unknown, or what it has is no permutation (P, m) of its units.
         """
         expect.permutations({} if permutations is None else permutations, "permutations", self.permutations)
         chosen = self.permutations if permutations is None else permutations
@@ -306,11 +286,6 @@ def match_moments(found: dict[str, Moments], objective: str = "correlation") -> 
     -------
     ActivationMatching
         the permutations, the objective's matrices, and the dead units.
-
-    Raises
-    ------
-    ValueError
-        if the objective is unknown or there are fewer than 2 samples.
 
     Examples
     --------
@@ -352,11 +327,6 @@ def activation_matching(
     -------
     ActivationMatching
         for every group of the architecture.
-
-    Raises
-    ------
-    ValueError
-        as :func:`recorded_moments` and :func:`match_moments`.
 
     Examples
     --------

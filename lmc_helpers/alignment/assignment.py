@@ -25,11 +25,6 @@ def assign(gains: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         p (..., m), torch.long, on the same device.
 
-    Raises
-    ------
-    ValueError
-        if the matrices are not square, are empty, or a gain is not finite.
-
     Examples
     --------
     >>> assign(torch.tensor([[1.0, 3.0], [2.0, 3.5]])).tolist()
@@ -64,11 +59,6 @@ def matched_sum(gains: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, or p holds what is no unit.
-
     Examples
     --------
     >>> matched_sum(torch.tensor([[1.0, 3.0], [2.0, 3.5]]), torch.tensor([1, 0])).item()
@@ -99,11 +89,6 @@ def check_ends(a: Tensors, b: Tensors, symmetry: Symmetry) -> int:
     -------
     int
         P.
-
-    Raises
-    ------
-    ValueError
-        if names or shapes differ, there is no pair, an axis of the symmetry does not fit, or a parameter is not finite.
 
     Examples
     --------

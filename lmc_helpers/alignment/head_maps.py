@@ -43,11 +43,6 @@ def equations(U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: 
     torch.Tensor
         (n, h²), n fixed entries.
 
-    Raises
-    ------
-    ValueError
-        if shapes do not fit, or a mask is not bool.
-
     Examples
     --------
     >>> U, V = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.ones(1, 2)
@@ -96,11 +91,6 @@ def kept_map(
     -------
     torch.Tensor
         (h, h).
-
-    Raises
-    ------
-    ValueError
-        if shapes do not fit, a number is not finite, or the fixed entries cannot be kept from there.
 
     Examples
     --------
@@ -154,11 +144,6 @@ def move_heads(model: ViT, params: Tensors, fixed: Fixed, size: float, generator
     -------
     dict of torch.Tensor
         name → (1, …).
-
-    Raises
-    ------
-    ValueError
-        as :func:`kept_map`.
 
     Examples
     --------

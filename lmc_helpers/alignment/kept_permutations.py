@@ -42,12 +42,6 @@ def cells(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> dict[str, to
     dict of torch.Tensor
         group → (m,), the number of each unit's cell, 0, 1, …; units of different cells are never exchanged.
 
-    Raises
-    ------
-    ValueError
-        if F and D are those of several architectures, differ in shape, do not fit the symmetry or are not
-        finite.
-
     Examples
     --------
     Rows 0 and 1 of the mask are equal, row 2 is another:
@@ -109,11 +103,6 @@ def shared(symmetry: Symmetry, fixed: Fixed, values: bool = True) -> int:
     -------
     int
         of all groups together.
-
-    Raises
-    ------
-    ValueError
-        as :func:`cells`.
 
     Examples
     --------

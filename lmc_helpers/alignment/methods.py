@@ -43,11 +43,6 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
     dict
         name → matcher.
 
-    Raises
-    ------
-    ValueError
-        if a number is too small.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP

@@ -39,11 +39,6 @@ def data_loss(model: Model, x: torch.Tensor, y: torch.Tensor) -> Loss:
     callable
         parameters name → (P, …) to losses (P,).
 
-    Raises
-    ------
-    ValueError
-        if there are no examples, not one label for each, or a label is no class.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -87,11 +82,6 @@ def interpolate(a: Tensors, b: Tensors, lam: float = 0.5) -> Tensors:
     dict of torch.Tensor
         name → (P, …).
 
-    Raises
-    ------
-    ValueError
-        if there are no parameters, or λ lies outside [0, 1].
-
     Examples
     --------
     >>> interpolate({"W": torch.tensor([4.0])}, {"W": torch.tensor([0.0])}, 0.75)["W"].item()
@@ -125,11 +115,6 @@ def midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Pe
     -------
     torch.Tensor
         (P,), without gradient.
-
-    Raises
-    ------
-    ValueError
-        if a loss is not finite, or a permutation does not fit.
 
     Examples
     --------
@@ -177,12 +162,6 @@ class Best:
         -------
         Best
             of all that were seen.
-
-        Raises
-        ------
-        ValueError
-            if a group is unknown or missing, or a shape or type is another; that rows are permutations is not looked at
-            here, and losses may be NaN.
         """
         expect.permutations(permutations, "permutations", self.permutations, every=True, entries=False)
         expect.tensor(losses, "losses", "P", finite=False)

@@ -100,11 +100,6 @@ def affine_layers(model: Model) -> tuple[Layer, ...]:
     tuple of Layer
         every layer after those that it reads.
 
-    Raises
-    ------
-    ValueError
-        if the architecture is another one.
-
     Examples
     --------
     >>> [(layer.name, layer.scale, layer.shift) for layer in affine_layers(MLP((4, 3, 3, 2), norm="layer"))]
@@ -155,11 +150,6 @@ def layer_statistics(
     -------
     (torch.Tensor, torch.Tensor)
         (N, m) each, float64.
-
-    Raises
-    ------
-    ValueError
-        if the inputs or the activations are not finite, or there are none.
 
     Examples
     --------
@@ -226,12 +216,6 @@ def repair(a: Stack, b: Stack, x: torch.Tensor, lam: float = 0.5, batch: int = 2
     -------
     Repaired
         P networks of the same architecture.
-
-    Raises
-    ------
-    ValueError
-        if the stacks are no pairs of one architecture, its units cannot be set, λ is not in [0, 1], or there are fewer
-        than 2 inputs.
 
     Examples
     --------

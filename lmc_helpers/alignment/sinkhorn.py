@@ -51,11 +51,6 @@ def log_sinkhorn(X: torch.Tensor, tau: float, iterations: int = 20) -> torch.Ten
     torch.Tensor
         log S_τ(X), (..., m, m).
 
-    Raises
-    ------
-    ValueError
-        if X is not square, or τ or the number of iterations is not positive.
-
     Examples
     --------
     >>> P = log_sinkhorn(torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64), tau=1.0).exp()
@@ -90,11 +85,6 @@ def mix(params: Tensors, symmetry: Symmetry, matrices: dict[str, torch.Tensor]) 
     -------
     dict of torch.Tensor
         name → (N, …): unit i of a group is Σ_j M_ij (unit j of before), on each of its axes.
-
-    Raises
-    ------
-    ValueError
-        if a group is unknown, or a matrix does not fit its units.
 
     Examples
     --------
@@ -174,11 +164,6 @@ def sinkhorn_rebasin(
     -------
     Best
         the permutations with the least loss half-way, among the start and those that were judged.
-
-    Raises
-    ------
-    ValueError
-        if the ends are no pairs of this symmetry, an argument is not allowed, or a loss is not finite.
 
     Examples
     --------

@@ -61,12 +61,6 @@ def straight_through(
     Best
         the permutations with the least loss half-way, among the start and those of every step.
 
-    Raises
-    ------
-    ValueError
-        if the ends are no pairs of this symmetry, ``steps`` < 0, ``rate`` is not positive, ``start`` does not fit, or a
-        loss is not finite.
-
     Examples
     --------
     >>> from lmc_helpers.alignment.midpoint import data_loss

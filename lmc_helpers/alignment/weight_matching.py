@@ -70,11 +70,6 @@ def agreement(a: Tensors, b: Tensors) -> torch.Tensor:
     torch.Tensor
         (P,), float64.
 
-    Raises
-    ------
-    ValueError
-        if there are no parameters.
-
     Examples
     --------
     >>> agreement({"W": torch.tensor([[1.0, 2.0]])}, {"W": torch.tensor([[3.0, 4.0]])}).item()
@@ -122,11 +117,6 @@ def weight_matching(
     -------
     WeightMatching
         the best permutations, and the values of all restarts.
-
-    Raises
-    ------
-    ValueError
-        if the ends are no pairs of this symmetry, ``restarts`` or ``sweeps`` is less than 1, or ``start`` does not fit.
 
     Examples
     --------

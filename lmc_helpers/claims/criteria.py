@@ -212,13 +212,7 @@ class Claim:
 
     @classmethod
     def of(cls, id: str, entry: ClaimEntry) -> Claim:
-        """The claim that an entry of the ledger writes.
-
-        Raises
-        ------
-        ValueError
-            if the id is no string or empty, or the entry is none.
-        """
+        """The claim that an entry of the ledger writes."""
         if not isinstance(id, str) or not id:
             raise ValueError(f"id = {cut(id)}; allowed: a string that is not empty")
         if not isinstance(entry, ClaimEntry):

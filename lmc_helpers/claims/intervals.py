@@ -79,11 +79,6 @@ def number(value: int | float | str) -> float:
     float
         the nearest float.
 
-    Raises
-    ------
-    LedgerError
-        if a string is no closed form.
-
     Examples
     --------
     >>> abs(number("1 - 1/(2*sqrt(pi))") - (1 - 1 / (2 * math.sqrt(math.pi)))) < 1e-15
@@ -307,37 +302,19 @@ class Interval:
     says: str = ""
 
     def meets(self, other: Interval) -> bool:
-        """Whether the two intervals have a point in common.
-
-        Raises
-        ------
-        ValueError
-            if the other is no interval.
-        """
+        """Whether the two intervals have a point in common."""
         if not isinstance(other, Interval):
             raise ValueError(f"other is {type(other).__name__}; allowed: Interval")
         return self.low <= other.high and other.low <= self.high
 
     def contains(self, other: Interval) -> bool:
-        """Whether the other interval lies inside this one.
-
-        Raises
-        ------
-        ValueError
-            if the other is no interval.
-        """
+        """Whether the other interval lies inside this one."""
         if not isinstance(other, Interval):
             raise ValueError(f"other is {type(other).__name__}; allowed: Interval")
         return self.low <= other.low and other.high <= self.high
 
     def place_of(self, other: Interval) -> str:
-        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it.
-
-        Raises
-        ------
-        ValueError
-            if the other is no interval.
-        """
+        """Where the other interval lies: ``inside`` this one, ``outside``, or ``across`` a border of it."""
         return INSIDE if self.contains(other) else ACROSS if self.meets(other) else OUTSIDE
 
     @classmethod

@@ -75,14 +75,7 @@ class Verdict:
 def measured(
     part: Part, value: float, stderr: float | None = None, interval: tuple[float, float] | None = None
 ) -> Interval:
-    """The interval of a measurement.
-
-    Raises
-    ------
-    ValueError
-        if it is not finite, a part that the ledger calls sampled comes without an error or with one of 0, or an exact
-        one comes with an error.
-    """
+    """The interval of a measurement."""
     if stderr is not None and interval is not None:
         raise ValueError(f"{part.id}: stderr and interval; allowed: one of them")
     if part.sampled and stderr is None and interval is None:
@@ -133,13 +126,6 @@ def judge(
     again : callable, optional
         repeats the measurement with a second seed and returns (value, stderr) or (value, low, high); called only when
         the first one rejects the criterion. Without it such a rejection from random numbers stays open.
-
-    Raises
-    ------
-    ValueError
-        as :func:`measured`, or if a rival's value is missing or given twice.
-    LedgerError
-        if a criterion accepts the measured rival.
     """
     if (rival is None) == (part.rival.value is None):
         raise ValueError(

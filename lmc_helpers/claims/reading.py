@@ -24,14 +24,7 @@ GRAMMAR: TypeAdapter = TypeAdapter(dict[Annotated[str, StringConstraints(pattern
 
 @cache
 def paper(path: Path) -> dict[str, Claim]:
-    """The claims of one file, id → claim.
-
-    Raises
-    ------
-    LedgerError
-        if a field is unknown, missing or of the wrong type, a criterion cannot fail or accepts its rival, or a reason
-        is missing; for all that is wrong in the file at once.
-    """
+    """The claims of one file, id → claim."""
     entries = read(path, GRAMMAR, "a mapping from ids to claims")
     for id, entry in entries.items():
         if not id[0] == entry.paper == path.stem:
@@ -55,13 +48,7 @@ def _check_steps(path: Path, claims: dict[str, Claim]) -> None:
 
 
 def files(folder: Path) -> list[Path]:
-    """The ledger's files in the order of the book.
-
-    Raises
-    ------
-    LedgerError
-        if there are none: the package was installed without the book.
-    """
+    """The ledger's files in the order of the book."""
     found = {path.stem: path for path in sorted(folder.glob("*.yml"))}
     if not found:
         raise LedgerError(
@@ -79,23 +66,12 @@ def ledger(folder: Path | None = None) -> dict[str, Claim]:
     ----------
     folder : Path, optional
         where its files lie; by default ``book/claims`` of the checkout that the package belongs to.
-
-    Raises
-    ------
-    LedgerError
-        if the ledger is not there or a file is malformed.
     """
     return {id: claim for path in files(folder or LEDGER) for id, claim in paper(path).items()}
 
 
 def part(id: str, folder: Path | None = None) -> Part:
-    """One part of the ledger by its id, ``"Z3.limit"``; only the file of its paper is read.
-
-    Raises
-    ------
-    LedgerError
-        if the ledger has no such part; the message lists the parts of that claim.
-    """
+    """One part of the ledger by its id, ``"Z3.limit"``; only the file of its paper is read."""
     if not isinstance(id, str):
         raise LedgerError(f"part {id!r} is not in the ledger; known: names, as 'Z3.limit'")
     where = {path.stem: path for path in files(folder or LEDGER)}

@@ -55,13 +55,7 @@ class Axis:
     cut_high: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a number, from ``LEFT`` to ``RIGHT``; infinity is beyond both.
-
-        Raises
-        ------
-        ValueError
-            if it is no real number, or NaN.
-        """
+        """The place of a number, from ``LEFT`` to ``RIGHT``; infinity is beyond both."""
         if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
             raise ValueError(f"value = {value!r}; allowed: a real number, or infinity")
         low, high, value = (self._along(number) for number in (self.low, self.high, value))

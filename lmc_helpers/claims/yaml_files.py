@@ -51,13 +51,7 @@ for _kind in ("int", "float"):
 
 
 def text(path: Path) -> str:
-    """The text of a file.
-
-    Raises
-    ------
-    LedgerError
-        if it is not there, or not UTF-8; the message has the line.
-    """
+    """The text of a file."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -72,13 +66,7 @@ def text(path: Path) -> str:
 
 
 def parsed(text: str, name: str, first: int = 1) -> Any:
-    """What a text in YAML says; ``name`` and the number of its ``first`` line are what an error calls it.
-
-    Raises
-    ------
-    LedgerError
-        if it is no YAML, a name stands twice, or a number is not read as it looks; the message has the line.
-    """
+    """What a text in YAML says; ``name`` and the number of its ``first`` line are what an error calls it."""
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
@@ -94,25 +82,12 @@ def parsed(text: str, name: str, first: int = 1) -> Any:
 
 
 def load(path: Path) -> Any:
-    """The content of a YAML file.
-
-    Raises
-    ------
-    LedgerError
-        if the file is not there, is no text in UTF-8 or no YAML, a name stands twice, or a number is not read as it
-        looks; the message has the line.
-    """
+    """The content of a YAML file."""
     return parsed(text(path), path.name)
 
 
 def read(path: Path, grammar: TypeAdapter, allowed: str) -> Any:
-    """The content of a YAML file as its grammar reads it; ``allowed`` says in words what the file holds.
-
-    Raises
-    ------
-    LedgerError
-        as :func:`load`, or for all that the grammar refuses at once, each with its line.
-    """
+    """The content of a YAML file as its grammar reads it; ``allowed`` says in words what the file holds."""
     content = load(path)
     if content is None:
         raise LedgerError(f"{path.name}, line 1: is empty; allowed: {allowed}")

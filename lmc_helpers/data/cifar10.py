@@ -47,11 +47,6 @@ def records(content: Content) -> np.ndarray:
     numpy.ndarray
         (n, 3073), uint8: label, then pixels.
 
-    Raises
-    ------
-    ValueError
-        with the file's name, if it is not a whole number of records, or a label is above 9.
-
     Examples
     --------
     >>> records(Content("test_batch.bin", bytes([3]) + bytes(3072), "")).shape
@@ -85,11 +80,6 @@ def parse(contents: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.nda
     -------
     dict
         ``"train"`` and ``"test"`` -> (pixels (n, 3, 32, 32), labels (n,)), uint8.
-
-    Raises
-    ------
-    ValueError
-        as :func:`records`.
 
     Examples
     --------

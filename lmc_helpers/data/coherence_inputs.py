@@ -53,11 +53,6 @@ def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
     torch.Tensor
         (n, 2), float64.
 
-    Raises
-    ------
-    ValueError
-        if n < 1, or the seed is not allowed.
-
     Examples
     --------
     >>> latents(3, seed=1).shape
@@ -81,11 +76,6 @@ def target(z: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...).
-
-    Raises
-    ------
-    ValueError
-        if there are not two latents, or one is not finite.
 
     Examples
     --------
@@ -119,11 +109,6 @@ def exact_copy(k: int, d: int = DIMENSION) -> torch.Tensor:
     torch.Tensor
         U (d, 2), float64.
 
-    Raises
-    ------
-    ValueError
-        if k is out of range.
-
     Examples
     --------
     >>> exact_copy(1, d=4).tolist()
@@ -153,11 +138,6 @@ def unequal_copy(k: int, nu: float, d: int = DIMENSION) -> torch.Tensor:
     -------
     torch.Tensor
         U (d, 2), float64.
-
-    Raises
-    ------
-    ValueError
-        if k or ν is out of range.
 
     Examples
     --------
@@ -196,11 +176,6 @@ def sample_frame(seed: int, d: int = DIMENSION) -> Frame:
     Frame
         permutation (d,) and angles (d // 2,).
 
-    Raises
-    ------
-    ValueError
-        if d < 2.
-
     Examples
     --------
     >>> frame = sample_frame(1, d=6)
@@ -228,11 +203,6 @@ def random_frame(k: int, frame: Frame) -> torch.Tensor:
     torch.Tensor
         U (d, 2), float64.
 
-    Raises
-    ------
-    ValueError
-        if k is out of range.
-
     Examples
     --------
     >>> U = random_frame(2, sample_frame(1))
@@ -257,11 +227,6 @@ def check_orthonormal(U: torch.Tensor) -> None:
     ----------
     U : torch.Tensor
         (..., d, k), d >= k.
-
-    Raises
-    ------
-    ValueError
-        if U has fewer rows than columns, is not finite, or UᵀU is not the identity.
 
     Examples
     --------

@@ -30,11 +30,6 @@ def digits(n: int = DIGITS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     torch.Tensor, torch.Tensor
         pixels (n, 64), float64 in [0, 1], and labels (n,), long.
 
-    Raises
-    ------
-    ValueError
-        if there are not so many images.
-
     Examples
     --------
     >>> x, labels = digits(5)

@@ -127,11 +127,6 @@ def import_pooch() -> ModuleType:
 def size(path: Path) -> int:
     """Bytes of a file, 0 where there is none.
 
-    Raises
-    ------
-    ValueError
-        if the path is none.
-
     Examples
     --------
     >>> size(Path("no such file"))

@@ -85,11 +85,6 @@ class Archive:
         list of bytes
             one entry a member.
 
-        Raises
-        ------
-        ValueError
-            if the path is none, or the file is damaged, is no archive, or lacks a member.
-
         Examples
         --------
         >>> import tempfile
@@ -177,11 +172,6 @@ class Found:
         list of Content
             in the archive's order.
 
-        Raises
-        ------
-        ValueError
-            if a file is damaged or cannot be read.
-
         Examples
         --------
         >>> import tempfile
@@ -236,11 +226,6 @@ def flag(name: str) -> bool:
     bool
         False where it is not set, empty or 0.
 
-    Raises
-    ------
-    ValueError
-        if it is anything else.
-
     Examples
     --------
     >>> flag("LMC_NO_SUCH_VARIABLE")
@@ -288,11 +273,6 @@ def in_folder(archive: Archive, folder: Path) -> Found | None:
     -------
     Found or None
         nothing is read.
-
-    Raises
-    ------
-    ValueError
-        if the archive or the folder is none.
 
     Examples
     --------

@@ -63,11 +63,6 @@ class GaussianMixture:
         (torch.Tensor, torch.Tensor)
             x (n, d) and y (n,), int64.
 
-        Raises
-        ------
-        ValueError
-            if n is less than the number of classes, or n or the seed is not allowed.
-
         Examples
         --------
         >>> x, y = draw_mixture(k=2, d=6, classes=3, seed=1).sample(8, seed=2)
@@ -96,11 +91,6 @@ class GaussianMixture:
         -------
         torch.Tensor
             (n,), int64.
-
-        Raises
-        ------
-        ValueError
-            if a scale is 0, where the classes have no densities, or x is no finite float64 tensor (n, d).
 
         Examples
         --------
@@ -147,11 +137,6 @@ def draw_mixture(
     Returns
     -------
     GaussianMixture
-
-    Raises
-    ------
-    ValueError
-        if k > d, a number is below its least value, or the scales do not fit.
 
     Examples
     --------
@@ -210,11 +195,6 @@ def published_mixture(
     Returns
     -------
     GaussianMixture
-
-    Raises
-    ------
-    ValueError
-        if k > d, or a number is not allowed.
 
     Examples
     --------

@@ -32,11 +32,6 @@ def read_idx(raw: bytes, name: str) -> np.ndarray:
     numpy.ndarray
         of the shape that the header says, uint8, read-only.
 
-    Raises
-    ------
-    ValueError
-        if the file does not begin as an IDX file of bytes does, or is not as long as its header says.
-
     Examples
     --------
     >>> read_idx(bytes([0, 0, 8, 2, 0, 0, 0, 1, 0, 0, 0, 3, 7, 8, 9]), "an example")

@@ -127,11 +127,6 @@ class Images:
         torch.Tensor
             (n, C, H, W), or (n, C H W) if ``flat``; new at every call.
 
-        Raises
-        ------
-        ValueError
-            if the type is no floating one of torch, or ``flat`` is no bool.
-
         Examples
         --------
         >>> x = load("digits").inputs(torch.float64, flat=True)
@@ -224,12 +219,6 @@ def load(name: str, split: str = "train", n: int | None = None, seed: int = 0) -
     Images
         n images.
 
-    Raises
-    ------
-    ValueError
-        if there is no such data set or split, or not so many images; ``DataError``, if the files cannot be had, are
-        damaged, or are not the published ones while LMC_DATA_UNVERIFIED is not 1.
-
     Examples
     --------
     >>> some = load("digits", n=5)
@@ -268,11 +257,6 @@ def available(name: str) -> str | None:
     str or None
         names of files and no folders, so that it can stand on a page.
 
-    Raises
-    ------
-    ValueError
-        if there is no such data set.
-
     Examples
     --------
     >>> available("digits") is None
@@ -299,11 +283,6 @@ def choose(names: Sequence[str]) -> tuple[str, str]:
     (str, str)
         a name, and what the page should say: which data set it is, why no earlier one, and whether its files differ
         from the published ones.
-
-    Raises
-    ------
-    ValueError
-        if none can be had, with every reason, or the names are no sequence.
 
     Examples
     --------
@@ -338,11 +317,6 @@ def main(names: Sequence[str]) -> int:
     -------
     int
         0 if all can be had, else 1.
-
-    Raises
-    ------
-    ValueError
-        if the names are no sequence.
 
     Examples
     --------

@@ -55,12 +55,6 @@ def parse(contents: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.nda
     dict
         ``"train"`` and ``"test"`` -> (pixels (n, 1, 28, 28), labels (n,)), uint8.
 
-    Raises
-    ------
-    ValueError
-        with the file's name, if a file is no IDX file, its entries have another shape, images and labels are not
-        equally many, or a label is above 9.
-
     Examples
     --------
     >>> images = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28]) + bytes(784)

@@ -14,11 +14,6 @@ from lmc_helpers.expect.refusal import refuse, short
 def text(value: object, name: str) -> None:
     """A string that is not empty.
 
-    Raises
-    ------
-    ValueError
-        if it is no string, or it is empty.
-
     Examples
     --------
     >>> text("", "purpose")
@@ -35,11 +30,6 @@ def text(value: object, name: str) -> None:
 def one_of(value: object, name: str, allowed: Iterable) -> None:
     """One of some values.
 
-    Raises
-    ------
-    ValueError
-        if it is none of them.
-
     Examples
     --------
     >>> one_of("sideways", "leftovers", ("order", "sorted"))
@@ -53,11 +43,6 @@ def one_of(value: object, name: str, allowed: Iterable) -> None:
 
 def law(value: object, name: str) -> None:
     """A law on the simplex: ``"exponential"``, ``"equal"`` or ``("dirichlet", a)``.
-
-    Raises
-    ------
-    ValueError
-        if it is none of them.
 
     Examples
     --------
@@ -77,11 +62,6 @@ def law(value: object, name: str) -> None:
 def function(value: object, name: str) -> None:
     """Something that can be called.
 
-    Raises
-    ------
-    ValueError
-        if it cannot.
-
     Examples
     --------
     >>> function(3, "loss")
@@ -96,11 +76,6 @@ def function(value: object, name: str) -> None:
 def floating(value: object, name: str) -> None:
     """A dtype of floating-point numbers.
 
-    Raises
-    ------
-    ValueError
-        if it is none.
-
     Examples
     --------
     >>> floating(torch.long, "dtype")
@@ -114,11 +89,6 @@ def floating(value: object, name: str) -> None:
 
 def generator(value: object, name: str) -> None:
     """A generator of torch.
-
-    Raises
-    ------
-    ValueError
-        if it is none.
 
     Examples
     --------

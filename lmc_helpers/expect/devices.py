@@ -12,11 +12,6 @@ DEVICES = ("cpu", "cuda", "mps", "xpu")  # what holds numbers
 def device(value: object, name: str) -> None:
     """None, or a device that holds numbers, by torch's name or as a torch.device.
 
-    Raises
-    ------
-    ValueError
-        if torch knows none of that name, or it holds no numbers.
-
     Examples
     --------
     >>> device("abacus", "device")
@@ -32,11 +27,6 @@ def device(value: object, name: str) -> None:
 
 def place(value: object, name: str) -> None:
     """Where tensors of floating point may go: a type, a device by torch's name or as a torch.device, or a tensor.
-
-    Raises
-    ------
-    ValueError
-        if it is something else, a type or a tensor not of floating point, or a device that holds no numbers.
 
     Examples
     --------

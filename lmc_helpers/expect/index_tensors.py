@@ -16,11 +16,6 @@ from lmc_helpers.expect.torch_tensors import permutation
 def indices(values: object, name: str, count: int) -> None:
     """One or more indices from 0 to count − 1, in a sequence of integers or a tensor (P,) of them; some may repeat.
 
-    Raises
-    ------
-    ValueError
-        if they are something else, or there is none, or one is out of range; negative ones do not count from the end.
-
     Examples
     --------
     >>> indices([0, 1, 1], "which", 2)
@@ -55,11 +50,6 @@ def permutations(
 
     Without ``entries`` the numbers are not looked at, as in inner loops.
 
-    Raises
-    ------
-    ValueError
-        if they are no tensors by their groups, a group is unknown or missing, or a row is no permutation.
-
     Examples
     --------
     >>> permutations({"a": torch.tensor([[0, 0]])}, "permutations", {"a": torch.tensor([[0, 1]])})
@@ -72,11 +62,6 @@ def permutations(
 
 def listed_permutations(values: object, name: str, groups: Sequence[str], P: int, count: int) -> None:
     """Group → permutations (P, m) for all of some groups, where m! is known.
-
-    Raises
-    ------
-    ValueError
-        as :func:`permutations`.
 
     Examples
     --------
@@ -108,11 +93,6 @@ def _permutations(values: object, name: str, shapes: dict[str, tuple[int, ...]],
 
 def some_of(values: object, name: str, allowed: Collection) -> None:
     """A sequence of one or more values, each one of those allowed.
-
-    Raises
-    ------
-    ValueError
-        if it is no sequence, or none stands in it, or another.
 
     Examples
     --------

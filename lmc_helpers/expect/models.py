@@ -22,11 +22,6 @@ class Shaped(Protocol):
 def parameter(value: object, name: str, model: Shaped) -> None:
     """The name of a parameter of an architecture.
 
-    Raises
-    ------
-    ValueError
-        if there is none of that name.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -42,11 +37,6 @@ def parameters(values: object, name: str, model: Shaped, x: object) -> None:
     """Name → (N, …), the parameters of N >= 1 networks of an architecture, and inputs x of their type, on their device.
 
     The numbers are not looked at: a forward pass calls this.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is missing, unknown, no tensor, or of another shape, type or device; or x is of another.
 
     Examples
     --------
@@ -85,11 +75,6 @@ def parameters(values: object, name: str, model: Shaped, x: object) -> None:
 def fixed_parts(values: object, name: str) -> None:
     """None, or a weight's name → (F, D), finite tensors of one type.
 
-    Raises
-    ------
-    ValueError
-        if they are no pairs by names, or a pair differs in type, or a number is not finite.
-
     Examples
     --------
     >>> fixed_parts({"0.weight": torch.ones(1)}, "fixed")
@@ -112,11 +97,6 @@ def fixed_parts(values: object, name: str) -> None:
 
 def schemes(values: object, name: str) -> None:
     """A weight's name → an object whose method ``draw`` gives F and D.
-
-    Raises
-    ------
-    ValueError
-        if they are no objects by names, or one has no such method.
 
     Examples
     --------

@@ -15,11 +15,6 @@ from lmc_helpers.expect.shapes import shape
 def reals(value: object, name: str) -> None:
     """Something that NumPy or torch turns into real numbers: a number, a list of lists, an array, a tensor.
 
-    Raises
-    ------
-    ValueError
-        if it is something else.
-
     Examples
     --------
     >>> reals([0, 0.5], "lambdas")
@@ -49,11 +44,6 @@ def array(value: object, name: str, axes: str = "...", empty: bool = False, fini
 
     ``empty`` axes and numbers that are not ``finite`` may be left to the caller.
 
-    Raises
-    ------
-    ValueError
-        if it does not, or its axes are others, one is empty, or a number is not finite.
-
     Examples
     --------
     >>> array([1.0, 2.0], "x", "n")
@@ -73,11 +63,6 @@ def arrays(values: object, name: str, axes: str = "...", empty: bool = False) ->
     """A sequence of what :func:`array` takes, each by itself; what can be gone through only once is not looked at.
 
     With ``empty`` there may be none, and each of them may be empty.
-
-    Raises
-    ------
-    ValueError
-        as :func:`array`, or if it is no sequence.
 
     Examples
     --------

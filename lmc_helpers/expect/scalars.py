@@ -13,11 +13,6 @@ from lmc_helpers.expect.refusal import refuse, short
 def integer(value: object, name: str, least: int | None = None, most: int | None = None) -> None:
     """An integer of Python or NumPy, no bool, in a range.
 
-    Raises
-    ------
-    ValueError
-        if it is no integer, or it lies outside.
-
     Examples
     --------
     >>> integer(3, "M", least=1)
@@ -35,11 +30,6 @@ def integer(value: object, name: str, least: int | None = None, most: int | None
 
 def number(value: object, name: str, least: float | None = None, most: float | None = None) -> None:
     """A finite real number of Python or NumPy, no bool, in a closed range.
-
-    Raises
-    ------
-    ValueError
-        if it is no number, or it is not finite, or lies outside.
 
     Examples
     --------
@@ -68,11 +58,6 @@ def _range(name: str, least: float | None, most: float | None) -> str:
 
 def sizes(value: object, name: str, least: int = 1) -> None:
     """A tuple, list or torch.Size of integers.
-
-    Raises
-    ------
-    ValueError
-        if it is none, or one of them is no integer or too small.
 
     Examples
     --------

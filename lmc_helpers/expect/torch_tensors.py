@@ -25,11 +25,6 @@ def tensor(
     ``finite`` the numbers are not looked at; without ``held`` there need be none, as on torch's meta, where operations
     are counted.
 
-    Raises
-    ------
-    ValueError
-        if it is no tensor, its dtype or axes are others, an axis is empty, or a number is not there or not finite.
-
     Examples
     --------
     >>> tensor(torch.ones(3, 2), "W", "... m d")
@@ -64,11 +59,6 @@ def _finite(value: torch.Tensor, name: str) -> None:
 def tensors(values: object, name: str = "") -> None:
     """Tensors that hold numbers, whatever they are: a dict of them by their names, or a list of them.
 
-    Raises
-    ------
-    ValueError
-        if it is neither, or one is no tensor or holds no numbers.
-
     Examples
     --------
     >>> tensors([torch.ones(1), "b"], "weights")
@@ -89,11 +79,6 @@ def tensors(values: object, name: str = "") -> None:
 
 def layers(values: object, name: str) -> None:
     """Weights (..., n, m) and biases (..., n) of layers in a list of pairs, with one batch, dtype and device.
-
-    Raises
-    ------
-    ValueError
-        if it is no list of pairs of tensors, a weight has no two axes or a bias none, or they differ.
 
     Examples
     --------
@@ -124,11 +109,6 @@ def layers(values: object, name: str) -> None:
 def cosines(value: object, name: str) -> None:
     """A number or a tensor in [−1, 1], but for rounding of 10⁻⁵.
 
-    Raises
-    ------
-    ValueError
-        if it is neither, or a number lies outside.
-
     Examples
     --------
     >>> cosines(1 + 1e-9, "t")
@@ -154,11 +134,6 @@ def cosines(value: object, name: str) -> None:
 def same(values: dict[str, torch.Tensor], *, shape: bool = True) -> None:
     """Tensors of one dtype on one device, and of one shape.
 
-    Raises
-    ------
-    ValueError
-        names the first two that differ, and how.
-
     Examples
     --------
     >>> same({"a": torch.ones(2), "b": torch.ones(2).double()})
@@ -179,11 +154,6 @@ def same(values: dict[str, torch.Tensor], *, shape: bool = True) -> None:
 
 def permutation(value: object, name: str) -> None:
     """A tensor of indices, torch.long, with an axis that is not empty.
-
-    Raises
-    ------
-    ValueError
-        if it is no tensor or has another dtype, or it has no axis, or one is empty.
 
     Examples
     --------

@@ -50,11 +50,6 @@ class Variant:
         σ_F of all layers; of no account for ``"mlp"`` and ``"sigma"``.
     share : float, optional
         fixed entries of each row of all maps, as a share; those of App. F.1 if not given.
-
-    Raises
-    ------
-    ValueError
-        if the kind is unknown.
     """
 
     kind: str
@@ -66,13 +61,7 @@ class Variant:
             raise ValueError(f"kind = {self.kind!r} is unknown; allowed: mlp, w, syre, sigma")
 
     def model(self, pixels: int, width: int) -> MLP:
-        """The architecture of one network.
-
-        Raises
-        ------
-        ValueError
-            if a number is no integer >= 1.
-        """
+        """The architecture of one network."""
         expect.integer(pixels, "pixels", least=1)
         expect.integer(width, "width", least=1)
         sizes = (pixels, *[width] * HIDDEN, 10)
@@ -81,11 +70,6 @@ class Variant:
 
     def schemes(self, pixels: int, width: int) -> dict[str, Scheme]:
         """Name of a map → what draws its F and D.
-
-        Raises
-        ------
-        ValueError
-            if a number is no integer >= 1.
 
         Examples
         --------
@@ -118,11 +102,6 @@ def fixed_entries(pixels: int, width: int, share: float | None = None) -> tuple[
     tuple of int
         four of them.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> fixed_entries(784, 512), fixed_entries(784, 64), fixed_entries(784, 64, 0.5)
@@ -152,11 +131,6 @@ def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Vari
     -------
     dict
         name → variant.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -266,11 +240,6 @@ def ends(result: Result, epoch: int | None = None) -> tuple[Stack, Stack]:
     -------
     (Stack, Stack)
         P each. A pair of which a network has diverged is left out.
-
-    Raises
-    ------
-    ValueError
-        if no pair is left.
     """
     if not isinstance(result, Result):
         raise ValueError(f"result is {type(result).__name__}; allowed: Result")
@@ -309,13 +278,7 @@ class Found:
         return self.identity - self.random, self.optimal - self.random
 
     def drop(self, matched: str = "none") -> torch.Tensor:
-        """Accuracy of the ends less that of the middle, (P,), in points.
-
-        Raises
-        ------
-        ValueError
-            if there is no such way of matching.
-        """
+        """Accuracy of the ends less that of the middle, (P,), in points."""
         expect.one_of(matched, "matched", self.accuracy)
         line = self.accuracy[matched]
         return 100 * ((line[:, 0] + line[:, -1]) / 2 - line[:, line.shape[1] // 2])
@@ -341,11 +304,6 @@ def measure(
     -------
     Found
         all of it.
-
-    Raises
-    ------
-    ValueError
-        if the networks are no pairs, the inputs do not fit, or the number of places is even.
 
     Examples
     --------
@@ -410,11 +368,6 @@ class Experiment:
     x, y : torch.Tensor
         the training images (n, pixels) and their labels (n,).
 
-    Raises
-    ------
-    ValueError
-        as :func:`runs`, or if ``places`` is not even.
-
     Examples
     --------
     >>> some = Experiment(2, dataset="digits", width=16, images=200, epochs=2, stages=[0], pairs=3, sweep_pairs=2,
@@ -436,26 +389,14 @@ class Experiment:
         self._found: dict[tuple[str, int | None], Found] = {}
 
     def result(self, name: str) -> Result:
-        """The trained networks of a variant.
-
-        Raises
-        ------
-        ValueError
-            if there is none of that name.
-        """
+        """The trained networks of a variant."""
         expect.one_of(name, "name", self.runs)
         if name not in self._results:
             self._results[name] = self.runs[name].result()
         return self._results[name]
 
     def found(self, name: str, epoch: int | None = None) -> Found:
-        """What :func:`measure` finds, at the end, or without lines after an epoch that was kept.
-
-        Raises
-        ------
-        ValueError
-            if there is no variant of that name, or the epoch was not kept.
-        """
+        """What :func:`measure` finds, at the end, or without lines after an epoch that was kept."""
         expect.one_of(name, "name", self.runs)
         expect.integer(0 if epoch is None else epoch, "epoch", least=0)
         if (name, epoch) not in self._found:
@@ -465,26 +406,14 @@ class Experiment:
         return self._found[name, epoch]
 
     def way(self, name: str, epoch: int | None = None, layer: int | None = None) -> tuple[float, float]:
-        """(L(I) − L_r)/(L(P*) − L_r), averaged over layers or of one, and its widened standard error over pairs.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`found`, or if there is no such hidden layer, from 0.
-        """
+        """(L(I) − L_r)/(L(P*) − L_r), averaged over layers or of one, and its widened standard error over pairs."""
         expect.integer(0 if layer is None else layer, "layer", least=0, most=HIDDEN - 1)
         layers = slice(None) if layer is None else slice(layer, layer + 1)
         ahead, whole = (part[:, layers] for part in self.found(name, epoch).way())
         return jackknife(lambda u, v: u / v, ahead, whole)
 
     def lead(self, name: str, other: str, epoch: int | None = None, layer: int | None = None) -> tuple[float, float]:
-        """:meth:`way` of one variant less that of another, on the pairs that both have.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`way`.
-        """
+        """:meth:`way` of one variant less that of another, on the pairs that both have."""
         expect.one_of(other, "other", self.runs)
         expect.integer(0 if layer is None else layer, "layer", least=0, most=HIDDEN - 1)
         layers = slice(None) if layer is None else slice(layer, layer + 1)

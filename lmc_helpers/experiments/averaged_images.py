@@ -27,11 +27,6 @@ class Averaged(Model):
     input_shape : tuple of int
         channels, height and width of a large image.
 
-    Raises
-    ------
-    ValueError
-        if the averaged images do not have the shape that the model takes.
-
     Examples
     --------
     >>> from lmc_helpers.networks.cnn import CNN
@@ -82,13 +77,7 @@ class Averaged(Model):
         return self.model.symmetry()
 
     def averaged(self, x: torch.Tensor) -> torch.Tensor:
-        """Images (…, C, H, W) as means over squares.
-
-        Raises
-        ------
-        ValueError
-            if they have no axis in front, another shape, or are no tensor of floating point.
-        """
+        """Images (…, C, H, W) as means over squares."""
         expect.tensor(x, "x", "... n C H W", finite=False, held=False)
         if x.shape[-3:] != (self.input_shape[0], self.input_shape[1], self.input_shape[2]):
             raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (…, n, C, H, W) with images {self.input_shape}")

@@ -36,13 +36,7 @@ class ChordPairs:
     checkpoints: list[Checkpoint]
 
     def outputs(self, W: torch.Tensor, A: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """z = A ReLU((F + D ⊙ W) x) for inputs x (N, d), (n, ends, N, classes).
-
-        Raises
-        ------
-        ValueError
-            if a shape does not fit, or the tensors are not of one floating-point type.
-        """
+        """z = A ReLU((F + D ⊙ W) x) for inputs x (N, d), (n, ends, N, classes)."""
         expect.tensor(W, "W", "n ends m d", finite=False)
         expect.tensor(A, "A", "n ends classes m", finite=False)
         expect.tensor(x, "x", "N d", finite=False)
@@ -115,11 +109,6 @@ def train_pairs(
     -------
     ChordPairs
         F, D and the checkpoints.
-
-    Raises
-    ------
-    ValueError
-        if there is no pair, no step, or no free weight in a neuron.
 
     Examples
     --------

@@ -59,11 +59,6 @@ def student_seeds(G: int, pairs: int, seed: int) -> list[list[int]]:
     list of list of int
         (G, 2 pairs); students 2i and 2i + 1 are a pair.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> [len(group) for group in student_seeds(3, 2, seed=1)]
@@ -104,12 +99,6 @@ def measure_points(
     -------
     list of Point
         one a cell.
-
-    Raises
-    ------
-    ValueError
-        if there is no cell, the cells differ in their number of masks, or as
-        :func:`~lmc_helpers.experiments.coherence_students.train_students`.
 
     Examples
     --------

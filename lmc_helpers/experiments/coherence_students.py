@@ -61,11 +61,6 @@ def raw_weights(seeds: Sequence[int], m: int, d: int) -> torch.Tensor:
     torch.Tensor
         (N, m, d), float64.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> raw_weights([1, 2], 3, 4).shape
@@ -113,11 +108,6 @@ def train_students(
     -------
     Students
         in float64.
-
-    Raises
-    ------
-    ValueError
-        if U is not orthonormal, shapes do not fit, or a network's weights are no longer finite (it is named).
 
     Examples
     --------
@@ -246,11 +236,6 @@ def line_losses(
     -------
     torch.Tensor
         (G, P, L), float64.
-
-    Raises
-    ------
-    ValueError
-        if a λ lies outside [0, 1] or a pair names no student.
 
     Examples
     --------

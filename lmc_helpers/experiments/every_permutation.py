@@ -43,13 +43,7 @@ class Every:
     loss: torch.Tensor
 
     def rank(self, permutations: Permutations) -> tuple[torch.Tensor, torch.Tensor]:
-        """The place of some permutations among all (m!)², 0 for the best: by objective and by loss, (P,) each.
-
-        Raises
-        ------
-        ValueError
-            if they are no permutations of both layers, one for each pair.
-        """
+        """The place of some permutations among all (m!)², 0 for the best: by objective and by loss, (P,) each."""
         expect.listed_permutations(permutations, "permutations", GROUPS, len(self.loss), self.loss.shape[1])
         index = torch.stack([_index(permutations[g]) for g in GROUPS])  # (2, P)
         pair = torch.arange(len(self.loss))
@@ -86,11 +80,6 @@ def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> E
     -------
     Every
         (m!)² values for each pair.
-
-    Raises
-    ------
-    ValueError
-        if the architecture is another one.
 
     Examples
     --------

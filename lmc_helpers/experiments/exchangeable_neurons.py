@@ -35,11 +35,6 @@ def copies_seen(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., m, k), long; (n_a, n_b) for two latents.
 
-    Raises
-    ------
-    ValueError
-        if a row of U holds more than one latent.
-
     Examples
     --------
     >>> from lmc_helpers.data.coherence_inputs import exact_copy
@@ -72,11 +67,6 @@ def masks_with_counts(counts: Sequence[tuple[int, int]], G: int, k: int, d: int,
     -------
     torch.Tensor
         (G, m, d), float64.
-
-    Raises
-    ------
-    ValueError
-        if a count lies outside 0 ... k or 2k > d.
 
     Examples
     --------
@@ -118,11 +108,6 @@ def align_in_classes(students: Students, copies: torch.Tensor) -> Students:
     -------
     Students
         the same functions; W is left as it was, since masks within a class may differ.
-
-    Raises
-    ------
-    ValueError
-        if a group has an odd number of students or shapes do not fit.
 
     Examples
     --------

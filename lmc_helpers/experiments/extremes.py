@@ -30,11 +30,6 @@ def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, fl
     (float, float, float)
         value, and the same extreme of the low and of the high ends of the intervals, each at two-sided 10⁻³.
 
-    Raises
-    ------
-    ValueError
-        if ``pick`` is another, there is nothing to pick from, or a value or an error is no number.
-
     Examples
     --------
     >>> value, low, high = extreme(max, [(1.0, 0.01), (0.9, 0.1)])

@@ -57,11 +57,6 @@ class Pairs:
 def with_bias(x: torch.Tensor) -> torch.Tensor:
     """Inputs (n, d) with a 1 appended, (n, d + 1).
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> with_bias(torch.tensor([[5.0]])).tolist()
@@ -85,11 +80,6 @@ def classifier_loss(x: torch.Tensor, labels: torch.Tensor) -> Loss:
     -------
     callable
         takes θ (..., m, d + classes) to (...).
-
-    Raises
-    ------
-    ValueError
-        if there is not one label an input.
 
     Examples
     --------
@@ -134,11 +124,6 @@ def draw_pairs(pairs: int, neurons: int, inputs: int, seed: int, sigma: float | 
     -------
     Pairs
         float32.
-
-    Raises
-    ------
-    ValueError
-        if a size is below 1.
 
     Examples
     --------
@@ -195,11 +180,6 @@ def descend(
     -------
     Pairs
         at the end.
-
-    Raises
-    ------
-    ValueError
-        if the numbers are out of range or a loss is not finite.
 
     Examples
     --------

@@ -76,11 +76,6 @@ def runs(
     list of Run
         eight.
 
-    Raises
-    ------
-    ValueError
-        if the width is less than 16, or there are more networks with batch norm than pairs.
-
     Examples
     --------
     >>> some = runs(dataset="digits", width=16, images=200, epochs=2, stages=[0], pairs=3, ridge_networks=2, seed=1)
@@ -164,11 +159,6 @@ def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None 
     list of Moments
         of the inputs of each map, and of the outputs.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -190,11 +180,6 @@ def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None 
 
 def principal_basis(moments: Moments) -> torch.Tensor:
     """Basis U (d, k) of the least principal subspace with 90 % of the variance.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -256,11 +241,6 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
     Coherences
         of N.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -318,13 +298,7 @@ class Experiment:
         self._coherences: dict[tuple[str, int | None], Coherences] = {}
 
     def result(self, name: str) -> Result:
-        """The trained networks of a run.
-
-        Raises
-        ------
-        ValueError
-            if there is none of that name, or a network has diverged.
-        """
+        """The trained networks of a run."""
         expect.one_of(name, "name", self.runs)
         if name not in self._results:
             found = self.runs[name].result()
@@ -334,13 +308,7 @@ class Experiment:
         return self._results[name]
 
     def coherences(self, name: str, epoch: int | None = None) -> Coherences:
-        """Those of all networks of a run, at the end or after an epoch that was kept.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`result`, or if the epoch was not kept.
-        """
+        """Those of all networks of a run, at the end or after an epoch that was kept."""
         expect.one_of(name, "name", self.runs)
         expect.integer(0 if epoch is None else epoch, "epoch", least=0)
         if (name, epoch) not in self._coherences:
@@ -351,13 +319,7 @@ class Experiment:
         return self._coherences[name, epoch]
 
     def by_pair(self, name: str, epoch: int | None = None, quantity: str = "nu") -> torch.Tensor:
-        """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, places).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`coherences`, or if the quantity is another.
-        """
+        """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, places)."""
         expect.one_of(quantity, "quantity", ("nu", "k", "excess", "relative"))
         values = getattr(self.coherences(name, epoch), quantity)
         return values.unflatten(0, (-1, 2)).mean(dim=1)

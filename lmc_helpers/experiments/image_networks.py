@@ -57,11 +57,6 @@ RESNET, VIT = ResNet20(width=8, init="torch"), ViT()
 def table_3(name: str) -> int:
     """Fixed entries of a map of :data:`RESNET`, Table 3.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> [table_3(name) for name in ("stem.weight", "2.0.inner.weight", "3.0.shortcut.weight", "head.weight")]
@@ -89,11 +84,6 @@ def entries(model: Model) -> dict[str, int]:
     -------
     dict of int
         name of a map → fixed entries of a row.
-
-    Raises
-    ------
-    ValueError
-        if the model is another one.
 
     Examples
     --------
@@ -127,11 +117,6 @@ def schemes(model: Model, kind: str, sigma: float) -> dict[str, Scheme]:
     -------
     dict
         of schemes.
-
-    Raises
-    ------
-    ValueError
-        if the kind is unknown.
 
     Examples
     --------
@@ -173,11 +158,6 @@ def networks(
     dict of Model
         by name.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> found = networks((3, 32, 32), 4, [8], (8, 16, 3), (384, 8, 6))
@@ -207,11 +187,6 @@ def networks(
 def choose_images(dataset: str) -> tuple[str, str]:
     """A data set, or what stands in for it, and a sentence for the page: CIFAR-10, then MNIST, then digits.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> choose_images("digits")[0]
@@ -236,11 +211,6 @@ def variants(widths: Sequence[int], sigmas: Sequence[float]) -> dict[str, tuple[
     -------
     dict
         name → (architecture, kind, σ_F).
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -379,11 +349,6 @@ class Experiment:
     verified : bool
         whether the images are the published ones.
 
-    Raises
-    ------
-    ValueError
-        as :func:`runs`, or if ``places`` is not even.
-
     Examples
     --------
     >>> some = Experiment(2, 50, dataset="digits", widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], images=100,
@@ -409,13 +374,7 @@ class Experiment:
         self._lines: dict[str, dict[str, torch.Tensor]] = {}
 
     def accuracy(self, name: str) -> float:
-        """Training accuracy in the last epoch, mean over networks.
-
-        Raises
-        ------
-        ValueError
-            if there are no pairs of that name.
-        """
+        """Training accuracy in the last epoch, mean over networks."""
         expect.one_of(name, "name", self.runs)
         return torch.cat([run.result().accuracies[-1] for run in self.runs[name]]).mean().item()
 
@@ -428,13 +387,7 @@ class Experiment:
         return Stack(small, a.params), Stack(small, b.params), run.model.averaged(self.x)
 
     def found(self, name: str) -> Found:
-        """Objectives of activation matching and accuracies on the lines, as they are and matched, of all pairs.
-
-        Raises
-        ------
-        ValueError
-            if there are no pairs of that name.
-        """
+        """Objectives of activation matching and accuracies on the lines, as they are and matched, of all pairs."""
         expect.one_of(name, "name", self.runs)
         if name not in self._found:
             pairs = (self._pairs(run) for run in self.runs[name])
@@ -446,11 +399,6 @@ class Experiment:
 
         ``"direct"``; ``"permuted"`` by weight matching; ``"repaired"`` (P, 1), half-way between the permuted networks
         with the statistics of their units set right on a quarter of the images.
-
-        Raises
-        ------
-        ValueError
-            if there are no pairs of that name.
         """
         expect.one_of(name, "name", self.runs)
         if name not in self._lines:
@@ -492,11 +440,6 @@ def seconds_per_image(model: Model, images: int = 1) -> float:
     -------
     float
         seconds.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------

@@ -38,11 +38,6 @@ LAYERS = range(3)
 def layer_parts(stack: Stack, n: int, layer: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """F, D and W of a layer of one network, (m, d), float64; F = 0 and D = 1 for an ordinary one.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -65,11 +60,6 @@ def layer_parts(stack: Stack, n: int, layer: int) -> tuple[torch.Tensor, torch.T
 
 def neighbours(m: int) -> torch.Tensor:
     """Disjoint consecutive pairs of neurons, (0, 1), (2, 3), …, as in Figs. 12 and 13.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -94,11 +84,6 @@ def one_metric_costs(F: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch
     -------
     torch.Tensor
         (m, m).
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, or a number is not finite.
 
     Examples
     --------
@@ -136,11 +121,6 @@ def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch
     -------
     (torch.Tensor, torch.Tensor)
         α and γ, (m,) each, float64.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -216,13 +196,7 @@ class Swaps:
         ]
 
     def costs(self, layer: int) -> torch.Tensor:
-        """Those of the disjoint :func:`neighbours`, (networks, pairs).
-
-        Raises
-        ------
-        ValueError
-            if there is no such layer, from 0.
-        """
+        """Those of the disjoint :func:`neighbours`, (networks, pairs)."""
         expect.integer(layer, "layer", least=0, most=len(LAYERS) - 1)
         every = self.matrices[layer]
         return every[:, *neighbours(every.shape[-1]).T]
@@ -245,11 +219,6 @@ class Swaps:
         -------
         (torch.Tensor, torch.Tensor)
             (networks, count) each: swap costs, and their parts ``‖w‖²`` alone.
-
-        Raises
-        ------
-        ValueError
-            if the networks have no batch norm in that layer, there are not so many pairs or inputs, or β is negative.
         """
         expect.integer(layer, "layer", least=0, most=len(LAYERS) - 1)
         expect.integer(count, "count", least=1, most=self.stack.params[f"{layer}.weight"].shape[1] // 2)

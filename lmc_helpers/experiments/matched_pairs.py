@@ -72,11 +72,6 @@ def runs(
     list of Run
         one for each of :data:`NAMES`.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> sizes = dict(width=8, pairs=2, images=100, epochs=1, wide=16, wide_pairs=1, small_pairs=3, small_epochs=1)

@@ -43,11 +43,6 @@ def activation_correlations(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         ρ (..., m, m).
 
-    Raises
-    ------
-    ValueError
-        if a row is 0: its activation is constant.
-
     Examples
     --------
     Neurons of one direction, of whatever size, are perfectly correlated:
@@ -88,11 +83,6 @@ def compare_students(
     -------
     (dict, dict)
         name → barriers (n,), on the paper's grid of λ; name → seconds for each pair. The last is ``"best of m!"``.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, or a number is not allowed.
 
     Examples
     --------

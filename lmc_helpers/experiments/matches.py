@@ -86,11 +86,6 @@ def match(
     Match
         float64, on the CPU.
 
-    Raises
-    ------
-    ValueError
-        if the networks are no pairs, or the examples do not fit.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -161,11 +156,6 @@ def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> De
     Descents
         the objective is ⟨a, π b⟩ / (‖a‖ ‖b‖).
 
-    Raises
-    ------
-    ValueError
-        if the networks are no pairs, ``number`` < 1, or the examples do not fit.
-
     Examples
     --------
     >>> x, y = torch.randn(20, 2), torch.arange(20) % 3
@@ -209,11 +199,6 @@ def cross_fitted_gain(values: Mapping[str, torch.Tensor], reference: str = "iden
     -------
     numpy.ndarray
         (P,): value of the reference less that of the chosen method.
-
-    Raises
-    ------
-    ValueError
-        if the reference is unknown, or there are fewer than two methods or pairs.
 
     Examples
     --------
@@ -278,45 +263,21 @@ class Pairs:
         return self._made[name]
 
     def moved(self, name: str) -> Stack:
-        """The networks b in the order that a matcher has found.
-
-        Raises
-        ------
-        ValueError
-            if there is no matcher of that name.
-        """
+        """The networks b in the order that a matcher has found."""
         return self.b.permuted(self[name].permutations)
 
     def ratio(self, above: str, below: str) -> tuple[float, float]:
-        """A matcher's mean barrier over another's, with its standard error over pairs.
-
-        Raises
-        ------
-        ValueError
-            if there is no matcher of a name, or the second mean is 0.
-        """
+        """A matcher's mean barrier over another's, with its standard error over pairs."""
         expect.one_of(above, "above", self.matchers)
         expect.one_of(below, "below", self.matchers)
         return ratio_of_means(self[above].barrier, self[below].barrier, paired=True)
 
     def repaired(self, name: str) -> tuple[float, float]:
-        """Mean barrier with REPAIR over that without, with its standard error over pairs.
-
-        Raises
-        ------
-        ValueError
-            if there is no matcher of that name, or the mean without is 0.
-        """
+        """Mean barrier with REPAIR over that without, with its standard error over pairs."""
         return ratio_of_means(self[name].repaired_barrier, self[name].barrier, paired=True)
 
     def wins(self, names: Iterable[str]) -> dict[str, int]:
-        """Matcher → number of pairs for which its barrier, without REPAIR, is the lowest; ties count for each.
-
-        Raises
-        ------
-        ValueError
-            if there is no matcher of a name, or no name.
-        """
+        """Matcher → number of pairs for which its barrier, without REPAIR, is the lowest; ties count for each."""
         if not isinstance(names, Iterable) or isinstance(names, str):
             raise ValueError(f"names = {names!r}; allowed: one or more of {', '.join(self.matchers)}")
         names = tuple(names)

@@ -93,11 +93,6 @@ class MeasuredPairs:
     looked : int
         training images on which units are matched and accuracies are taken, the first ones.
 
-    Raises
-    ------
-    ValueError
-        if a value is not allowed.
-
     Examples
     --------
     >>> some = measurements(dataset="digits", width=16, images=200, epochs=2, stages=[0], pairs=3, sweep_pairs=2,
@@ -190,12 +185,6 @@ class MeasuredPairs:
         -------
         Measured
             on the CPU.
-
-        Raises
-        ------
-        ValueError
-            if the file is damaged (it is named), the data cannot be had, no pair is left, or ``show_progress`` is no
-            bool.
         """
         expect.one_of(show_progress, "show_progress", (True, False))
         path = self.path()
@@ -265,11 +254,6 @@ def measurements(places: int, looked: int, only: Collection[str] | None = None, 
     -------
     dict of MeasuredPairs
         in the order of :func:`~lmc_helpers.experiments.asymmetric_mlps.variants`.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -383,26 +367,14 @@ class Experiment(asymmetric_mlps.Experiment):
         self._measured: dict[str, Measured] = {}
 
     def measured(self, name: str) -> Measured:
-        """The measurement of a variant.
-
-        Raises
-        ------
-        ValueError
-            if there is none of that name.
-        """
+        """The measurement of a variant."""
         expect.one_of(name, "name", self.measurements)
         if name not in self._measured:
             self._measured[name] = self.measurements[name].result()
         return self._measured[name]
 
     def found(self, name: str, epoch: int | None = None) -> Found:
-        """What was measured at the end, or without lines after an epoch that was kept.
-
-        Raises
-        ------
-        ValueError
-            if there is no variant of that name, or the epoch was not kept.
-        """
+        """What was measured at the end, or without lines after an epoch that was kept."""
         found = self.measured(name).found
         expect.integer(0 if epoch is None else epoch, "epoch", least=0)
         expect.one_of(epoch, "epoch", tuple(found))
@@ -420,11 +392,6 @@ class Experiment(asymmetric_mlps.Experiment):
         -------
         list of torch.Tensor
             the same, row by row of one pair.
-
-        Raises
-        ------
-        ValueError
-            if there is no such variant, no pair is common, or the rows are not the variant's pairs.
         """
         have = [self.measured(name).pairs for name, _ in parts]
         common = sorted(set.intersection(*map(set, have))) if have else []
@@ -436,13 +403,7 @@ class Experiment(asymmetric_mlps.Experiment):
         return [values[[mine.index(p) for p in common]] for (_, values), mine in zip(parts, have, strict=True)]
 
     def lead(self, name: str, other: str, epoch: int | None = None, layer: int | None = None) -> tuple[float, float]:
-        """``way`` of one variant less that of another, on the pairs that both have.
-
-        Raises
-        ------
-        ValueError
-            as ``way``.
-        """
+        """``way`` of one variant less that of another, on the pairs that both have."""
         expect.integer(0 if layer is None else layer, "layer", least=0, most=HIDDEN - 1)
         layers = slice(None) if layer is None else slice(layer, layer + 1)
         both = ((one, part[:, layers]) for one in (name, other) for part in self.found(one, epoch).way())

@@ -77,11 +77,6 @@ def teachers_of_widths(
     dict
         H → run.
 
-    Raises
-    ------
-    ValueError
-        if a value is none that a run may have.
-
     Examples
     --------
     >>> found = teachers_of_widths(dataset="digits", images=90, widths=[3, 4], teachers=2, epochs=1, seed=1)
@@ -143,11 +138,6 @@ class MergeRun:
         with Hessians, budget at every distance; the permutation point has four times as many.
     seed : int, optional
         draws a random other pair; without it the most similar pair is merged.
-
-    Raises
-    ------
-    ValueError
-        if a value is not allowed.
 
     Examples
     --------
@@ -239,12 +229,6 @@ class MergeRun:
         -------
         Merged
             the path and what is below its end.
-
-        Raises
-        ------
-        ValueError
-            if the file is damaged (it is named), the data cannot be had, the network has diverged, or
-            ``show_progress`` is no bool.
         """
         expect.one_of(show_progress, "show_progress", (True, False))
         path = self.path()
@@ -319,11 +303,6 @@ def merges(
     -------
     similar, random : dict
         H → merges.
-
-    Raises
-    ------
-    ValueError
-        if a value is not allowed.
 
     Examples
     --------

@@ -63,11 +63,6 @@ def principal(x: torch.Tensor, components: int = 0) -> tuple[torch.Tensor, torch
         coordinates (T, r), basis (n, r) with QᵀQ = 1, second moments (r,), falling. With all components x = z Qᵀ to
         rounding; with fewer z Qᵀ is the projection of x on the leading ones.
 
-    Raises
-    ------
-    ValueError
-        if x is no matrix, or 0.
-
     Examples
     --------
     >>> x = torch.tensor([[3.0, 4.0], [-6.0, -8.0]], dtype=torch.float64)
@@ -104,11 +99,6 @@ def flat(net: MLP, stack: Stack, Q: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (N, p), float64.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
     """
     if not isinstance(net, MLP):
         raise ValueError(f"net is {type(net).__name__}; allowed: MLP")
@@ -150,35 +140,17 @@ class Task:
         return self.y.square().mean().item()
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """L of one network θ (p,).
-
-        Raises
-        ------
-        ValueError
-            if θ has another shape or type.
-        """
+        """L of one network θ (p,)."""
         expect.tensor(theta, "theta", "p", finite=False)
         return (self.net.forward(theta, self.x) - self.y).square().sum() / (len(self.x) * self.scale)
 
     def local(self, theta: torch.Tensor) -> Local:
-        """L near θ (p,).
-
-        Raises
-        ------
-        ValueError
-            if θ has another shape or type.
-        """
+        """L near θ (p,)."""
         expect.tensor(theta, "theta", "p", dtype=self.x.dtype, finite=False)
         return local_squared_loss(self.net, theta, self.x, self.y, 1 / (len(self.x) * self.scale))
 
     def metric(self, phi: torch.Tensor, chart: PairChart | None = None) -> Metric:
-        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry.
-
-        Raises
-        ------
-        ValueError
-            if φ has another shape or type, or the chart is of another network.
-        """
+        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
         expect.tensor(phi, "phi", "p", dtype=self.x.dtype, finite=False)
         if chart is not None and (not isinstance(chart, PairChart) or chart.net != self.net):
             raise ValueError(f"chart is {type(chart).__name__}; allowed: None, or a PairChart of this network")
@@ -197,13 +169,7 @@ class Task:
     def minimise(
         self, phi: torch.Tensor, products: int, tol: float, chart: PairChart | None = None
     ) -> tuple[torch.Tensor, float, int]:
-        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used.
-
-        Raises
-        ------
-        ValueError
-            if φ is not finite or of another shape, the chart of another network, or a number is not allowed.
-        """
+        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used."""
         expect.tensor(phi, "phi", "p", dtype=self.x.dtype)
         expect.integer(products, "products", least=0)
         expect.number(tol, "tol", least=0)
@@ -259,11 +225,6 @@ def towards(distances: int) -> torch.Tensor:
     torch.Tensor
         (K,), falling; logarithmic within the first decade and beyond it.
 
-    Raises
-    ------
-    ValueError
-        if K < 4.
-
     Examples
     --------
     >>> [round(value, 4) for value in towards(6).tolist()]
@@ -313,11 +274,6 @@ def merge(
     -------
     Merge
         the path, whose gradients say where it has converged.
-
-    Raises
-    ------
-    ValueError
-        if a shape or a number is not allowed.
 
     Examples
     --------
@@ -387,11 +343,6 @@ def permutation_point(
     (float, float, float)
         its loss, the norm of its gradient and its accuracy.
 
-    Raises
-    ------
-    ValueError
-        if a shape or a number is not allowed.
-
     Examples
     --------
     One neuron of layer 2 is not needed, its columns are 0:
@@ -437,11 +388,6 @@ def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: s
     (int, int)
         in increasing order.
 
-    Raises
-    ------
-    ValueError
-        if there is no other pair.
-
     Examples
     --------
     >>> random_pair(3, (0, 1), 1, "example") in [(0, 2), (1, 2)]
@@ -473,11 +419,6 @@ def exponent(found: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
     (float, float, int)
         slope, its standard error widened to Student's quantile, and the number of values; (0, 1, 0) if there are two
         values at fewer than two widths.
-
-    Raises
-    ------
-    ValueError
-        if a width or a value is not a positive number.
 
     Examples
     --------
@@ -521,11 +462,6 @@ def core_hours(images: int, components: int, widths: Sequence[int], paths: int, 
     -------
     float
         hours; another machine may differ by a factor of 2 or 3.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------

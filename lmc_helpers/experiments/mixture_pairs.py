@@ -57,11 +57,6 @@ class Setting:
     mixture : str
         ``"drawn"`` for each cluster, or ``"published"``: one structure for all of them, that of the authors' code.
 
-    Raises
-    ------
-    ValueError
-        if a word is unknown or the number of maps is not four.
-
     Examples
     --------
     >>> Setting(k=2, sigma=0.0).fixed
@@ -116,14 +111,7 @@ class TrainedPairs:
         return len(self.x)
 
     def layer(self, g: int, k: int = 0, when: str | int = "after") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """F, D and W of linear map k of the first network of cluster g, (m, d) each, before or after training.
-
-        Raises
-        ------
-        ValueError
-            if ``when`` is neither ``"before"`` nor ``"after"`` nor an epoch that was kept, or there is no such
-            cluster or map.
-        """
+        """F, D and W of linear map k of the first network of cluster g, (m, d) each, before or after training."""
         expect.integer(g, "g", least=0, most=len(self) - 1)
         expect.integer(k, "k", least=0, most=len(self.setting.fixed) - 1)
         if isinstance(when, bool) or not isinstance(when, (str, int)):
@@ -153,13 +141,7 @@ class TrainedPairs:
         return a, b.permuted({k: match_activations(one, two) for k, (one, two) in enumerate(hidden)})
 
     def accuracies(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
-        """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones.
-
-        Raises
-        ------
-        ValueError
-            if other ends are no pair of G networks each.
-        """
+        """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones."""
         if ends is not None and not (isinstance(ends, (tuple, list)) and len(ends) == 2):
             raise ValueError("ends is no pair; allowed: None, or (Networks, Networks)")
         if ends is not None and not (isinstance(ends[0], Networks) and isinstance(ends[1], Networks)):
@@ -172,13 +154,7 @@ class TrainedPairs:
         return accuracy
 
     def drops(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
-        """Mean accuracy of the ends less that of the middle, in percentage points, (G,).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`accuracies`.
-        """
+        """Mean accuracy of the ends less that of the middle, in percentage points, (G,)."""
         accuracy = self.accuracies(ends)
         return 100 * (accuracy[:, [0, 2]].mean(dim=1) - accuracy[:, 1])
 
@@ -231,11 +207,6 @@ def train_pairs(
     -------
     list of TrainedPairs
         one for each setting; settings that differ in F and D only share their data.
-
-    Raises
-    ------
-    ValueError
-        if there is no setting or cluster, or what is said in the modules that draw and train.
 
     Examples
     --------

@@ -70,11 +70,6 @@ def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torc
     torch.Tensor
         U (d, k), float64.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -114,11 +109,6 @@ def first_layer_costs(pairs: TrainedPairs, when: str | int, centred: bool = True
     torch.Tensor
         (G, m(m − 1)/2), in the order of :func:`neuron_pairs`.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -152,11 +142,6 @@ def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, t
     -------
     (torch.Tensor, torch.Tensor)
         (G, m(m − 1)/2) each, in the order of :func:`neuron_pairs`; the theorem assumes ρ <= 1.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -198,11 +183,6 @@ def low_partners(costs: torch.Tensor, median: torch.Tensor | None = None, m: int
     torch.Tensor
         (G,), means over the neurons, from 0 to m − 1.
 
-    Raises
-    ------
-    ValueError
-        if the costs are not those of all pairs of m neurons, or not finite.
-
     Examples
     --------
     >>> low_partners(torch.tensor([[0.01, 1.0, 2.0]]), m=3)  # one pair of three neurons
@@ -234,11 +214,6 @@ def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]
         (G,) each: ``"centres"`` and ``"before"``, the rank correlations of the costs with ‖δ_(ij)‖² and with the costs
         before training; ``"ratio"``, the share of pairs with ρ <= 1; ``"dominated"``, the share of pairs whose centre
         term of eq. (16) exceeds the absolute value of the other two together.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -293,11 +268,6 @@ def ridge_matrix(
     torch.Tensor
         (neurons, neurons), symmetric, 0 on the diagonal.
 
-    Raises
-    ------
-    ValueError
-        if the networks have no batch norm.
-
     Examples
     --------
     >>> from lmc_helpers.experiments.mixture_pairs import Setting, train_pairs
@@ -347,11 +317,6 @@ def layer_estimates(
     dict of torch.Tensor
         (layer, estimate) → (G, P): eq. (16), relaxed costs without norms, with the norms fixed, and the part ``‖w‖²``
         of the latter.
-
-    Raises
-    ------
-    ValueError
-        if the networks have no batch norm.
 
     Examples
     --------

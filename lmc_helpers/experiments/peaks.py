@@ -37,11 +37,6 @@ def ratio_at_peaks(upper: Sequence[ArrayLike], lower: Sequence[ArrayLike]) -> tu
     (float, float)
         ratio and standard error, with the place of each peak as it was chosen.
 
-    Raises
-    ------
-    ValueError
-        if a curve has no place, or a place fewer than four samples.
-
     Examples
     --------
     >>> ratio_at_peaks([[1.0, 1.0, 3.0, 3.0]], [[4.0, 4.0, 4.0, 4.0], [1.0, 1.0, 1.0, 1.0]])[0]

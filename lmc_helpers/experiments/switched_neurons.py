@@ -44,11 +44,6 @@ def are_on(students: Students, z: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (G, r, m), bool.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> A = torch.tensor([[[[1.0, 1.0], [0.1, 0.1]]]], dtype=torch.float64)
@@ -80,11 +75,6 @@ def switch_off(students: Students, on: torch.Tensor) -> Students:
     Students
         the rest is 0.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> A = torch.ones(1, 1, 2, 2, dtype=torch.float64)
@@ -114,11 +104,6 @@ def middle_lacks(students: Students, z: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (G, pairs, m), none of them negative.
-
-    Raises
-    ------
-    ValueError
-        if a group has an odd number of students.
 
     Examples
     --------
@@ -158,11 +143,6 @@ def two_state_barrier(N: float, on: float, beta: float) -> float:
     -------
     float
         from 0 (τ = 0) to (1 − π)² (τ → ∞).
-
-    Raises
-    ------
-    ValueError
-        if an argument lies outside its range.
 
     Examples
     --------

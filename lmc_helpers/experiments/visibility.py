@@ -61,11 +61,6 @@ def bernoulli_masks(G: int, m: int, d: int, p: float, seed: int) -> torch.Tensor
     torch.Tensor
         (G, m, d), float64.
 
-    Raises
-    ------
-    ValueError
-        if p lies outside [0, 1].
-
     Examples
     --------
     >>> few, more = (bernoulli_masks(2, 5, 4, p, seed=1) for p in (0.2, 0.6))
@@ -95,11 +90,6 @@ def ranks(U: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (..., m), long; eigenvalues up to 10⁻¹² count as 0.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -136,11 +126,6 @@ def rank_law(k: int, p: float, family: str) -> tuple[float, float, float]:
     (float, float, float)
         they add up to 1.
 
-    Raises
-    ------
-    ValueError
-        if k, p or the family is not allowed.
-
     Examples
     --------
     >>> [round(value, 4) for value in rank_law(1, 0.15, "exact-copy")]
@@ -175,11 +160,6 @@ def mask_probability(k: int, v: float) -> float:
     float
         p with 1 − (1 − p)^k = v.
 
-    Raises
-    ------
-    ValueError
-        if k < 1 or v lies outside [0, 1].
-
     Examples
     --------
     >>> round(mask_probability(2, 0.75), 12)
@@ -206,11 +186,6 @@ def relative_anisotropy(k: int, p: float) -> float:
     -------
     float
         relative variance.
-
-    Raises
-    ------
-    ValueError
-        if k < 1 or p is not in (0, 1].
 
     Examples
     --------
@@ -245,11 +220,6 @@ def mean_cost(k: int, p: float) -> float:
     float
         E c_i², at least 2.
 
-    Raises
-    ------
-    ValueError
-        if k < 1 or p is not in (0, 1].
-
     Examples
     --------
     >>> mean_cost(1, 0.15), round(mean_cost(2, 0.5), 12)
@@ -279,11 +249,6 @@ def same_counts(k: int, p: float) -> float:
     -------
     float
         in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        if k < 1 or p is not in (0, 1].
 
     Examples
     --------

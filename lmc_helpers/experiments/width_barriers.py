@@ -119,11 +119,6 @@ def sweep(
     dict
         case → its run, whose networks are one group after another.
 
-    Raises
-    ------
-    ValueError
-        if there is no group, a group has no pair, or a value is none that a run may have.
-
     Examples
     --------
     >>> settings = {"widths": [4], "depths": [2], "depth_widths": [4], "epochs": 5, "budgets": [9], "seed": 1}
@@ -202,11 +197,6 @@ def elsewhere(
     -------
     dict
         width → its run, networks 2k and 2k + 1 of which are a pair.
-
-    Raises
-    ------
-    ValueError
-        if there is no pair, or a value is none that a run may have.
 
     Examples
     --------
@@ -335,11 +325,6 @@ def matched_pairs(
     Pairs
         in the orders that are asked for.
 
-    Raises
-    ------
-    ValueError
-        if an order is unknown, the epoch was not kept, or no group is left.
-
     Examples
     --------
     >>> model, images = MLP((64, 5, 10)), load("digits")
@@ -386,11 +371,6 @@ class Lines:
     """NLL and accuracy on the lines of P pairs: order → (P, 11), at :data:`PLACES`.
 
     ``each`` pairs, one after another, are a group, and G = P / ``each``.
-
-    Raises
-    ------
-    ValueError
-        if the pairs are no whole number of groups.
     """
 
     loss: dict[str, torch.Tensor]
@@ -415,11 +395,6 @@ class Lines:
     def of_pairs(self, order: str) -> np.ndarray:
         """Barriers (P,) of all pairs: the largest NLL above the chord. Those of a group are not independent.
 
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
-
         Examples
         --------
         >>> Lines({"direct": torch.tensor([[0.0] * 5 + [3.0] + [1.0] * 5])}, {}).of_pairs("direct").tolist()
@@ -430,11 +405,6 @@ class Lines:
 
     def barriers(self, order: str) -> np.ndarray:
         """Mean barrier of each group, (G,).
-
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
 
         Examples
         --------
@@ -447,11 +417,6 @@ class Lines:
     def drops(self, order: str) -> np.ndarray:
         """Mean over each group of the largest fall of the accuracy below the chord, (G,).
 
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
-
         Examples
         --------
         >>> Lines({}, {"direct": torch.tensor([[1.0] * 5 + [0.25] + [0.5] * 5])}).drops("direct").tolist()
@@ -461,13 +426,7 @@ class Lines:
         return self._of_groups(barriers(-self.accuracy[order].double(), PLACES).peak_chord)
 
     def largest(self, order: str) -> np.ndarray:
-        """Mean over each group of the largest NLL on a line, (G,).
-
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
-        """
+        """Mean over each group of the largest NLL on a line, (G,)."""
         expect.one_of(order, "order", self.loss)
         return self._of_groups(self.loss[order].amax(dim=1).double())
 
@@ -486,11 +445,6 @@ def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
     -------
     Lines
         in the orders of the pairs.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -528,11 +482,6 @@ class Middles:
 def rescaled(stack: Stack, c: float) -> Stack:
     """S_c: the weights of map k = 1 … d times c, its biases times c^k. ReLU networks then have c^d times their logits.
 
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
-
     Examples
     --------
     >>> nets, x = MLP((3, 2, 2)).initial([1], torch.float64), torch.ones(1, 3, dtype=torch.float64)
@@ -562,11 +511,6 @@ def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequen
     -------
     Middles
         of P lines.
-
-    Raises
-    ------
-    ValueError
-        if a scale is not positive.
 
     Examples
     --------

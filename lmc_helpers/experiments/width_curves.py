@@ -35,11 +35,6 @@ class Curves:
     ----------
     at : dict
         width → :class:`~lmc_helpers.experiments.width_barriers.Lines`, widths increasing.
-
-    Raises
-    ------
-    ValueError
-        if there is no width, or they do not increase.
     """
 
     at: Mapping[int, Lines]
@@ -62,11 +57,6 @@ class Curves:
     def only(self, widths: Sequence[int]) -> Curves:
         """The curves at some of the widths.
 
-        Raises
-        ------
-        ValueError
-            if there is no curve of a width, or they do not increase.
-
         Examples
         --------
         >>> Curves({3: Lines({}, {}), 4: Lines({}, {})}).only([4]).widths
@@ -76,13 +66,7 @@ class Curves:
         return Curves({m: self.at[m] for m in widths})
 
     def barriers(self, order: str) -> list[np.ndarray]:
-        """Mean barriers (G,) of the groups at each width, with the units in an order of ``ORDERS``.
-
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
-        """
+        """Mean barriers (G,) of the groups at each width, with the units in an order of ``ORDERS``."""
         return [line.barriers(order) for line in self.at.values()]
 
     def relative(self, order: str, m: int, over: Sequence[int]) -> tuple[float, float]:
@@ -101,43 +85,21 @@ class Curves:
         -------
         (float, float)
             below 1 if the curve rises from m to its peak, or falls from it to m.
-
-        Raises
-        ------
-        ValueError
-            if there are no lines of a width or with that order.
         """
         expect.one_of(m, "m", self.at)
         expect.some_of(over, "over", self.at)
         return ratio_at_peaks([self.at[m].barriers(order)], self.only(over).barriers(order))
 
     def place(self, order: str, seed: int) -> tuple[float, float]:
-        """Width of the largest mean barrier, and a standard error that knows the selection and the grid.
-
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order, or the seed is not allowed.
-        """
+        """Width of the largest mean barrier, and a standard error that knows the selection and the grid."""
         return place_of_peak(self.widths, self.barriers(order), seed)
 
     def peaks(self, order: str) -> bool:
-        """Whether the largest mean barrier stands between the ends of the widths.
-
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
-        """
+        """Whether the largest mean barrier stands between the ends of the widths."""
         return 0 < int(np.argmax([sample.mean() for sample in self.barriers(order)])) < len(self.at) - 1
 
     def left(self, m: int, order: str, base: str = "direct") -> tuple[float, float]:
         """Mean barrier with one order divided by that with another, of the same pairs, and its standard error.
-
-        Raises
-        ------
-        ValueError
-            if there are no lines of that width or with an order, or the second mean is 0.
 
         Examples
         --------
@@ -155,11 +117,6 @@ class Curves:
 
         The width is chosen on one half of the groups and the ratio taken on the other, and both halves change their
         roles, as in :func:`~lmc_helpers.experiments.peaks.ratio_at_peaks`.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`left`.
         """
 
         def left(m: int, half: int) -> tuple[float, float]:
@@ -173,26 +130,14 @@ class Curves:
         return (found[0][0] + found[1][0]) / 2, math.hypot(found[0][1], found[1][1]) / 2
 
     def contrast(self, order: str, m: int, other: int) -> tuple[float, float]:
-        """The share of the direct barrier that an order leaves at one width, divided by that at another.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`left`.
-        """
+        """The share of the direct barrier that an order leaves at one width, divided by that at another."""
         expect.one_of(m, "m", self.at)
         expect.one_of(other, "other", self.at)
         (a, da), (b, db) = (self.left(at, order) for at in (m, other))
         return a / b, a / b * math.hypot(da / a, db / b)
 
     def summits(self, order: str) -> np.ndarray:
-        """Means of the largest loss on each line and their standard errors, (2, widths).
-
-        Raises
-        ------
-        ValueError
-            if there are no lines with that order.
-        """
+        """Means of the largest loss on each line and their standard errors, (2, widths)."""
         return np.array(mean_and_error([line.largest(order) for line in self.at.values()]))
 
 
@@ -215,11 +160,6 @@ def bounds_of(n: int, *readings: tuple[float, float], of_all: Callable = max) ->
     (float, float, float)
         value, and ends that are the largest (least) of all readings' lower and of their upper ends at two-sided 10⁻³:
         below (above) a bound only if all readings are.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
 
     Examples
     --------
@@ -254,11 +194,6 @@ def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[fl
     (float, float) or None
         slope for each layer, 0 if the place does not depend on the depth, and its standard error; None if fewer than
         three depths show a peak.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
     """
     if not isinstance(curves, Mapping):
         raise ValueError(f"curves is {type(curves).__name__}; allowed: Mapping")
@@ -287,11 +222,6 @@ def place_ratio(upper: Curves, lower: Curves, order: str, seed: int) -> tuple[fl
     -------
     (float, float)
         above 1 if the place of the first is wider.
-
-    Raises
-    ------
-    ValueError
-        if an argument is not allowed.
     """
     for name, curves in (("upper", upper), ("lower", lower)):
         if not isinstance(curves, Curves):

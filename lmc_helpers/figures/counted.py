@@ -28,11 +28,6 @@ def left_out(results: Iterable[Trained]) -> str:
     str
         with the seeds of those that diverged.
 
-    Raises
-    ------
-    ValueError
-        if there are no networks.
-
     Examples
     --------
     >>> from types import SimpleNamespace

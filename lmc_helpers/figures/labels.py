@@ -38,11 +38,6 @@ def typeset(text: str) -> str:
     str
         HTML; what is no formula is escaped.
 
-    Raises
-    ------
-    ValueError
-        if a name is not known, or a dollar sign or a brace has no partner.
-
     Examples
     --------
     >>> typeset("loss & $W_1$, $\\sigma_{\\mathrm{min}}^2 < 1$")

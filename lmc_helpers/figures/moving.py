@@ -56,13 +56,7 @@ class Moving:
             raise ValueError(f"{sizes}; allowed: as many notes as values, and a start among them")
 
     def panel(self, **settings) -> Panel:
-        """Add a panel, the next on the right, with the fields of :class:`~lmc_helpers.figures.moving_panels.Panel`.
-
-        Raises
-        ------
-        ValueError
-            if there is no such field, or a scale is unknown.
-        """
+        """Add a panel, the next on the right, with the fields of :class:`~lmc_helpers.figures.moving_panels.Panel`."""
         for name in settings:
             expect.one_of(name, "a setting", [each.name for each in fields(Panel) if each.name != "frames"])
         for scale in ("xscale", "yscale"):
@@ -135,11 +129,6 @@ class Moving:
 
         The output is the picture of the frame at the start, which viewers of notebooks show. Its metadata hold the
         description, which the build writes into the page instead (``book/tools/pages/staging.py``).
-
-        Raises
-        ------
-        ValueError
-            if the name is no string, or empty.
         """
         expect.text(name, "name")
         from IPython.display import display

@@ -32,13 +32,7 @@ class Curve:
     width: float
 
     def at(self, frame: int) -> dict[str, np.ndarray]:
-        """The coordinates of one frame.
-
-        Raises
-        ------
-        ValueError
-            if there is no such frame.
-        """
+        """The coordinates of one frame."""
         expect.integer(frame, "frame", least=0)
         frames = [len(a) for a in (self.x, self.y) if a.ndim == 2]
         if frames and frame >= min(frames):
@@ -97,12 +91,6 @@ class Panel:
             in the legend.
         width : float
             of the line in points, or of the bars.
-
-        Raises
-        ------
-        ValueError
-            if they are no real numbers, the shapes do not fit the frames, or style, colour, label or width is not
-            allowed.
         """
         expect.text("none" if label is None else label, "label")
         expect.number(width, "width", least=0)
@@ -118,13 +106,7 @@ class Panel:
         self.curves.append(curve)
 
     def limits(self, name: str) -> tuple[float, float]:
-        """The range of an axis: what was asked for, or all frames with a margin.
-
-        Raises
-        ------
-        ValueError
-            if there is no such axis, or neither a range nor a number on it.
-        """
+        """The range of an axis: what was asked for, or all frames with a margin."""
         expect.one_of(name, "name", ("x", "y"))
         given, scale = getattr(self, f"{name}lim"), getattr(self, f"{name}scale")
         if given:

@@ -114,12 +114,6 @@ def turntable(
     str
         HTML that stands alone, some 10 bytes a coordinate.
 
-    Raises
-    ------
-    ValueError
-        if there is no picture, a patch is no array (rows >= 2, columns >= 2, 3), a point lies outside the cube, or a
-        colour is not written #rrggbb.
-
     Examples
     --------
     >>> x, y = np.meshgrid([-1.0, 0.0, 1.0], [-1.0, 1.0])

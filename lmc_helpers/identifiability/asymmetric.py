@@ -97,14 +97,7 @@ class WAsymmetric:
     dim: int = 0
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64.
-
-        Raises
-        ------
-        ValueError
-            if the shape is no (outputs, inputs, ...), the generator none of torch, or ``fixed``, ``sigma`` or ``dim``
-            is not allowed.
-        """
+        """F and D of that shape, float64."""
         expect.sizes(shape, "shape")
         if len(shape) < 2:
             raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
@@ -136,13 +129,7 @@ class WBernoulli:
     sigma: float
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64.
-
-        Raises
-        ------
-        ValueError
-            if the shape is no (outputs, inputs, ...), the generator none of torch, or p or ``sigma`` is not allowed.
-        """
+        """F and D of that shape, float64."""
         expect.sizes(shape, "shape")
         if len(shape) < 2:
             raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
@@ -177,14 +164,7 @@ class Syre:
     epsilon: float
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64.
-
-        Raises
-        ------
-        ValueError
-            if the shape is no (outputs, inputs, ...), the generator none of torch, or ``sigma`` or ``epsilon`` is not
-            allowed.
-        """
+        """F and D of that shape, float64."""
         expect.sizes(shape, "shape")
         if len(shape) < 2:
             raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
@@ -212,14 +192,7 @@ class LinearResidual:
     """
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64.
-
-        Raises
-        ------
-        ValueError
-            if the shape is no (outputs, inputs, ...), the generator none of torch, the outputs no multiple of the
-            inputs, or the size of a kernel even.
-        """
+        """F and D of that shape, float64."""
         expect.sizes(shape, "shape")
         if len(shape) < 2:
             raise ValueError(f"shape = {shape}; allowed: (outputs, inputs), then the kernel's axes")
@@ -252,13 +225,7 @@ class Sparse:
     dim: int = 0
 
     def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-        """F and D of that shape, float64.
-
-        Raises
-        ------
-        ValueError
-            if as :meth:`WAsymmetric.draw`.
-        """
+        """F and D of that shape, float64."""
         return WAsymmetric(self.fixed, 0.0, self.dim).draw(shape, generator)
 
 
@@ -281,11 +248,6 @@ class FiGLU(nn.Module):
     name : str
         name of the layer, so that the layers of one network have different F.
 
-    Raises
-    ------
-    ValueError
-        if m < 1, the seed or the name is not allowed, or an input has another number of neurons.
-
     Examples
     --------
     >>> activation = FiGLU(3, seed=1)
@@ -305,13 +267,7 @@ class FiGLU(nn.Module):
         self.register_buffer("F", F.to(torch.get_default_dtype()))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """FiGLU(x), (..., m).
-
-        Raises
-        ------
-        ValueError
-            if x is no floating-point tensor (..., m).
-        """
+        """FiGLU(x), (..., m)."""
         expect.tensor(x, "x", "... m", finite=False)
         if x.shape[-1] != len(self.F):
             raise ValueError(f"x has {x.shape[-1]} neurons; allowed: {len(self.F)}")
@@ -325,11 +281,6 @@ class Asymmetric(nn.Module):
     ----------
     F, D : torch.Tensor
         the fixed part and the multiplier, of the weight's shape.
-
-    Raises
-    ------
-    ValueError
-        if F and D are no floating-point tensors, differ in shape or type, or are not finite.
 
     Examples
     --------
@@ -356,13 +307,7 @@ class Asymmetric(nn.Module):
         self.register_buffer("D", D.detach().clone())
 
     def forward(self, W: torch.Tensor) -> torch.Tensor:
-        """W_eff.
-
-        Raises
-        ------
-        ValueError
-            if W is no floating-point tensor of F's shape.
-        """
+        """W_eff."""
         expect.tensor(W, "W", finite=False)
         if W.shape != self.F.shape:
             raise ValueError(f"W has shape {tuple(W.shape)}; allowed: {tuple(self.F.shape)}, as F and D")
@@ -420,11 +365,6 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     -------
     torch.nn.Module
         the module.
-
-    Raises
-    ------
-    ValueError
-        if a name is unknown, a weight is asymmetric already, or a scheme cannot be drawn in a weight's shape.
 
     Examples
     --------

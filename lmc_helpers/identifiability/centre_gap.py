@@ -98,11 +98,6 @@ def sample_fixed(
     torch.Tensor
         (n, m, d), float64.
 
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
-
     Examples
     --------
     >>> F = sample_fixed(3, 4, 5, 1.0, 2.0, seed=1)
@@ -130,11 +125,6 @@ def centre_gap(v: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...).
-
-    Raises
-    ------
-    ValueError
-        if there are fewer than two centres.
 
     Examples
     --------
@@ -187,11 +177,6 @@ def sample_gaps(m: int, k: int, n: int, seed: int) -> torch.Tensor:
     -------
     torch.Tensor
         (n,), float64.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
 
     Examples
     --------
@@ -260,11 +245,6 @@ def growth_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> t
     (float, float)
         exponent and standard error.
 
-    Raises
-    ------
-    ValueError
-        if the samples differ in size or the ratio is not above 1.
-
     Examples
     --------
     >>> one = torch.ones(3, dtype=torch.float64)
@@ -319,11 +299,6 @@ def separation_bound(
     float
         positive, in units of the entries of F.
 
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
-
     Examples
     --------
     >>> round(separation_bound(64, 2, 0.1), 6)
@@ -350,11 +325,6 @@ def largest_constant(m: int, k: int, delta: float, q: float, nu: float) -> float
     -------
     float
         positive.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
 
     Examples
     --------
@@ -438,11 +408,6 @@ def gap_quantile(probability: float, m: int, k: int, sigma: float = 1.0) -> floa
     -------
     float
         γ.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range, or the quantile would need more pairs than there are.
 
     Examples
     --------
@@ -543,11 +508,6 @@ def asymptotic_width(k: int, accuracy: float) -> float:
     float
         m.
 
-    Raises
-    ------
-    ValueError
-        if the accuracy is not in (0, 1), or the width is beyond 10⁶⁰.
-
     Examples
     --------
     >>> asymptotic_width(2, 0.05) < 64 < 10**6 < asymptotic_width(32, 0.05)
@@ -586,11 +546,6 @@ def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
     float
         non-negative; informative below 1.
 
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
-
     Examples
     --------
     >>> poisson_error(gap_quantile(0.5, 10**4, 2) / math.sqrt(2), 10**4, 2) < 1e-3
@@ -618,11 +573,6 @@ def star_probability(r: float, k: int, sigma: float = 1.0) -> float:
     -------
     float
         p₂ of the theorem on the law of the gap (chapter 43).
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
 
     Examples
     --------

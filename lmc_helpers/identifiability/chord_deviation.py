@@ -88,11 +88,6 @@ def in_standard_coordinates(weights: torch.Tensor, covariance: torch.Tensor) -> 
     torch.Tensor
         (..., m, d).
 
-    Raises
-    ------
-    ValueError
-        if Σ is not symmetric positive semi-definite of that size.
-
     Examples
     --------
     >>> in_standard_coordinates(torch.ones(1, 2), torch.diag(torch.tensor([4.0, 0.0])))
@@ -138,11 +133,6 @@ def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float)
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit or λ is out of range.
-
     Examples
     --------
     Opposite vectors: in the middle w = 0 and ``ξ = −|u·x|/2``, so E ξ² = 1/4.
@@ -180,11 +170,6 @@ def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> flo
     -------
     float
         to about 12 digits.
-
-    Raises
-    ------
-    ValueError
-        if a weight has not two entries, or λ is out of range.
 
     Examples
     --------
@@ -226,11 +211,6 @@ def worst_chord_deviation(beta: float) -> float:
     float
         between 0.97 and 1 times :func:`relu_bound` for β <= 1.
 
-    Raises
-    ------
-    ValueError
-        if β is negative or not finite.
-
     Examples
     --------
     >>> round(worst_chord_deviation(0.01) / relu_bound(0.01), 5), round(worst_chord_deviation(1.0) / relu_bound(1.0), 5)
@@ -271,11 +251,6 @@ def search_worst_pair(beta: float, seed: int, rounds: int = 120) -> float:
     -------
     float
         at most :func:`worst_chord_deviation`, and near it after 120 rounds.
-
-    Raises
-    ------
-    ValueError
-        if β is negative or not finite, or there is no round.
 
     Examples
     --------
@@ -377,11 +352,6 @@ def smooth_deviation(
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if the activation is unknown, the shapes do not fit or λ is out of range.
-
     Examples
     --------
     For small weights softplus is quadratic, ξ ≈ −λ(1−λ) ((u−v)·x)²/8, and E ξ² ≈ 3 ‖u−v‖⁴/1024 in the middle.
@@ -422,11 +392,6 @@ def smooth_bound(beta: float, sizes: torch.Tensor, activation: str) -> tuple[flo
     -------
     float, float
         (√3/2) L β² (Σ ‖f_i‖⁴)^(1/2) and (√3/2) L β² Σ ‖f_i‖², L = sup ``|η''|``; the second is larger.
-
-    Raises
-    ------
-    ValueError
-        if the activation is unknown or β is negative.
 
     Examples
     --------

@@ -117,11 +117,6 @@ def realization_cost(a: torch.Tensor, f: torch.Tensor, d: torch.Tensor, U: torch
     torch.Tensor
         (...), float64, in [0, ∞].
 
-    Raises
-    ------
-    ValueError
-        if k > d, U is not orthonormal, shapes do not fit, or an entry is not finite.
-
     Examples
     --------
     A neuron that sees only the first of two coordinates, at half strength. Its function reads that one, and then
@@ -154,11 +149,6 @@ def cost_table(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
     -------
     torch.Tensor
         (..., m, m), float64, infinite where neuron i cannot compute that function.
-
-    Raises
-    ------
-    ValueError
-        if k > d, U is not orthonormal, shapes differ, or an entry is not finite.
 
     Examples
     --------
@@ -198,11 +188,6 @@ def output_sensitivity(table: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...), infinite if a neuron would leave its class.
-
-    Raises
-    ------
-    ValueError
-        if p is not made of permutations of the m neurons.
 
     Examples
     --------
@@ -277,11 +262,6 @@ def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...), bool.
-
-    Raises
-    ------
-    ValueError
-        if shapes do not fit, an entry is not finite, or an input lies on a neuron's boundary.
 
     Examples
     --------

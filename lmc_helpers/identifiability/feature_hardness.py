@@ -116,11 +116,6 @@ def high_degree_part(degree: int) -> float:
     degree : int
         d, in 0, …, 10⁴.
 
-    Raises
-    ------
-    ValueError
-        if the degree is negative or above 10⁴.
-
     Examples
     --------
     >>> round(high_degree_part(0) ** 2, 12), round(high_degree_part(2) ** 2, 12) == round(1 / 4 - 1 / (2 * math.pi), 12)
@@ -159,11 +154,6 @@ def error_bound(d: int, length: float, mass: float, failure: float, stray: float
         probability of failure, in (0, 1).
     stray : float
         ‖α‖₂ ‖W‖_F.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
 
     Examples
     --------

@@ -38,11 +38,6 @@ def exponent_ceiling(m0: int, m1: int, k: int) -> float:
     float
         negative where m₁ is far above m₀.
 
-    Raises
-    ------
-    ValueError
-        if the widths are out of order, or m₁ is so small that the theorem says nothing about its median.
-
     Examples
     --------
     >>> exponent_ceiling(16, 1024, 8) < -2 / 8
@@ -86,11 +81,6 @@ def median_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> t
     -------
     (float, float)
         exponent and standard error.
-
-    Raises
-    ------
-    ValueError
-        if a sample is too small or the ratio is not above 1.
 
     Examples
     --------

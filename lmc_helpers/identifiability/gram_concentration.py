@@ -56,11 +56,6 @@ def mask_moments(p: float) -> Moments:
     p : float
         in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        if p is no probability.
-
     Examples
     --------
     >>> mask_moments(0.25)
@@ -79,11 +74,6 @@ def syre_moments(epsilon: float) -> Moments:
     ----------
     epsilon : float
         in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        if ε is out of range.
 
     Examples
     --------
@@ -104,11 +94,6 @@ def all_masks(d: int) -> torch.Tensor:
     ----------
     d : int
         entries of a mask, 1 <= d <= 20.
-
-    Raises
-    ------
-    ValueError
-        if d is out of range.
 
     Examples
     --------
@@ -135,11 +120,6 @@ def mask_probabilities(masks: torch.Tensor, p: float) -> torch.Tensor:
     torch.Tensor
         (...), float64.
 
-    Raises
-    ------
-    ValueError
-        if p is no probability.
-
     Examples
     --------
     >>> mask_probabilities(all_masks(2), 0.25).tolist()
@@ -162,11 +142,6 @@ def variance_parameter(U: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...), float64.
-
-    Raises
-    ------
-    ValueError
-        if U is not orthonormal.
 
     Examples
     --------
@@ -204,11 +179,6 @@ def bernstein_bound(U: torch.Tensor, moments: Moments, delta: float, refined: bo
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if U is not orthonormal, or δ is out of range.
-
     Examples
     --------
     >>> U = torch.full((4, 1), 0.5, dtype=torch.float64)
@@ -241,11 +211,6 @@ def exact_copies(d: int, k: int, copies: int) -> torch.Tensor:
     torch.Tensor
         (d, k), orthonormal, float64.
 
-    Raises
-    ------
-    ValueError
-        if the copies do not fit.
-
     Examples
     --------
     >>> (2 * exact_copies(5, 2, 2).square()).round().tolist()
@@ -274,11 +239,6 @@ def copies_law(copies: int, k: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     -------
     numpy.ndarray, numpy.ndarray
         the values that the norm takes, in increasing order, and its distribution function there.
-
-    Raises
-    ------
-    ValueError
-        if there is no copy, no latent number, or p is no probability.
 
     Examples
     --------

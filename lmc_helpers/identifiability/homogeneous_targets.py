@@ -44,11 +44,6 @@ def radial_variance(d: int) -> float:
     d : int
         dimension, at least 1.
 
-    Raises
-    ------
-    ValueError
-        if d < 1.
-
     Examples
     --------
     >>> abs(radial_variance(2) - (2 - math.pi / 2)) < 1e-14, round(radial_variance(1000), 3)
@@ -78,11 +73,6 @@ def homogeneous_distance(d: int, length: float, bias: float) -> float:
     float
         may be negative where the bias is small; then it says nothing.
 
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
-
     Examples
     --------
     A target without bias is positively homogeneous; one with the bias of Thm C.10 is far from all networks:
@@ -110,11 +100,6 @@ def biased_kernel(F: torch.Tensor, w: torch.Tensor, bias: float) -> torch.Tensor
     -------
     torch.Tensor
         (m,), float64.
-
-    Raises
-    ------
-    ValueError
-        if w is 0 or the bias is negative.
 
     Examples
     --------

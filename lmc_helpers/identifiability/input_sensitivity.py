@@ -62,11 +62,6 @@ def transposition(d: int, a: int, b: int) -> torch.Tensor:
     a, b : int
         two of 0, …, d − 1.
 
-    Raises
-    ------
-    ValueError
-        if a or b is no input.
-
     Examples
     --------
     >>> transposition(4, 1, 3).tolist()
@@ -96,11 +91,6 @@ def input_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tens
     torch.Tensor
         (m, k).
 
-    Raises
-    ------
-    ValueError
-        if a shape does not fit or p is no permutation.
-
     Examples
     --------
     >>> F, U = torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0], [0.0]])
@@ -126,11 +116,6 @@ def transposition_shifts(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (d, d), 0 on the diagonal.
-
-    Raises
-    ------
-    ValueError
-        if a shape does not fit.
 
     Examples
     --------
@@ -159,11 +144,6 @@ def input_gap(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         a number.
 
-    Raises
-    ------
-    ValueError
-        if there is only one input, or a shape does not fit.
-
     Examples
     --------
     >>> input_gap(torch.tensor([[1.0, 5.0]]), torch.tensor([[1.0], [0.0]])).item()
@@ -190,11 +170,6 @@ def least_shift(F: torch.Tensor, U: torch.Tensor) -> tuple[float, tuple[int, ...
     -------
     (float, tuple of int)
         size and permutation.
-
-    Raises
-    ------
-    ValueError
-        if d is 1 or above 8, or a shape does not fit.
 
     Examples
     --------
@@ -228,11 +203,6 @@ def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch
     torch.Tensor
         (m, k, k), float64.
 
-    Raises
-    ------
-    ValueError
-        if a shape does not fit or p is no permutation.
-
     Examples
     --------
     >>> reindexed_metric(torch.tensor([[2.0, 3.0]]), torch.tensor([[1.0], [0.0]]), torch.tensor([1, 0]))
@@ -259,11 +229,6 @@ def input_cost(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tenso
     -------
     torch.Tensor
         a number; it may be negative.
-
-    Raises
-    ------
-    ValueError
-        if a shape does not fit, p is no permutation, or some S_i or S_i^τ is singular.
 
     Examples
     --------
@@ -463,11 +428,6 @@ def relative_error_bound(rho: float, ratio: float) -> float:
     ratio : float
         ε/μ in [0, 1), where all S_i and S_i^τ are within ε of μI.
 
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
-
     Examples
     --------
     >>> relative_error_bound(0.1, 0.0)
@@ -487,11 +447,6 @@ def expected_column_distance(m: int, sigma: float = 1.0) -> float:
         number of neurons, at least 1.
     sigma : float
         σ_F > 0.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
 
     Examples
     --------

@@ -53,11 +53,6 @@ def check_basis(U: torch.Tensor, *rows: torch.Tensor) -> None:
     *rows : torch.Tensor
         (..., d), finite.
 
-    Raises
-    ------
-    ValueError
-        if k > d, the columns are not orthonormal, an entry is not finite, or a row has not d entries.
-
     Examples
     --------
     >>> check_basis(torch.ones(2, 1))
@@ -90,11 +85,6 @@ class AsymmetricLayer:
         fixed part, multiplier and raw weights, (..., m, d).
     U : torch.Tensor
         orthonormal basis of the inputs, (d, k).
-
-    Raises
-    ------
-    ValueError
-        if F, D and W differ in shape, and as :func:`check_basis`.
 
     Examples
     --------
@@ -173,11 +163,6 @@ def coherence(U: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...), float64.
 
-    Raises
-    ------
-    ValueError
-        if k > d, the columns are not orthonormal, or an entry is not finite.
-
     Examples
     --------
     The diagonal of the plane, and an axis:
@@ -208,11 +193,6 @@ def grams(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., m, k, k), float64.
 
-    Raises
-    ------
-    ValueError
-        as :func:`check_basis`.
-
     Examples
     --------
     >>> grams(torch.tensor([[2.0, 0.0]]), torch.eye(2)).tolist()
@@ -242,11 +222,6 @@ def class_dimension(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., m), integers from 0 to k.
 
-    Raises
-    ------
-    ValueError
-        as :func:`check_basis`.
-
     Examples
     --------
     >>> class_dimension(torch.tensor([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), torch.eye(2)).tolist()
@@ -274,11 +249,6 @@ def pca_basis(X: torch.Tensor, explained: float = 0.9, centred: bool = False) ->
     -------
     torch.Tensor
         (d, k), orthonormal, float64, principal directions in order.
-
-    Raises
-    ------
-    ValueError
-        if the share is outside (0, 1], X is not finite, or all inputs are 0 (equal, if centred).
 
     Examples
     --------

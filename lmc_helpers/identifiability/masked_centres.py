@@ -41,11 +41,6 @@ def coincidence_width(d: int, p: float, probability: float = 0.5) -> float:
     float
         m, to a relative accuracy of (1 − p)^d.
 
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
-
     Examples
     --------
     >>> f"{coincidence_width(128, 1 / 8):.1e}"
@@ -78,11 +73,6 @@ def line_failure(m: int, d: int, p: float, delta: float) -> float:
     -------
     float
         at most 1 where the bound of Thm 4.6, with the constant of its proof, holds.
-
-    Raises
-    ------
-    ValueError
-        if a parameter is out of range.
 
     Examples
     --------

@@ -86,11 +86,6 @@ def tail_energy(Sigma: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (d + 1,), from the trace to 0.
 
-    Raises
-    ------
-    ValueError
-        if Sigma is not a finite symmetric matrix without negative eigenvalues.
-
     Examples
     --------
     >>> tail_energy(torch.diag(torch.tensor([1.0, 4.0]))).tolist()
@@ -122,11 +117,6 @@ def quadratic_surrogate(
     -------
     Relaxed
         value (...) and minimiser (..., d).
-
-    Raises
-    ------
-    ValueError
-        if β or L is not positive, Sigma is no second moment, or an entry is not finite.
 
     Examples
     --------
@@ -195,11 +185,6 @@ def relu_function_cost(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, X: tor
     -------
     Relaxed
         the squared cost () and its weight (d,); ∞ and NaN where the neuron cannot have the function.
-
-    Raises
-    ------
-    ValueError
-        if shapes do not fit or an entry is not finite.
 
     Examples
     --------
@@ -293,11 +278,6 @@ def relaxed_cost(
     -------
     Relaxed
         the best value () and its weight (d,).
-
-    Raises
-    ------
-    ValueError
-        if β is not positive, shapes do not fit, or an entry is not finite.
 
     Examples
     --------

@@ -74,11 +74,6 @@ def ridge_costs(
     Ridge
         (B,) each, float64.
 
-    Raises
-    ------
-    ValueError
-        if β is not positive, or shapes do not fit.
-
     Examples
     --------
     One input of unit second moment and η = id: min_w (2 − w)²/β + w² = 4/(1 + β), of which the norm is 4/(1 + β)².

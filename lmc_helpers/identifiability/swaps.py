@@ -43,11 +43,6 @@ def swap_terms(
     tuple of torch.Tensor
         three (..., m, m) that add up to :func:`~lmc_helpers.identifiability.costs.swap_costs`.
 
-    Raises
-    ------
-    ValueError
-        as :func:`~lmc_helpers.identifiability.costs.cost_table`, and if some M_i has not full rank.
-
     Examples
     --------
     The example of :func:`~lmc_helpers.identifiability.costs.swap_costs`: equal metrics, centres that differ by
@@ -89,11 +84,6 @@ def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Ten
     -------
     torch.Tensor
         (..., m, k), float64.
-
-    Raises
-    ------
-    ValueError
-        as :func:`~lmc_helpers.identifiability.input_subspace.check_basis`.
 
     Examples
     --------
@@ -137,11 +127,6 @@ def cheapest(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     tuple
         permutation (m,) and its cost.
 
-    Raises
-    ------
-    ValueError
-        if the table is not square, holds NaN, or an infinite cost on its diagonal.
-
     Examples
     --------
     >>> p, cost = cheapest(torch.tensor([[9.0, 0.0], [4.0, 1.0]]))
@@ -163,11 +148,6 @@ def cheapest_other(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     -------
     tuple
         permutation (m,) and its cost; the identity and ∞ where every other permutation costs ∞.
-
-    Raises
-    ------
-    ValueError
-        as :func:`cheapest`, and if there are not two neurons.
 
     Examples
     --------

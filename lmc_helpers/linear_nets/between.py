@@ -52,11 +52,6 @@ def straight_line(a: Weights, b: Weights, lambdas: Sequence[float] | torch.Tenso
     list of torch.Tensor
         l tensors (..., L, h, h).
 
-    Raises
-    ------
-    ValueError
-        if a λ lies outside [0, 1] or the shapes differ.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -95,11 +90,6 @@ def highest_on_line(
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if a λ lies outside [0, 1], the shapes do not fit, or a weight of b is singular to rounding.
-
     Examples
     --------
     The weights of the line from −1 to 1 vanish together in its middle, between the places:
@@ -135,11 +125,6 @@ def obstruction(Y: torch.Tensor) -> float:
     -------
     float
         the loss.
-
-    Raises
-    ------
-    ValueError
-        if Y is not a square float64 matrix or singular to rounding.
 
     Examples
     --------
@@ -184,12 +169,6 @@ def path_over_obstruction(weights: Weights, X: torch.Tensor, Y: torch.Tensor, la
     list of torch.Tensor
         l tensors (..., steps, h, h), all but W_k and W_{k+1} constant. The last point is a minimum up to the rounding
         of the product, some 1e-16 ``‖W_l‖ … ‖W_1‖ ‖X‖`` for its own weights, which grow with the condition of C.
-
-    Raises
-    ------
-    ValueError
-        if steps < 3, there is no such layer, the shapes do not fit, X or Y is singular to rounding, or the weights have
-        a loss above 1e-16 ``‖Y‖²``.
 
     Examples
     --------
@@ -238,11 +217,6 @@ def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
     -------
     list of torch.Tensor
         l tensors (..., h, h).
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, their number is not l − 1, or one is no permutation.
 
     Examples
     --------

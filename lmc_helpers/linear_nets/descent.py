@@ -36,11 +36,6 @@ def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> t
     list of torch.Tensor, torch.Tensor
         the weights, and (B,), whether the loss is at most 1e-20 ``‖Y‖²``.
 
-    Raises
-    ------
-    ValueError
-        if ``steps`` < 1, or the weights are no batch of square matrices.
-
     Examples
     --------
     >>> start = list(torch.randn(3, 5, 2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1)))

@@ -32,11 +32,6 @@ def surface_cubes(values: np.ndarray) -> np.ndarray:
     numpy.ndarray
         bool, smaller than ``values`` by one along each axis.
 
-    Raises
-    ------
-    ValueError
-        if there are fewer than two vertices along an axis or a value is not finite.
-
     Examples
     --------
     >>> surface_cubes(np.array([-1.0, -0.5, 0.5, 1.0]))
@@ -61,11 +56,6 @@ def surface_classes(values: np.ndarray) -> tuple[int, np.ndarray]:
     -------
     (int, numpy.ndarray)
         the number of classes, and the class 0, 1, … of each cube; −1 for cubes that do not meet the surface.
-
-    Raises
-    ------
-    ValueError
-        as :func:`surface_cubes`.
 
     Examples
     --------

@@ -66,11 +66,6 @@ def loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...), differentiable.
 
-    Raises
-    ------
-    ValueError
-        if there are fewer than two weights, the shapes do not fit or a tensor is not float64.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -125,11 +120,6 @@ def numbered(matrices: Weights, letter: str = "W", least: int = 2) -> dict[str, 
     dict of torch.Tensor
         name → matrix, in order.
 
-    Raises
-    ------
-    ValueError
-        if there are fewer than ``least``.
-
     Examples
     --------
     >>> list(numbered([torch.ones(1, 1), torch.ones(1, 1)]))
@@ -151,11 +141,6 @@ def require_minimum(name: str, weights: Weights, X: torch.Tensor, Y: torch.Tenso
         W_1, …, W_l, each (..., h, h).
     X, Y : torch.Tensor
         inputs and targets (h, h).
-
-    Raises
-    ------
-    ValueError
-        says what does not fit, a shape, a singular matrix or the loss, and what is allowed.
 
     Examples
     --------
@@ -181,11 +166,6 @@ def require_same_shapes(a: Weights, b: Weights) -> None:
     ----------
     a, b : list of torch.Tensor
         W_1, …, W_l, each (..., h, h).
-
-    Raises
-    ------
-    ValueError
-        says both depths and shapes.
 
     Examples
     --------
@@ -214,11 +194,6 @@ def to_group(weights: Weights, X: torch.Tensor) -> Weights:
     list of torch.Tensor
         l − 1 matrices (..., h, h).
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, or X or one of W_1, …, W_{l−1} is singular to rounding.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -244,11 +219,6 @@ def from_group(g: Weights, X: torch.Tensor, Y: torch.Tensor) -> Weights:
     -------
     list of torch.Tensor
         W_1, …, W_l, each (..., h, h), with loss 0 up to rounding.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit or a matrix is singular to rounding.
 
     Examples
     --------
@@ -281,11 +251,6 @@ def components(weights: Weights, X: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., l − 1), int64, entries 1 and −1.
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, or X or a weight, W_l included, is singular to rounding: no minimum has such a factor.
-
     Examples
     --------
     >>> I = torch.eye(3, dtype=torch.float64)
@@ -314,11 +279,6 @@ def component(weights: Weights, X: torch.Tensor) -> tuple[int, ...]:
     tuple of int
         l − 1 signs, 1 or −1.
 
-    Raises
-    ------
-    ValueError
-        if the weights are a batch, the shapes do not fit, or X or a weight is singular to rounding.
-
     Examples
     --------
     >>> I = torch.eye(3, dtype=torch.float64)
@@ -344,11 +304,6 @@ def all_components(layers: int) -> torch.Tensor:
     -------
     torch.Tensor
         (2^{l−1}, l − 1), float64, entries 1 and −1; the last sign changes first, from 1 to −1.
-
-    Raises
-    ------
-    ValueError
-        if l < 2.
 
     Examples
     --------
@@ -379,12 +334,6 @@ def path_in_minimum(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, st
     -------
     list of torch.Tensor
         l tensors (..., steps, h, h); the ends are a and b up to rounding.
-
-    Raises
-    ------
-    ValueError
-        if steps < 2, the shapes do not fit, X or Y is singular to rounding, a or b has a loss above 1e-16 ``‖Y‖²``, or
-        the two lie in different components.
 
     Examples
     --------

@@ -30,11 +30,6 @@ def minimum_sheets(eps: float, reach: float) -> list[np.ndarray]:
         ε = 0 one over each quadrant of (W_1, W_2), signs ++, +−, −+, −−; else the one between the branches of the
         hyperbola and the two beyond them.
 
-    Raises
-    ------
-    ValueError
-        if the cube is too small for ε.
-
     Examples
     --------
     >>> [len(minimum_sheets(eps, 3.0)) for eps in (0.0, 1.0, -1.0)]

@@ -87,11 +87,6 @@ def residual_loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float
     torch.Tensor
         (...), differentiable.
 
-    Raises
-    ------
-    ValueError
-        if there are not three weights, the shapes do not fit, a tensor is not float64 or ε is not finite.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -122,11 +117,6 @@ def residual_minimum(W1: torch.Tensor, W2: torch.Tensor, X: torch.Tensor, Y: tor
     list of torch.Tensor
         W_1, W_2, W_3.
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, ε is not finite, or X, Y or W_2 W_1 + ε I is singular to rounding.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -156,12 +146,6 @@ def residual_components(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch
     torch.Tensor
         (..., 2), int64: the sign of det(W_2 W_1 + ε I), and the sign of det W_1 if ε = 0, or if n = 1 and the first
         sign is not that of ε; else 0, as W_1 passes a singular matrix inside the component.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, ε is not finite, W_2 W_1 + ε I is singular to rounding, or W_1 is where its sign
-        counts.
 
     Examples
     --------
@@ -197,11 +181,6 @@ def require_residual_minimum(name: str, weights: Weights, X: torch.Tensor, Y: to
         inputs and targets (n, n).
     eps : float
         ε.
-
-    Raises
-    ------
-    ValueError
-        says what does not fit, a shape, a singular matrix or the loss, and what is allowed.
 
     Examples
     --------
@@ -268,12 +247,6 @@ def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps:
     -------
     list of torch.Tensor
         W_1, W_2, W_3, each (..., 5 steps − 4, n, n); the ends are a and b up to the rounding of W_3.
-
-    Raises
-    ------
-    ValueError
-        if steps < 2, the shapes do not fit, X, Y or a W_2 W_1 + ε I is singular to rounding, a or b has a loss above
-        1e-16 ``‖Y‖²``, or the two lie in different components.
 
     Examples
     --------

@@ -53,11 +53,6 @@ class CNN(Model):
     classes : int
         outputs.
 
-    Raises
-    ------
-    ValueError
-        if a number, a word or the shape is not allowed.
-
     Examples
     --------
     >>> small = CNN(width=4, depth=4, pools=1, input_shape=(1, 8, 8))
@@ -108,13 +103,7 @@ class CNN(Model):
         return draw_by_law(self.shapes(), self.init, generator)
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, classes); recorded are the channels after each ReLU, before a pooling.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
-        """
+        """Outputs (N, B, classes); recorded are the channels after each ReLU, before a pooling."""
         expect.parameters(params, "params", self, x)
         if record is not None and not isinstance(record, dict):
             raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")

@@ -299,11 +299,6 @@ def initial(shape: tuple[int, ...], fan_in: int, law: str, generator: torch.Gene
     torch.Tensor
         float64.
 
-    Raises
-    ------
-    ValueError
-        if a size, the law or the generator is not allowed.
-
     Examples
     --------
     >>> W = initial((50, 40), 40, "he", torch.Generator().manual_seed(1))
@@ -339,11 +334,6 @@ def draw_by_law(shapes: dict[str, tuple[int, ...]], law: str, generator: torch.G
     -------
     dict of torch.Tensor
         float64, drawn in the order of ``shapes``.
-
-    Raises
-    ------
-    ValueError
-        if the law or the generator is not allowed.
 
     Examples
     --------

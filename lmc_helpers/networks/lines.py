@@ -44,11 +44,6 @@ def evaluate(networks: Networks, x: torch.Tensor, y: torch.Tensor) -> tuple[torc
     (torch.Tensor, torch.Tensor or None)
         (N,) and (N,); no accuracy for the mean square.
 
-    Raises
-    ------
-    ValueError
-        if shapes do not fit, or a loss is not finite.
-
     Examples
     --------
     >>> from lmc_helpers.networks.stacked_mlp import Architecture
@@ -99,11 +94,6 @@ def along_lines(a: Networks, b: Networks, x: torch.Tensor, y: torch.Tensor, lamb
     -------
     Line
         losses and accuracies (P, L).
-
-    Raises
-    ------
-    ValueError
-        if the ends differ in their architecture or number, a λ lies outside [0, 1], or the examples do not fit.
 
     Examples
     --------
@@ -175,12 +165,6 @@ def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
     -------
     Barriers
         (P,) each.
-
-    Raises
-    ------
-    ValueError
-        if 0, ½ or 1 is missing, a place lies outside [0, 1], the numbers of places differ, or a loss is not
-        finite.
 
     Examples
     --------

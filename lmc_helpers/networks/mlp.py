@@ -49,11 +49,6 @@ class MLP(Model):
         law of the initial weights, as in :func:`~lmc_helpers.networks.layers.initial`: ``"torch"``, ``"he"`` or
         ``"normal"``.
 
-    Raises
-    ------
-    ValueError
-        if a size or a word is not allowed.
-
     Examples
     --------
     >>> model = MLP((784, 512, 512, 512, 10), "gelu", "layer")
@@ -116,13 +111,7 @@ class MLP(Model):
         return drawn | gates
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, n_d); recorded are the hidden layers after their activations.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
-        """
+        """Outputs (N, B, n_d); recorded are the hidden layers after their activations."""
         if record is not None and not isinstance(record, dict):
             raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
         h, last = self.batched(params, x), len(self.sizes) - 2

@@ -118,11 +118,6 @@ class Model(ABC):
         Stack
             N of them, on the CPU.
 
-        Raises
-        ------
-        ValueError
-            if there are no seeds or one is not allowed, the type is no floating one, or F and D do not fit.
-
         Examples
         --------
         >>> from lmc_helpers.networks.mlp import MLP
@@ -143,11 +138,6 @@ class Model(ABC):
         """Shape (outputs, inputs, kernel …) in which a scheme sees a map, the same numbers in the same order.
 
         It is the weight's own shape where the outputs are its first axis and the inputs its second.
-
-        Raises
-        ------
-        ValueError
-            if no parameter has that name.
         """
         expect.parameter(name, "name", self)
         return self.shapes()[name]
@@ -169,11 +159,6 @@ class Model(ABC):
         -------
         dict
             name → (F, D), each (1, …), float64.
-
-        Raises
-        ------
-        ValueError
-            if a name is none of :meth:`maps`, a scheme is none, or the seed is not allowed.
 
         Examples
         --------
@@ -221,11 +206,6 @@ class Model(ABC):
         -------
         torch.Tensor
             (1, B, …) or (N, B, …).
-
-        Raises
-        ------
-        ValueError
-            if the shape is none of the two, the parameters are not those of the model, or x has another type or device.
         """
         expect.parameters(params, "params", self, x)
         N = len(next(iter(params.values())))
@@ -251,11 +231,6 @@ class Stack:
     fixed : dict
         name of a weight of :meth:`Model.maps` → (F, D), each (G, …) with G a divisor of N: networks 0 … N/G − 1 share
         the first one, and so on. Such a weight W acts as F + D ⊙ W.
-
-    Raises
-    ------
-    ValueError
-        if names or shapes do not fit.
 
     Examples
     --------
@@ -290,13 +265,7 @@ class Stack:
         return len(next(iter(self.params.values())))
 
     def to(self, where: torch.Tensor | torch.device | torch.dtype | str) -> Stack:
-        """The same networks with another type, on another device, or with both of a tensor.
-
-        Raises
-        ------
-        ValueError
-            if the type is no floating one, or torch knows no such device.
-        """
+        """The same networks with another type, on another device, or with both of a tensor."""
         expect.place(where, "where")
         params = {name: value.to(where) for name, value in self.params.items()}
         return Stack(self.model, params, {name: (F.to(where), D.to(where)) for name, (F, D) in self.fixed.items()})
@@ -321,11 +290,6 @@ class Stack:
         -------
         Stack
             P of them, without fixed parts.
-
-        Raises
-        ------
-        ValueError
-            if an index is none of a network; negative ones do not count from the end.
 
         Examples
         --------
@@ -353,11 +317,6 @@ class Stack:
         Stack
             N ordinary networks.
 
-        Raises
-        ------
-        ValueError
-            if the networks are not ordinary ones, a group is unknown, or a p is no permutation of its units.
-
         Examples
         --------
         >>> from lmc_helpers.networks.mlp import MLP
@@ -380,11 +339,6 @@ class Stack:
     @classmethod
     def from_state(cls, model: Model, state: Tensors) -> Stack:
         """The networks of :meth:`state`.
-
-        Raises
-        ------
-        ValueError
-            if the model is none, the state is no dict of tensors, or names or shapes do not fit the architecture.
 
         Examples
         --------

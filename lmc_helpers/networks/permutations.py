@@ -66,11 +66,6 @@ class Symmetry:
     sizes : dict
         group → number m of its units.
 
-    Raises
-    ------
-    ValueError
-        if groups and sizes do not have the same names, a group is empty, or an axis stands twice.
-
     Examples
     --------
     The two-layer network x ↦ V σ(W x + b) with five hidden neurons:
@@ -109,12 +104,6 @@ def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> 
     -------
     dict of torch.Tensor
         name → (N, …): unit i of a group is unit p_i of before, on each of its axes. Other tensors are the same objects.
-
-    Raises
-    ------
-    ValueError
-        if there are no parameters, one does not fit the symmetry, a group is unknown, or a p is no permutation
-        of its units for each network.
 
     Examples
     --------
@@ -178,11 +167,6 @@ def inverse(permutations: Permutations) -> dict[str, torch.Tensor]:
     dict of torch.Tensor
         group → q (N, m) with q_{p_i} = i.
 
-    Raises
-    ------
-    ValueError
-        if they are no tensors by their groups.
-
     Examples
     --------
     >>> inverse({"hidden": torch.tensor([[2, 0, 1]])})["hidden"].tolist()
@@ -205,11 +189,6 @@ def compose(first: Permutations, then: Permutations) -> dict[str, torch.Tensor]:
     -------
     dict of torch.Tensor
         group → (N, m): ``permute(permute(params, s, first), s, then)`` is ``permute(params, s, compose(first, then))``.
-
-    Raises
-    ------
-    ValueError
-        if they are no tensors by their groups.
 
     Examples
     --------
@@ -240,11 +219,6 @@ def identity(symmetry: Symmetry, N: int) -> dict[str, torch.Tensor]:
     dict of torch.Tensor
         group → (N, m), torch.long.
 
-    Raises
-    ------
-    ValueError
-        if N < 1.
-
     Examples
     --------
     >>> identity(Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": 3}), 2)["hidden"].tolist()
@@ -272,11 +246,6 @@ def random_permutations(symmetry: Symmetry, N: int, generator: torch.Generator) 
     -------
     dict of torch.Tensor
         group → (N, m), torch.long.
-
-    Raises
-    ------
-    ValueError
-        if N < 1, or the generator is none.
 
     Examples
     --------
@@ -342,11 +311,6 @@ class Check:
         -------
         bool
             as said.
-
-        Raises
-        ------
-        ValueError
-            if one of them is no finite number >= 0.
         """
         expect.number(rounding, "rounding", least=0)
         expect.number(effect, "effect", least=0)
@@ -372,11 +336,6 @@ def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
     -------
     Check
         relative changes of the outputs.
-
-    Raises
-    ------
-    ValueError
-        if ``inputs`` < 1.
 
     Examples
     --------

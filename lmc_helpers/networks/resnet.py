@@ -59,11 +59,6 @@ class ResNet20(Model):
     classes : int
         outputs.
 
-    Raises
-    ------
-    ValueError
-        if a number, a word or the shape is not allowed.
-
     Examples
     --------
     >>> model = ResNet20(width=8)
@@ -88,13 +83,7 @@ class ResNet20(Model):
             raise ValueError(f"norm_groups = {groups!r}; allowed: None, or a divisor of {self.channels(1)} channels")
 
     def channels(self, group: int) -> int:
-        """Channels of block group 1, 2 or 3.
-
-        Raises
-        ------
-        ValueError
-            if there is no such group.
-        """
+        """Channels of block group 1, 2 or 3."""
         expect.integer(group, "group", least=1, most=3)
         return self.base * self.width * 2 ** (group - 1)
 
@@ -134,11 +123,6 @@ class ResNet20(Model):
 
         Recorded are the inner channels of each block and, of a residual stream, all places where it is read: after the
         stem, and after every block of its group (4 places in group 1 and 3 in the others, with 3 blocks each).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
         """
         expect.parameters(params, "params", self, x)
         if record is not None and not isinstance(record, dict):
@@ -169,13 +153,7 @@ class ResNet20(Model):
         return pooled_head(params, h)
 
     def symmetry(self) -> Symmetry:
-        """A group ``"inner g.b"`` for each block and ``"stream g"`` for the residual stream of each block group.
-
-        Raises
-        ------
-        ValueError
-            if group norm has more than one group and fewer than channels.
-        """
+        """A group ``"inner g.b"`` for each block and ``"stream g"`` for the residual stream of each block group."""
         if self.norm_groups not in (None, 1):
             raise ValueError(f"norm_groups = {self.norm_groups} keeps no permutation of all channels; allowed: 1, None")
 

@@ -41,11 +41,6 @@ def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
     Line
         losses (N, 1) and accuracies (N, 1), float64.
 
-    Raises
-    ------
-    ValueError
-        if shapes or labels do not fit, or an input or a loss is not finite.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP
@@ -82,12 +77,6 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
     -------
     Line
         losses (P, L) and accuracies (P, L), float64.
-
-    Raises
-    ------
-    ValueError
-        if the ends differ in their architecture or number, a λ lies outside [0, 1], the examples do not fit, or
-        a loss is not finite.
 
     Examples
     --------

@@ -58,11 +58,6 @@ class Architecture:
     loss : str
         ``"cross-entropy"`` with labels, or ``"mse"``, the mean square over examples and outputs.
 
-    Raises
-    ------
-    ValueError
-        if a size or a word is not allowed.
-
     Examples
     --------
     >>> net = Architecture((2, 5, 3), norm="layer")
@@ -126,11 +121,6 @@ class Architecture:
         -------
         Networks
             N of them.
-
-        Raises
-        ------
-        ValueError
-            if there are no seeds or one is not allowed, the type is no floating one, or F and D do not fit.
         """
         expect.array(seeds, "seeds", "N", empty=True)
         expect.floating(dtype, "dtype")
@@ -153,13 +143,7 @@ class Architecture:
         return Networks(self, params, self.statistics(len(networks), dtype), fixed or {})
 
     def statistics(self, N: int, dtype: torch.dtype) -> Tensors:
-        """Running means 0 and variances 1 of batch norm, name → (N, n_k); empty for other norms.
-
-        Raises
-        ------
-        ValueError
-            if N < 1, or the type is no floating one.
-        """
+        """Running means 0 and variances 1 of batch norm, name → (N, n_k); empty for other norms."""
         expect.integer(N, "N", least=1)
         expect.floating(dtype, "dtype")
         if self.norm != "batch":
@@ -172,13 +156,7 @@ class Architecture:
         }
 
     def losses(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Mean loss of each network, (N,), from outputs (N, B, n_d) and labels (N, B) or values (N, B, n_d).
-
-        Raises
-        ------
-        ValueError
-            if a shape or type is another; that labels are classes is not looked at here.
-        """
+        """Mean loss of each network, (N,), from outputs (N, B, n_d) and labels (N, B) or values (N, B, n_d)."""
         expect.tensor(outputs, "outputs", "N B n", finite=False)
         expect.tensors({"y": y})
         if outputs.shape[-1] != self.sizes[-1]:
@@ -208,11 +186,6 @@ class Networks:
     fixed : dict
         layer → (F, D), each (G, n_{k+1}, n_k) with G a divisor of N: networks 0 … N/G − 1 share the first one, and so
         on. Such a layer applies F + D ⊙ W.
-
-    Raises
-    ------
-    ValueError
-        if names or shapes do not fit.
 
     Examples
     --------
@@ -247,13 +220,7 @@ class Networks:
         return len(self.params["0.weight"])
 
     def to(self, tensor: torch.Tensor) -> Networks:
-        """The same networks with the type and device of a tensor.
-
-        Raises
-        ------
-        ValueError
-            if it is no tensor of floating point.
-        """
+        """The same networks with the type and device of a tensor."""
         expect.tensor(tensor, "tensor", finite=False)
         params, statistics = ({k: v.to(tensor) for k, v in part.items()} for part in (self.params, self.statistics))
         fixed = {k: (F.to(tensor), D.to(tensor)) for k, (F, D) in self.fixed.items()}
@@ -273,11 +240,6 @@ class Networks:
         -------
         torch.Tensor
             (N, B, n_d).
-
-        Raises
-        ------
-        ValueError
-            if x has another shape, type or device, or is a single example where batch norm takes its statistics.
         """
         expect.one_of(training, "training", (True, False))
         *_, outputs = self._steps(x, training)
@@ -295,11 +257,6 @@ class Networks:
         -------
         list of torch.Tensor
             (N, n, n_k) for each linear map with weights, k = 0, 1, ….
-
-        Raises
-        ------
-        ValueError
-            if x is no tensor of floating point, or has another shape.
 
         Examples
         --------
@@ -370,11 +327,6 @@ class Networks:
         Networks
             P of them, without fixed parts.
 
-        Raises
-        ------
-        ValueError
-            if an index is none of a network; negative ones do not count from the end.
-
         Examples
         --------
         >>> Architecture((1, 2, 2)).initial([1, 2]).ordinary([1, 1, 0]).params["0.bias"].shape
@@ -404,11 +356,6 @@ class Networks:
         -------
         Networks
             N ordinary networks.
-
-        Raises
-        ------
-        ValueError
-            if the networks are not ordinary ones, a map has no next one, or a permutation does not fit.
 
         Examples
         --------
@@ -454,11 +401,6 @@ class Networks:
         -------
         (torch.Tensor, torch.Tensor)
             α and γ, (N, n_{k+1}) each, float64.
-
-        Raises
-        ------
-        ValueError
-            if k is no integer, or the map has no batch norm.
 
         Examples
         --------
@@ -520,11 +462,6 @@ def check_data(net: Architecture, x: torch.Tensor, y: torch.Tensor, N: int) -> t
     -------
     (torch.Tensor, torch.Tensor)
         (G, n, n_0), and (G', n) or (G', n, n_d).
-
-    Raises
-    ------
-    ValueError
-        if shapes or labels do not fit, or an input is not finite.
 
     Examples
     --------

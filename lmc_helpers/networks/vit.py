@@ -56,11 +56,6 @@ class ViT(Model):
     classes : int
         outputs.
 
-    Raises
-    ------
-    ValueError
-        if a number is not allowed, the heads do not divide the dimension or the patch does not divide the image.
-
     Examples
     --------
     >>> model = ViT()
@@ -125,13 +120,7 @@ class ViT(Model):
         return tuple(name for name in self.shapes() if name.endswith(".weight"))
 
     def map_shape(self, name: str) -> tuple[int, ...]:
-        """The maps of attention as d × d matrices, so that a row is an output and not a head.
-
-        Raises
-        ------
-        ValueError
-            if no parameter has that name.
-        """
+        """The maps of attention as d × d matrices, so that a row is an output and not a head."""
         expect.parameter(name, "name", self)
         shape = self.shapes()[name]
         return (self.dimension, self.dimension) if len(shape) == 3 else shape
@@ -142,13 +131,7 @@ class ViT(Model):
         return max(inside, math.prod(self.input_shape))
 
     def draw(self, generator: torch.Generator) -> Tensors:
-        """Weights, class token and embeddings N(0, std²), biases and shifts 0, gains 1.
-
-        Raises
-        ------
-        ValueError
-            if the generator is none of torch.
-        """
+        """Weights, class token and embeddings N(0, std²), biases and shifts 0, gains 1."""
         expect.generator(generator, "generator")
         drawn = {}
         for name, shape in self.shapes().items():
@@ -165,11 +148,6 @@ class ViT(Model):
         Recorded are, for the stream, h wherever a norm reads it (of the last norm the class token, which alone is
         read); for the hidden units of a block's MLP, their values after GELU; for the heads of a block, their patterns
         of attention, each pair of tokens a sample: the symmetry inside a head does not change them.
-
-        Raises
-        ------
-        ValueError
-            as :meth:`~lmc_helpers.networks.model.Model.batched`, or if ``record`` is no dict.
         """
         expect.parameters(params, "params", self, x)
         if record is not None and not isinstance(record, dict):

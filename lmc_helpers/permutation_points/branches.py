@@ -102,11 +102,6 @@ def follow_pairs(
     list of Branch
         one for each pair.
 
-    Raises
-    ------
-    ValueError
-        if a start is not critical or the shapes differ.
-
     Examples
     --------
     >>> from lmc_helpers.permutation_points.mlp import MLP

@@ -32,11 +32,6 @@ def accuracy(net: MLP, theta: torch.Tensor, x: torch.Tensor, labels: torch.Tenso
     torch.Tensor
         (...), float64 in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        if a shape is not allowed.
-
     Examples
     --------
     Outputs tanh(x) and 0, so that the class is 0 for positive inputs:
@@ -76,11 +71,6 @@ def train_classifiers(
     -------
     torch.Tensor
         (networks, p).
-
-    Raises
-    ------
-    ValueError
-        if a shape or a number is not allowed.
 
     Examples
     --------
@@ -123,11 +113,6 @@ def most_similar_neurons(net: MLP, theta: torch.Tensor, x: torch.Tensor, layer: 
     -------
     (int, int)
         different neurons, the first pair in lexicographic order.
-
-    Raises
-    ------
-    ValueError
-        if a shape or the layer is not allowed, or fewer than two neurons are active.
 
     Examples
     --------

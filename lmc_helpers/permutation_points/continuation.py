@@ -100,11 +100,6 @@ def follow(
     list of Curve
         one for each start.
 
-    Raises
-    ------
-    ValueError
-        if a start is no solution, to ``tol``.
-
     Examples
     --------
     The circle y_0² + y_1² = 1 from (0.6, 0.8) down, through its fold in y_1 at (0, −1), and up again:

@@ -46,13 +46,7 @@ class ConvergedPath:
     outgoing: torch.Tensor
 
     def only(self, chosen: torch.Tensor) -> ConvergedPath:
-        """The path at some of its distances, ``chosen`` (K,) bool.
-
-        Raises
-        ------
-        ValueError
-            if ``chosen`` is no tensor (K,) of bools.
-        """
+        """The path at some of its distances, ``chosen`` (K,) bool."""
         expect.tensors({"chosen": chosen})
         if chosen.dtype != torch.bool or chosen.shape != self.loss.shape:
             raise ValueError(
@@ -62,13 +56,7 @@ class ConvergedPath:
         return ConvergedPath(*(values[chosen] for values in vars(self).values()))
 
     def rises(self, tol: float = 1e-6) -> bool:
-        """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest.
-
-        Raises
-        ------
-        ValueError
-            if ``tol`` is no finite number >= 0.
-        """
+        """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest."""
         expect.number(tol, "tol", least=0)
         return bool((self.loss.diff() >= -tol * self.loss.max()).all())
 
@@ -99,11 +87,6 @@ def damped_newton(
     -------
     torch.Tensor, float
         parameters (p,) and the norm of the gradient there.
-
-    Raises
-    ------
-    ValueError
-        if a shape, the dtype or a number is not allowed, or the start's loss is not finite.
 
     Examples
     --------
@@ -187,11 +170,6 @@ def follow(
     -------
     ConvergedPath
         K distances; whether they converged says the norm of the gradient.
-
-    Raises
-    ------
-    ValueError
-        if a shape is not allowed or the distances do not decrease to a positive one.
 
     Examples
     --------

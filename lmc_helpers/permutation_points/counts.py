@@ -67,11 +67,6 @@ def count_ratio(K: int, n: int) -> Fraction:
     Fraction
         (n − K)! S(n, n − K)/n!.
 
-    Raises
-    ------
-    ValueError
-        if K or n is no integer, K < 0 or K >= n.
-
     Examples
     --------
     Three neurons, two of them equal, have as many arrangements as three different ones:
@@ -109,11 +104,6 @@ def count_ratio_bound(K: int, n: int) -> Fraction:
     Fraction
         exact.
 
-    Raises
-    ------
-    ValueError
-        as :func:`count_ratio`.
-
     Examples
     --------
     >>> count_ratio_bound(1, 8) == count_ratio(1, 8)
@@ -137,11 +127,6 @@ def growth_constant(K: int) -> Fraction:
     -------
     Fraction
         exact.
-
-    Raises
-    ------
-    ValueError
-        if K is no integer or K < 0.
 
     Examples
     --------
@@ -168,11 +153,6 @@ def arrangements(n: int, size: int) -> np.ndarray:
     -------
     numpy.ndarray
         (T(n − size, n) n!, n), the index of every neuron's vector; in lexicographic order.
-
-    Raises
-    ------
-    ValueError
-        if an argument is no integer, size > n, or there are more than ten million maps.
 
     Examples
     --------
@@ -201,11 +181,6 @@ def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
     -------
     list of tuple of int
         in reverse lexicographic order.
-
-    Raises
-    ------
-    ValueError
-        if n is no integer or negative.
 
     Examples
     --------
@@ -236,11 +211,6 @@ def permutation_points(incoming: np.ndarray, outgoing: np.ndarray, n: int) -> tu
     (numpy.ndarray, numpy.ndarray)
         incoming vectors (points, n, p) and outgoing weights (points, q, n); copies of one vector share its outgoing
         weights equally.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, two parameter vectors are equal, or as :func:`arrangements`.
 
     Examples
     --------

@@ -72,24 +72,12 @@ class PermutationPoint:
         return self.small.split(self.small_theta)[self.layer][0][:, self.neuron]
 
     def small_loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """The loss (...) of the smaller network with parameters (..., p').
-
-        Raises
-        ------
-        ValueError
-            if theta is no tensor (..., p') of the inputs' type.
-        """
+        """The loss (...) of the smaller network with parameters (..., p')."""
         expect.tensor(theta, "theta", "... p", finite=False)
         return self.loss(embed(self.small, theta, self.layer, self.neuron)[1])
 
     def shared(self, first: torch.Tensor) -> torch.Tensor:
-        """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,).
-
-        Raises
-        ------
-        ValueError
-            if ``first`` has another shape or type than c, or holds a number that is not finite.
-        """
+        """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,)."""
         expect.tensor(first, "first", "n")
         expect.same({"first": first, "c": self.column})
         return embed(self.small, self.small_theta, self.layer, self.neuron, first)[1]
@@ -111,11 +99,6 @@ def double_neurons(small: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Te
     -------
     list of PermutationPoint
         one a hidden neuron, layer after layer.
-
-    Raises
-    ------
-    ValueError
-        as :func:`pair_matrices` and :func:`~lmc_helpers.permutation_points.mlp.squared_loss`.
 
     Examples
     --------
@@ -160,11 +143,6 @@ def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero
     torch.Tensor
         (n, p), n <= B, in the order of the starts; a minimum that several starts reach stands there several times.
 
-    Raises
-    ------
-    ValueError
-        as :func:`~lmc_helpers.permutation_points.newton.minimise`.
-
     Examples
     --------
     Two minima, at ±1; the second coordinate of the other function is free:
@@ -202,11 +180,6 @@ def embed(
     -------
     MLP, torch.Tensor
         the larger architecture and its parameters (..., p).
-
-    Raises
-    ------
-    ValueError
-        if the layer or the neuron does not exist.
 
     Examples
     --------
@@ -261,11 +234,6 @@ def pair_matrices(
     torch.Tensor, torch.Tensor
         J (n_{k+1}, n_{k−1} + 1), D (n_{k−1} + 1, n_{k−1} + 1).
 
-    Raises
-    ------
-    ValueError
-        if the activation has no second derivative, or the layer or the neuron does not exist.
-
     Examples
     --------
     A network that fits its targets has neither:
@@ -318,11 +286,6 @@ def pair_inertia(J: torch.Tensor, D: torch.Tensor, tol: float) -> tuple[int, int
     (int, int, int)
         their sum is n_{k+1} + n_{k−1} + 1.
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit.
-
     Examples
     --------
     One output and D with two signs:
@@ -363,11 +326,6 @@ def equal_loss_exchange(net: MLP, theta: torch.Tensor, layer: int, other: int, p
     -------
     torch.Tensor
         (6 points, p), a piecewise straight path.
-
-    Raises
-    ------
-    ValueError
-        if ϑ_0 and ϑ_1 differ, ``other`` < 2, or points < 2.
 
     Examples
     --------

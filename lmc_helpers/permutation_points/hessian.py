@@ -38,11 +38,6 @@ def gradient(loss: Loss, theta: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., p).
 
-    Raises
-    ------
-    ValueError
-        if the loss has another shape than (...).
-
     Examples
     --------
     >>> gradient(lambda t: t.square().sum(dim=-1), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -68,11 +63,6 @@ def hessian(loss: Loss, theta: torch.Tensor, chunk: int = 16) -> torch.Tensor:
     -------
     torch.Tensor
         (..., p, p).
-
-    Raises
-    ------
-    ValueError
-        if chunk < 1, the loss has another shape than (...), or a second derivative is not finite.
 
     Examples
     --------
@@ -111,11 +101,6 @@ def inertia(H: torch.Tensor, tol: float) -> Inertia:
     Inertia
         three counts (...), with the sum p.
 
-    Raises
-    ------
-    ValueError
-        if H is not square, not symmetric to tol or not finite, or tol is not allowed.
-
     Examples
     --------
     >>> inertia(torch.diag(torch.tensor([-1.0, 1e-9, 2.0, 3.0])), tol=1e-6)
@@ -153,11 +138,6 @@ def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
     -------
     torch.Tensor
         (...), bool.
-
-    Raises
-    ------
-    ValueError
-        if the bounds are not allowed.
 
     Examples
     --------

@@ -64,13 +64,7 @@ class MergePath:
     outgoing: torch.Tensor
 
     def bounded(self, factor: float = 100.0) -> torch.Tensor:
-        """Whether the larger output weight of each pair stays within ``factor`` times its start, (B,) bool.
-
-        Raises
-        ------
-        ValueError
-            if ``factor`` is no finite number >= 1; the start itself is within.
-        """
+        """Whether the larger output weight of each pair stays within ``factor`` times its start, (B,) bool."""
         expect.number(factor, "factor", least=1)
         size = self.outgoing.amax(dim=2)  # (K, B)
         return size.amax(dim=0) <= factor * size[0]
@@ -109,12 +103,6 @@ def merge_neurons(
     -------
     MergePath
         K steps.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, a pair is one neuron twice or does not exist, a distance is not positive, or the loss at a
-        step is not finite.
 
     Examples
     --------
@@ -203,11 +191,6 @@ def descent_minimiser(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
     callable
         for :func:`merge_neurons`.
 
-    Raises
-    ------
-    ValueError
-        if the budget or the rate is not allowed.
-
     Examples
     --------
     >>> phi, norm, converged = descent_minimiser(2, 0.25)(lambda t: t.square().sum(dim=-1), torch.ones(1, 1))
@@ -247,11 +230,6 @@ def path_kind(losses: torch.Tensor, tol: float = 1e-5) -> str:
     str
         one of :data:`KINDS`.
 
-    Raises
-    ------
-    ValueError
-        if there is no loss.
-
     Examples
     --------
     >>> [path_kind(torch.tensor(losses)) for losses in ([0.0, 1.0, 2.0], [0.0, 2.0, 1.0, 1.5], [0.0, 2.0, 1.0])]
@@ -281,11 +259,6 @@ def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
     -------
     int
         between 1 and n.
-
-    Raises
-    ------
-    ValueError
-        if there is no value.
 
     Examples
     --------

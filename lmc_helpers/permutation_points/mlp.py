@@ -46,11 +46,6 @@ class MLP:
     activation : str
         ``"relu"``, ``"tanh"``, ``"softplus"``, ``"sigmoid"`` or ``"erf"``.
 
-    Raises
-    ------
-    ValueError
-        if a size or the activation is not allowed.
-
     Examples
     --------
     >>> net = MLP((2, 5, 1), "softplus")
@@ -94,11 +89,6 @@ class MLP:
         list of (torch.Tensor, torch.Tensor)
             W^(k) (..., n_k, n_{k−1}) and b^(k) (..., n_k) for k = 1, …, d.
 
-        Raises
-        ------
-        ValueError
-            if theta is no tensor, or its last dimension is not p.
-
         Examples
         --------
         >>> [(W, b)] = MLP((2, 1, 1), "tanh").split(torch.arange(5.0))[:1]
@@ -117,11 +107,6 @@ class MLP:
 
     def join(self, layers: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
         """The flat parameters (..., p) of weights and biases; the inverse of :meth:`split`.
-
-        Raises
-        ------
-        ValueError
-            if a layer is missing or has another shape, or the tensors differ in their batch or dtype.
 
         Examples
         --------
@@ -151,11 +136,6 @@ class MLP:
         -------
         torch.Tensor
             (..., T, n_d), differentiable in both.
-
-        Raises
-        ------
-        ValueError
-            if a shape is not allowed, or theta and x are not of one floating-point type.
 
         Examples
         --------
@@ -187,11 +167,6 @@ class MLP:
         torch.Tensor
             (..., T, n_layer).
 
-        Raises
-        ------
-        ValueError
-            if a shape or the layer is not allowed, or theta and x are not of one floating-point type.
-
         Examples
         --------
         >>> net = MLP((1, 2, 1), "relu")
@@ -215,11 +190,6 @@ class MLP:
         -------
         torch.Tensor
             (n_{k−1} + 1,), long.
-
-        Raises
-        ------
-        ValueError
-            if there is no such neuron.
 
         Examples
         --------
@@ -247,11 +217,6 @@ class MLP:
         torch.Tensor
             (n_{k+1},), long.
 
-        Raises
-        ------
-        ValueError
-            if there is no such hidden neuron.
-
         Examples
         --------
         >>> MLP((2, 3, 1), "tanh").outgoing(1, 2)
@@ -277,11 +242,6 @@ class MLP:
         -------
         torch.Tensor
             (..., p), the same function.
-
-        Raises
-        ------
-        ValueError
-            if there is no such hidden neuron, or theta is no tensor (..., p).
 
         Examples
         --------
@@ -312,11 +272,6 @@ class MLP:
         -------
         torch.Tensor
             (n, p), float64, on the CPU.
-
-        Raises
-        ------
-        ValueError
-            if n, seed or scale is not allowed.
 
         Examples
         --------
@@ -372,11 +327,6 @@ def squared_loss(net: MLP, x: torch.Tensor, y: torch.Tensor) -> Callable[[torch.
     -------
     callable
         takes θ (..., p) to L (...).
-
-    Raises
-    ------
-    ValueError
-        if a shape is not allowed, or x or y is not finite.
 
     Examples
     --------

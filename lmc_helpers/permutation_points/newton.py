@@ -90,11 +90,6 @@ def minimise(
     Optimum
         one entry a problem; a problem that converged leaves the batch.
 
-    Raises
-    ------
-    ValueError
-        if a shape, the dtype or a number is not allowed, or a start or a Hessian is not finite.
-
     Examples
     --------
     Rosenbrock's function from two starts:

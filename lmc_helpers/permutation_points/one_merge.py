@@ -62,11 +62,6 @@ def reordering_path(theta: torch.Tensor, inputs: int, pair: tuple[int, int], p: 
     torch.Tensor
         (K, m, p), a piecewise straight path.
 
-    Raises
-    ------
-    ValueError
-        if θ is no single network, the pair is one neuron, or p is no permutation of its neurons.
-
     Examples
     --------
     >>> theta = torch.tensor([[1.0, 1.0], [2.0, 3.0], [5.0, 7.0]])

@@ -37,11 +37,6 @@ class PairChart:
     kind : str
         ``"centred"`` or ``"paper"``.
 
-    Raises
-    ------
-    ValueError
-        if ``net`` is no MLP, the layer is no hidden layer or has a single neuron, or the kind is unknown.
-
     Examples
     --------
     >>> chart = PairChart(MLP((2, 3, 1), "tanh"), layer=1)
@@ -85,11 +80,6 @@ class PairChart:
         -------
         torch.Tensor
             (..., p).
-
-        Raises
-        ------
-        ValueError
-            if both are the same neuron or one does not exist, or theta is no tensor (..., p).
         """
         expect.integer(first, "first")
         expect.integer(second, "second")
@@ -99,13 +89,7 @@ class PairChart:
         return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
 
     def distance(self, theta: torch.Tensor) -> torch.Tensor:
-        """The distance ``δ = ‖ϑ_1 − ϑ_0‖`` (...) of θ (..., p).
-
-        Raises
-        ------
-        ValueError
-            if theta is no floating-point tensor (..., p).
-        """
+        """The distance ``δ = ‖ϑ_1 − ϑ_0‖`` (...) of θ (..., p)."""
         expect.tensor(theta, "theta", "... p", finite=False)
         if theta.shape[-1] != self.net.size:
             raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.net.size})")
@@ -124,11 +108,6 @@ class PairChart:
         -------
         torch.Tensor
             (..., p + 1).
-
-        Raises
-        ------
-        ValueError
-            if δ = 0, where e is not defined, or theta is no tensor (..., p) of finite numbers.
         """
         expect.tensor(theta, "theta", "... p")
         if theta.shape[-1] != self.net.size:
@@ -147,13 +126,7 @@ class PairChart:
         return torch.cat([phi, delta], dim=-1)
 
     def weights(self, phi: torch.Tensor) -> torch.Tensor:
-        """θ (..., p) of φ (..., p + 1), differentiable; δ counts as a constant.
-
-        Raises
-        ------
-        ValueError
-            if phi is no floating-point tensor (..., p + 1).
-        """
+        """θ (..., p) of φ (..., p + 1), differentiable; δ counts as a constant."""
         expect.tensor(phi, "phi", "... p", finite=False)
         if phi.shape[-1] != self.net.size + 1:
             raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
@@ -171,13 +144,7 @@ class PairChart:
         return theta
 
     def unit(self, phi: torch.Tensor) -> torch.Tensor:
-        """φ with ``‖e‖ = 1``; the weights stay what they are.
-
-        Raises
-        ------
-        ValueError
-            if phi is no floating-point tensor (..., p + 1).
-        """
+        """φ with ``‖e‖ = 1``; the weights stay what they are."""
         expect.tensor(phi, "phi", "... p", finite=False)
         if phi.shape[-1] != self.net.size + 1:
             raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
@@ -200,11 +167,6 @@ class PairChart:
         -------
         torch.Tensor
             (..., p + 1).
-
-        Raises
-        ------
-        ValueError
-            if a distance is not positive or not finite, or a shape or a type is not allowed.
         """
         expect.tensor(phi, "phi", "... p", finite=False)
         if phi.shape[-1] != self.net.size + 1:
@@ -241,11 +203,6 @@ def reduce_pair(net: MLP, theta: torch.Tensor, layer: int) -> tuple[MLP, torch.T
     -------
     MLP, torch.Tensor
         the smaller architecture and its parameters (..., p').
-
-    Raises
-    ------
-    ValueError
-        if there is no such layer.
 
     Examples
     --------

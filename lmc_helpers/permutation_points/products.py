@@ -51,11 +51,6 @@ def local_squared_loss(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.
     Local
         value, gradient and products.
 
-    Raises
-    ------
-    ValueError
-        if the activation is another one, or a shape does not fit.
-
     Examples
     --------
     >>> net, x = MLP((1, 1, 1), "tanh"), torch.ones(1, 1, dtype=torch.float64)
@@ -125,11 +120,6 @@ def output_derivatives(net: MLP, theta: torch.Tensor, x: torch.Tensor) -> tuple[
     -------
     torch.Tensor, torch.Tensor
         (T, n_d, n_1) and (T, n_d, q), in the order of θ.
-
-    Raises
-    ------
-    ValueError
-        if the activation is another one, or a shape does not fit.
 
     Examples
     --------

@@ -36,11 +36,6 @@ def replicate(small: MLP, theta: torch.Tensor, layer: int, copies: tuple[int, ..
     MLP, torch.Tensor
         the larger architecture and its parameters (..., p); the same function.
 
-    Raises
-    ------
-    ValueError
-        if the layer is no hidden layer, or the copies do not fit it.
-
     Examples
     --------
     >>> small, x = MLP((1, 2, 1), "tanh"), torch.ones(1, 1, dtype=torch.float64)
@@ -94,11 +89,6 @@ def targets_with_curvature(
     -------
     torch.Tensor
         targets (T, 1).
-
-    Raises
-    ------
-    ValueError
-        if the architecture, the size or the shape of D is not allowed, or the system has no solution on these inputs.
 
     Examples
     --------

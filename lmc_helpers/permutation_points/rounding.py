@@ -46,13 +46,7 @@ class ReluMinima:
         return self.losses[-1]
 
     def settled(self, tol: float = 1e-3) -> torch.Tensor:
-        """Whether the descent converged and its loss changed by less than ``tol`` at the last width, (B,).
-
-        Raises
-        ------
-        ValueError
-            if ``tol`` is no finite number >= 0.
-        """
+        """Whether the descent converged and its loss changed by less than ``tol`` at the last width, (B,)."""
         expect.number(tol, "tol", least=0)
         return self.converged & ((self.losses[-2] - self.losses[-1]).abs() <= tol * self.losses[-1])
 
@@ -87,11 +81,6 @@ def relu_minima(
     -------
     ReluMinima
         one column for each start.
-
-    Raises
-    ------
-    ValueError
-        if the widths are not decreasing or fewer than two.
 
     Examples
     --------

@@ -35,11 +35,6 @@ def rounded_relu(width: float) -> Callable[[torch.Tensor], torch.Tensor]:
     callable
         g, elementwise.
 
-    Raises
-    ------
-    ValueError
-        if the width is not positive.
-
     Examples
     --------
     >>> rounded_relu(2.0)(torch.tensor([0.0, 100.0]))
@@ -95,12 +90,6 @@ class Shallow:
     pin : float
         if positive, Σ_i (‖ϑ_i‖² − 1)² · pin/8 is added to the loss.
 
-    Raises
-    ------
-    ValueError
-        if ``net`` is no MLP or has another depth, x and y are no such inputs and targets of one floating-point type, g
-        is no function, or ``pin`` is no finite number >= 0.
-
     Examples
     --------
     >>> net = MLP((1, 2, 1), "tanh")
@@ -134,13 +123,7 @@ class Shallow:
         expect.number(self.pin, "pin", least=0)
 
     def select(self, rows: torch.Tensor) -> Shallow:
-        """The problems of these rows of the batch.
-
-        Raises
-        ------
-        ValueError
-            if ``rows`` is no tensor (b,) of torch.long, or there is no such row.
-        """
+        """The problems of these rows of the batch."""
         expect.tensors({"rows": rows})
         if rows.ndim != 1 or rows.dtype != torch.long:
             raise ValueError(f"rows has shape {tuple(rows.shape)} and dtype {rows.dtype}; allowed: (b,) and torch.long")
@@ -153,13 +136,7 @@ class Shallow:
         return Shallow(self.net, self.x[rows], self.y[rows], self.g, self.pin)
 
     def output(self, theta: torch.Tensor) -> torch.Tensor:
-        """f(x) (..., T, n_2) of θ (..., p).
-
-        Raises
-        ------
-        ValueError
-            if theta is no tensor (..., p) of the inputs' type, one for each set of inputs where they have a batch.
-        """
+        """f(x) (..., T, n_2) of θ (..., p)."""
         expect.tensor(theta, "theta", "... p", finite=False)
         expect.same({"theta": theta, "x": self.x}, shape=False)
         if self.x.ndim == 3 and (theta.ndim != 2 or len(self.x) not in (1, len(theta))):
@@ -169,25 +146,13 @@ class Shallow:
         return (V @ g(W @ self.x.mT + b[..., None]) + bias[..., None]).mT
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """L (...,) of θ (..., p).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`output`.
-        """
+        """L (...,) of θ (..., p)."""
         (W, b), _ = self.net.split(theta)
         loss = (self.output(theta) - self.y).square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
         return loss + self.pin / 8 * self._excess(W, b).square().sum(dim=-1) if self.pin else loss
 
     def derivatives(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`output`, or if theta has other than two axes.
-        """
+        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p)."""
         expect.tensor(theta, "theta", "... p", finite=False)
         expect.same({"theta": theta, "x": self.x}, shape=False)
         if theta.ndim != 2:
@@ -228,13 +193,7 @@ class Shallow:
         return gradient, H
 
     def hessian(self, theta: torch.Tensor) -> torch.Tensor:
-        """∇²L (B, p, p) of θ (B, p).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`derivatives`.
-        """
+        """∇²L (B, p, p) of θ (B, p)."""
         return self.derivatives(theta)[1]
 
     def _activation(self, s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

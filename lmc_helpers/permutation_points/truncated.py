@@ -87,11 +87,6 @@ class Metric:
         Metric
             positive definite.
 
-        Raises
-        ------
-        ValueError
-            if a shape or a number is not allowed.
-
         Examples
         --------
         For a linear map f(x) = V x + b with diagonal second moments it is the Hessian, up to the shift of its diagonal:
@@ -142,13 +137,7 @@ class Metric:
         )
 
     def solve(self, v: torch.Tensor) -> torch.Tensor:
-        """M⁻¹ v of v (p,).
-
-        Raises
-        ------
-        ValueError
-            if v is no tensor (p,) of the metric's type.
-        """
+        """M⁻¹ v of v (p,)."""
         expect.tensor(v, "v", "p", finite=False)
         expect.same({"v": v, "lead_factor": self.lead_factor}, shape=False)
         if len(v) != len(self.lead) + self.tail.numel():
@@ -220,11 +209,6 @@ def truncated_newton(
     -------
     torch.Tensor, float, int
         parameters (p,), the norm of the gradient there, and the number of products that were used.
-
-    Raises
-    ------
-    ValueError
-        if a shape, the dtype or a number is not allowed, or the start's loss is not finite.
 
     Examples
     --------

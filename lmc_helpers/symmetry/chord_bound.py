@@ -65,11 +65,6 @@ def curvature(velocity: torch.Tensor, acceleration: torch.Tensor) -> torch.Tenso
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if the shapes differ or a velocity is 0, where the curvature is not defined.
-
     Examples
     --------
     A circle of radius 2, at any speed:
@@ -106,11 +101,6 @@ def arc_height(kappa: Number, chord: Number) -> torch.Tensor:
     torch.Tensor
         float64.
 
-    Raises
-    ------
-    ValueError
-        if κ <= 0, D < 0, or D > 2/κ, where (8) is not a real number.
-
     Examples
     --------
     Half a circle of radius 2, and a flat arc, for which d_max ≈ κD²/8:
@@ -142,11 +132,6 @@ def chord_bound(kappa: Number, chord: Number, length: Number) -> torch.Tensor:
     -------
     torch.Tensor
         float64.
-
-    Raises
-    ------
-    ValueError
-        if κ <= 0, D < 0 or ℓ < D.
 
     Examples
     --------
@@ -182,11 +167,6 @@ def distance_between_ends(path: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if the path is no tensor of finite points.
-
     Examples
     --------
     >>> distance_between_ends(torch.tensor([[0.0, 0.0], [5.0, 5.0], [3.0, 4.0]]))
@@ -212,11 +192,6 @@ def distance_to_curve(points: torch.Tensor, curve: torch.Tensor) -> torch.Tensor
     -------
     torch.Tensor
         (..., q).
-
-    Raises
-    ------
-    ValueError
-        if the dimensions or types differ, the curve has fewer than two points, or a point is not finite.
 
     Examples
     --------
@@ -260,11 +235,6 @@ def random_plane_curves(number: int, steps: int, seed: int, pieces: int = 6) -> 
     -------
     torch.Tensor, torch.Tensor
         ℓ (number,) and points (number, steps, 2), float64.
-
-    Raises
-    ------
-    ValueError
-        if a number is not allowed.
 
     Examples
     --------
@@ -313,11 +283,6 @@ def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
     tuple of torch.Tensor
         (u_1, u_2, v_1, v_2) and its derivatives by φ, (..., 4) each.
 
-    Raises
-    ------
-    ValueError
-        if δ or a is not positive, or an angle is not finite.
-
     Examples
     --------
     >>> w, *_ = network_neck(torch.tensor([0.0, 1.0, math.pi], dtype=torch.float64), delta=0.01)
@@ -356,11 +321,6 @@ def curvature_bound(delta: float, size: float = 1.0) -> float:
     float
         the bound.
 
-    Raises
-    ------
-    ValueError
-        if δ or a is not allowed.
-
     Examples
     --------
     >>> round(curvature_bound(0.02), 12)
@@ -392,11 +352,6 @@ def lipschitz_loss(w: torch.Tensor, delta: float) -> torch.Tensor:
     torch.Tensor
         (...), differentiable.
 
-    Raises
-    ------
-    ValueError
-        if the shape does not fit or δ is not positive.
-
     Examples
     --------
     >>> round(lipschitz_loss(torch.zeros(4, dtype=torch.float64), delta=0.02).item(), 12)
@@ -425,11 +380,6 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
     -------
     tuple of torch.Tensor
         (..., 2) each.
-
-    Raises
-    ------
-    ValueError
-        if e is out of range, or an angle is not finite.
 
     Examples
     --------

@@ -40,11 +40,6 @@ def flatten(w: Weights) -> torch.Tensor:
     torch.Tensor
         (..., h n + m h).
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit.
-
     Examples
     --------
     >>> flatten((torch.ones(5, 2, 3), torch.zeros(5, 1, 2))).shape
@@ -76,12 +71,6 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     -------
     tuple of torch.Tensor
         (..., steps, h, n) and (..., steps, m, h).
-
-    Raises
-    ------
-    ValueError
-        if the action is none of the three, t is no grid, the shapes do not fit or exp(tM) is singular to
-        rounding.
 
     Examples
     --------
@@ -118,11 +107,6 @@ def chord(path: Weights, t: torch.Tensor) -> Weights:
     -------
     tuple of torch.Tensor
         (..., q, h, n) and (..., q, m, h).
-
-    Raises
-    ------
-    ValueError
-        if t is no grid, or a point is not finite.
 
     Examples
     --------
@@ -164,11 +148,6 @@ def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
     tuple of torch.Tensor
         (..., steps, h, n) and (..., steps, m, h).
 
-    Raises
-    ------
-    ValueError
-        if det g <= 0 or the shapes do not fit.
-
     Examples
     --------
     >>> W, g = torch.eye(2, dtype=torch.float64), torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
@@ -203,11 +182,6 @@ def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torc
     tuple of torch.Tensor
         (..., p) each.
 
-    Raises
-    ------
-    ValueError
-        if the action is not linear or the shapes do not fit.
-
     Examples
     --------
     >>> W = torch.ones(1, 1, dtype=torch.float64)
@@ -236,11 +210,6 @@ def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -
     -------
     torch.Tensor
         (...).
-
-    Raises
-    ------
-    ValueError
-        as :func:`derivatives`, or if nodes < 1.
 
     Examples
     --------

@@ -88,11 +88,6 @@ class GeneralLinear:
         -------
         torch.Tensor
             (..., h, h) or (..., steps, h, h).
-
-        Raises
-        ------
-        ValueError
-            if M is no finite square matrix, or t is neither a number nor a grid, or is not finite.
         """
         return torch.linalg.matrix_exp(_times(t, M, 2))
 
@@ -110,11 +105,6 @@ class GeneralLinear:
         -------
         tuple of torch.Tensor
             (..., h, n) and (..., m, h).
-
-        Raises
-        ------
-        ValueError
-            if the shapes do not fit or g is singular to rounding.
         """
         _check_weights(w)
         _check_square("g", g, w[0].shape[-2])
@@ -136,11 +126,6 @@ class GeneralLinear:
         tuple of torch.Tensor
             (..., h, n) and (..., m, h).
 
-        Raises
-        ------
-        ValueError
-            if the shapes do not fit.
-
         Examples
         --------
         >>> W = torch.eye(2, dtype=torch.float64)
@@ -160,11 +145,6 @@ class Rescaling:
     ----------
     degree : float
         k with σ(c x) = c^k σ(x) for c > 0; 1 for ReLU and leaky ReLU.
-
-    Raises
-    ------
-    ValueError
-        if the degree is not a positive number.
 
     Examples
     --------
@@ -195,11 +175,6 @@ class Rescaling:
         -------
         torch.Tensor
             (..., h) or (..., steps, h).
-
-        Raises
-        ------
-        ValueError
-            if M is no finite vector, or t is neither a number nor a grid, or is not finite.
         """
         return torch.exp(_times(t, M, 1))
 
@@ -217,11 +192,6 @@ class Rescaling:
         -------
         tuple of torch.Tensor
             (..., h, n) and (..., m, h).
-
-        Raises
-        ------
-        ValueError
-            if the shapes do not fit or a factor is not positive.
         """
         _check_weights(w)
         self._check_vector("g", g, w)
@@ -243,11 +213,6 @@ class Rescaling:
         -------
         tuple of torch.Tensor
             (..., h, n) and (..., m, h).
-
-        Raises
-        ------
-        ValueError
-            if the shapes do not fit.
 
         Examples
         --------
@@ -279,11 +244,6 @@ def projection(s: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (..., k, k).
 
-    Raises
-    ------
-    ValueError
-        if s is no finite matrix.
-
     Examples
     --------
     >>> projection(torch.tensor([[3.0, 0.0], [6.0, 0.0]], dtype=torch.float64)).abs()
@@ -307,11 +267,6 @@ class PseudoInverse:
     X : torch.Tensor
         inputs (n, k), float64.
 
-    Raises
-    ------
-    ValueError
-        if σ is no function, or X is no finite float64 matrix.
-
     Examples
     --------
     With one sample the output is kept for every σ, but the identity moves W_2.
@@ -334,37 +289,19 @@ class PseudoInverse:
         expect.tensor(self.X, "X", "n k")
 
     def hidden(self, W_1: torch.Tensor) -> torch.Tensor:
-        """σ(W_1 X), (..., h, k).
-
-        Raises
-        ------
-        ValueError
-            if W_1 does not have n columns, or is no finite float64 matrix.
-        """
+        """σ(W_1 X), (..., h, k)."""
         expect.tensor(W_1, "W_1", "... h n", dtype=torch.float64)
         if W_1.shape[-1] != len(self.X):
             raise ValueError(f"W_1 has shape {tuple(W_1.shape)}; allowed: (..., h, {len(self.X)})")
         return self.activation(W_1 @ self.X)
 
     def output(self, w: Weights) -> torch.Tensor:
-        """W_2 σ(W_1 X), (..., m, k).
-
-        Raises
-        ------
-        ValueError
-            if the shapes do not fit.
-        """
+        """W_2 σ(W_1 X), (..., m, k)."""
         _check_weights(w)
         return w[1] @ self.hidden(w[0])
 
     def exp(self, M: torch.Tensor, t: torch.Tensor | float = 1.0) -> torch.Tensor:
-        """exp(tM), as :meth:`GeneralLinear.exp`.
-
-        Raises
-        ------
-        ValueError
-            as there.
-        """
+        """exp(tM), as :meth:`GeneralLinear.exp`."""
         return GeneralLinear().exp(M, t)
 
     def act(self, g: torch.Tensor, w: Weights) -> Weights:
@@ -381,11 +318,6 @@ class PseudoInverse:
         -------
         tuple of torch.Tensor
             (..., h, n) and (..., m, h).
-
-        Raises
-        ------
-        ValueError
-            if the shapes do not fit or g is singular to rounding.
         """
         Z = self.output(w)  # (..., m, k)
         _check_square("g", g, w[0].shape[-2])

@@ -51,11 +51,6 @@ class HomogeneousNet:
     negative : float
         σ(−1): 0 for ReLU, −0.01 for leaky ReLU with k = 1.
 
-    Raises
-    ------
-    ValueError
-        if the shapes or types do not fit, a number of the tensors is not finite, or k or σ(−1) is not allowed.
-
     Examples
     --------
     One neuron, the paper's Fig. 2, from (1, 1) to (1/4, 4), with the loss (φ(½) − 1)² = (9/16)² in the middle:
@@ -99,23 +94,11 @@ class HomogeneousNet:
         return self.before @ self.F
 
     def sigma(self, z: torch.Tensor) -> torch.Tensor:
-        """σ, entry by entry.
-
-        Raises
-        ------
-        ValueError
-            if z is no tensor of floating-point numbers.
-        """
+        """σ, entry by entry."""
         return activation(z, self.k, negative=self.negative)
 
     def output(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-        """W_l σ(W_{l−1} F) of other layers, (..., o, N).
-
-        Raises
-        ------
-        ValueError
-            if the layers are no (..., o, h) and (..., h, d), or of another type than F.
-        """
+        """W_l σ(W_{l−1} F) of other layers, (..., o, N)."""
         expect.tensor(last, "last", "... o h", finite=False)
         expect.tensor(before, "before", "... h d", finite=False)
         expect.same({"last": last, "before": before, "F": self.F}, shape=False)
@@ -127,23 +110,11 @@ class HomogeneousNet:
         return last @ self.sigma(before @ self.F)
 
     def loss(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of other layers, (...).
-
-        Raises
-        ------
-        ValueError
-            as :meth:`output`.
-        """
+        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of other layers, (...)."""
         return (self.Y - self.output(last, before)).square().sum(dim=(-2, -1))
 
     def rescaled(self, m: float | torch.Tensor) -> Layers:
-        """m · W, the layers (W_l m^{−k}, m W_{l−1}); m one number, or one a neuron.
-
-        Raises
-        ------
-        ValueError
-            if m holds a number that is not finite and > 0, or has another shape.
-        """
+        """m · W, the layers (W_l m^{−k}, m W_{l−1}); m one number, or one a neuron."""
         return rescale(*self.layers, m, self.k)
 
     def line(self, lambdas: float | Sequence[float] | torch.Tensor, a: Layers, b: Layers) -> torch.Tensor:
@@ -160,11 +131,6 @@ class HomogeneousNet:
         -------
         torch.Tensor
             (..., L), with L = 1 for a number.
-
-        Raises
-        ------
-        ValueError
-            if a place lies outside [0, 1], the places are no row, or the layers do not fit or are not finite.
         """
         expect.tensors(a, "a")
         expect.tensors(b, "b")
@@ -187,13 +153,7 @@ class HomogeneousNet:
         return self.loss(*mixed)
 
     def with_norm(self, norm: float) -> HomogeneousNet:
-        """The same network with W_l and Y multiplied so that ``‖Y‖`` is ``norm``; its loss stays 0 if it was.
-
-        Raises
-        ------
-        ValueError
-            if the norm is no finite number > 0, or Y is 0.
-        """
+        """The same network with W_l and Y multiplied so that ``‖Y‖`` is ``norm``; its loss stays 0 if it was."""
         expect.number(norm, "norm")
         if not norm > 0:
             raise ValueError(f"norm = {norm}; allowed: a finite number > 0")
@@ -231,11 +191,6 @@ def random_net(
     -------
     HomogeneousNet
         the network.
-
-    Raises
-    ------
-    ValueError
-        if a number is not allowed, or the purpose is empty.
 
     Examples
     --------
@@ -277,11 +232,6 @@ def idle_net(seed: int, k: float, working: int, h: int, number: int = 0) -> Homo
     HomogeneousNet
         the network.
 
-    Raises
-    ------
-    ValueError
-        if ``working`` or another number is out of range.
-
     Examples
     --------
     >>> idle_net(1, k=1, working=1, h=3).last.count_nonzero(dim=0).tolist()
@@ -315,11 +265,6 @@ def place_of_largest_loss(net: HomogeneousNet, m: torch.Tensor, steps: int = 50)
     -------
     torch.Tensor
         weights of m · W, (B,).
-
-    Raises
-    ------
-    ValueError
-        if m is no row of numbers, or not allowed, or steps < 1.
 
     Examples
     --------
@@ -371,11 +316,6 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
         its last two layers and what they act on.
     float
         squared error before the last step of gradient descent.
-
-    Raises
-    ------
-    ValueError
-        if steps < 1.
 
     Examples
     --------

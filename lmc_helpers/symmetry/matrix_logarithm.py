@@ -39,11 +39,6 @@ def has_negative_eigenvalue(g: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...), bool.
 
-    Raises
-    ------
-    ValueError
-        if g is not square or not float64.
-
     Examples
     --------
     >>> has_negative_eigenvalue(torch.diag_embed(torch.tensor([[-1.0, -2.0], [1.0, 2.0]]).double()))
@@ -66,13 +61,6 @@ def real_logarithm(g: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         M (..., h, h) with exp(M) = g.
-
-    Raises
-    ------
-    ValueError
-        if g is not square float64, is singular to rounding, has a simple negative eigenvalue and so no real logarithm,
-        has negative eigenvalues that coincide to rounding, which decide nothing (−I_2 has one: a rotation by π), or is
-        so badly conditioned that exp(M) misses it by more than 1e-8 of its norm.
 
     Examples
     --------
@@ -123,11 +111,6 @@ def two_exponentials(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     tuple of torch.Tensor
         A and B, (..., h, h) each.
 
-    Raises
-    ------
-    ValueError
-        if g is not square float64, is singular to rounding, or has a negative determinant.
-
     Examples
     --------
     >>> A, B = two_exponentials(torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64)))
@@ -163,11 +146,6 @@ def probability_without_logarithm(h: int) -> float:
     -------
     float
         0 for h = 1 and 1/√2 − 1/2 for h = 2; increasing in h.
-
-    Raises
-    ------
-    ValueError
-        if h is out of range.
 
     Examples
     --------

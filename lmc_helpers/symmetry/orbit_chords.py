@@ -58,11 +58,6 @@ def orbit_chords(
     OrbitChords
         of all B curves.
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, the times do not run from 0 to 1, or a curve is a point.
-
     Examples
     --------
     Half a circle of radius √2:

@@ -60,11 +60,6 @@ def distance_to_zero_product(U: torch.Tensor, V: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         (...).
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a matrix is not float64 or not finite.
-
     Examples
     --------
     >>> U = torch.tensor([[3.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
@@ -93,11 +88,6 @@ def midpoint_bounds(W1: torch.Tensor, W2: torch.Tensor, c: float | torch.Tensor)
     torch.Tensor, torch.Tensor
         the lower bound, 0 where c² < 2, and the upper one.
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a matrix is not float64 or not finite, or c is not allowed.
-
     Examples
     --------
     >>> midpoint_bounds(*torch.ones(2, 1, 1, dtype=torch.float64), 2.0)
@@ -120,11 +110,6 @@ def balanced_factorisation(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
     -------
     torch.Tensor, torch.Tensor
         W_1 and W_2, each (..., n, n).
-
-    Raises
-    ------
-    ValueError
-        if A is not square, not float64, not finite, or singular to rounding.
 
     Examples
     --------
@@ -159,11 +144,6 @@ def balanced_distance(c: float | torch.Tensor, A: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...).
-
-    Raises
-    ------
-    ValueError
-        if c or A is not allowed.
 
     Examples
     --------
@@ -236,11 +216,6 @@ def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Ten
     torch.Tensor
         (...), 0 also where the point lies on the orbit.
 
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a matrix is not float64 or not finite.
-
     Examples
     --------
     (1, 1) is the foot of (3/2, 3/2) on the hyperbola xz = 1, (2, ½) is not:
@@ -284,12 +259,6 @@ def orbit_distance(
     -------
     Foot
         X (..., m, h), Z (..., h, n), distance and stationarity (...).
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a matrix is not float64, not finite or not of rank h, h > 6, or a number is not
-        allowed.
 
     Examples
     --------

@@ -42,11 +42,6 @@ def turn(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
     tuple of torch.Tensor, torch.Tensor
         weights (B, 3, 3) and (B, 3, 3), and M (B, 3, 3).
 
-    Raises
-    ------
-    ValueError
-        if a size or a is out of range.
-
     Examples
     --------
     >>> w, M = turn(torch.tensor([10.0]).double(), a=0.1)
@@ -77,11 +72,6 @@ def loop(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
     -------
     tuple of torch.Tensor, torch.Tensor
         weights (B, 5, 2) and (B, 1, 5), and M (B, 5, 5).
-
-    Raises
-    ------
-    ValueError
-        if a size or a is out of range.
 
     Examples
     --------
@@ -114,11 +104,6 @@ def midpoint_distance(a: float) -> float:
     -------
     float
         the distance.
-
-    Raises
-    ------
-    ValueError
-        if a is out of range.
 
     Examples
     --------

@@ -74,11 +74,6 @@ def activation(z: torch.Tensor, k: float, positive: float = 1.0, negative: float
     torch.Tensor
         (...), differentiable where z ≠ 0.
 
-    Raises
-    ------
-    ValueError
-        if k is not allowed, or σ(1) or σ(−1) is not finite.
-
     Examples
     --------
     >>> activation(torch.tensor([-3.0, 0.0, 2.0]), k=2, negative=-1.0)
@@ -115,11 +110,6 @@ def rescale(
     -------
     torch.Tensor, torch.Tensor
         the rescaled W_l and W_{l−1}.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a weight is not finite, or m or k is not allowed.
 
     Examples
     --------
@@ -158,11 +148,6 @@ def output_factor(m: float | torch.Tensor, k: float, lam: float | torch.Tensor) 
     torch.Tensor
         float64, at least 1 up to rounding.
 
-    Raises
-    ------
-    ValueError
-        if m, k or λ is not allowed.
-
     Examples
     --------
     (m + 1)²/(4m) at the middle for k = 1:
@@ -196,11 +181,6 @@ def largest_factor(m: float | torch.Tensor, k: float) -> tuple[torch.Tensor, tor
     -------
     torch.Tensor, torch.Tensor
         α* and φ*, each (...), float64.
-
-    Raises
-    ------
-    ValueError
-        if m or k is not allowed.
 
     Examples
     --------
@@ -239,11 +219,6 @@ def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float)
     -------
     float, float
         (``‖W_l‖``/c)^{1/k} and c/``‖W_{l−1}‖``.
-
-    Raises
-    ------
-    ValueError
-        if the interval is empty, a weight is 0, the shapes do not fit, or k or c is not allowed.
 
     Examples
     --------
@@ -288,11 +263,6 @@ def orbit_bound(low: float, high: float, k: float, norm: float, pairs: bool = Fa
     float
         b.
 
-    Raises
-    ------
-    ValueError
-        if a number is not allowed.
-
     Examples
     --------
     >>> orbit_bound(0.5, 4.0, k=1, norm=2.0), orbit_bound(0.5, 4.0, k=1, norm=2.0, pairs=True)
@@ -335,11 +305,6 @@ def permuted_losses(
     -------
     torch.Tensor
         (h!,), in the order of :func:`lmc_helpers.matching.all_permutations`; neuron i meets neuron p[i].
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a weight or target is not finite, h > 9, or λ lies outside [0, 1].
 
     Examples
     --------
@@ -389,11 +354,6 @@ def fill_outputs(last: torch.Tensor, hidden: torch.Tensor, sigma: Activation) ->
     -------
     torch.Tensor, torch.Tensor
         the new W_l (o, h) and, for each neuron, the row of H and of W_{l−1} that it takes, (h,), long.
-
-    Raises
-    ------
-    ValueError
-        if the shapes do not fit, a weight is not finite, or no neuron has both an outgoing weight and an activation.
 
     Examples
     --------

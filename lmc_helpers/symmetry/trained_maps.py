@@ -36,11 +36,6 @@ def leaky_relu(slope: float) -> Callable[[torch.Tensor], torch.Tensor]:
     callable
         σ, entry by entry.
 
-    Raises
-    ------
-    ValueError
-        if the slope is not finite.
-
     Examples
     --------
     >>> leaky_relu(0.5)(torch.tensor([-2.0, 3.0]))
@@ -66,11 +61,6 @@ def sigmoid_network(sizes: Sequence[int], steps: int, normal: Normal) -> tuple[P
     -------
     PseudoInverse, tuple of torch.Tensor
         the map, and the weights W_1 (h, n) and W_2 (m, h).
-
-    Raises
-    ------
-    ValueError
-        if a size is smaller than 1 or ``steps`` is negative.
 
     Examples
     --------
@@ -119,11 +109,6 @@ def leaky_minimum(
     PseudoInverse, tuple of torch.Tensor, torch.Tensor
         the map, the weights W_1 (32, 16) and W_2 (64, 32), and the targets Y (64, k).
 
-    Raises
-    ------
-    ValueError
-        if ``samples`` < 1 or ``steps`` is negative.
-
     Examples
     --------
     >>> from lmc_helpers.seeds import normal_stream
@@ -165,11 +150,6 @@ def least_singular_value(s: torch.Tensor) -> torch.Tensor:
     -------
     torch.Tensor
         (...).
-
-    Raises
-    ------
-    ValueError
-        if s is no finite matrix.
 
     Examples
     --------

@@ -55,11 +55,6 @@ def leftover_tail(a: ArrayLike, r: float) -> np.ndarray:
     numpy.ndarray
         S, of the shape of a; 0 from a = ½ on.
 
-    Raises
-    ------
-    ValueError
-        if r is not allowed or an entry is negative.
-
     Examples
     --------
     >>> from lmc_helpers.teacher_student.overlap import overlap_limit
@@ -93,11 +88,6 @@ def row_tail(a: ArrayLike, r: float) -> np.ndarray:
     -------
     numpy.ndarray
         of the shape of a; 0 from a = 1 on.
-
-    Raises
-    ------
-    ValueError
-        if r is not allowed.
 
     Examples
     --------
@@ -136,11 +126,6 @@ def leftover_cost(r: float, leftovers: str = "random") -> float:
     -------
     float
         g.
-
-    Raises
-    ------
-    ValueError
-        if r or the order is not allowed.
 
     Examples
     --------
@@ -187,11 +172,6 @@ def barrier_limits(r: float, leftovers: str = "random") -> tuple[float, float]:
     (float, float)
         g²/(8π) after Algorithm 1 and for all rows in random order.
 
-    Raises
-    ------
-    ValueError
-        as :func:`leftover_cost`.
-
     Examples
     --------
     >>> permuted, direct = barrier_limits(2.0)
@@ -219,11 +199,6 @@ def limit_peak(leftovers: str = "random", relative: bool = False, tilt: float = 
     -------
     float
         the place, to five digits.
-
-    Raises
-    ------
-    ValueError
-        as :func:`leftover_cost`.
 
     Examples
     --------

@@ -36,11 +36,6 @@ def halfway_costs(m: int, M: int, n: int, seed: int, leftovers: str = "opposed")
     numpy.ndarray
         (2, n): best, Algorithm 1.
 
-    Raises
-    ------
-    ValueError
-        as ``sample_minima`` and ``algorithm_1``.
-
     Examples
     --------
     >>> best, algorithm = halfway_costs(m=12, M=6, n=5, seed=1)

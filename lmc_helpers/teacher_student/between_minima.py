@@ -55,11 +55,6 @@ def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     torch.Tensor
         (len(lambdas),), float64. Equals :func:`lmc_helpers.teacher_student.population.population_loss` up to rounding.
 
-    Raises
-    ------
-    ValueError
-        if a row has more than one entry or a negative one, shapes differ, M > d or a λ lies outside [0, 1].
-
     Examples
     --------
     Two students of two teachers, exchanged: halfway both rows are (½, ½).
@@ -121,11 +116,6 @@ def minima_barrier(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     float
         max over λ of L(λ W₁ + (1 − λ) W₂).
 
-    Raises
-    ------
-    ValueError
-        as :func:`losses_between`.
-
     Examples
     --------
     >>> W = torch.eye(2, dtype=torch.float64)
@@ -151,11 +141,6 @@ def minima_barriers(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) ->
     -------
     numpy.ndarray
         (n,).
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, and as :func:`losses_between`.
 
     Examples
     --------
@@ -184,11 +169,6 @@ def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int =
     -------
     torch.Tensor
         (2, n): permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, M > d or a weight is not finite.
 
     Examples
     --------
@@ -221,11 +201,6 @@ def uniform_barriers(m: int, M: int, d: int, n: int, seed: int, law: Law = "expo
     -------
     numpy.ndarray
         (2, n): permuted, direct.
-
-    Raises
-    ------
-    ValueError
-        as ``sample_minima``.
 
     Examples
     --------

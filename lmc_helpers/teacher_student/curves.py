@@ -34,11 +34,6 @@ def peak_over_ends(samples: Sequence[ArrayLike]) -> tuple[float, float]:
     (float, float)
         ratio and standard error.
 
-    Raises
-    ------
-    ValueError
-        if a sample has fewer than four values, or there are fewer than two places.
-
     Examples
     --------
     >>> value, error = peak_over_ends([[1.0, 1.1, 0.9, 1.0], [2.0, 2.1, 1.9, 2.0], [0.1, 0.2, 0.1, 0.2]])

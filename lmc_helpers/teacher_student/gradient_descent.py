@@ -65,11 +65,6 @@ def initial_weights(m: int, d: int, n: int, seed: int, scale: float | None = Non
     torch.Tensor
         (n, m, d), float64.
 
-    Raises
-    ------
-    ValueError
-        if a size is below 1.
-
     Examples
     --------
     >>> initial_weights(4, 3, 2, seed=1).shape
@@ -106,11 +101,6 @@ def gradient_descent(
     -------
     Descent
         one entry a network.
-
-    Raises
-    ------
-    ValueError
-        if W is no batch, or rate, steps or tol are not allowed.
 
     Examples
     --------

@@ -41,11 +41,6 @@ def leftover_tail_at(u: np.ndarray, a: np.ndarray, r: float) -> np.ndarray:
     numpy.ndarray
         (U, A); 0 from a = ½ on.
 
-    Raises
-    ------
-    ValueError
-        if r is not allowed, an entry is negative or a place lies outside [0, 1].
-
     Examples
     --------
     More rows are left over at the end than at the beginning, where none are:

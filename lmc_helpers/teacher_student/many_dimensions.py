@@ -40,11 +40,6 @@ def descend_in_span(
         (n_k, m, d_k), where :func:`~lmc_helpers.teacher_student.gradient_descent.gradient_descent` would take each
         batch with the step size ``relative_rate`` η₀ of its own dimension.
 
-    Raises
-    ------
-    ValueError
-        if the batches differ in m, or a dimension is below M.
-
     Examples
     --------
     >>> from lmc_helpers.teacher_student.gradient_descent import initial_weights

@@ -49,11 +49,6 @@ def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     torch.Tensor
         p (m,), torch.long.
 
-    Raises
-    ------
-    ValueError
-        if the shapes differ or a weight is not finite.
-
     Examples
     --------
     >>> W = torch.eye(3, dtype=torch.float64)
@@ -114,25 +109,13 @@ class Comparison:
     same_types: dict[str, np.ndarray]
 
     def misses(self, name: str, slack: float = 1e-9) -> np.ndarray:
-        """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding.
-
-        Raises
-        ------
-        ValueError
-            if there is no such matching, or the slack is no finite number >= 0.
-        """
+        """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding."""
         expect.one_of(name, "name", self.barriers)
         expect.number(slack, "slack", least=0)
         return self.barriers[name] > self.barriers[BEST] * (1 + slack) + FLOOR
 
     def factor(self, name: str) -> float:
-        """Mean barrier of a matching over the mean best barrier.
-
-        Raises
-        ------
-        ValueError
-            if there is no such matching.
-        """
+        """Mean barrier of a matching over the mean best barrier."""
         expect.one_of(name, "name", self.barriers)
         return float(self.barriers[name].mean() / self.barriers[BEST].mean())
 
@@ -155,11 +138,6 @@ def compare_matchings(W1: torch.Tensor, W2: torch.Tensor, M: int, tol: float = 1
         with the matchings ``"best of m!"``, ``"Algorithm 1"``, ``"without sorting"``, ``"leftovers large with
         large"``, ``"leftovers large with small"``, ``"weight matching"``, ``"pair matching"`` and
         ``"pair matching + swaps"``.
-
-    Raises
-    ------
-    ValueError
-        if the shapes differ, there is no pair, m > 9, or a row has no type.
 
     Examples
     --------

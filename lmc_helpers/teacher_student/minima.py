@@ -34,11 +34,6 @@ def snap(W: torch.Tensor, M: int) -> torch.Tensor:
     torch.Tensor
         (..., m, d); a row without a positive entry among the first M becomes 0.
 
-    Raises
-    ------
-    ValueError
-        if M is not in 1 … d.
-
     Examples
     --------
     >>> snap(torch.tensor([[0.9, 0.1], [-0.2, -0.1]]), M=2)
@@ -73,11 +68,6 @@ def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
     -------
     torch.Tensor
         (...), 0 on the manifold.
-
-    Raises
-    ------
-    ValueError
-        if the shape or M is not allowed, or a weight is not finite.
 
     Examples
     --------
@@ -154,11 +144,6 @@ def sample_minima(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponen
     torch.Tensor
         W (n, m, d), float64, on the CPU.
 
-    Raises
-    ------
-    ValueError
-        if a size or the law is not allowed; the message names the value and what is allowed.
-
     Examples
     --------
     >>> W = sample_minima(m=7, M=3, d=4, n=2, seed=1)
@@ -221,11 +206,6 @@ def free_choice_variance(m: int, M: int) -> float:
     float
         the variance.
 
-    Raises
-    ------
-    ValueError
-        if not m >= M >= 2.
-
     Examples
     --------
     Three rows, two types: each count is 1 or 2 with probability ½.
@@ -261,11 +241,6 @@ def minima_with_matched_share(gamma: float, M: int) -> tuple[torch.Tensor, torch
     -------
     (torch.Tensor, torch.Tensor)
         (3M/2, M) each, float64.
-
-    Raises
-    ------
-    ValueError
-        if γ or M is not allowed.
 
     Examples
     --------

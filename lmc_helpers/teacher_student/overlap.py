@@ -57,11 +57,6 @@ def mean_absolute_difference(n: int, p: float) -> float:
     float
         ``E|X − Y|`` in [0, n].
 
-    Raises
-    ------
-    ValueError
-        if n < 0 or p lies outside [0, 1].
-
     Examples
     --------
     With one trial each, ``|X − Y|`` is 1 with probability 2p(1 − p):
@@ -92,11 +87,6 @@ def tie_probability(n: int, p: float) -> float:
     float
         the probability of a tie.
 
-    Raises
-    ------
-    ValueError
-        if n < 0 or p lies outside [0, 1].
-
     Examples
     --------
     >>> round(tie_probability(1, 0.25), 12)
@@ -123,11 +113,6 @@ def expected_overlap(m: int, M: int) -> float:
     -------
     float
         T(m, M) in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        if M < 1 or m < M.
 
     Examples
     --------
@@ -160,11 +145,6 @@ def normal_overlap(m: int, M: int) -> float:
     float
         the approximation.
 
-    Raises
-    ------
-    ValueError
-        if M < 1 or m < M.
-
     Examples
     --------
     >>> normal_overlap(3, 2) < expected_overlap(3, 2)
@@ -186,11 +166,6 @@ def normal_limit(t: float) -> float:
     -------
     float
         the printed limit; smallest at t = ½.
-
-    Raises
-    ------
-    ValueError
-        if t lies outside (0, 1].
 
     Examples
     --------
@@ -218,11 +193,6 @@ def overlap_limit(r: float) -> float:
     -------
     float
         the limit in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        if r < 1.
 
     Examples
     --------
@@ -252,11 +222,6 @@ def minimiser(M: int) -> int:
     -------
     int
         m*(M).
-
-    Raises
-    ------
-    ValueError
-        if M < 2 (with one teacher the overlap is 1 for every m).
 
     Examples
     --------
@@ -344,11 +309,6 @@ def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, flo
     -------
     (float, float)
         mean and standard error.
-
-    Raises
-    ------
-    ValueError
-        if M < 1, m < M, or trials < 2 (one pair has no standard error).
 
     Examples
     --------

@@ -57,11 +57,6 @@ def check_students(W: torch.Tensor, M: int) -> None:
     M : int
         teacher neurons.
 
-    Raises
-    ------
-    ValueError
-        names the shape, M or the weights that are not allowed.
-
     Examples
     --------
     >>> check_students(torch.ones(3, 2), M=4)
@@ -129,11 +124,6 @@ def population_loss(W: torch.Tensor, M: int) -> torch.Tensor:
     torch.Tensor
         L(W), shape (...). Differentiable once, with finite gradients at zero and at parallel rows.
 
-    Raises
-    ------
-    ValueError
-        if shapes or M are not allowed, or a weight is not finite.
-
     Examples
     --------
     The student 0 has the loss E (Σ_j σ(x_j))² = M κ(1) + M(M − 1) κ(0):
@@ -198,11 +188,6 @@ def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
     -------
     torch.Tensor
         (..., m d, m d), rows of W one after the other.
-
-    Raises
-    ------
-    ValueError
-        if a row is 0, where the loss has no second derivative, or W and M are not allowed.
 
     Examples
     --------

@@ -32,11 +32,6 @@ def with_uniform_entries(W: torch.Tensor, M: int, seed: int) -> torch.Tensor:
     torch.Tensor
         (..., m, d), float64; columns j <= M sum to 1.
 
-    Raises
-    ------
-    ValueError
-        if a type has no row, or M is not allowed.
-
     Examples
     --------
     >>> W = torch.tensor([[0.5, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 1.0, 0.0]])

@@ -36,11 +36,6 @@ def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
     torch.Tensor
         (...), in [0, 1 − n^(1/q − 1/p)].
 
-    Raises
-    ------
-    ValueError
-        if not 0 < p < q, or a vector is 0.
-
     Examples
     --------
     >>> pq_index(torch.tensor([[1.0, 1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]]))
@@ -75,11 +70,6 @@ def expected_pq(m: int, M: int, a: float = 1.0) -> float:
     -------
     float
         in [0, 1).
-
-    Raises
-    ------
-    ValueError
-        if not m >= M >= 1 or not a > 0.
 
     Examples
     --------
@@ -123,11 +113,6 @@ def zero_rows(W: torch.Tensor, threshold: float = 1e-3) -> torch.Tensor:
     torch.Tensor
         (...), long.
 
-    Raises
-    ------
-    ValueError
-        if the threshold is not positive.
-
     Examples
     --------
     >>> zero_rows(torch.tensor([[1.0, 0.0], [1e-9, 0.0]])).item()
@@ -154,11 +139,6 @@ def type_counts(W: torch.Tensor, M: int, threshold: float = 1e-3) -> torch.Tenso
     -------
     torch.Tensor
         (..., M), long.
-
-    Raises
-    ------
-    ValueError
-        if M or the threshold is not allowed.
 
     Examples
     --------
@@ -187,11 +167,6 @@ def sharpness(counts: torch.Tensor, d: int) -> torch.Tensor:
     -------
     torch.Tensor
         (...), float64.
-
-    Raises
-    ------
-    ValueError
-        if a type has no row or M > d.
 
     Examples
     --------
@@ -232,11 +207,6 @@ def even_sharpness(k: float, M: int, d: int) -> float:
     -------
     float
         the largest eigenvalue; gradient descent with η > 2/that cannot settle there.
-
-    Raises
-    ------
-    ValueError
-        if M is not in 1 … d.
 
     Examples
     --------

@@ -136,11 +136,6 @@ def first_crossing(x: np.ndarray, y: np.ndarray, level: float = 0.5) -> float:
     float
         between two neighbours of x.
 
-    Raises
-    ------
-    ValueError
-        if y is at the level from the start or never.
-
     Examples
     --------
     >>> first_crossing(np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.25, 0.75]))
@@ -172,11 +167,6 @@ def crossing_interval(x: np.ndarray, hits: np.ndarray) -> tuple[float, float, fl
     -------
     (float, float, float)
         the place of :func:`first_crossing`, lower and upper end.
-
-    Raises
-    ------
-    ValueError
-        as :func:`first_crossing`.
 
     Examples
     --------

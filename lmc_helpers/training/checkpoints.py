@@ -36,11 +36,6 @@ def digest(*tensors: torch.Tensor) -> str:
     str
         16 hexadecimal digits.
 
-    Raises
-    ------
-    ValueError
-        if one is no tensor.
-
     Examples
     --------
     >>> digest(torch.zeros(2)) == digest(torch.zeros(2)), digest(torch.zeros(2)) == digest(torch.zeros(1, 2))
@@ -66,11 +61,6 @@ def save_checkpoint(path: Path | str, run: dict, state: dict[str, torch.Tensor])
         the description, of values that JSON can hold.
     state : dict of torch.Tensor
         named arrays; the name ``"run"`` is taken.
-
-    Raises
-    ------
-    ValueError
-        if an array is called ``"run"``.
 
     Examples
     --------
@@ -118,12 +108,6 @@ def load_checkpoint(path: Path | str, run: dict) -> dict[str, torch.Tensor]:
     -------
     dict of torch.Tensor
         named arrays.
-
-    Raises
-    ------
-    ValueError
-        if the file is no checkpoint, or belongs to another run: every key of the description that differs is named
-        with both values.
 
     Examples
     --------

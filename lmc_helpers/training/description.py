@@ -29,11 +29,6 @@ def described(value: Any) -> Any:
     dict, list, str, int, float, bool or None
         what ``json.dumps`` takes.
 
-    Raises
-    ------
-    ValueError
-        if there is anything else inside.
-
     Examples
     --------
     >>> from dataclasses import dataclass, field
@@ -65,11 +60,6 @@ def described(value: Any) -> Any:
 def canonical(value: Any) -> str:
     """A value as text: JSON with sorted keys, floats by ``repr``.
 
-    Raises
-    ------
-    ValueError
-        as :func:`described`.
-
     Examples
     --------
     >>> canonical({"b": (1, 0.1), "a": None})
@@ -80,11 +70,6 @@ def canonical(value: Any) -> str:
 
 def digest_of(value: Any) -> str:
     """The first 16 hexadecimal digits of the SHA-256 of a value's text.
-
-    Raises
-    ------
-    ValueError
-        as :func:`described`.
 
     Examples
     --------

@@ -42,11 +42,6 @@ class Recipe:
         what the decay acts on: ``"all"`` trained tensors (``AdamW(net.parameters())``), or only the ``"weights"``, not
         biases, gains and shifts. The raw W of an asymmetric layer decays with all its entries, not F + D ⊙ W.
 
-    Raises
-    ------
-    ValueError
-        if a value is not allowed.
-
     Examples
     --------
     >>> Recipe(epochs=100, batch=512, rate=1e-2).weight_decay
@@ -98,11 +93,6 @@ def epoch_order(seeds: Sequence[int], n: int, epoch: int) -> torch.Tensor:
     -------
     torch.Tensor
         (N, n), int64.
-
-    Raises
-    ------
-    ValueError
-        if there is no seed or example, or the epoch is negative.
 
     Examples
     --------
@@ -162,12 +152,6 @@ def train(
     -------
     Trained
         networks on the device of ``x``.
-
-    Raises
-    ------
-    ValueError
-        if shapes, labels or the number of seeds do not fit, an epoch to keep is none, a loss is not finite (the
-        networks are named), or the checkpoint belongs to another run (what differs is named).
 
     Examples
     --------

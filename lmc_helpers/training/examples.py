@@ -51,11 +51,6 @@ class Views:
     def part(self, chosen: slice, device: torch.device | str | None = None) -> Views:
         """The views of some of the examples, on a device; where they are, if none is given.
 
-        Raises
-        ------
-        ValueError
-            if ``chosen`` is no slice, or torch knows no such device.
-
         Examples
         --------
         >>> draw_views([1, 2], n=10, epoch=0, augment=("flip",)).part(slice(8, 12)).flipped.shape
@@ -78,11 +73,6 @@ class Views:
         -------
         torch.Tensor
             of the same shape and type.
-
-        Raises
-        ------
-        ValueError
-            if they are no tensor, or have another shape.
 
         Examples
         --------
@@ -119,11 +109,6 @@ def draw_views(seeds: Sequence[int], n: int, epoch: int, augment: Sequence[str])
     -------
     Views
         on the CPU.
-
-    Raises
-    ------
-    ValueError
-        if there is no seed or example, the epoch is negative, or a word is unknown.
 
     Examples
     --------
@@ -168,11 +153,6 @@ class Examples:
         for images in uint8: mean and deviation of each channel, in units of 255.
     dtype : torch.dtype
         of the inputs.
-
-    Raises
-    ------
-    ValueError
-        if types, shapes or labels do not fit.
 
     Examples
     --------
@@ -242,12 +222,6 @@ class Examples:
         ------
         (torch.Tensor, torch.Tensor)
             inputs (N, B, …) and labels (N, B).
-
-        Raises
-        ------
-        ValueError
-            with the first batch, if there is no seed or one is not allowed, a number is out of range, or a word is
-            unknown or asked of what are no images.
         """
         expect.integer(batch, "batch", least=1)
         expect.integer(first, "first", least=0)
@@ -275,12 +249,6 @@ class Examples:
         -------
         torch.Tensor
             (N, B, …), normalised.
-
-        Raises
-        ------
-        ValueError
-            if a shape or type is another, or views are asked of what are no images; that there are such examples is not
-            looked at here.
         """
         expect.tensors({"chosen": chosen})
         if chosen.ndim != 2 or chosen.dtype != torch.long:

@@ -117,12 +117,6 @@ def fit(
     Fitted
         on the device of ``x``.
 
-    Raises
-    ------
-    ValueError
-        if inputs, labels, seeds or epochs do not fit, or the checkpoint belongs to another run (what differs is named);
-        AllDiverged if no network is left.
-
     Examples
     --------
     >>> from lmc_helpers.networks.mlp import MLP

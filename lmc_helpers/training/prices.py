@@ -70,11 +70,6 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     Price
         hours, and the largest memory.
 
-    Raises
-    ------
-    ValueError
-        if a number is too small.
-
     Examples
     --------
     Twice as many networks cost less than twice as much, for a step's overhead is shared:

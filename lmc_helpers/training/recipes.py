@@ -57,11 +57,6 @@ class Descent:
         of ``"flip"``, left to right with probability 1/2, and ``"crop"``, a random part of the image's own size of the
         image padded with 4 black pixels on each side.
 
-    Raises
-    ------
-    ValueError
-        if a value is not allowed.
-
     Examples
     --------
     The warm-up of Bürgin et al., F.2, whose ratio of two epochs is γ = 1.259:
@@ -127,11 +122,6 @@ class Descent:
         -------
         float
             constant during the epoch.
-
-        Raises
-        ------
-        ValueError
-            if there is no such epoch.
 
         Examples
         --------

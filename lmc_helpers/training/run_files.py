@@ -56,11 +56,6 @@ def write(path: Path, run: dict, provenance: dict, tensors: dict[str, torch.Tens
     tensors : dict of torch.Tensor
         named tensors.
 
-    Raises
-    ------
-    ValueError
-        if a tensor is called ``"run"`` or ``"provenance"``.
-
     Examples
     --------
     >>> import tempfile
@@ -97,11 +92,6 @@ def read(path: Path, run: dict) -> tuple[dict, dict[str, torch.Tensor]]:
     -------
     dict, dict of torch.Tensor
         as they were written.
-
-    Raises
-    ------
-    ValueError
-        if the file is damaged or belongs to another run.
 
     Examples
     --------

@@ -59,11 +59,6 @@ class DataSpec:
     seed : int
         of the subset.
 
-    Raises
-    ------
-    ValueError
-        if a name is unknown, or there are not so many images.
-
     Examples
     --------
     >>> DataSpec("mnist", "train90").size
@@ -134,11 +129,6 @@ class Run:
         epochs after which copies are kept; 0 is the beginning.
     precision : str
         ``"float32"``, ``"float64"`` or ``"bfloat16"``.
-
-    Raises
-    ------
-    ValueError
-        if a value is not allowed.
 
     Examples
     --------
@@ -256,12 +246,6 @@ class Run:
         -------
         Result
             on the CPU.
-
-        Raises
-        ------
-        ValueError
-            if the file is damaged (it is named), the data cannot be had, all networks diverge, or ``show_progress`` is
-            no bool.
         """
         expect.one_of(show_progress, "show_progress", (True, False))
         path = self.path()

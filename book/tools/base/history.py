@@ -9,13 +9,7 @@ from book.tools.base.chapters import ROOT, BuildError
 
 
 def git(*arguments: str) -> str:
-    """What git says.
-
-    Raises
-    ------
-    BuildError
-        if there is no git, or this is no clone.
-    """
+    """What git says."""
     try:
         done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
     except FileNotFoundError:

@@ -14,13 +14,7 @@ from lmc_helpers.claims.intervals import LedgerError, cut
 
 
 def read(path: Path, grammar: Any, allowed: str) -> Any:
-    """The content of a YAML file as its grammar, a type, reads it; ``allowed`` says in words what the file holds.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong in the file, each with its line, what stands there and what is allowed.
-    """
+    """The content of a YAML file as its grammar, a type, reads it; ``allowed`` says in words what the file holds."""
     try:
         return yaml_files.read(path, grammar if isinstance(grammar, TypeAdapter) else TypeAdapter(grammar), allowed)
     except LedgerError as error:
@@ -28,13 +22,7 @@ def read(path: Path, grammar: Any, allowed: str) -> Any:
 
 
 def text(path: Path) -> str:
-    """The text of a file.
-
-    Raises
-    ------
-    BuildError
-        if it is not there, or not UTF-8; the message has the line.
-    """
+    """The text of a file."""
     try:
         return yaml_files.text(path)
     except LedgerError as error:
@@ -42,13 +30,7 @@ def text(path: Path) -> str:
 
 
 def listed(path: Path) -> list[dict]:
-    """The records in a JSON file.
-
-    Raises
-    ------
-    BuildError
-        if it is cut off or no JSON, holds anything but a list of records, or a name stands twice in one.
-    """
+    """The records in a JSON file."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict:
         names = [name for name, _ in pairs]

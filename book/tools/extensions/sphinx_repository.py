@@ -32,11 +32,6 @@ ICONS = {
 def place(url: str) -> tuple[str, str, str]:
     """Host, owner and name of a repository.
 
-    Raises
-    ------
-    ValueError
-        if it is no repository on GitHub or GitLab.
-
     Examples
     --------
     >>> place("https://github.com/someone/book.git")

@@ -99,13 +99,7 @@ def pythons(versions: set[str]) -> list[tuple[str, str]]:
 
 
 def content(runs: list[dict]) -> dict:
-    """What ``book/templates/sweeps.md`` shows; ``runs`` is what this book's own chapters say of theirs.
-
-    Raises
-    ------
-    BuildError
-        if a record or the settings cannot be read.
-    """
+    """What ``book/templates/sweeps.md`` shows; ``runs`` is what this book's own chapters say of theirs."""
     known, read = sources.Sources(), _read()
     sweeps = {profile: _sweep(found, profile, known) for profile, found in read["sweep"].items()}
     settings = {

@@ -19,11 +19,6 @@ def told(paths: Iterable[Path]) -> list[str]:
     ----------
     paths : iterable of Path
         executed notebooks.
-
-    Raises
-    ------
-    BuildError
-        as :func:`book.tools.outcomes.products.notebook`.
     """
     found: dict[str, list[str]] = {}
     for path in paths:

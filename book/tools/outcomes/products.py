@@ -22,13 +22,7 @@ AGAIN = "remove it and build again"
 
 
 def notebook(path: Path) -> dict:
-    """An executed notebook as the JSON that it is.
-
-    Raises
-    ------
-    BuildError
-        if it is not there, cut off, or no executed chapter of this version.
-    """
+    """An executed notebook as the JSON that it is."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -21,13 +21,7 @@ SHOWN = "a page of the book"
 
 
 def notebook(path: Path) -> dict:
-    """An executed notebook as the JSON that it is.
-
-    Raises
-    ------
-    BuildError
-        if it is not there, cut off, or no executed chapter of this version; see :mod:`book.tools.outcomes.products`.
-    """
+    """An executed notebook as the JSON that it is."""
     return products.notebook(path)
 
 
@@ -52,14 +46,7 @@ class Run:
 
     @cached_property
     def records(self) -> dict[str, dict]:
-        """Part → record.
-
-        Raises
-        ------
-        BuildError
-            if a part is checked twice, a chapter lacks a check that its source has, or a part that is not expected
-            to be open is checked nowhere.
-        """
+        """Part → record."""
         found: dict[str, dict] = {}
         known = sources.Sources()
         for path in self.executed:
@@ -111,13 +98,7 @@ def recorded_path(profile: str) -> Path:
 
 
 def recorded(profile: str = "paper") -> dict[str, dict]:
-    """Part → the outcome of its confirmatory run, as it stands beside the book.
-
-    Raises
-    ------
-    BuildError
-        if the file is cut off, or holds anything but a list of records.
-    """
+    """Part → the outcome of its confirmatory run, as it stands beside the book."""
     path = recorded_path(profile)
     return {record["part"]: record for record in inputs.listed(path)} if path.exists() else {}
 

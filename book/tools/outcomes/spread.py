@@ -73,11 +73,6 @@ class Measured(Protocol):
 def ratio(values: Sequence[float], stderrs: Sequence[float]) -> tuple[float, float, float]:
     """The spread of some values over their stated standard errors, with its interval at two-sided 10⁻³.
 
-    Raises
-    ------
-    ValueError
-        if there are fewer than two values, or not as many errors, or an error is not positive.
-
     Examples
     --------
     >>> found, low, high = ratio([1.0, 2.0, 3.0], [1.0, 1.0, 1.0])

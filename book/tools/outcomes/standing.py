@@ -102,13 +102,7 @@ def parameters(chapter: str, profile: str) -> dict[str, Any]:
 
 
 def changes(record: dict, known: sources.Sources | None = None) -> list[str]:
-    """What a record rests on that has changed since, in words; nothing if it stands.
-
-    Raises
-    ------
-    BuildError
-        if a file that the reference lies in is cut off or was edited.
-    """
+    """What a record rests on that has changed since, in words; nothing if it stands."""
     known = known or sources.Sources()
     try:
         part = claims.part(record["part"])

@@ -85,13 +85,7 @@ class Record:
         return records.RECORDED / f"{self.kind}-{self.profile}.json"
 
     def read(self) -> dict[str, Chapter]:
-        """Chapter → its runs; nothing if there is no such file.
-
-        Raises
-        ------
-        BuildError
-            if it is no JSON, or a field is missing, unknown or wrong.
-        """
+        """Chapter → its runs; nothing if there is no such file."""
         if not self.path.exists():
             return {}
         try:

@@ -52,13 +52,7 @@ class Toc(Entry):
 
 
 def toc(path: Path = TOC) -> Toc:
-    """The table of contents.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong in the file.
-    """
+    """The table of contents."""
     return inputs.read(path, Toc, f"a mapping with {', '.join(Toc.model_fields)}")
 
 
@@ -81,13 +75,7 @@ def generated() -> set[str]:
 
 
 def check_toc(path: Path = TOC) -> None:
-    """Refuse a table of contents that names a page twice, or one that there is not, or leaves a chapter out.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong, each with its line.
-    """
+    """Refuse a table of contents that names a page twice, or one that there is not, or leaves a chapter out."""
     made, seen, wrong = generated(), set[str](), []
     for file, steps in files(toc(path)):
         where = f"{place(path, *steps)}: {file!r}"
@@ -104,24 +92,12 @@ def check_toc(path: Path = TOC) -> None:
 
 
 def config(path: Path = CONFIG) -> dict[str, Any]:
-    """The configuration of the builder.
-
-    Raises
-    ------
-    BuildError
-        if it is no mapping.
-    """
+    """The configuration of the builder."""
     return inputs.read(path, dict[str, Any], "a mapping with the settings of Jupyter Book")
 
 
 def check_config(path: Path = CONFIG) -> None:
-    """Refuse settings that Jupyter Book does not know or would not take, and files that are not there.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong, each with its line.
-    """
+    """Refuse settings that Jupyter Book does not know or would not take, and files that are not there."""
     from jupyter_book.config import get_validator
 
     validator, settings, wrong = get_validator(), config(path), []
@@ -156,13 +132,7 @@ def _named(settings: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:
 
 
 def bibliography(path: Path) -> set[str]:
-    """The keys of a bibliography.
-
-    Raises
-    ------
-    BuildError
-        if it is no BibTeX, a key or a field stands twice, or an entry lacks its title, its year or who wrote it.
-    """
+    """The keys of a bibliography."""
     from pybtex.database import BibliographyDataError
     from pybtex.database.input.bibtex import Parser
     from pybtex.exceptions import PybtexError
@@ -203,13 +173,7 @@ def _line_of(said: str, source: str) -> int:
 
 
 def check_citations(root: Path = ROOT) -> None:
-    """Refuse a bibliography that cannot be read, and citations of what does not stand in it.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong, each with its file and line.
-    """
+    """Refuse a bibliography that cannot be read, and citations of what does not stand in it."""
     named = config(root / "_config.yml").get("bibtex_bibfiles") or []
     keys = {key for file in named for key in bibliography(root / file)}
     pages = [*sorted((root / "notebooks").glob("*.py")), *sorted((root / "book").glob("*.md"))]

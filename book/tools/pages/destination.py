@@ -11,13 +11,7 @@ ALLOWED = "allowed: a folder that does not exist, holds no file, or holds a book
 
 
 def check(out: Path) -> None:
-    """Refuse a folder for pages that holds anything else.
-
-    Raises
-    ------
-    BuildError
-        if it is no folder or holds no book, or the book's stamp would overwrite another file.
-    """
+    """Refuse a folder for pages that holds anything else."""
     stamp = out.with_suffix(".json")
     # Snakemake takes .built away before the pages are built again; the stamp stays.
     ours = (out / "_build" / "html" / ".built").is_file() or "profile" in sources.read(stamp)

@@ -90,11 +90,6 @@ def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
 def filled(text: str, values: dict[str, float]) -> str:
     """A text with its numbers, ``[[part:format]]``.
 
-    Raises
-    ------
-    BuildError
-        if a number's part was not measured.
-
     Examples
     --------
     >>> filled("at $[[Z3.minimum:.2f]] M$", {"Z3.minimum": 2.2922})
@@ -110,13 +105,7 @@ def filled(text: str, values: dict[str, float]) -> str:
 
 
 def read(path: Path = WORDS) -> FrontEntry:
-    """The words of the first page.
-
-    Raises
-    ------
-    BuildError
-        if a field is wrong, a chapter does not exist, has no line or one that is too long, or a part does not exist.
-    """
+    """The words of the first page."""
     found = inputs.read(path, FrontEntry, f"a mapping with {', '.join(FrontEntry.model_fields)}")
     names = list(map(chapters.short, chapters.chapters()))
     if missing := [name for name in names if name not in found.chapters]:

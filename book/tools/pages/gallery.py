@@ -73,13 +73,7 @@ class Figure:
 
 
 def ours(entry: OurEntry) -> pictures.Picture:
-    """A picture of ours as its chapter shows it.
-
-    Raises
-    ------
-    BuildError
-        if there is no such chapter, or no such figure on its page.
-    """
+    """A picture of ours as its chapter shows it."""
     chapter = chapters.find(entry.chapter)
     known = pictures.shown(chapter)
     if entry.picture not in known:
@@ -88,13 +82,7 @@ def ours(entry: OurEntry) -> pictures.Picture:
 
 
 def read(path: Path = LISTED) -> dict[str, list[Figure]]:
-    """The figures of each paper, by its letter.
-
-    Raises
-    ------
-    BuildError
-        if a field is wrong, or a chapter, a picture or a part of the ledger does not exist; it names the figure.
-    """
+    """The figures of each paper, by its letter."""
     listed = inputs.read(path, GRAMMAR, "a mapping from the papers' letters to figures")
     known = {id for claim in claims.ledger().values() for id in claim.parts}
     found: dict[str, list[Figure]] = {}

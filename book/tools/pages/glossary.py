@@ -73,13 +73,7 @@ class Use:
 
 
 def terms(path: Path = PATH) -> list[Term]:
-    """The concepts in alphabetical order.
-
-    Raises
-    ------
-    BuildError
-        names the file, and what is wrong with which concept.
-    """
+    """The concepts in alphabetical order."""
     found: list[Term] = inputs.read(path, list[Term], "a list of concepts")
     anchors = [term.anchor for term in found]
     for at, anchor in enumerate(anchors):
@@ -89,13 +83,7 @@ def terms(path: Path = PATH) -> list[Term]:
 
 
 def check(path: Path = PATH) -> None:
-    """Refuse concepts that a chapter or a page defines which does not exist.
-
-    Raises
-    ------
-    BuildError
-        as :func:`terms`, or for all such concepts, each with its line.
-    """
+    """Refuse concepts that a chapter or a page defines which does not exist."""
     terms(path)
     known, wrong = chapters.chapters(), []
     numbers = {int(chapter[:2]) for chapter in known}

@@ -26,13 +26,7 @@ class Meaning(BaseModel):
     chapters: list[int | str] = Field(min_length=1, description="numbers, and ranges such as 21-24")
 
     def pages(self) -> list[str]:
-        """The chapters, in their order.
-
-        Raises
-        ------
-        ValueError
-            if a number or a range names none.
-        """
+        """The chapters, in their order."""
         found = []
         for entry in self.chapters:
             if not re.fullmatch(r"\d+(-\d+)?", str(entry)):
@@ -65,13 +59,7 @@ class Letter(BaseModel):
 
 
 def letters(path: Path = PATH) -> list[Letter]:
-    """The letters, as the file orders them.
-
-    Raises
-    ------
-    BuildError
-        names the file and the entry, and what is wrong with it.
-    """
+    """The letters, as the file orders them."""
     found: list[Letter] = inputs.read(path, list[Letter], "a list of letters")
     for number, letter in enumerate(found):
         for at, meaning in enumerate(letter.means):

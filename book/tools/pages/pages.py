@@ -102,11 +102,6 @@ def provenance(runs: list[dict]) -> dict:
 def together(*known: dict) -> dict:
     """What several modules give to the templates.
 
-    Raises
-    ------
-    ValueError
-        if two of them give the same name.
-
     Examples
     --------
     >>> together({"papers": 1}, {"cards": 2})

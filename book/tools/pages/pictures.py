@@ -66,13 +66,7 @@ class Small:
 
 
 def write(wanted: set[tuple[str, str]], executed: dict[str, Path], where: Path) -> dict[tuple[str, str], Small]:
-    """Write small copies of pictures, each a chapter and a name, from the executed chapters to a folder.
-
-    Raises
-    ------
-    BuildError
-        if an executed chapter holds no picture of that name.
-    """
+    """Write small copies of pictures, each a chapter and a name, from the executed chapters to a folder."""
     where.mkdir(parents=True, exist_ok=True)
     found = {}
     for chapter in sorted({chapter for chapter, _ in wanted}):

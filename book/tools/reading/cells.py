@@ -71,13 +71,7 @@ def misnamed(folder: Path = chapters.NOTEBOOKS) -> list[str]:
 
 @cache
 def sheet(path: Path) -> Sheet:
-    """Read a chapter.
-
-    Raises
-    ------
-    BuildError
-        if it is no Python, or a cell, its tags, its header, its parameters or their rules are wrong; it names the line.
-    """
+    """Read a chapter."""
     text, name = inputs.text(path), path.name
     tree = _tree(text, name)
     _check_header(text, name)
@@ -138,13 +132,7 @@ def _check_header(text: str, name: str) -> None:
 
 
 def cells(text: str, name: str) -> Iterator[Cell]:
-    """The cells of a chapter, each with its tags.
-
-    Raises
-    ------
-    BuildError
-        if there are none, or what stands behind ``# %%`` is wrong; it names the line.
-    """
+    """The cells of a chapter, each with its tags."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines, 1) if re.match(r"# %%(?!%)", line)]
     if not starts:

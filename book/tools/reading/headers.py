@@ -32,13 +32,7 @@ def _header(chapter: str) -> dict:
 
 
 def function_name(chapter: str) -> str | None:
-    """The function that gives the runs of a chapter, None if it trains nothing.
-
-    Raises
-    ------
-    BuildError
-        if the header cannot be read, or names something else.
-    """
+    """The function that gives the runs of a chapter, None if it trains nothing."""
     name = _header(chapter).get("runs")
     if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
         raise BuildError(
@@ -49,13 +43,7 @@ def function_name(chapter: str) -> str | None:
 
 
 def networks_of(chapter: str) -> str:
-    """The chapter whose networks a chapter looks at: itself, if its header names no other.
-
-    Raises
-    ------
-    BuildError
-        if the header names no chapter, or one that itself names another.
-    """
+    """The chapter whose networks a chapter looks at: itself, if its header names no other."""
     name = _header(chapter).get("networks_of")
     if name is None:
         return chapter

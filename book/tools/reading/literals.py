@@ -25,13 +25,7 @@ def values(source: str) -> dict[str, object]:
 
 
 def literal(name: str, text: str) -> Any:
-    """A parameter's value from the command line: a number if it reads as one, else YAML.
-
-    Raises
-    ------
-    BuildError
-        if it is no YAML, or no value that a parameter may have.
-    """
+    """A parameter's value from the command line: a number if it reads as one, else YAML."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -48,13 +42,7 @@ def literal(name: str, text: str) -> Any:
 
 
 def given(chapter: str, pairs: list[list[str]]) -> dict[str, Any]:
-    """The parameters from the command line, which the chapter must know and allow.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong with them.
-    """
+    """The parameters from the command line, which the chapter must know and allow."""
     from book.tools.reading import cells  # imports torch, which listing, with values from here, does without
 
     values = {name: literal(name, text) for name, text in pairs}

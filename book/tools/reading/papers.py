@@ -36,13 +36,7 @@ class Paper(BaseModel):
 
 @cache
 def papers(path: Path = PAPERS) -> dict[str, Paper]:
-    """Letter → paper, in the order of the book.
-
-    Raises
-    ------
-    BuildError
-        for all that is wrong in the file.
-    """
+    """Letter → paper, in the order of the book."""
     return inputs.read(path, dict[str, Paper], "a mapping from letters to papers")
 
 

@@ -9,13 +9,7 @@ from book.tools.base.chapters import PACKAGE, BuildError
 
 
 def parse(path: Path, package: str) -> dict[str, list]:
-    """Its imports and checks; relative imports start at ``package``.
-
-    Raises
-    ------
-    BuildError
-        if it is no Python.
-    """
+    """Its imports and checks; relative imports start at ``package``."""
     try:
         nodes = list(ast.walk(ast.parse(path.read_bytes())))
     except SyntaxError as error:

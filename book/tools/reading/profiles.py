@@ -40,13 +40,7 @@ class Profile(Entry):
 
 @cache
 def profile(name: str) -> Profile:
-    """A profile by its name.
-
-    Raises
-    ------
-    BuildError
-        if there is none of that name, a field is unknown or wrong, or a chapter does not exist or has no entry.
-    """
+    """A profile by its name."""
     known = sorted(path.stem for path in PROFILES.glob("*.yaml"))
     if name not in known:
         raise BuildError(f"profile {name!r} does not exist; allowed: {', '.join(known)}")
@@ -60,13 +54,7 @@ def profile(name: str) -> Profile:
 
 
 def settings(chapter: str, profile_name: str) -> Settings:
-    """What a profile says of one chapter.
-
-    Raises
-    ------
-    BuildError
-        if the profile has no entry for the chapter.
-    """
+    """What a profile says of one chapter."""
     entry = profile(profile_name).chapters.get(short(chapter))
     if entry is None:
         raise BuildError(f"profile {profile_name!r} has no entry for chapter {short(chapter)!r}; add one")

@@ -113,13 +113,7 @@ class Sources:
         return list(dict.fromkeys(".".join(step[: k + 1]) for step in steps for k in range(len(step))))
 
     def modules(self, chapter: str) -> dict[str, Path]:
-        """Modules of lmc_helpers that Python executes for a chapter: imported directly or not, with their doors.
-
-        Raises
-        ------
-        BuildError
-            if one of them does not exist.
-        """
+        """Modules of lmc_helpers that Python executes for a chapter: imported directly or not, with their doors."""
         return self._reached(self.chapter(chapter), f"chapter {chapter}")
 
     def sums_behind(self, module: str) -> dict[str, str]:

@@ -47,13 +47,7 @@ def megabytes(mebibytes: float) -> int:
 
 
 def check(executor: str, given: str = "") -> None:
-    """Refuse what is not there, and arguments that cannot be read.
-
-    Raises
-    ------
-    BuildError
-        if there is no such executor, no SLURM on this machine, or a quotation mark alone.
-    """
+    """Refuse what is not there, and arguments that cannot be read."""
     if executor not in EXECUTORS:
         raise BuildError(f"executor {executor!r} does not exist; allowed: {', '.join(EXECUTORS)}")
     if executor == "slurm" and not shutil.which("sbatch"):

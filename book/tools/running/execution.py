@@ -82,11 +82,6 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
     confirms : dict, optional
         for a confirmatory run, what its provenance says besides (:func:`~book.tools.running.variants.provenance`); the
         chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
-
-    Raises
-    ------
-    BuildError
-        says which cell failed and why, and where the failed notebook lies; or which file could not be written.
     """
     try:
         with leftovers.running(parameters["profile"], chapter) as running, stopping.then(partial(os.unlink, running)):

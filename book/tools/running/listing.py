@@ -44,14 +44,7 @@ def parameters(chapter: str, profile: str, seeds: str = "") -> dict:
 
 
 def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:
-    """The training runs of a chapter, each once; its function is called with the parameters that it names.
-
-    Raises
-    ------
-    BuildError
-        if the function does not exist, wants something that is no parameter of the chapter, fails, or returns
-        anything but a list of runs.
-    """
+    """The training runs of a chapter, each once; its function is called with the parameters that it names."""
     name = headers.function_name(chapter)
     if name is None:
         return []
@@ -84,11 +77,6 @@ def jobs(profile: str, seeds: str = "") -> dict[str, Job]:
 
     What was listed is kept in ``build/listed`` by the checksums of what it depends on, the function's modules and the
     chapter's parameters, so that torch is imported only when they change.
-
-    Raises
-    ------
-    BuildError
-        as :func:`runs`, or if a chapter does not import what its header names.
     """
     if seeds.startswith("@"):
         return {}  # a setting trains in the chapter itself

@@ -39,13 +39,7 @@ def gpus() -> int:
 
 
 def refuse_without_gpu(todo: Sequence[Job], profile: str) -> None:
-    """Refuse runs that want a GPU on a machine without one, unless ``LMC_ON_CPU`` is 1.
-
-    Raises
-    ------
-    BuildError
-        names the chapters, what their runs would take on the CPU, how to see them and how to train them there.
-    """
+    """Refuse runs that want a GPU on a machine without one, unless ``LMC_ON_CPU`` is 1."""
     wanting = [job for job in todo if job.gpu]
     if not wanting or gpus() or os.environ.get(ON_CPU) == "1":
         return

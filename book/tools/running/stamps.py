@@ -78,11 +78,6 @@ def update(profile: str, out: Path, seeds: str = "") -> Stamps:
     """Bring the stamps of a profile up to date: one a chapter, and one for the pages that go to ``out``.
 
     Another variant than the book's (``seeds``) depends on its setting besides.
-
-    Raises
-    ------
-    BuildError
-        if the profile or an import is wrong.
     """
     known, found = sources.Sources(), places(profile, out, seeds)
     try:

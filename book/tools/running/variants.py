@@ -53,24 +53,12 @@ class Settings(Entry):
 
 @cache
 def settings() -> Settings:
-    """What ``book/settings.yml`` says.
-
-    Raises
-    ------
-    BuildError
-        if it is not there, or a field is unknown or wrong.
-    """
+    """What ``book/settings.yml`` says."""
     return inputs.read(SETTINGS, Settings, "exact, sampled, pythons and settings")
 
 
 def check(variant: str) -> str:
-    """The variant, if there is such a one.
-
-    Raises
-    ------
-    BuildError
-        if there is not.
-    """
+    """The variant, if there is such a one."""
     if not ALLOWED.fullmatch(variant):
         raise BuildError(f"variant {variant!r}; allowed: a full commit id, one with .NUMBER, or @ and a setting's name")
     setting(variant)
@@ -78,13 +66,7 @@ def check(variant: str) -> str:
 
 
 def setting(variant: str) -> Setting:
-    """The setting that a variant runs in.
-
-    Raises
-    ------
-    BuildError
-        if ``book/settings.yml`` has none of that name.
-    """
+    """The setting that a variant runs in."""
     if not variant.startswith("@"):
         return Setting(says="as built", threads=1, numpy_algebra=False, python="")
     known = settings().settings
