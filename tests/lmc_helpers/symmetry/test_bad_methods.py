@@ -10,7 +10,6 @@ from bad_arguments import (
     Other,
     Row,
     Tensor,
-    cases,
     methods_without_a_row,
     normal,
     refused,
@@ -83,10 +82,6 @@ def test_every_public_method_has_a_row():
 
 
 @rows(TABLE)
-def test_the_valid_call_runs(row):
+def test_the_valid_call_runs_and_bad_ones_are_refused(row):
     runs(row)
-
-
-@cases(TABLE)
-def test_a_bad_argument_is_refused_in_one_sentence(row, name, value):
-    refused(row, name, value)
+    refused(row)

@@ -7,7 +7,6 @@ from bad_arguments import (
     Many,
     Other,
     Row,
-    cases,
     methods_without_a_row,
     normal,
     refused,
@@ -82,11 +81,7 @@ def test_every_public_method_has_a_row():
 
 
 @rows(TABLE)
-def test_the_valid_call_runs(row, tmp_path, monkeypatch):
+def test_the_valid_call_runs_and_bad_ones_are_refused(row, tmp_path, monkeypatch):
     monkeypatch.setenv("LMC_RUNS", str(tmp_path))
     runs(row)
-
-
-@cases(TABLE)
-def test_a_bad_argument_is_refused_in_one_sentence(row, name, value):
-    refused(row, name, value)
+    refused(row)
