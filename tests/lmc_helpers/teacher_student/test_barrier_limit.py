@@ -51,16 +51,19 @@ def test_costs_against_a_sample(r):
 
 @pytest.mark.parametrize("r", [1.5, 3.0])
 def test_exact_barriers_approach_the_limit(r):
+    """The rest falls like 1/M; four standard errors of the mean are 13 % after Algorithm 1 and 2 % without it."""
     permuted, direct = barrier_limits(r)
     gaps = []
-    for M, n in ((20, 200), (160, 60)):
-        a, b = sample_minima(round(r * M), M, M, 2 * n, seed=1).split(n)
+    for M in (20, 160):
+        a, b = sample_minima(round(r * M), M, M, 120, seed=1).split(60)
         after = permute(b, algorithm_1(a, b))
         scale = M / M**2  # d = M
-        found = [np.mean([minima_barrier(x, y, M) for x, y in zip(a, c, strict=True)]) * scale for c in (after, b)]
+        pairs = [zip(a, c, strict=True) for c in (after, b)]
+        found = [np.mean([minima_barrier(x, y, M, [0.4, 0.5, 0.6]) for x, y in of_kind]) * scale for of_kind in pairs]
         gaps.append([found[0] / permuted - 1, found[1] / direct - 1])
-    gaps = np.array(gaps)  # (M, permuted and direct)
-    assert (np.abs(gaps[1]) < 0.12).all() and (np.abs(gaps[1]) < np.abs(gaps[0])).all()
+    (narrow, _), (wide, wide_direct) = gaps
+    assert abs(wide) < 0.13 and abs(wide) < narrow / 2
+    assert abs(wide_direct) < 0.02
 
 
 def test_without_surplus_rows_nothing_is_left():
@@ -68,12 +71,12 @@ def test_without_surplus_rows_nothing_is_left():
     assert permuted < 1e-18 and direct == pytest.approx((2 - 2**0.5) ** 2 / (8 * np.pi))
 
 
-@pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize("how", ORDERS)
-def test_the_peak_is_the_largest_value_on_a_grid(how, relative):
+def test_the_peak_is_the_largest_value_on_a_grid(how):
     grid = np.linspace(1.8, 2.8, 51)
-    curve = [np.divide(*barrier_limits(r, how)) if relative else barrier_limits(r, how)[0] for r in grid]
-    assert limit_peak(how, relative) == pytest.approx(grid[np.argmax(curve)], abs=0.011)
+    permuted, direct = np.transpose([barrier_limits(r, how) for r in grid])
+    assert limit_peak(how) == pytest.approx(grid[np.argmax(permuted)], abs=0.011)
+    assert limit_peak(how, relative=True) == pytest.approx(grid[np.argmax(permuted / direct)], abs=0.011)
 
 
 def test_a_tilt_moves_the_peak():
