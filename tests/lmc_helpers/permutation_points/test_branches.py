@@ -57,7 +57,7 @@ def test_points_are_constrained_minima_as_scipy_finds_them():
 
 def test_the_tangent_is_the_difference_of_neighbours_and_pairs_have_no_order():
     problem, theta = toy((2, 3, 1), seed=5, n=60)
-    coarse, back = follow_pairs(problem, theta, [(0, 1), (1, 0)], reach=0.5, largest=0.02, steps=400)
+    coarse, back = follow_pairs(problem, theta, [(0, 1), (1, 0)], reach=0.8, largest=0.02, steps=400)
     ahead = coarse.theta[2:] - coarse.theta[:-2]
     cosine = torch.nn.functional.cosine_similarity(ahead, coarse.tangent[1:-1], dim=1)
     assert cosine.min() > 0.999
@@ -76,19 +76,16 @@ def test_branches_of_several_toys_are_those_one_by_one():
 
 def test_an_end_lies_on_the_parabola_of_its_permutation_point():
     """With one input and no more neurons, D is 2 × 2; the loss near the end falls like κδ²/8 with κ < 0."""
-    found = []
-    for seed in range(6):
+    for seed in (2, 5):
         problem, theta = toy((1, 2, 1), seed=seed, n=60, scale=1.5)
         [branch] = follow_pairs(problem, theta, [(0, 1)], steps=300)
-        if branch.end == ENDS[0] and branch.curve.points[-1, -1] < branch.curve.points[0, -1] - 9:
-            near = (branch.delta / branch.delta[0] < 0.05) & (branch.delta / branch.delta[0] > 3e-3)
-            rise = (branch.loss[-1] - branch.loss[near]) / branch.delta[near].square()
-            assert (rise > 0).all()  # the end is the top
-            torch.testing.assert_close(rise / rise.mean(), torch.ones_like(rise), rtol=0.3, atol=0)
-            split = branch.outgoing[-1, :, 1] - branch.outgoing[-1, :, 0]
-            assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
-            found.append(seed)
-    assert found
+        assert branch.end == ENDS[0] and branch.curve.points[-1, -1] < branch.curve.points[0, -1] - 9
+        near = (branch.delta / branch.delta[0] < 0.05) & (branch.delta / branch.delta[0] > 3e-3)
+        rise = (branch.loss[-1] - branch.loss[near]) / branch.delta[near].square()
+        assert len(rise) > 1 and (rise > 0).all()  # the end is the top
+        torch.testing.assert_close(rise / rise.mean(), torch.ones_like(rise), rtol=0.3, atol=0)
+        split = branch.outgoing[-1, :, 1] - branch.outgoing[-1, :, 0]
+        assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
 
 
 def test_bad_input_is_named():
