@@ -21,22 +21,29 @@ def test_streams_are_keyed_by_seed_and_purpose():
     assert draws[1, "a"] == tuple(seeds.numpy_generator(1, "a").random(4))
 
 
-def test_streams_do_not_depend_on_hash_randomisation_or_threads():
-    code = (
-        "import torch; from lmc_helpers import seeds;"
-        "print(seeds.numpy_generator(1, 't').random(), torch.rand(1, generator=seeds.torch_generator(1, 'w')).item())"
-    )
-    seen = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONHASHSEED": str(n), "OMP_NUM_THREADS": str(n)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for n in (1, 2)
-    }
-    assert len(seen) == 1
+CODE = """
+import torch
+from torch import nn
+
+from lmc_helpers import seeds
+from lmc_helpers.identifiability.asymmetric import WAsymmetric, asymmetrise
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+streams = seeds.numpy_generator(1, "t").random(), torch.rand(1, generator=seeds.torch_generator(1, "w")).item()
+run = Run(MLP((64, 5, 10)), Descent(3, 20, "adam", 0.01), DataSpec("digits", n=50, seed=3), (1, 2), keep=(0, 2))
+net = asymmetrise(nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)), WAsymmetric(2, 1.0), seed=11)
+parts = net[2].parametrizations.weight[0]
+print([*streams, run.digest, parts.F.tolist(), parts.D.tolist()])
+"""
+
+
+def test_streams_digests_and_fixed_parts_do_not_depend_on_hash_randomisation_or_threads(capsys):
+    environment = os.environ | {"PYTHONHASHSEED": "5", "OMP_NUM_THREADS": "2"}
+    there = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
+    exec(CODE, {})
+    assert there.stdout == capsys.readouterr().out != ""
 
 
 def test_torch_streams():
