@@ -1,7 +1,7 @@
-"""Oracles of the tests of linear networks, in NumPy: determinants by permutations, losses entry by entry, minima."""
+"""Oracles of the tests of linear networks, in NumPy: determinants by permutations, losses by products, minima."""
 
+import functools
 import itertools
-import math
 
 import numpy as np
 import torch
@@ -42,28 +42,33 @@ def minimum(layers, X, Y, seed, signs=None):
     return [torch.from_numpy(W) for W in (*inner, last)]
 
 
+@functools.cache
+def permutations(h):
+    """All permutations of 0, …, h − 1 as rows, and their signs."""
+    perms = np.array(list(itertools.permutations(range(h))))
+    inversions = sum((perms[:, i] > perms[:, j]).astype(int) for i, j in itertools.combinations(range(h), 2))
+    return perms, (-1.0) ** inversions
+
+
 def leibniz(A):
-    """The determinant of a small matrix, summed over all permutations."""
-    total = 0.0
-    for perm in itertools.permutations(range(len(A))):
-        inversions = sum(perm[i] > perm[j] for i in range(len(A)) for j in range(i + 1, len(A)))
-        total += (-1) ** inversions * math.prod(float(A[i, j]) for i, j in enumerate(perm))
-    return total
+    """The determinants of small matrices (..., h, h), summed over all permutations."""
+    perms, signs = permutations(A.shape[-1])
+    return A[..., np.arange(A.shape[-1]), perms].prod(axis=-1) @ np.broadcast_to(signs, len(perms))
 
 
 def by_hand(weights, X, Y):
-    """The loss of one network, entry by entry."""
+    """The losses of networks with weights (..., h, h)."""
     out = X.numpy()
     for W in weights:
-        out = np.einsum("ij,jk->ik", W.numpy(), out)
-    return sum(float(d) ** 2 for d in (Y.numpy() - out).ravel())
+        out = np.einsum("...ij,...jk->...ik", W.numpy(), out)
+    return np.square(Y.numpy() - out).sum(axis=(-2, -1))
 
 
 def residual_by_hand(weights, X, Y, eps):
-    """The loss of one residual network, entry by entry."""
+    """The losses of residual networks with weights (..., h, h)."""
     W1, W2, W3 = (W.numpy() for W in weights)
-    out = np.einsum("ij,jk,kl->il", W3, W2, W1) @ X.numpy() + eps * W3 @ X.numpy()
-    return sum(float(d) ** 2 for d in (Y.numpy() - out).ravel())
+    out = np.einsum("...ij,...jk,...kl->...il", W3, W2, W1) @ X.numpy() + eps * W3 @ X.numpy()
+    return np.square(Y.numpy() - out).sum(axis=(-2, -1))
 
 
 def at(path, *index):

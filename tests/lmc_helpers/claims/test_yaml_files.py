@@ -23,10 +23,10 @@ def some(rng: random.Random, depth: int):
     return rng.choice(kinds if depth else kinds[:4])()
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_what_is_written_is_read(seed):
-    content = {"a": some(random.Random(seed), 3)}
-    assert parsed(yaml.safe_dump(content, allow_unicode=True), "a.yml") == content
+def test_what_is_written_is_read():
+    contents = [{"a": some(random.Random(seed), 3)} for seed in range(200)]
+    texts = [yaml.safe_dump(content, allow_unicode=True) for content in contents]
+    assert [text for text, content in zip(texts, contents, strict=True) if parsed(text, "a.yml") != content] == []
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_two_centres_have_the_exact_law():
 
 @pytest.mark.parametrize(("m", "k"), [(60, 1), (60, 2), (60, 8), (200, 32)])
 def test_law_by_simulation_within_the_proven_error(m, k):
-    n = 3000
+    n = 1500
     gaps = centre_gap(normal(n, m, k, seed=k))
     for q in (0.2, 0.5, 0.8):
         level = gap_quantile(q, m, k)

@@ -35,26 +35,19 @@ def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, 
     X, Y = data(h, seed=h)
     least = np.linalg.eigvalsh(Y.numpy().T @ Y.numpy())[0]
     nets = [minimum(layers, X, Y, seed=s) for s in range(6)]
+    fine = torch.linspace(0, 1, 2001, dtype=torch.float64)[:, None, None]
     for a, b in itertools.combinations(nets, 2):
         found = highest_on_line(a, b, X, Y, [0.0, 0.5, 1.0]).item()
-        fine = np.linspace(0, 1, 2001)
-        A, B = ([W.numpy() for W in net] for net in (a, b))
-        dets = [
-            np.linalg.det(lam[:, None, None] * V + (1 - lam)[:, None, None] * W)
-            for V, W, lam in zip(A, B, [fine] * layers, strict=True)
-        ]
+        line = [fine * V + (1 - fine) * W for V, W in zip(a, b, strict=True)]
+        losses = by_hand(line, X, Y)
+        dets = [np.linalg.det(W.numpy()) for W in line]
         crossings = [k for det in dets for k in np.flatnonzero(det[1:] * det[:-1] < 0)]
-        seen = [by_hand([k * V + (1 - k) * W for V, W in zip(a, b, strict=True)], X, Y) for k in (0.0, 0.5, 1.0)]
+        seen = losses[[0, 1000, 2000]].tolist()
         for k in crossings:  # the loss next to the place where a factor is singular
-            ends = [
-                by_hand([fine[j] * V + (1 - fine[j]) * W for V, W in zip(a, b, strict=True)], X, Y) for j in (k, k + 1)
-            ]
+            ends = losses[k : k + 2]
             seen.append(min(ends) - abs(ends[1] - ends[0]))
         assert found >= max(seen) * (1 - 1e-9)
-        assert (
-            found
-            <= max(by_hand([lam * V + (1 - lam) * W for V, W in zip(a, b, strict=True)], X, Y) for lam in fine) * 1.001
-        )
+        assert found <= losses.max() * 1.001
         if component(a, X) != component(b, X):
             assert crossings and found >= least * (1 - 1e-9)
 
@@ -109,7 +102,7 @@ def test_a_path_over_the_obstruction_changes_two_signs_and_climbs_no_more(layers
     for layer in range(1, layers):
         path = path_over_obstruction(start, X, Y, layer, steps)
         assert [W.shape for W in path] == [(steps, h, h)] * layers
-        losses = np.array([by_hand(at(path, i), X, Y) for i in range(steps)])
+        losses = by_hand(path, X, Y)
         t = np.linspace(0, 1, steps)
         height = np.clip(np.minimum(3 * t, 3 - 3 * t), 0, 1) ** 2
         error = rounding(path, X) ** 0.5  # of the distance to Y, which is at most the square root of least
