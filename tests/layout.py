@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class House:
         """Modules of the house that a file imports, at its top or inside a function, but not in examples."""
         known = {name(file) for file in [*self.files, *(folder / "__init__.py" for folder in self.rooms)]}
         found = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(self.package):
                 modules = {f"{node.module}.{alias.name}" for alias in node.names} & known
                 found |= modules or {node.module}
@@ -55,6 +55,12 @@ class House:
         return list(TopologicalSorter(graph).static_order())
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a file, parsed once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def name(path: Path) -> str:
     """The module that a file is."""
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -63,7 +69,7 @@ def name(path: Path) -> str:
 
 def not_listed(folder: Path) -> list[str]:
     """The files of a room that its door does not name."""
-    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    text = ast.get_docstring(tree(folder / "__init__.py")) or ""
     words = text.replace("`", " ").split()
     named = {word.rpartition(".")[2] for word in words}
     return [path.stem for path in folder.glob("*.py") if path.name != "__init__.py" and path.stem not in named]

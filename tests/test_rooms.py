@@ -3,7 +3,7 @@
 import ast
 import re
 
-from layout import ROOT, House, name, not_listed
+from layout import ROOT, House, name, not_listed, tree
 
 HOUSE = House("lmc_helpers")
 FILES, ROOMS = HOUSE.files, HOUSE.rooms
@@ -59,16 +59,18 @@ def test_every_public_name_is_used():
     users += [*House("book.tools").files, *(folder / "__init__.py" for folder in ROOMS)]
     words = {}
     for path in users:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-        names += [n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)]
-        if path.name == "__init__.py":
-            names += [a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names]
-        words[path] = set(names)
+        words[path] = set()
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                words[path].add(node.id)
+            elif isinstance(node, ast.Attribute):
+                words[path].add(node.attr)
+            elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
+                words[path].update(alias.name for alias in node.names)
     unused = [
         f"{name(path)}.{node.name}"
         for path in FILES
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for node in tree(path).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and not re.match("_", node.name)
         and not any(node.name in words[user] for user in users)
