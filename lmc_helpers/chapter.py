@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from types import NoneType
 
-from lmc_helpers import device
-
 LITERALS = (bool, int, float, str, list, tuple, dict, NoneType)
 
 
@@ -181,12 +179,16 @@ def begin(namespace: dict, **rules: Rule) -> None:
     again = namespace.get("_chapter_begun", False)
     validate({k: v for k, v in namespace.items() if k in rules} if again else namespace, rules)
     namespace["_chapter_begun"] = True
+    from lmc_helpers import device  # it takes a while to import torch
+
     device.fix_threads(1)
     _started["at"] = time.perf_counter()
 
 
 def end() -> str:
     """Wall time since :func:`begin`, device and versions, one a line."""
+    from lmc_helpers import device
+
     return "\n".join(
         [
             f"{time.perf_counter() - _started['at']:.1f} s on {device.describe()}, {platform.machine()}",
