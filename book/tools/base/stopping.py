@@ -56,7 +56,8 @@ def watch(text: str = KEPT) -> None:
         for act in reversed(_acts):
             with contextlib.suppress(Exception):
                 act()
-        end_children()
+        with contextlib.suppress(Exception):  # stopped within an import, where nothing was started yet
+            end_children()
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         with contextlib.suppress(OSError):  # the terminal may be gone
