@@ -1,5 +1,5 @@
-# make book | check | runs | test | torture | lint | chapter | serve | archive | reports | confirm | sweep | machines | reference |
-# schemas | colab | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
+# make book | check | runs | test | test-slow | torture | lint | chapter | serve | archive | reports | confirm | sweep |
+# machines | reference | schemas | colab | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; sweep, machines: smoke)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from a folder of wheels that pip
@@ -20,8 +20,8 @@ WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 
-.PHONY: book check runs test torture setup chapter serve archive reports confirm sweep machines reference schemas colab \
-        bench lint lock audit clean
+.PHONY: book check runs test test-slow torture setup chapter serve archive reports confirm sweep machines reference \
+        schemas colab bench lint lock audit clean
 
 book: setup
 	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)" $(WHERE)
@@ -38,8 +38,13 @@ test: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
-# Builds of the real book at smoke that are stopped at MOMENTS random moments (SEED= chooses which), then the tests that
-# take long; nightly. The pages go to build/torture-book.
+# Tests of what seldom breaks and takes long: builds of a small book that are stopped at every stage, full disks, other
+# settings of the machine.
+test-slow: setup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -p no:nbval -m slow tests
+
+# Builds of the real book at smoke that are stopped at MOMENTS random moments (SEED= chooses which); nightly. The pages go
+# to build/torture-book.
 torture: setup
 	@MOMENTS="$(MOMENTS)" SEED="$(SEED)" $(BIN)/python -m pytest -p no:nbval -m torture tests/book
 

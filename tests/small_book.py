@@ -1,5 +1,6 @@
 """A small book in a copy of the repository: its graph, runner and ledger are the real ones, its chapters are toys."""
 
+import json
 import os
 import re
 import shutil
@@ -61,6 +62,38 @@ MODULES = {  # alpha is a room: its door leads to core, which needs gamma; nobod
 
 
 FIRST, SECOND = "01_first", "02_second"
+
+STALE = """
+import sys
+from pathlib import Path
+from book.tools.running import stamps
+
+print(*stamps.update(sys.argv[1], Path("build/book").resolve()).stale())
+"""
+
+CALLS = """
+import contextlib, importlib, io, json, sys
+
+main, answers = importlib.import_module(sys.argv[1]).main, []
+for arguments in json.loads(sys.argv[2]):
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = end.code
+    answers.append([code, out.getvalue(), errors.getvalue()])
+print(json.dumps(answers))
+"""
+
+TORCH = """
+class cuda:
+    device_count = staticmethod(lambda: 0)
+
+
+def set_num_threads(count):
+    pass
+"""
 
 STUB = '''
 import os
@@ -153,8 +186,31 @@ class Toy:
         return [sys.executable, "-m", *arguments]
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        return self._run(self.command(*arguments))
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess:
+        """A program that must succeed."""
+        done = self._run([sys.executable, *arguments])
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def calls(self, module: str, *calls: tuple[str, ...]) -> list[subprocess.CompletedProcess]:
+        """What a command answers to several lists of arguments, all in one process that imports it once."""
+        done = self.python("-c", CALLS, module, json.dumps(calls))
+        return [subprocess.CompletedProcess(calls, *answer) for answer in json.loads(done.stdout)]
+
+    def stale(self, profile: str = "smoke") -> list[str]:
+        """The chapters that a build would execute; none is started."""
+        return self.python("-c", STALE, profile).stdout.split()
+
+    def accept(self) -> None:
+        """Let every executed notebook count as one of the present sources."""
+        for path in self.path("build/executed").rglob("*.ipynb"):
+            os.utime(path)
+
+    def _run(self, command: list[str]) -> subprocess.CompletedProcess:
         return subprocess.run(
-            self.command(*arguments),
+            command,
             cwd=self.where,
             env=self.environment,
             capture_output=True,
@@ -195,6 +251,25 @@ def toy(tmp_path, root) -> Toy:
     return make(tmp_path, root)
 
 
+@pytest.fixture(scope="session")
+def first_build(tmp_path_factory, root) -> tuple[Toy, subprocess.CompletedProcess]:
+    """A small book that nobody edits, and what its one build said."""
+    book = make(tmp_path_factory.mktemp("small"), root)
+    return book, book.built()
+
+
+@pytest.fixture
+def built(first_build, tmp_path) -> Toy:
+    """The small book after its first build: a copy of one that was built once."""
+    return copy(first_build[0], tmp_path)
+
+
+def copy(book: Toy, where: Path) -> Toy:
+    """A built book in another folder: with the times of its files, without what holds the old folder's name."""
+    shutil.copytree(book.where, where, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "listed"))
+    return Toy(where)
+
+
 def make(tmp_path: Path, root: Path) -> Toy:
     """The small book in a folder."""
     for name in ("lmc_helpers", "book/tools"):
@@ -224,8 +299,13 @@ def make(tmp_path: Path, root: Path) -> Toy:
 
 
 @pytest.fixture
-def trained(toy):
-    """The small book, with two runs in front of each chapter, of which they share one."""
+def trained(toy) -> Toy:
+    return with_runs(toy)
+
+
+def with_runs(toy: Toy) -> Toy:
+    """The small book, with two runs in front of each chapter, of which they share one; they train without torch."""
+    toy.path("torch.py").write_text(TORCH)
     toy.path("lmc_helpers/toys.py").write_text(STUB)
     for chapter in (FIRST, SECOND):
         name = f"notebooks/{chapter}.py"

@@ -128,10 +128,10 @@ if __name__ == "__main__":
     import pybtex.database.input.bibtex  # noqa: F401
 
     from book.tools import check
-    from book.tools.outcomes import published  # noqa: F401
-    from book.tools.pages import contents, front  # noqa: F401
-    from book.tools.reading import cells, parsing  # noqa: F401
-    from book.tools.running import listing  # noqa: F401
+    from book.tools.outcomes import published, sweep_records  # noqa: F401
+    from book.tools.pages import contents, front, gallery, glossary, notation  # noqa: F401
+    from book.tools.reading import cells, headers, papers, parsing  # noqa: F401
+    from book.tools.running import listing, variants  # noqa: F401
 
     cases, answers = map(Path, sys.argv[1:])
     found = []

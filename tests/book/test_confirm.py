@@ -5,11 +5,10 @@ import json
 import subprocess
 
 import pytest
+from small_book import FIRST, SECOND
 
 from book.tools import confirm
 from book.tools.running import listing, variants
-
-FIRST, SECOND = "01_first", "02_second"
 
 
 @pytest.fixture
@@ -38,19 +37,31 @@ def clone(toy):
     git("init", "--quiet")
     git("config", "user.name", "a")
     git("config", "user.email", "a@b")
-    toy.git, toy.commit, toy.confirm, toy.stored = git, commit, run, stored
+
+    def missing():
+        program = "from book.tools import confirm\nprint(*confirm.missing('smoke', ['01_first', '02_second']))"
+        return toy.python("-c", program).stdout.split()
+
+    toy.git, toy.commit, toy.confirm, toy.stored, toy.missing = git, commit, run, stored, missing
     toy.head = commit()
     return toy
 
 
 def test_the_whole_life_of_a_record(clone):
+    """What was finished when a run failed is stored and not run again; what an edit makes out of date is."""
+    good = clone.commit("lmc_helpers/gamma.py", "return 1", "return 1 / 0")
     done = clone.confirm()
-    assert done.returncode == 0 and sorted(clone.ran(done)) == [FIRST, SECOND], done.stdout + done.stderr
-    for chapter, part in ((FIRST, "A1.value"), (SECOND, "B1.value")):
+    assert sorted(clone.ran(done)) == [FIRST, SECOND], done.stdout + done.stderr
+    assert done.returncode == 1 and "division by zero" in done.stdout + done.stderr
+    assert list(clone.stored()) == ["B1.value"] and clone.stored()["B1.value"]["seeds"] == good
+    head = clone.commit("lmc_helpers/gamma.py", "return 1 / 0", "return 1")
+    done = clone.confirm()
+    assert done.returncode == 0 and clone.ran(done) == [FIRST], done.stdout + done.stderr
+    for chapter, part, commit in ((FIRST, "A1.value", head), (SECOND, "B1.value", good)):
         record = clone.stored()[part]
-        digest = hashlib.sha256(f"{clone.head}:{chapter}".encode()).digest()
+        digest = hashlib.sha256(f"{commit}:{chapter}".encode()).digest()
         assert record["parameters"]["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1)
-        assert record["seeds"] == clone.head and clone.head.startswith(record["commit"])
+        assert record["seeds"] == commit and commit.startswith(record["commit"])
         assert record["verdict"] == "holds" and len(record["code"]) == len(record["criteria"]) == 16
 
     refused = clone.confirm()  # all is there, so that the changed record does not matter
@@ -60,53 +71,34 @@ def test_the_whole_life_of_a_record(clone):
     assert refused.returncode == 1 and "needs a clean commit; not committed:" in refused.stderr
     assert "01_first.py" in refused.stderr and clone.ran(refused) == []
 
-    second = clone.commit()
-    done = clone.confirm()
-    assert clone.ran(done) == [FIRST], done.stdout + done.stderr
-    assert {part: record["seeds"] for part, record in clone.stored().items()} == {
-        "A1.value": second,
-        "B1.value": clone.head,
-    }
-
+    clone.commit()
     clone.commit("notebooks/02_second.py", "# # second", "# # Second\n# Prose.")
     clone.commit("lmc_helpers/beta.py", "def value", "# a comment\ndef value")
     clone.commit("book/claims/B.yml", "quantity: q", "quantity: other words")
-    assert clone.ran(clone.confirm()) == []
-
-    clone.commit("book/claims/B.yml", "equals: 2", "equals: 2\n        tolerance: 0.5")
-    refused = clone.confirm("--commit", clone.head)
-    assert "02_second: B1.value changed since" in refused.stderr and "confirm a later commit" in refused.stderr
-    done = clone.confirm("--commit", "HEAD")
-    assert clone.ran(done) == [SECOND], done.stdout + done.stderr
-
-    clone.commit()
     third = clone.commit("lmc_helpers/gamma.py", "return 1", "return 7")  # which contradicts the ledger
     fourth = clone.commit("lmc_helpers/delta.py", "return 4", "return 5")  # used by nobody
-    done = clone.confirm("first", "--commit", third)
+    done = clone.confirm("--commit", third)
+    assert clone.ran(done) == [FIRST], done.stdout + done.stderr
     record = clone.stored()["A1.value"]
     assert done.returncode == 0 and (record["verdict"], record["value"]) == ("fails", 7.0), done.stdout + done.stderr
     assert record["seeds"] == third and fourth.startswith(record["commit"])
+    assert clone.stored()["B1.value"]["seeds"] == good
 
-
-def test_what_was_finished_when_a_run_failed_is_stored_and_not_run_again(clone):
-    good = clone.commit("lmc_helpers/gamma.py", "return 1", "return 1 / 0")
-    done = clone.confirm()
-    assert done.returncode == 1 and "division by zero" in done.stdout + done.stderr
-    assert list(clone.stored()) == ["B1.value"] and clone.stored()["B1.value"]["seeds"] == good
-    clone.commit("lmc_helpers/gamma.py", "return 1 / 0", "return 1")
-    assert clone.ran(clone.confirm()) == [FIRST]
-    assert sorted(clone.stored()) == ["A1.value", "B1.value"]
+    clone.commit()
+    clone.commit("book/claims/B.yml", "equals: 2", "equals: 2\n        tolerance: 0.5")
+    refused = clone.confirm("--commit", fourth)
+    assert "02_second: B1.value changed since" in refused.stderr and "confirm a later commit" in refused.stderr
+    assert clone.missing() == [SECOND]
 
 
 def test_seeds_of_a_commit_that_is_not_in_this_history_are_drawn_again(clone):
-    assert sorted(clone.ran(clone.confirm())) == [FIRST, SECOND]
+    assert clone.ran(clone.confirm("second")) == [SECOND]
     clone.commit()
     clone.git("commit", "--quiet", "--amend", "--message", "the record, and the same commit under another id")
-    assert clone.ran(clone.confirm()) == []
+    assert clone.missing() == [FIRST]
     orphan = clone.git("commit-tree", "HEAD^{tree}", "-m", "all in one commit")
     clone.git("reset", "--quiet", "--hard", orphan)
-    assert sorted(clone.ran(clone.confirm())) == [FIRST, SECOND]
-    assert {record["seeds"] for record in clone.stored().values()} == {orphan}
+    assert clone.missing() == [FIRST, SECOND]
 
 
 def test_without_a_clone_there_is_one_clear_error(toy):

@@ -1,86 +1,72 @@
-"""Failed and killed builds: nothing half-written reaches the book, what was finished is kept, the cause is named."""
+"""Failed builds: nothing half-written reaches the book, what was finished is kept, the cause is named."""
 
 import os
-import signal
 import subprocess
-import time
 
 import nbformat
-import pytest
-
-FIRST, SECOND = "01_first", "02_second"
+from small_book import FIRST, SECOND
 
 
-def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(toy):
-    toy.built()
-    toy.edit("lmc_helpers/gamma.py", "return 1", "return 3")
-    outcome = toy.build()
+def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(built):
+    built.edit("lmc_helpers/gamma.py", "return 1", "return 3")
+    outcome = built.build()
     assert outcome.returncode == 1
     assert f"{FIRST} failed: Contradiction: A1.value: computed 'fails', the ledger expects 'holds'" in outcome.stderr
-    kept = toy.path(f"build/failed/smoke/{FIRST}.ipynb")
+    kept = built.path(f"build/failed/smoke/{FIRST}.ipynb")
     assert str(kept) in outcome.stderr and kept.exists()
-    assert not toy.executed(FIRST).exists() and toy.executed(SECOND).exists()
-    assert list(toy.path("build/running").rglob("*.ipynb")) == []
+    assert not built.executed(FIRST).exists() and built.executed(SECOND).exists()
+    assert list(built.path("build/running").rglob("*.ipynb")) == []
 
-    toy.edit("lmc_helpers/gamma.py", "return 3", "return 1")
-    assert toy.ran(toy.build()) == [FIRST]
-
-
-def test_a_killed_build_resumes(toy):
-    toy.set_parameters("smoke", first={}, second={"seconds": 300.0})
-    with toy.path("said").open("w") as said:
-        build = subprocess.Popen(
-            toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2"),
-            cwd=toy.where,
-            env=toy.environment,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    deadline = time.monotonic() + 120
-    running = toy.path("build/running/smoke")
-    while not (toy.executed(FIRST).exists() and list(running.glob(f"{SECOND}*"))):
-        assert build.poll() is None and time.monotonic() < deadline, toy.path("said").read_text()
-        time.sleep(0.1)
-    os.killpg(build.pid, signal.SIGKILL)
-    build.wait()
-    assert not toy.executed(SECOND).exists()
-    before = toy.executed(FIRST).stat().st_mtime_ns
-
-    toy.set_parameters("smoke", first={}, second={})
-    outcome = toy.build()
-    assert outcome.returncode == 0, outcome.stderr
-    assert toy.ran(outcome) == [SECOND]
-    assert toy.executed(FIRST).stat().st_mtime_ns == before
-    nbformat.validate(nbformat.read(toy.executed(SECOND), as_version=4))
+    built.edit("lmc_helpers/gamma.py", "return 3", "return 1")
+    assert built.stale() == [FIRST]
 
 
-def test_an_unchecked_part_is_an_error(toy):
-    toy.built()
-    toy.edit("book/claims/B.yml", "B1:", "B2:")
-    outcome = toy.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
+def test_an_unchecked_part_is_an_error(built):
+    built.edit("book/claims/B.yml", "B1:", "B2:")
+    outcome = built.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
     assert outcome.returncode == 1
     assert "error: B2.value stands in the ledger as 'holds', but no chapter checks it" in outcome.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ("first", "-p", "sise", "3"),
-            "unknown parameter 'sise' = 3 (did you mean 'size'?); allowed: size (integer in",
-        ),
-        (("first", "-p", "size", "3.5"), "parameter size = 3.5 (float) is not allowed; allowed: integer in [1, 9]"),
-        (("first", "-p", "size", "three"), "parameter size = 'three' (str) is not allowed"),
-        (("01_first", "-p", "size", "10"), "parameter size = 10 (int) is not allowed; allowed: integer in [1, 9]"),
-        (("third",), "chapter 'third' does not exist; allowed: first, second"),
-        (("first", "--profile", "large"), "profile 'large' does not exist; allowed: laptop, smoke"),
-    ],
-)
-def test_bad_parameters_from_the_command_line(toy, arguments, message):
-    outcome = toy.run("book.tools.execute", *arguments)
-    assert outcome.returncode == 1 and message in outcome.stderr
-    assert "Traceback" not in outcome.stderr
+#: Arguments of the command that executes one chapter, and what it says to them.
+REFUSED = [
+    (("first", "-p", "sise", "3"), "unknown parameter 'sise' = 3 (did you mean 'size'?); allowed: size (integer in"),
+    (("first", "-p", "size", "3.5"), "parameter size = 3.5 (float) is not allowed; allowed: integer in [1, 9]"),
+    (("first", "-p", "size", "three"), "parameter size = 'three' (str) is not allowed"),
+    (("01_first", "-p", "size", "10"), "parameter size = 10 (int) is not allowed; allowed: integer in [1, 9]"),
+    (("third",), "chapter 'third' does not exist; allowed: first, second"),
+    (("first", "--profile", "large"), "profile 'large' does not exist; allowed: laptop, smoke"),
+    (("first", "-p", "size", "[1, 2"), "parameter size = '[1, 2': did not find expected ',' or ']'; allowed:"),
+    (("first", "-p", "size", "!!python/object:x"), "parameter size = '!!python/object:x': could not determine"),
+    (("first", "-p", "size", "a: b: c"), "parameter size = 'a: b: c': mapping values are not allowed"),
+    (
+        ("first", "-p", "size", "a: b"),
+        "parameter size = 'a: b' is not allowed; allowed: a number, a word, true, false, or a list",
+    ),
+    (("first", "-p", "size", "1:30"), "parameter size = '1:30': 1:30 would be read as 90; allowed: 90"),
+    (("first", "-p", "size", "2020-01-01"), "parameter size = '2020-01-01' is not allowed; allowed: a number"),
+    (("first", "-p", "size", ""), "parameter size = None (NoneType) is not allowed; allowed: integer in [1, 9]"),
+    (("first", "-p", "size", "nan"), "parameter size = nan (float) is not allowed; allowed: integer in [1, 9]"),
+    (("first", "-p", "size", "3", "-p", "size", "4"), "parameter 'size' is given twice"),
+    (
+        ("first", "-p", "si ze", "3"),
+        "unknown parameter 'si ze' = 3 (did you mean 'size'?); allowed: size (integer in [1, 9])",
+    ),
+]
+
+
+def test_bad_parameters_are_refused_before_anything_runs(toy):
+    answers = toy.calls("book.tools.execute", *(arguments for arguments, _ in REFUSED))
+    wrong = [
+        (arguments, answer.stdout, answer.stderr)
+        for (arguments, says), answer in zip(REFUSED, answers, strict=True)
+        if answer.returncode != 1
+        or not answer.stderr.startswith("error: ")
+        or says not in answer.stderr
+        or "Traceback" in answer.stderr
+        or "running at" in answer.stdout
+    ]
+    assert wrong == []
     assert not list(toy.path("build").glob("chapters/*"))
 
 

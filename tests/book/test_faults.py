@@ -41,6 +41,7 @@ def on_a_disk(toy, options: str, *more: str, before: str = "true", cores: str = 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ALONE, reason="no disk can be mounted here")
 def test_disks(toy):
     outcome = on_a_disk(toy, "ro")
@@ -135,31 +136,30 @@ def test_bytes_that_are_no_text(tmp_path):
         products.notebook(path)
 
 
-def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_anything(toy):
-    toy.built("smoke", "--cores", "1")
-    path = toy.executed(FIRST)
+def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_anything(built):
+    path = built.executed(FIRST)
     text = path.read_text()
     path.write_text(text[: len(text) // 2])
-    outcome = toy.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
-    assert outcome.returncode == 1 and not toy.path("build/book").exists()
+    outcome = built.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
+    assert outcome.returncode == 1 and not built.path("build/book").exists()
     assert outcome.stderr.startswith(f"error: {path} is cut off or damaged (") and outcome.stderr.count("\n") == 1
 
-    path.unlink()
-    toy.path("build/parsed.json").write_text('{"version": 2}')
-    toy.path("build/times/smoke.json").write_text('{"01_first": "fast", "02_second": -1}')
-    toy.path("build/book.json").write_bytes(b"\xff\x00")
-    toy.path(f"build/stamps/smoke/{SECOND}.json").write_text('{"version": 9, "everything": "as it was"}')
-    outcome = toy.build("smoke", "--no-stem")  # a stamp of another version says that its chapter is stale
-    assert sorted(toy.ran(outcome)) == [FIRST, SECOND] and outcome.returncode == 0, outcome.stderr
+    path.write_text(text)
+    built.path("build/parsed.json").write_text('{"version": 2}')
+    built.path("build/times/smoke.json").write_text('{"01_first": "fast", "02_second": -1}')
+    built.path("build/book.json").write_bytes(b"\xff\x00")
+    built.path(f"build/stamps/smoke/{SECOND}.json").write_text('{"version": 9, "everything": "as it was"}')
+    outcome = built.build()  # a stamp of another version says that its chapter is stale
+    assert built.ran(outcome) == [SECOND] and outcome.returncode == 0, outcome.stderr
 
 
-@pytest.mark.parametrize("kept", ["", "[]", "3", '{"a": ', '{"01_first": 3}', "null"])
-def test_memories_that_are_none(tmp_path, monkeypatch, kept):
+def test_memories_that_are_none(tmp_path, monkeypatch):
     path = tmp_path / "smoke.json"
-    path.write_text(kept)
     monkeypatch.setattr(progress, "_memory", lambda profile: path)
-    assert progress._last("smoke") == ({FIRST: 3} if "01" in kept else {})
-    assert isinstance(sources.read(path), dict)
+    for kept in ("", "[]", "3", '{"a": ', '{"01_first": 3}', "null"):
+        path.write_text(kept)
+        assert progress._last("smoke") == ({FIRST: 3} if "01" in kept else {}), kept
+        assert isinstance(sources.read(path), dict), kept
 
 
 def test_a_checkpoint_that_cannot_be_taken_up(tmp_path):
@@ -185,31 +185,33 @@ def runs(size):
 """
 
 
-def test_damaged_files_of_training_and_data(trained, tmp_path):
-    """A real run of the package: its result cut off, its checkpoint cut off; a data file cut off."""
+def test_damaged_files_of_training(trained, tmp_path, monkeypatch):
+    """A real run of the package: its checkpoint cut off, its result cut off."""
     folder = tmp_path / "results"
-    trained.environment = trained.environment | {"LMC_RUNS": str(folder), "LMC_DATA": str(tmp_path / "data")}
+    folder.mkdir()
+    trained.environment = trained.environment | {"LMC_RUNS": str(folder)}
     trained.path("lmc_helpers/toys.py").write_text(REAL)
+    trained.path("torch.py").unlink()
     for chapter in (FIRST, SECOND):
         trained.edit(f"notebooks/{chapter}.py", "toys.runs(size, 0.0)", "toys.runs(size)")
     trained.set_parameters("smoke", first={}, second={})
-    listing = trained.run("book.tools.runs", "--profile", "smoke").stdout
-    digest = re.findall(r"^[0-9a-f]{16}", listing, re.MULTILINE)[0]
-    train = ("book.tools.runs", "first", "--profile", "smoke", "--run", digest)
+    made: dict = {}
+    exec(REAL, made)
+    monkeypatch.setenv("LMC_RUNS", str(folder))
+    (run,) = made["runs"](3)
 
-    folder.mkdir(exist_ok=True)
-    kept = folder / f".{digest}.checkpoint.npz"
+    kept = folder / f".{run.digest}.checkpoint.npz"
     kept.write_bytes(b"PK\x03\x04 cut off")
-    outcome = trained.run(*train)
+    outcome = trained.run("book.tools.runs", "first", "--profile", "smoke", "--run", run.digest)
     assert outcome.returncode == 1 and outcome.stderr.count("\n") == 1
     assert f"it cannot go on from {kept} (" in outcome.stderr and "remove that file" in outcome.stderr
     kept.unlink()
 
-    assert trained.run(*train).returncode == 0
-    result = folder / f"{digest}.npz"
+    run.result()
+    result = folder / f"{run.digest}.npz"
     result.write_bytes(result.read_bytes()[:-200])
-    outcome = trained.build("smoke", "--no-stem", "--cores", "1")
-    assert outcome.returncode == 1 and not trained.executed(FIRST).exists()
+    outcome = trained.run("book.tools.execute", "first", "--profile", "smoke")
+    assert outcome.returncode == 1 and not trained.path(f"build/chapters/{FIRST}.ipynb").exists()
     assert f"the result {result} cannot be read" in outcome.stderr and "delete it and run again" in outcome.stderr
 
 
@@ -227,22 +229,21 @@ def test_files_are_whole_or_as_they_were(tmp_path, monkeypatch):
     assert stopping.explained(error.value) == f"{path}: {FULL}" and path.read_text() == "old"
 
 
-def test_what_was_edited_during_a_build_is_told_and_stale(toy):
+def test_what_was_edited_during_a_build_is_told_and_stale(built):
     """An editor or a notebook server writes while the build runs, and takes it back."""
-    toy.path("lmc_helpers/beta.py").write_text(
+    built.path("lmc_helpers/beta.py").write_text(
         "import pathlib\npath = pathlib.Path(__file__)\ntext = path.read_text()\n"
         "def value():\n    path.write_text(text + '# half')\n    path.write_text(text)\n    return 2\n"
     )
-    outcome = toy.build("smoke", "--no-stem")
+    outcome = built.build()
     assert outcome.returncode == 0, outcome.stderr
     said = "edited while the build ran: lmc_helpers/beta.py; run it again to have that in the book"
     assert said in outcome.stdout.splitlines()
-    toy.path("lmc_helpers/beta.py").write_text("def value():\n    return 2\n")
-    notebook = toy.path("notebooks/.ipynb_checkpoints/Untitled-checkpoint.ipynb")
+    built.path("lmc_helpers/beta.py").write_text("def value():\n    return 2\n")
+    notebook = built.path("notebooks/.ipynb_checkpoints/Untitled-checkpoint.ipynb")
     notebook.parent.mkdir()
     notebook.write_text("{")
-    outcome = toy.build("smoke", "--no-stem")
-    assert toy.ran(outcome) == [SECOND] and "edited while" not in outcome.stdout
+    assert built.stale() == [SECOND]
 
 
 def test_a_reader_that_goes_away(toy):

@@ -11,62 +11,75 @@ import nbformat
 import psutil
 import pytest
 from killing import KEPT, Started
-from small_book import FIRST, SECOND, STUB
+from small_book import FIRST, HEADER, SECOND, STUB, TORCH
+from spoiling import complete
 
 from book.tools.running import workers
 
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
-FAKE = """
-import pathlib, subprocess, sys, time
+
+#: A chapter, a training run or a list of runs comes here, and stays where the test wants it to.
+WAIT = """
+import pathlib, time
+
+def wait(stage):
+    if pathlib.Path(f"build/wait-{stage}").exists():
+        pathlib.Path(f"build/at-{stage}").touch()
+        time.sleep(300)
+"""
+#: Every Python of the small book reads this when it starts. In the one that builds the pages a stand-in makes them of
+#: the executed notebooks alone, jupyter-book is ``pages.py``, and there is a place to wait before the new book moves.
+PAGES = """
+import sys
+
+if "book.tools.assemble" in sys.orig_argv:
+    import pathlib, subprocess
+
+    from book.tools.findings import findings
+    from book.tools.pages import boxes, pages, staging
+    from waiting import wait
+
+    def run(command, *, run=subprocess.run, **named):
+        return run([sys.executable, "pages.py", *command[1:]] if "jupyter-book" in command[0] else command, **named)
+
+    def rename(path, target, *, rename=pathlib.Path.rename):
+        if path.name == ".book-new":
+            wait("swap")
+        return rename(path, target)
+
+    findings.of = pages.write = lambda *_: None
+    boxes.shown = lambda _: staging.Shown()
+    subprocess.run, pathlib.Path.rename = run, rename
+"""
+BUILDER = """
+import pathlib, subprocess, sys
+
 at = pathlib.Path(sys.argv[sys.argv.index("--path-output") + 1], "_build", "html")
 at.mkdir(parents=True)
-if pathlib.Path("build/wait-pages").exists():
-    pathlib.Path("build/at-pages").touch()
-    subprocess.run([sys.executable, "-c", "import time; time.sleep(300)"], start_new_session=True)
+wait = "from waiting import wait; wait('pages')"
+subprocess.run([sys.executable, "-c", wait], start_new_session=True)
 (at / "index.html").write_text("whole")
-"""
-WAIT = """
-import pathlib
-if pathlib.Path("build/wait-{stage}").exists():
-    pathlib.Path("build/at-{stage}").touch()
-    time.sleep(300)
 """
 
 
 @pytest.fixture
 def stages(toy):
     """The small book, with training, pages that a small program makes, and a place to wait in every stage."""
-    toy.path("lmc_helpers/toys.py").write_text(
-        STUB.replace(
-            "def runs(size, seconds, wants=False):", "def runs(size, seconds, wants=False):\n    wait()"
-        ).replace("            for step in", "            wait_training()\n            for step in")
-        + "\ndef wait():"
-        + WAIT.format(stage="listing").replace("\n", "\n    ")
-        + "\ndef wait_training():"
-        + WAIT.format(stage="training").replace("\n", "\n    ")
+    runs = STUB.replace(
+        "def runs(size, seconds, wants=False):", "def runs(size, seconds, wants=False):\n    wait('listing')"
     )
-    toy.edit(f"notebooks/{FIRST}.py", "name: python3}\n", "name: python3}\n#   lmc: {runs: lmc_helpers.toys.runs}\n")
-    toy.edit(f"notebooks/{FIRST}.py", "import claims, ", "import claims, toys, ")
-    toy.edit(
-        f"notebooks/{FIRST}.py",
-        "time.sleep(seconds)\n",
-        "print([run.result() for run in toys.runs(size, 0.0)])\n" + WAIT.format(stage="chapter"),
-    )
-    toy.edit(
-        "book/tools/assemble.py",
-        "    stage(profile, staged)\n",
-        "    records.Run(chapters.executed(profile)).records\n",
-    )
-    toy.edit("book/tools/assemble.py", 'str(Path(sys.executable).with_name("jupyter-book"))', '"fake-builder"')
-    toy.edit("book/tools/assemble.py", '"fake-builder"', 'sys.executable, str(ROOT / "fake.py")')
-    toy.edit(
-        "book/tools/assemble.py",
-        "    fresh.rename(out)\n",
-        '    if (ROOT / "build" / "wait-swap").exists():\n        (ROOT / "build" / "at-swap").touch()\n'
-        "        import time\n\n        time.sleep(300)\n    fresh.rename(out)\n",
-    )
-    toy.path("fake.py").write_text(FAKE)
-    toy.edit("book/tools/check.py", "        wrong += _pages()\n", "        pass\n")  # it has no words of pages
+    runs = runs.replace("            for step in", "            wait('training')\n            for step in")
+    texts = {"waiting.py": WAIT, "sitecustomize.py": PAGES, "pages.py": BUILDER, "torch.py": TORCH}
+    texts["lmc_helpers/toys.py"] = "from waiting import wait\n" + runs
+    for name, text in texts.items():
+        toy.path(name).write_text(text)
+    complete(toy.where)
+    chapter = f"notebooks/{FIRST}.py"
+    toy.edit(chapter, "name: python3}\n", "name: python3}\n" + HEADER)
+    toy.edit(chapter, "import claims, ", "import claims, toys, ")
+    waits = "from waiting import wait\nprint([run.result() for run in toys.runs(size, 0.0)])\nwait('chapter')\n"
+    toy.edit(chapter, "time.sleep(seconds)\n", waits)
+    toy.path("build").mkdir()
     return toy
 
 
@@ -84,8 +97,8 @@ def start():
         build.forget()
 
 
-def whole(toy) -> None:
-    """A build goes through, and nothing is left of those that did not."""
+def whole(toy) -> list[str]:
+    """A build goes through, and nothing is left of those that did not; the chapters that it executed."""
     outcome = toy.run("book.tools.build", "--profile", "smoke", "--cores", "2")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     for chapter in (FIRST, SECOND):
@@ -94,39 +107,66 @@ def whole(toy) -> None:
     left = [path for path in toy.path("build/running").rglob("*") if path.is_file()]
     left += [path for path in toy.path("build").rglob(".*") if path.name not in (".lock", ".built")]
     assert left == []
+    return toy.ran(outcome)
 
 
-ALL = (INT, TERM, KILL)
-LONG = pytest.mark.torture
-FORKS = pytest.mark.skipif(not workers.possible(), reason="no stem on this system")
-STAGES = [
-    pytest.param("listing", (), (INT,), id="listing-some"),
-    pytest.param("listing", (), ALL, id="listing", marks=LONG),
-    pytest.param("training", (), (TERM, KILL), id="training-some"),
-    pytest.param("training", (), ALL, id="training", marks=LONG),
-    pytest.param("chapter", ("--stem",), ALL, id="forked", marks=FORKS),
-    pytest.param("chapter", ("--no-stem",), (KILL,), id="chapter-some"),
-    pytest.param("chapter", ("--no-stem",), ALL, id="chapter", marks=LONG),
-    pytest.param("pages", (), (INT, KILL), id="pages-some"),
-    pytest.param("pages", (), ALL, id="pages", marks=LONG),
-    pytest.param("swap", (), ALL, id="swap", marks=LONG),
-]
-
-
-@pytest.mark.parametrize(("stage", "more", "numbers"), STAGES)
-def test_a_build_is_stopped(stages, start, stage, more, numbers):
-    at, wait = (stages.path(f"build/{what}-{stage}") for what in ("at", "wait"))
-    wait.parent.mkdir()
+def stop_at(toy, stage: str, start, numbers, *more: str) -> None:
+    """Stop builds at a stage, one after the other."""
+    at, wait = (toy.path(f"build/{what}-{stage}") for what in ("at", "wait"))
+    wait.touch()
     for number in numbers:
-        wait.touch()
-        build = start(stages, *more)
+        build = start(toy, *more)
         build.until(at.exists)
         build.check(number)
         at.unlink()
-        wait.unlink()
         if number != KILL:  # who is stopped tidies up; after a kill the next one does
-            assert not list(stages.path("build/running").rglob("*.ipynb"))
-            assert not stages.path("build/.stem").exists()
+            assert not list(toy.path("build/running").rglob("*.ipynb"))
+            assert not toy.path("build/.stem").exists()
+    wait.unlink()
+
+
+def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start):
+    """The second one says for whom it waits; the first one is killed, those that follow are stopped."""
+    at = stages.path("build/at-chapter")
+    stages.path("build/wait-chapter").touch()
+    first = start(stages)
+    first.until(lambda: at.exists() and stages.executed(SECOND).exists())
+    second = start(stages)
+    second.until(lambda: "waiting" in second.said.read_text())
+    said = second.said.read_text()
+    assert re.fullmatch(
+        rf"waiting for another build in this folder to end \(process {first.process.pid}, since \d\d:\d\d\) ...\n", said
+    )
+    at.unlink()
+    first.check(KILL)
+    second.until(at.exists)
+    second.check(INT)
+    assert not list(stages.path("build/running").rglob("*.ipynb")) and not stages.executed(FIRST).exists()
+    at.unlink()
+    stop_at(stages, "chapter", start, (TERM,))
+    assert whole(stages) == [FIRST]  # the second one was finished before
+    assert stages.path("build/trained").read_text().count("from 0") == 2  # and both of the runs
+
+
+ALL = (INT, TERM, KILL)
+FORKS = pytest.mark.skipif(not workers.possible(), reason="no stem on this system")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stage", "more"),
+    [
+        ("listing", ()),
+        ("training", ()),
+        pytest.param("chapter", ("--stem",), marks=FORKS),
+        ("pages", ()),
+        ("swap", ()),
+    ],
+)
+def test_builds_are_stopped_at_every_stage(stages, start, stage, more):
+    if more:
+        stages.path("torch.py").unlink()  # the process that chapters are forked from imports the real one
+    stop_at(stages, stage, start, ALL, *more)
     whole(stages)
 
 
@@ -138,8 +178,8 @@ def test_a_build_is_stopped_before_it_has_done_anything(toy, start):
     assert not toy.path("build/executed").exists()
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_waits_for_nothing(stages, start):
-    stages.path("build").mkdir()
     stages.path("build/wait-chapter").touch()
     build = start(stages, "--no-stem")
     build.until(stages.path("build/at-chapter").exists)
@@ -150,8 +190,8 @@ def test_a_second_ctrl_c_waits_for_nothing(stages, start):
     assert build.alive() == [] and build.errors.read_text() in (KEPT, "")
 
 
+@pytest.mark.slow
 def test_a_chapter_alone_is_stopped(stages, start):
-    stages.path("build").mkdir()
     stages.path("build/wait-chapter").touch()
     for number in (INT, TERM):
         alone = start(stages, command=("book.tools.execute", "first"))
@@ -162,6 +202,7 @@ def test_a_chapter_alone_is_stopped(stages, start):
         stages.path("build/at-chapter").unlink()
 
 
+@pytest.mark.slow
 def test_a_book_that_stands_stays_until_the_next_one_is_whole(stages, start):
     whole(stages)
     index = stages.path("build/book/index.html")
@@ -178,26 +219,13 @@ def test_a_book_that_stands_stays_until_the_next_one_is_whole(stages, start):
     assert not stages.path("build/book/old").exists() and not index.exists()
 
 
-def test_the_lock_lasts_until_the_last_process_has_gone(stages, start):
-    """Two builds at once: the second waits, and says for whom; also when the first one is killed meanwhile."""
-    stages.path("build").mkdir()
-    stages.path("build/wait-chapter").touch()
-    first = start(stages)
-    first.until(stages.path("build/at-chapter").exists)
-    second = start(stages)
-    second.until(lambda: "waiting" in second.said.read_text())
-    said = second.said.read_text()
-    assert re.fullmatch(
-        rf"waiting for another build in this folder to end \(process {first.process.pid}, since \d\d:\d\d\) ...\n", said
-    )
-    stages.path("build/wait-chapter").unlink()
-    assert first.stop(KILL) == []
-    assert second.process.wait(120) == 0, second.errors.read_text()
-    assert stages.executed(FIRST).exists() and re.search(rf"\] {FIRST}: done in", second.said.read_text())
-    third, fourth = start(stages), start(stages, "--out", "build/other")
-    assert third.process.wait(120) == fourth.process.wait(120) == 0
+@pytest.mark.slow
+def test_builds_that_wait_find_what_the_others_have_finished(stages, start):
+    whole(stages)
+    both = start(stages), start(stages, "--out", "build/other")
+    assert [build.process.wait(120) for build in both] == [0, 0]
     assert stages.path("build/other/_build/html/.built").exists()
-    assert "running at" not in third.said.read_text() + fourth.said.read_text()
+    assert "running at" not in "".join(build.said.read_text() for build in both)
 
 
 def test_what_somebody_writes_now_stays(tmp_path, monkeypatch):

@@ -18,33 +18,6 @@ def refused(outcome) -> str:
     return outcome.stderr
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (
-            [("size", "[1, 2")],
-            "error: parameter size = '[1, 2': did not find expected ',' or ']'; allowed:",
-        ),
-        ([("size", "!!python/object:x")], "parameter size = '!!python/object:x': could not determine"),
-        ([("size", "a: b: c")], "parameter size = 'a: b: c': mapping values are not allowed"),
-        (
-            [("size", "a: b")],
-            "parameter size = 'a: b' is not allowed; allowed: a number, a word, true, false, or a list",
-        ),
-        ([("size", "1:30")], "parameter size = '1:30': 1:30 would be read as 90; allowed: 90"),
-        ([("size", "2020-01-01")], "parameter size = '2020-01-01' is not allowed; allowed: a number"),
-        ([("size", "")], "parameter size = None (NoneType) is not allowed; allowed: integer in [1, 9]"),
-        ([("size", "nan")], "parameter size = nan (float) is not allowed; allowed: integer in [1, 9]"),
-        ([("size", "3"), ("size", "4")], "parameter 'size' is given twice"),
-        ([("si ze", "3")], "unknown parameter 'si ze' = 3 (did you mean 'size'?); allowed: size (integer in [1, 9])"),
-    ],
-)
-def test_parameters_that_are_refused_before_anything_runs(toy, given, says):
-    arguments = [word for name, value in given for word in ("-p", name, value)]
-    outcome = toy.run("book.tools.execute", "first", *arguments)
-    assert says in refused(outcome) and "running at" not in outcome.stdout
-
-
 def test_a_build_begins_with_the_check(toy):
     toy.edit("notebooks/profiles/smoke.yaml", "parameters: {}", "parameters: {size: 10}")
     toy.edit("book/claims/A.yml", "equals: 1", "at_most: 10")
@@ -54,20 +27,23 @@ def test_a_build_begins_with_the_check(toy):
     assert not toy.path("build/stamps").exists()
 
 
-def killed(toy, how: str, *more: str) -> str:
-    toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", f"import os, signal\nheld = b'x' * (300 << 20)\n{how}\n")
-    outcome = toy.build("smoke", *more)
-    assert toy.executed(SECOND).exists() and not toy.executed(FIRST).exists()
-    return refused(outcome)
+def killed(book, how: str, execute) -> str:
+    """What is said of the first chapter, whose kernel ends so."""
+    book.edit(
+        f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", f"import os, signal\nheld = b'x' * (300 << 20)\n{how}\n"
+    )
+    said = refused(execute())
+    assert book.executed(SECOND).exists() and not book.path(f"build/chapters/{FIRST}.ipynb").exists()
+    return said
 
 
-@pytest.mark.parametrize("stem", ["--stem", "--no-stem"])
-def test_a_kernel_that_is_killed_is_said_with_its_memory(toy, stem):
-    said = killed(toy, "os.kill(os.getpid(), signal.SIGKILL)", stem)
+@pytest.mark.parametrize("stem", [pytest.param("--stem", marks=pytest.mark.slow), "--no-stem"])
+def test_a_kernel_that_is_killed_is_said_with_its_memory(built, stem):
+    said = killed(built, "os.kill(os.getpid(), signal.SIGKILL)", lambda: built.build("smoke", stem))
     found = re.search(rf"{FIRST} failed: its kernel was killed \(SIGKILL\).*taken ([\d.]+) GiB of memory, of", said)
     assert found and 0.3 < float(found[1]) < 3
     assert "It ran code cell 4 of 5: " in said
-    assert str(toy.path(f"build/failed/smoke/{FIRST}.ipynb")) in said
+    assert str(built.path(f"build/failed/smoke/{FIRST}.ipynb")) in said and not built.executed(FIRST).exists()
 
 
 @pytest.mark.parametrize(
@@ -77,8 +53,8 @@ def test_a_kernel_that_is_killed_is_said_with_its_memory(toy, stem):
         ("os._exit(3)", "its kernel ended by itself (exit status 3); it had taken"),
     ],
 )
-def test_a_kernel_that_ends_is_said(toy, how, says):
-    assert f"{FIRST} failed: {says}" in killed(toy, how)
+def test_a_kernel_that_ends_is_said(built, how, says):
+    assert f"{FIRST} failed: {says}" in killed(built, how, lambda: built.run("book.tools.execute", "first"))
 
 
 def test_a_foreign_kernelspec_is_not_taken(toy):
@@ -87,36 +63,37 @@ def test_a_foreign_kernelspec_is_not_taken(toy):
     spec = {"argv": ["/bin/false", "{connection_file}"], "display_name": "Python 3", "language": "python"}
     (folder / "kernel.json").write_text(json.dumps(spec))
     toy.environment |= {"JUPYTER_PATH": str(toy.path("foreign")), "JUPYTER_PREFER_ENV_PATH": "0"}
-    outcome = toy.build("smoke", "--no-stem")
+    outcome = toy.run("book.tools.execute", "first")
     assert outcome.returncode == 0, outcome.stderr
-    notebook = json.loads(toy.executed(FIRST).read_text())
+    notebook = json.loads(toy.path(f"build/chapters/{FIRST}.ipynb").read_text())
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
 
 
-@pytest.mark.parametrize("stem", ["--stem", "--no-stem"])
-def test_start_up_files_of_the_user_are_not_run(toy, stem):
-    startup = toy.path("home/.ipython/profile_default/startup")
+@pytest.mark.parametrize("stem", [pytest.param(True, marks=pytest.mark.slow), False], ids=["stem", "no stem"])
+def test_start_up_files_of_the_user_are_not_run(built, stem):
+    startup = built.path("home/.ipython/profile_default/startup")
     startup.mkdir(parents=True)
     (startup / "00.py").write_text("print('started up')\nraise SystemExit\n")
-    toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('here')\n")
-    toy.environment |= {"HOME": str(toy.path("home")), "IPYTHONDIR": str(toy.path("home/.ipython"))}
-    outcome = toy.build("smoke", stem)
+    built.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('here')\n")
+    built.environment |= {"HOME": str(built.path("home")), "IPYTHONDIR": str(built.path("home/.ipython"))}
+    outcome = built.build("smoke", "--stem") if stem else built.run("book.tools.execute", "first")
     assert outcome.returncode == 0, outcome.stderr
-    text = toy.executed(FIRST).read_text(encoding="utf-8")
+    executed = built.executed(FIRST) if stem else built.path(f"build/chapters/{FIRST}.ipynb")
+    text = executed.read_text(encoding="utf-8")
     assert '"here\\n"' in text and "started up" not in text
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_locale_without_utf_8(toy, encoding):
+@pytest.mark.parametrize("encoding", [pytest.param("ascii", marks=pytest.mark.slow), "latin-1"])
+def test_a_locale_without_utf_8(built, encoding):
     """Python's own way out of the C locale is closed, so that the locale is what a Latin-1 one would be."""
-    toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('λ ≤ 10⁻³')\n")
-    toy.edit("notebooks/profiles/smoke.yaml", "says: toy", "says: λ ≤ 10⁻³")
-    toy.environment |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
-    outcome = toy.build()
-    assert outcome.returncode == 0, outcome.stderr
-    assert "λ ≤ 10⁻³" in toy.executed(FIRST).read_text(encoding="utf-8")
-    toy.path("book/claims/A.yml").write_text("λ: 1\n", encoding="utf-8")
-    assert "A.yml, line 1: " in refused(toy.build())
+    built.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('λ ≤ 10⁻³')\n")
+    built.edit("notebooks/profiles/smoke.yaml", "says: toy", "says: λ ≤ 10⁻³")
+    built.environment |= {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
+    outcome = built.build()
+    assert outcome.returncode == 0 and built.ran(outcome) == [FIRST], outcome.stderr
+    assert "λ ≤ 10⁻³" in built.executed(FIRST).read_text(encoding="utf-8")
+    built.path("book/claims/A.yml").write_text("λ: 1\n", encoding="utf-8")
+    assert "A.yml, line 1: " in refused(built.build())
 
 
 def test_make_check(toy, root):

@@ -12,10 +12,10 @@ BUILD = ("-m", "book.tools.build", "--profile", "smoke", "--target", "executed",
 
 
 @pytest.fixture
-def odd(toy, tmp_path_factory) -> Path:
-    """The small book, moved to a folder whose name is no ASCII word."""
+def odd(built, tmp_path_factory) -> Path:
+    """The small book, built and moved to a folder whose name is no ASCII word."""
     where = tmp_path_factory.mktemp("räume und so") / "ein (zwei) 'drei' & 100%"
-    toy.where.rename(where)
+    built.where.rename(where)
     return where
 
 
@@ -38,8 +38,9 @@ def run(where: Path, environment: dict[str, str], *arguments: str) -> subprocess
 
 
 def test_chapters_are_executed(odd, bare):
+    (odd / "build" / "executed" / "smoke" / f"{SECOND}.ipynb").unlink()
     done = run(odd, bare, *BUILD)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0 and f"{SECOND}: running" in done.stdout, done.stdout + done.stderr
     made = odd / "build" / "executed" / "smoke"
     assert sorted(path.stem for path in made.glob("*.ipynb")) == [FIRST, SECOND]
     again = run(odd, bare, *BUILD)

@@ -1,19 +1,22 @@
 """What re-runs after an edit: all that depends on it, and nothing else."""
 
+import json
 import os
 
-FIRST, SECOND = "01_first", "02_second"
+from small_book import FIRST, SECOND
 
 
-def test_only_what_depends_on_an_edit_runs_again(toy):
-    first = toy.build()
-    assert sorted(toy.ran(first)) == [FIRST, SECOND], first.stdout + first.stderr
+def test_the_first_build_executes_all_and_its_lines_are_whole(first_build):
+    toy, outcome = first_build
+    assert sorted(toy.ran(outcome)) == [FIRST, SECOND]
+    lines = outcome.stdout.splitlines()
+    assert len(lines) == 5
+    assert all(line.startswith(("Profile", "01", "02", "[1/2] 0", "[2/2] 0")) for line in lines)
 
-    assert toy.ran(toy.build()) == []
 
+def test_only_what_depends_on_an_edit_is_stale(built):
     edits = [
-        (("lmc_helpers/gamma.py", "return 1", "return 2 - 1"), [FIRST]),  # imported by alpha, not by the chapter
-        (("lmc_helpers/alpha/__init__.py", "import value", "import value  # a door"), [FIRST]),
+        (("lmc_helpers/alpha/__init__.py", "import value", "import value  # the package"), [FIRST]),
         (("lmc_helpers/alpha/table.csv", "1", "2"), [FIRST]),
         (("lmc_helpers/beta.py", "return 2", "return 3 - 1"), [SECOND]),
         (("lmc_helpers/delta.py", "return 4", "return 5"), []),  # imported by nobody
@@ -22,53 +25,48 @@ def test_only_what_depends_on_an_edit_runs_again(toy):
         (("book/claims/A.yml", "equals: 1", "equals: 1\n        tolerance: 0.5"), [FIRST]),
         (("book/claims/A.yml", "tolerance: 0.5", "tolerance: 0.5  # a comment"), []),
         (("requirements.lock", "torch==", "# edited\ntorch=="), [FIRST, SECOND]),
+        (("lmc_helpers/gamma.py", "return 1", "return 2 - 1"), [FIRST]),  # imported by alpha, not by the chapter
     ]
+    assert built.stale() == []
     for (name, old, new), expected in edits:
-        toy.edit(name, old, new)
-        assert sorted(toy.ran(toy.build())) == expected, name
+        built.edit(name, old, new)
+        assert built.stale() == expected, name
+        built.accept()
 
-    toy.set_parameters("smoke", first={"size": 4}, second={})
-    assert toy.ran(toy.build()) == [FIRST]
+    built.set_parameters("smoke", first={"size": 4}, second={})
+    assert built.stale() == [FIRST]
+    assert built.ran(built.built()) == [FIRST]
 
-    for path in toy.where.rglob("*.py"):  # a fresh checkout has new times and the same contents
+    for path in built.where.rglob("*.py"):  # a fresh checkout has new times and the same contents
         os.utime(path)
     for name in (".ipynb_checkpoints/01_first-checkpoint.py", "01_first.py~", "#01_first.py#", ".01_first.py.swp"):
-        path = toy.path("notebooks") / name
+        path = built.path("notebooks") / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("what an editor leaves behind")
-    assert toy.ran(toy.build()) == []
-
-    toy.executed(SECOND).unlink()
-    assert toy.ran(toy.build()) == [SECOND]
-
-    assert sorted(toy.ran(toy.build("laptop"))) == [FIRST, SECOND]  # profiles do not share executed notebooks
-    assert toy.ran(toy.build()) == []
+    assert built.stale() == []
+    assert built.stale("laptop") == [FIRST, SECOND]  # profiles do not share executed notebooks
+    built.executed(SECOND).unlink()
+    assert built.stale() == [SECOND]
 
 
-def test_nothing_to_do_does_not_start_snakemake(toy):
-    toy.built()
-    toy.path("Snakefile").write_text("this is no Snakefile")
-    outcome = toy.build()
-    assert outcome.returncode == 0 and toy.ran(outcome) == [], outcome.stderr
-    toy.executed(FIRST).unlink()
-    assert toy.build().returncode == 1
+def test_nothing_to_do_does_not_start_snakemake(built):
+    built.path("Snakefile").write_text("this is no Snakefile")
+    outcome = built.built()
+    assert built.ran(outcome) == []
+    built.executed(FIRST).unlink()
+    assert built.build().returncode == 1
 
 
 def test_the_longest_chapter_starts_first_and_each_says_how_far_the_build_is(toy):
-    one = ("--cores", "1")
-    toy.set_parameters("smoke", second={}, first={"seconds": 3.0})  # the second one's budget is larger
-    outcome = toy.build("smoke", *one)
+    """The first one has the larger budget, and took less time in an earlier build."""
+    times = toy.path("build/times/smoke.json")
+    times.parent.mkdir(parents=True)
+    times.write_text(json.dumps({FIRST: 1.0, SECOND: 10.0}))
+    outcome = toy.built("smoke", "--cores", "1")
     assert toy.ran(outcome) == [SECOND, FIRST], outcome.stderr
     lines = outcome.stdout.splitlines()[1:]
     shown = [line.partition(",")[0].rpartition(" in ")[0] for line in lines if "done" in line]
     assert shown == [f"[1/2] {SECOND}: done", f"[2/2] {FIRST}: done"]
     assert " s, about 10 s to go" in lines[1] and lines[3].endswith(" s")
-
-    toy.edit("requirements.lock", "torch==", "# edited\ntorch==")
-    assert toy.ran(toy.build("smoke", *one)) == [FIRST, SECOND]  # the first one took longer
-
-
-def test_lines_are_whole_when_chapters_run_side_by_side(toy):
-    outcome = toy.build()
-    assert len(outcome.stdout.splitlines()) == 5
-    assert all(line.startswith(("Profile", "01", "02", "[1/2] 0", "[2/2] 0")) for line in outcome.stdout.splitlines())
+    taken = json.loads(times.read_text())
+    assert taken.keys() == {FIRST, SECOND} and taken[FIRST] != 1.0 and taken[SECOND] != 10.0

@@ -8,9 +8,11 @@ import time
 
 import pytest
 import torch
-from small_book import FIRST, SECOND
+from small_book import FIRST, SECOND, copy, make, with_runs
 
 from book.tools import runs
+
+TRAINED = ("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores")
 
 
 def log(toy) -> list[str]:
@@ -18,61 +20,73 @@ def log(toy) -> list[str]:
     return [line.split(" at ")[0] for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_a_run_is_trained_once_for_all_who_need_it(trained):
-    outcome = trained.build()
-    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    assert sorted(log(trained)) == ["3 from 0", "4 from 0", "5 from 0"]
+@pytest.fixture(scope="module")
+def first_training(tmp_path_factory, root):
+    """A small book with training runs that nobody edits, and what its one build said."""
+    book = with_runs(make(tmp_path_factory.mktemp("trained"), root))
+    return book, book.built()
+
+
+@pytest.fixture
+def finished(first_training, tmp_path):
+    """The small book whose runs and chapters are all there."""
+    return copy(first_training[0], tmp_path)
+
+
+def test_a_run_is_trained_once_for_all_who_need_it(first_training):
+    book, outcome = first_training
+    assert sorted(log(book)) == ["3 from 0", "4 from 0", "5 from 0"]
     lines = outcome.stdout.splitlines()
     assert lines[1] == "Training: 3 of 3 run(s) missing, about 6 core-minutes."
     said = [re.sub(r"in \d+ s.*", "in", line) for line in lines if line.startswith("run ") and ", done in" in line]
     assert [line.partition(":")[0] for line in said] == ["run 1/3", "run 2/3", "run 3/3"]
     assert sorted(line.partition(": ")[2] for line in said) == [f"toy of size {n}, done in" for n in (3, 4, 5)]
     for chapter in (FIRST, SECOND):
-        first = trained.executed(chapter)
-        assert all(path.stat().st_mtime <= first.stat().st_mtime for path in trained.path("build/runs").glob("*.npz"))
+        first = book.executed(chapter)
+        assert all(path.stat().st_mtime <= first.stat().st_mtime for path in book.path("build/runs").glob("*.npz"))
 
-    imported = trained.path("build/imported").read_text()
-    outcome = trained.build()  # nothing to do, and nothing that trains is imported
-    assert trained.ran(outcome) == [] and trained.path("build/imported").read_text() == imported
+    imported = book.path("build/imported").read_text()
+    outcome = book.build()  # nothing to do, and nothing that trains is imported
+    assert book.ran(outcome) == [] and book.path("build/imported").read_text() == imported
     assert outcome.stdout.splitlines()[1] == "Training: 0 of 3 run(s) missing."
 
-    trained.path(f"build/runs/{5:016x}.npz").unlink()  # no chapter that is stale needs it
-    for path in trained.path("build/runs").glob("*.npz"):  # its time says nothing
-        os.utime(path)
-    assert trained.ran(trained.build()) == [] and len(log(trained)) == 3
 
-    trained.edit(f"notebooks/{FIRST}.py", "# # first", "# # First")  # the stamp is newer than the runs
-    trained.executed(SECOND).unlink()
-    outcome = trained.build()
-    assert sorted(trained.ran(outcome)) == [FIRST, SECOND] and log(trained)[3:] == ["5 from 1"]
+def test_a_run_that_is_missing_is_trained_when_a_chapter_that_is_stale_needs_it(finished):
+    finished.path(f"build/runs/{5:016x}.npz").unlink()  # no chapter that is stale needs it
+    for path in finished.path("build/runs").glob("*.npz"):  # its time says nothing
+        os.utime(path)
+    assert finished.ran(finished.built()) == [] and len(log(finished)) == 3
+
+    finished.edit(f"notebooks/{FIRST}.py", "# # first", "# # First")  # the stamp is newer than the runs
+    finished.executed(SECOND).unlink()
+    outcome = finished.built()
+    assert sorted(finished.ran(outcome)) == [FIRST, SECOND] and log(finished)[3:] == ["5 from 1"]
     assert outcome.stdout.splitlines()[1] == "Training: 1 of 3 run(s) missing, about 2 core-minutes."
-    outcome = trained.run("book.tools.build", "--profile", "laptop", "--target", "trained")  # sizes 3 and 4 again
-    assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 run(s) missing." and len(log(trained)) == 4
+    outcome = finished.run("book.tools.build", "--profile", "laptop", "--target", "trained")  # sizes 3 and 4 again
+    assert outcome.stdout.splitlines()[1] == "Training: 0 of 2 run(s) missing." and len(log(finished)) == 4
 
 
 def test_a_run_waits_for_what_it_needs_and_then_goes_first(trained):
-    trained.set_parameters("smoke", first={"size": 3, "seconds": 0.5}, second={"size": 5, "seconds": 0.5})
+    trained.set_parameters("smoke", first={"size": 3}, second={"size": 5})
     trained.edit("lmc_helpers/toys.py", "gpu=wants) for k in (0, 1)]", "gpu=wants, after=size * k) for k in (1, 0)]")
-    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "1")
+    outcome = trained.run(*TRAINED, "1")
     assert outcome.returncode == 0, outcome.stderr
     order = [int(line.split()[0]) for line in log(trained)]  # 4 needs 3, and 6 needs 5
     assert order in ([3, 4, 5, 6], [5, 6, 3, 4])
     trained.path(f"build/runs/{3:016x}.npz").unlink()  # what needed it is there
-    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "1")
+    outcome = trained.run(*TRAINED, "1")
     assert outcome.returncode == 0, outcome.stderr
     assert [int(line.split()[0]) for line in log(trained)] == [*order, 3]
 
 
 def test_threads_are_fixed_before_the_list_imports_what_trains(trained):
-    seen = "with open('build/threads', 'w') as log:\n    log.write(os.environ.get('OMP_NUM_THREADS', 'all'))\n"
-    trained.edit(
-        "lmc_helpers/toys.py", "@dataclass(frozen=True)\nclass Toy:", f"{seen}\n\n@dataclass(frozen=True)\nclass Toy:"
-    )
+    seen = "import os\n\nopen('threads', 'w').write(os.environ.get('OMP_NUM_THREADS', 'all'))\n"
+    toys = trained.path("lmc_helpers/toys.py")
+    toys.write_text(seen + toys.read_text())
     trained.environment.pop("OMP_NUM_THREADS", None)
-    trained.path("build").mkdir(exist_ok=True)
     done = trained.run("book.tools.runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
     assert done.returncode == 0, done.stderr
-    assert trained.path("build/threads").read_text() == "1"
+    assert trained.path("threads").read_text() == "1"
 
 
 def test_runs_alone_and_their_list(trained):
@@ -80,82 +94,70 @@ def test_runs_alone_and_their_list(trained):
         said = trained.run("book.tools.runs", "--profile", "smoke").stdout.splitlines()
         return [re.split(" {2,}", line) for line in said]
 
+    trained.set_parameters("smoke", first={"seconds": 3.0}, second={"size": 3, "seconds": 3.0})
     before = listed()
     assert before[0] == ["digest", "training run", "chapters", "state"]
     assert before[2] == [f"{4:016x}", "toy of size 4", "01, 02", "about 2 core-minutes"]
-    assert before[-1] == ["Training: 3 of 3 run(s) missing, about 6 core-minutes."]
+    assert before[-1] == ["Training: 2 of 2 run(s) missing, about 4 core-minutes."]
 
-    trained.set_parameters("smoke", first={"seconds": 1.0}, second={"size": 4, "seconds": 1.0})
-    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "2")
+    outcome = trained.run(*TRAINED, "2")
     assert outcome.returncode == 0, outcome.stderr
-    assert trained.ran(outcome) == [] and len(log(trained)) == 3
+    assert trained.ran(outcome) == [] and len(log(trained)) == 2
     starts = sorted(float(line.rpartition(" ")[2]) for line in trained.path("build/trained").read_text().splitlines())
-    assert starts[1] - starts[0] < 1.0  # two at once, of more than a second each
-    assert [row[-1] for row in listed()[1:-1]] == ["done"] * 3
+    assert starts[1] - starts[0] < 3.0  # two at once, of more than three seconds each
+    assert [row[-1] for row in listed()[1:-1]] == ["done"] * 2
 
 
 def test_a_killed_run_is_taken_up(trained):
-    trained.set_parameters("smoke", first={"seconds": 6.0}, second={"size": 3, "seconds": 6.0})
-    with trained.path("said").open("w") as said:
-        build = subprocess.Popen(
-            trained.command("book.tools.build", "--profile", "smoke", "--target", "trained", "--cores", "2"),
-            cwd=trained.where,
-            env=trained.environment,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    kept, deadline = trained.path(f"build/runs/{3:016x}.kept"), time.monotonic() + 120
-    while not (kept.exists() and kept.read_text() not in ("", "1")):
-        assert build.poll() is None and time.monotonic() < deadline, trained.path("said").read_text()
-        time.sleep(0.05)
-    os.killpg(build.pid, signal.SIGKILL)
-    build.wait()
+    trained.set_parameters("smoke", first={"seconds": 1.0}, second={"size": 4})
+    train = ("book.tools.runs", FIRST, "--profile", "smoke", "--run", f"{3:016x}")
+    with subprocess.Popen(trained.command(*train), cwd=trained.where, env=trained.environment) as process:
+        kept, deadline = trained.path(f"build/runs/{3:016x}.kept"), time.monotonic() + 120
+        while not (kept.exists() and kept.read_text() not in ("", "1")):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
     assert not trained.path(f"build/runs/{3:016x}.npz").exists()
-    outcome = trained.build()
-    assert outcome.returncode == 0, outcome.stderr
-    again = [int(line.split()[-1]) for line in log(trained) if line.startswith("3 ")]
-    assert len(again) == 2 and again[1] > 1, log(trained)
+    again = trained.run(*train)
+    assert again.returncode == 0, again.stderr
+    starts = [int(line.split()[-1]) for line in log(trained)]
+    assert len(starts) == 2 and starts[1] > 1, log(trained)
 
 
-@pytest.mark.parametrize(("given", "seen"), [({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "a=2"}, "a=2")])
-def test_a_run_has_large_pages_if_nobody_says_otherwise(trained, given, seen):
-    trained.edit("lmc_helpers/toys.py", " from {at} at", " with {os.environ['GLIBC_TUNABLES']} from {at} at")
-    trained.environment = {k: v for k, v in trained.environment.items() if k != "GLIBC_TUNABLES"} | given
-    outcome = trained.run("book.tools.build", "--profile", "smoke", "--target", "trained")
-    assert outcome.returncode == 0 and {line.split()[2] for line in log(trained)} == {seen}
-
-
-def test_what_a_run_fails_for_is_said(trained):
-    trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=wants, fails=size + k == 5)")
-    outcome = trained.build()
-    assert outcome.returncode == 1 and trained.executed(FIRST).exists() and not trained.executed(SECOND).exists()
-    said = f"error: run {5:016x} (toy of size 5) failed: ValueError: the loss is not finite"
-    assert said in outcome.stderr.splitlines() and "Traceback" not in outcome.stderr
-
-
-def test_a_run_that_wants_a_gpu_is_refused_before_anything_runs(trained):
-    trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=size + k == 5)")
-    environment = {"CUDA_VISIBLE_DEVICES": ""}
-    trained.environment = trained.environment | environment
+def test_a_run_that_fails_is_said_and_spares_the_others(trained):
+    """On the CPU of a machine without the GPU that it wants, because somebody says so."""
+    trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=size + k == 5, fails=size + k == 5)")
     outcome = trained.build()
     assert outcome.returncode == 1 and log(trained) == [] and trained.ran(outcome) == []
     said = "want a GPU, and this machine has none; about 2 core-minutes on its CPU"
     how = "make runs PROFILE=smoke LIST=1 lists them; LMC_ON_CPU=1 trains them on the CPU"
     assert f"error: 1 training run(s) of {SECOND} {said}\n       {how}\n" == outcome.stderr
+
     trained.environment = trained.environment | {"LMC_ON_CPU": "1"}
-    trained.built()
-    assert "5 from 0" in log(trained)
+    outcome = trained.build()
+    assert outcome.returncode == 1 and "5 from 0" in log(trained)
+    assert trained.executed(FIRST).exists() and not trained.executed(SECOND).exists()
+    said = f"error: run {5:016x} (toy of size 5) failed: ValueError: the loss is not finite"
+    assert said in outcome.stderr.splitlines() and "Traceback" not in outcome.stderr
 
 
-def test_a_chapter_asks_for_a_gpu_if_its_runs_do(trained):
+def test_what_jobs_ask_for(trained):
+    """A chapter asks for a GPU if its runs do; a run has large pages if nobody says otherwise."""
     trained.edit("lmc_helpers/toys.py", "gpu=wants)", "gpu=size + k == 5)")
-    options = ("--dry-run", "--cores", "2", "--config", "profile=smoke", "out=build/book")
+    options = ("--dry-run", "--printshellcmds", "--cores", "2", "--config", "profile=smoke", "out=build/book")
     said = trained.run("snakemake", "executed", *options)
     assert said.returncode == 0, said.stderr
-    jobs = dict(re.findall(r"rule ((?:chapter|run)_\w+):(.*?resources: .*?)\n", said.stdout, re.DOTALL))
+    jobs = dict(re.findall(r"rule ((?:chapter|run)_\w+):(.*?resources: .*?\n.*?)(?=\n\n|\Z)", said.stdout, re.DOTALL))
     assert len(jobs) == 5
     assert {name for name, job in jobs.items() if "gpu=1" in job} == {f"run_{5:016x}", f"chapter_{SECOND}"}
+    prefixes = {job.partition("Shell command: ")[2].partition(" ")[0] for name, job in jobs.items() if "run" in name}
+    (tunables,) = prefixes
+    for given, seen in (({}, "glibc.malloc.hugetlb=1"), ({"GLIBC_TUNABLES": "a=2"}, "a=2")):
+        environment = {k: v for k, v in os.environ.items() if k != "GLIBC_TUNABLES"} | given
+        shown = subprocess.run(
+            ["bash", "-c", f"{tunables} printenv GLIBC_TUNABLES"], env=environment, capture_output=True
+        )
+        assert shown.stdout.decode().strip() == seen
 
 
 def test_a_header_that_the_chapter_does_not_import(trained):

@@ -5,12 +5,12 @@ import json
 import subprocess
 
 import pytest
+from small_book import FIRST, SECOND
 
 from book.tools import build
 from book.tools.base.chapters import BuildError
 from book.tools.running import listing
 
-FIRST, SECOND = "01_first", "02_second"
 ONCE = """
 from pathlib import Path
 
@@ -20,6 +20,13 @@ def value():
     ran.touch()
     {then}
     return {right}
+"""
+BASES = """
+from book.tools.sweep import Sweep
+
+sweep = Sweep("smoke", 2, ["01_first", "02_second"])
+sweep.collect()
+print(*sweep.bases.values(), sep="\\n")
 """
 
 
@@ -44,6 +51,7 @@ def clone(toy):
     git("config", "user.name", "a")
     git("config", "user.email", "a@b")
     toy.commit, toy.sweep = commit, sweep
+    toy.bases = lambda: toy.python("-c", BASES).stdout.splitlines()
     toy.stored = lambda: json.loads(toy.path("book/recorded/sweep-smoke.json").read_text())
     return toy
 
@@ -53,67 +61,55 @@ def started(outcome) -> list[str]:
 
 
 def test_the_whole_life_of_a_sweep(clone):
-    head = clone.commit()
-    done = clone.sweep(2)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert started(done) == [f"{chapter}.{k}" for chapter in (FIRST, SECOND) for k in (1, 2)]
-    for chapter, part in ((FIRST, "A1.value"), (SECOND, "B1.value")):
-        entry = clone.stored()[chapter]
-        for k, run in enumerate(entry["runs"], start=1):
-            digest = hashlib.sha256(f"{head}.{k}:{chapter}".encode()).digest()
-            assert run["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1) and run["variant"] == f"{head}.{k}"
-            assert head.startswith(run["commit"]) and run["python"] and run["versions"]["torch"] and run["machine"]
-        assert [one["verdict"] for one in entry["parts"][part]] == ["holds"] * 2
-        assert set(entry["criteria"]) == {part} and len(entry["code"]) == 16
-
-    assert started(clone.sweep(2)) == []
-    refused = clone.sweep(3)
-    assert refused.returncode == 1 and "needs a clean commit" in refused.stderr and "Traceback" not in refused.stderr
-    clone.commit()
-    done = clone.sweep(3)
-    assert started(done) == [f"{FIRST}.3", f"{SECOND}.3"], done.stdout + done.stderr
-    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{head}.{k}" for k in (1, 2, 3)]
-
-    clone.edit("lmc_helpers/gamma.py", "return 1", "return 2 - 1")
-    later = clone.commit()
-    done = clone.sweep(2)
-    assert started(done) == [f"{FIRST}.1", f"{FIRST}.2"], done.stdout + done.stderr
-    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{later}.{k}" for k in (1, 2)]
-    assert len(clone.stored()[SECOND]["runs"]) == 3
-
-
-def test_seeds_of_a_commit_that_is_not_in_this_history_are_drawn_again(clone):
-    clone.commit()
-    assert len(started(clone.sweep(2, "first"))) == 2
-    clone.commit()
-    assert started(clone.sweep(2, "first")) == []
-    subprocess.run(["git", "-C", clone.where, "checkout", "--quiet", "--orphan", "another"], check=True)
-    head = clone.commit()
-    assert started(clone.sweep(2, "first")) == [f"{FIRST}.1", f"{FIRST}.2"]
-    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{head}.1", f"{head}.2"]
-
-
-def test_what_seeds_decide_differently_or_stop_at_is_named_and_the_status_is_1(clone):
+    """What seeds decide differently, or stop at, is named; what is stored and up to date is not run again."""
     clone.path("lmc_helpers/beta.py").write_text(ONCE.format(name="beta", then="if before: return 7", right=2))
     fails = "if before: raise ArithmeticError('a planted fault')"
     clone.path("lmc_helpers/gamma.py").write_text(ONCE.format(name="gamma", then=fails, right=1))
-    clone.commit()
+    head = clone.commit()
     done = clone.sweep(2)
+    assert started(done) == [f"{chapter}.{k}" for chapter in (FIRST, SECOND) for k in (1, 2)]
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert f"error: B1.value ({SECOND}) is decided differently: " in done.stderr, done.stdout + done.stderr
     assert "holds 1/2" in done.stderr and "fails 1/2" in done.stderr
     assert f"error: {FIRST}.2 failed: ArithmeticError: a planted fault" in done.stderr
     assert "is exact and depends on the seed, 2 to 7, and its quantity does not say over what" in done.stderr
-    assert [len(clone.stored()[chapter]["runs"]) for chapter in (FIRST, SECOND)] == [1, 2]
+    for chapter, part, verdicts in ((FIRST, "A1.value", ["holds"]), (SECOND, "B1.value", ["holds", "fails"])):
+        entry = clone.stored()[chapter]
+        for k, run in enumerate(entry["runs"], start=1):
+            digest = hashlib.sha256(f"{head}.{k}:{chapter}".encode()).digest()
+            assert run["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1) and run["variant"] == f"{head}.{k}"
+            assert head.startswith(run["commit"]) and run["python"] and run["versions"]["torch"] and run["machine"]
+        assert [one["verdict"] for one in entry["parts"][part]] == verdicts
+        assert set(entry["criteria"]) == {part} and len(entry["code"]) == 16
+
+    clone.path("lmc_helpers/gamma.py").write_text("def value():\n    return 1\n")
+    refused = clone.sweep(3)
+    assert refused.returncode == 1 and "needs a clean commit" in refused.stderr and "Traceback" not in refused.stderr
+    later = clone.commit()
+    done = clone.sweep(2, "first")
+    assert done.returncode == 0 and started(done) == [f"{FIRST}.1", f"{FIRST}.2"], done.stdout + done.stderr
+    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{later}.{k}" for k in (1, 2)]
+    clone.commit()
+    done = clone.sweep(3, "second")
+    assert started(done) == [f"{SECOND}.3"], done.stdout + done.stderr
+    assert [run["variant"] for run in clone.stored()[SECOND]["runs"]] == [f"{head}.{k}" for k in (1, 2, 3)]
+    assert len(clone.stored()[FIRST]["runs"]) == 2
+
+    clone.commit()
+    assert started(clone.sweep(2)) == [] and clone.bases() == [later, head]
+    subprocess.run(["git", "-C", clone.where, "checkout", "--quiet", "--orphan", "another"], check=True)
+    clone.commit()  # seeds of a commit that is not in this history are drawn again
+    assert clone.bases() == ["", ""]
 
 
 def test_what_cannot_be_swept_is_one_clear_error(clone):
     clone.commit()
-    for arguments, said in (
-        ((1,), "SEEDS = 1; allowed: 2 or more"),
-        ((2, "third"), "chapter 'third' does not exist; allowed: first, second"),
+    third = ("--seeds", "2", "third")
+    for done, said in zip(
+        clone.calls("book.tools.sweep", ("--seeds", "1"), third),
+        ("SEEDS = 1; allowed: 2 or more", "chapter 'third' does not exist; allowed: first, second"),
+        strict=True,
     ):
-        done = clone.sweep(*arguments)
         assert done.returncode == 1 and done.stderr.startswith("error: ") and said in done.stderr
         assert "Traceback" not in done.stderr
     clone.path("book/recorded").mkdir()
