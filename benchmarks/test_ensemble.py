@@ -8,11 +8,17 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers.data.coherence_inputs import exact_copy, latents, target
+from lmc_helpers._chapters.coherence import (
+    F5,
+    bernoulli_masks,
+    exact_copy,
+    latents,
+    raw_weights,
+    target,
+    train_students,
+)
 from lmc_helpers.data.digits import digits
 from lmc_helpers.device import device, fix_threads
-from lmc_helpers.experiments.coherence_students import F5, raw_weights, train_students
-from lmc_helpers.experiments.visibility import bernoulli_masks
 from lmc_helpers.networks.stacked_mlp import Architecture
 from lmc_helpers.training.ensemble import Recipe, epoch_order, train
 

@@ -74,6 +74,7 @@ import numpy as np
 from scipy.special import eval_laguerre, factorial
 
 from lmc_helpers import claims, figures, seeds
+from lmc_helpers._chapters.barrier_peak import halfway_costs
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, slope_and_error
 from lmc_helpers.matching import algorithm_1, permute
@@ -85,7 +86,6 @@ from lmc_helpers.teacher_student.barrier_limit import (
     leftover_tail,
     limit_peak,
 )
-from lmc_helpers.teacher_student.best_pairing import halfway_costs
 from lmc_helpers.teacher_student.between_minima import (
     permuted_and_direct,
     uniform_barriers,

@@ -60,6 +60,12 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.step_size import (
+    crossing_interval,
+    difference_of_shares,
+    mean_of_arrived,
+    statistics_of_arrived,
+)
 from lmc_helpers.error_bars import bootstrap, share
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
@@ -67,12 +73,6 @@ from lmc_helpers.teacher_student.gradient_descent import (
 )
 from lmc_helpers.teacher_student.population import population_hessian
 from lmc_helpers.teacher_student.sparsity import even_sharpness, zero_rows
-from lmc_helpers.teacher_student.step_sizes import (
-    crossing_interval,
-    difference_of_shares,
-    mean_of_arrived,
-    statistics_of_arrived,
-)
 
 # %% [markdown]
 # ## How sharp a minimum is

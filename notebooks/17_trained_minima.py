@@ -69,6 +69,7 @@ import torch
 from scipy import stats
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.trained_minima import with_uniform_entries
 from lmc_helpers.error_bars import (
     mean_and_error,
     place_of_peak,
@@ -84,7 +85,6 @@ from lmc_helpers.teacher_student.gradient_descent import (
     initial_weights,
 )
 from lmc_helpers.teacher_student.minima import snap
-from lmc_helpers.teacher_student.recombined import with_uniform_entries
 from lmc_helpers.teacher_student.sparsity import (
     even_sharpness,
     expected_pq,
@@ -439,7 +439,7 @@ claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 # [the previous chapter](16_step_size.ipynb) up to $m =$ {glue:text}`last_below`, hardly a row is zero.
 #
 # Even counts and even entries can be told apart by minima that have the types of trained networks and fresh uniform entries
-# ({py:func}`~lmc_helpers.teacher_student.recombined.with_uniform_entries`). At $m = 3M$:
+# ({py:func}`~lmc_helpers._chapters.trained_minima.with_uniform_entries`). At $m = 3M$:
 
 # %%
 m = 18

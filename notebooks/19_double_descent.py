@@ -67,6 +67,7 @@ import torch
 from scipy.optimize import minimize
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.double_descent import descend_in_span, peak_over_ends
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import (
     mean_and_error,
@@ -80,12 +81,10 @@ from lmc_helpers.teacher_student.between_minima import (
     permuted_and_direct,
     uniform_barriers,
 )
-from lmc_helpers.teacher_student.curves import peak_over_ends
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
 )
-from lmc_helpers.teacher_student.many_dimensions import descend_in_span
 from lmc_helpers.teacher_student.population import (
     population_gradient,
     population_hessian,
@@ -531,7 +530,7 @@ figures.numbers(
 # proportional to $1/d$, and the ratio of the two barriers is constant ([](15_barrier_peak.ipynb)). For trained networks the law
 # of the counts could depend on $d$ through the initialisation. Descent in all dimensions runs in one batch: the rows' parts off
 # the teacher's axes span at most $m$ directions and never leave them
-# ({py:func}`~lmc_helpers.teacher_student.many_dimensions.descend_in_span`). The exponents of $d$ at $m = 8$:
+# ({py:func}`~lmc_helpers._chapters.double_descent.descend_in_span`). The exponents of $d$ at $m = 8$:
 
 # %%
 DIMS = (4, 16, 64, 128)

@@ -63,10 +63,14 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.permutation_points.branches import (
+from lmc_helpers._chapters.merging_neurons import (
     ENDS,
+    Shallow,
+    equal_norms,
     follow_pairs,
     join_problems,
+    relu_minima,
+    rounded_relu,
 )
 from lmc_helpers.permutation_points.doubling import (
     double_neurons,
@@ -84,12 +88,6 @@ from lmc_helpers.permutation_points.merging import (
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
-from lmc_helpers.permutation_points.rounding import relu_minima
-from lmc_helpers.permutation_points.shallow import (
-    Shallow,
-    equal_norms,
-    rounded_relu,
-)
 from lmc_helpers.seeds import normal
 
 # %% [markdown]

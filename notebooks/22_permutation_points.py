@@ -60,6 +60,10 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.permutation_points import (
+    replicate,
+    targets_with_curvature,
+)
 from lmc_helpers.permutation_points.counts import count_ratio
 from lmc_helpers.permutation_points.doubling import (
     double_neurons,
@@ -76,10 +80,6 @@ from lmc_helpers.permutation_points.hessian import (
 )
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.replicas import (
-    replicate,
-    targets_with_curvature,
-)
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
@@ -214,7 +214,7 @@ figures.show("fig_saddle_or_minimum", idea)
 # ```
 #
 # So a permutation point can be a minimum, and it can go down in all directions of $\eta$. Two inputs, two neurons, residuals made for it
-# ({py:func}`~lmc_helpers.permutation_points.replicas.targets_with_curvature`):
+# ({py:func}`~lmc_helpers._chapters.permutation_points.targets_with_curvature`):
 
 # %%
 ZERO = 1e-9  # relative size up to which an eigenvalue counts as 0

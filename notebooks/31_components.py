@@ -57,6 +57,7 @@ import itertools
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.components import descend
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
@@ -72,7 +73,6 @@ from lmc_helpers.linear_nets.between import (
     permute_layers,
     straight_line,
 )
-from lmc_helpers.linear_nets.descent import descend
 from lmc_helpers.linear_nets.minimum import (
     all_components,
     components,
@@ -246,7 +246,7 @@ claims.check(
 )
 
 # %% [markdown]
-# Now the count. Minima are found by descent ({py:func}`~lmc_helpers.linear_nets.descent.descend`) from random weights with all choices of signs. Sorted by the signs $c_i$, two neighbours in the row are put into one class
+# Now the count. Minima are found by descent ({py:func}`~lmc_helpers._chapters.components.descend`) from random weights with all choices of signs. Sorted by the signs $c_i$, two neighbours in the row are put into one class
 # if the path between them stays at loss 0. If the signs did not tell all components apart, some paths would leave the minimum and the classes be more; if some component were empty or missed, they would be fewer.
 
 # %%

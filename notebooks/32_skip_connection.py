@@ -59,7 +59,19 @@ from IPython.display import HTML, display
 from matplotlib.colors import to_rgb
 
 from lmc_helpers import claims, figures
-from lmc_helpers.figures.turntable import Picture, draw, turntable
+from lmc_helpers._chapters.skip_connection import (
+    Picture,
+    draw,
+    minimum_sheets,
+    residual_components,
+    residual_loss,
+    residual_map,
+    residual_minimum,
+    residual_path,
+    surface_classes,
+    surface_cubes,
+    turntable,
+)
 from lmc_helpers.general_linear import (
     determinant_sign,
     random_invertible,
@@ -69,15 +81,6 @@ from lmc_helpers.linear_nets.between import (
     obstruction,
     path_over_obstruction,
     straight_line,
-)
-from lmc_helpers.linear_nets.grid_components import surface_classes, surface_cubes
-from lmc_helpers.linear_nets.minimum_surfaces import minimum_sheets
-from lmc_helpers.linear_nets.residual import (
-    residual_components,
-    residual_loss,
-    residual_map,
-    residual_minimum,
-    residual_path,
 )
 from lmc_helpers.seeds import torch_generator
 
@@ -147,7 +150,7 @@ figures.show("fig_skip_components", idea)
 # $$
 #
 # is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off the signs at its vertices, without a
-# tolerance. Cubes with a common face that meets the surface are put into one class ({py:func}`~lmc_helpers.linear_nets.grid_components.surface_classes`).
+# tolerance. Cubes with a common face that meets the surface are put into one class ({py:func}`~lmc_helpers._chapters.skip_connection.surface_classes`).
 #
 # ```{prf:proposition} The count is exact
 # :label: prop-grid
@@ -318,7 +321,7 @@ for b in (0.0, -2.0):
         print(f"b = {b:2g}, {name}:", torch.linalg.det(A).tolist())
 
 # %% [markdown]
-# The proof is turned into explicit paths by {py:func}`~lmc_helpers.linear_nets.residual.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
+# The proof is turned into explicit paths by {py:func}`~lmc_helpers._chapters.skip_connection.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
 # $\mathrm{GL}_n \times \mathrm{GL}_n$, cross there if the other end has another sign of $\det W_1$, and come back. Random minima, a fifth of them with a singular $W_1$:
 
 

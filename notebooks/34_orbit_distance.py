@@ -49,9 +49,7 @@ import math
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.general_linear import random_invertible
-from lmc_helpers.seeds import torch_generator
-from lmc_helpers.symmetry.orbit_distance import (
+from lmc_helpers._chapters.orbit_distance import (
     balanced_distance,
     balanced_factorisation,
     distance_to_zero_product,
@@ -59,6 +57,8 @@ from lmc_helpers.symmetry.orbit_distance import (
     orbit_distance,
     stationarity,
 )
+from lmc_helpers.general_linear import random_invertible
+from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
 # ## Midpoints
@@ -279,7 +279,7 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 #
 # ## The minimum over g
 #
-# The theorems are compared with a minimisation over $g$ ({py:func}`~lmc_helpers.symmetry.orbit_distance.orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
+# The theorems are compared with a minimisation over $g$ ({py:func}`~lmc_helpers._chapters.orbit_distance.orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
 #
 # $$
 # X^\top (U - X) = (V - Z) Z^\top .

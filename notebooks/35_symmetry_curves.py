@@ -74,6 +74,12 @@ from matplotlib.ticker import NullFormatter
 from torch.linalg import matrix_norm
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.symmetry_curves import (
+    leaky_minimum,
+    leaky_relu,
+    least_singular_value,
+    sigmoid_network,
+)
 from lmc_helpers.error_bars import QUANTILE, jackknife, over_clusters, share
 from lmc_helpers.seeds import normal_stream, numpy_generator
 from lmc_helpers.symmetry.chord_bound import curvature, distance_between_ends
@@ -88,12 +94,6 @@ from lmc_helpers.symmetry.matrix_logarithm import (
     has_negative_eigenvalue,
     probability_without_logarithm,
     real_logarithm,
-)
-from lmc_helpers.symmetry.trained_maps import (
-    leaky_minimum,
-    leaky_relu,
-    least_singular_value,
-    sigmoid_network,
 )
 
 # %% [markdown]

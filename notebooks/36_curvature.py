@@ -57,6 +57,12 @@ from scipy.stats import spearmanr
 from torch.linalg import matrix_exp, matrix_norm
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.curvature import (
+    loop,
+    midpoint_distance,
+    orbit_chords,
+    turn,
+)
 from lmc_helpers.seeds import normal_stream
 from lmc_helpers.symmetry.chord_bound import (
     arc_height,
@@ -70,8 +76,6 @@ from lmc_helpers.symmetry.chord_bound import (
     planar_neck,
     random_plane_curves,
 )
-from lmc_helpers.symmetry.orbit_chords import orbit_chords
-from lmc_helpers.symmetry.orbit_turns import loop, midpoint_distance, turn
 
 # %% [markdown]
 # ## The theorem

@@ -57,6 +57,12 @@ from scipy.integrate import quad
 from scipy.special import gammainc
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.center_gap import (
+    coincidence_width,
+    exponent_ceiling,
+    line_failure,
+    median_exponent,
+)
 from lmc_helpers.identifiability.centre_gap import (
     asymptotic_width,
     centre_gap,
@@ -73,16 +79,8 @@ from lmc_helpers.identifiability.centre_gap import (
     separation_bound,
     weibull_scale,
 )
-from lmc_helpers.identifiability.gap_exponent import (
-    exponent_ceiling,
-    median_exponent,
-)
 from lmc_helpers.identifiability.gram_concentration import exact_copies
 from lmc_helpers.identifiability.input_subspace import coherence
-from lmc_helpers.identifiability.masked_centres import (
-    coincidence_width,
-    line_failure,
-)
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
@@ -391,7 +389,7 @@ for k in sample:
 #
 # ```{prf:proof}
 # By Hunter's form of the union bound the probability of at least one of $n_0$ events is at most the sum of theirs less the sum of $P(A_e \cap A_f)$ over the edges of a tree on the events. Pairs of centres are joined to a tree of pairs with a common centre, where $P(A_e \cap A_f) = p_2$. So $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_0) \ge \frac12$ at $m_0$, and
-# {prf:ref}`thm-gap-law` gives $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_1) \le \frac12$ at $m_1$. The numbers are computed below ({py:func}`~lmc_helpers.identifiability.gap_exponent.exponent_ceiling`).
+# {prf:ref}`thm-gap-law` gives $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_1) \le \frac12$ at $m_1$. The numbers are computed below ({py:func}`~lmc_helpers._chapters.center_gap.exponent_ceiling`).
 # ```
 
 

@@ -79,11 +79,11 @@ import torch
 from scipy.stats import chi2, spearmanr
 
 from lmc_helpers import claims, figures
-from lmc_helpers.error_bars import over_clusters, share
-from lmc_helpers.experiments import mixture_pairs
-from lmc_helpers.experiments.mixture_pairs import SCALED, Setting
-from lmc_helpers.experiments.mixture_swaps import (
+from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
+from lmc_helpers._chapters.gaussian_mixture import (
     ESTIMATES,
+    SCALED,
+    Setting,
     first_layer_basis,
     first_layer_costs,
     layer_estimates,
@@ -91,6 +91,7 @@ from lmc_helpers.experiments.mixture_swaps import (
     ridge_matrix,
     what_orders,
 )
+from lmc_helpers.error_bars import over_clusters, share
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import grams
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps

@@ -64,53 +64,43 @@ import torch
 from scipy.stats import binom
 
 from lmc_helpers import claims, figures
-from lmc_helpers.data.coherence_inputs import (
-    check_orthonormal,
-    exact_copy,
-    latents,
-    random_frame,
-    sample_frame,
-    target,
-    unequal_copy,
-)
-from lmc_helpers.error_bars import jackknife, over_clusters
-from lmc_helpers.experiments.coherence_points import (
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports of the experiment"}
+from lmc_helpers._chapters.coherence import (
+    F5,
     PLACES,
     TEST,
     TRAINING,
     Point,
-    measure_points,
-    student_seeds,
-)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports of the experiment"}
-from lmc_helpers.experiments.coherence_students import (
-    F5,
     Students,
-    line_losses,
-    raw_weights,
-    train_students,
-)
-from lmc_helpers.experiments.exchangeable_neurons import (
     align_in_classes,
-    copies_seen,
-    masks_with_counts,
-)
-from lmc_helpers.experiments.switched_neurons import (
     are_on,
-    middle_lacks,
-    switch_off,
-    two_state_barrier,
-)
-from lmc_helpers.experiments.visibility import (
     bernoulli_masks,
+    check_orthonormal,
+    copies_seen,
+    exact_copy,
+    latents,
+    line_losses,
     mask_probability,
+    masks_with_counts,
     mean_cost,
+    measure_points,
+    middle_lacks,
+    random_frame,
     rank_law,
     ranks,
+    raw_weights,
     relative_anisotropy,
     same_counts,
+    sample_frame,
+    student_seeds,
+    switch_off,
+    target,
+    train_students,
+    two_state_barrier,
+    unequal_copy,
 )
+from lmc_helpers.error_bars import jackknife, over_clusters
 from lmc_helpers.identifiability.input_subspace import leverages
 from lmc_helpers.networks.lines import barriers
 

@@ -57,12 +57,11 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.data.digits import digits
-from lmc_helpers.experiments.chord_pairs import cross_entropy, train_pairs
-from lmc_helpers.identifiability.chord_deviation import (
+from lmc_helpers._chapters.chord_deviation import (
     SMOOTH_ACTIVATIONS,
     chord_deviation,
     circular_segment,
+    cross_entropy,
     deviation_by_quadrature,
     in_standard_coordinates,
     printed_relu_bound,
@@ -70,8 +69,10 @@ from lmc_helpers.identifiability.chord_deviation import (
     search_worst_pair,
     smooth_bound,
     smooth_deviation,
+    train_pairs,
     worst_chord_deviation,
 )
+from lmc_helpers.data.digits import digits
 from lmc_helpers.seeds import torch_generator
 
 # %% [markdown]
@@ -179,7 +180,7 @@ print(f"closed form {closed:.6f}, integral over s {second_form(u, v, lam):.6f}")
 print(f"integral over directions {direct:.6f}")
 
 # %% [markdown]
-# The helper {py:func}`~lmc_helpers.identifiability.chord_deviation.chord_deviation` takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. The next cell compares it, and the bound of I, (211), with the integral for many pairs.
+# The helper {py:func}`~lmc_helpers._chapters.chord_deviation.chord_deviation` takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. The next cell compares it, and the bound of I, (211), with the integral for many pairs.
 
 # %%
 generator = torch_generator(seed, "pairs")
@@ -279,7 +280,7 @@ for b in (0.01, 0.1, 1.0):
     print(f"{b:4} {on_the_circle(b):8.3g} {bound:7.3g} {printed:8.3g}")
 
 # %% [markdown]
-# The maximum over the circle is refined to all digits ({py:func}`~lmc_helpers.identifiability.chord_deviation.worst_chord_deviation`) and compared with a search over $\lambda$ and all admissible pairs in three dimensions, which knows nothing of symmetric pairs.
+# The maximum over the circle is refined to all digits ({py:func}`~lmc_helpers._chapters.chord_deviation.worst_chord_deviation`) and compared with a search over $\lambda$ and all admissible pairs in three dimensions, which knows nothing of symmetric pairs.
 
 # %%
 tiny = worst_chord_deviation(1e-4), worst_chord_deviation(1e-2)

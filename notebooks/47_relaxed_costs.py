@@ -52,17 +52,17 @@ from scipy.stats import spearmanr
 from torch import nn
 
 from lmc_helpers import claims, figures
-from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.costs import (
-    least_norm_weight,
-    realization_cost,
-)
-from lmc_helpers.identifiability.relaxed_costs import (
+from lmc_helpers._chapters.relaxed_costs import (
     quadratic_surrogate,
     relaxed_cost,
     relu_function_cost,
     ridgeless_limit,
     tail_energy,
+)
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability.costs import (
+    least_norm_weight,
+    realization_cost,
 )
 from lmc_helpers.seeds import normal, torch_generator
 
@@ -277,7 +277,7 @@ claims.check("I19.surrogate", upper, rival=max(to_low))
 claims.check("I19.between", between, rival=max(to_low), n=len(to_low))
 
 # %% [markdown]
-# Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition ({py:func}`~lmc_helpers.identifiability.relaxed_costs.relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most
+# Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition ({py:func}`~lmc_helpers._chapters.relaxed_costs.relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most
 # $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realises the projected function, I, (273).
 
 # %%

@@ -52,13 +52,7 @@ from itertools import combinations, product
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.identifiability.centre_gap import growth_exponent
-from lmc_helpers.identifiability.costs import (
-    cost_table,
-    least_norm_weight,
-    output_sensitivity,
-)
-from lmc_helpers.identifiability.input_sensitivity import (
+from lmc_helpers._chapters.input_shifts import (
     cheaper_share,
     expected_column_distance,
     input_cost,
@@ -73,6 +67,12 @@ from lmc_helpers.identifiability.input_sensitivity import (
     transposition,
     transposition_costs,
     transposition_shifts,
+)
+from lmc_helpers.identifiability.centre_gap import growth_exponent
+from lmc_helpers.identifiability.costs import (
+    cost_table,
+    least_norm_weight,
+    output_sensitivity,
 )
 from lmc_helpers.seeds import torch_generator
 

@@ -47,17 +47,15 @@ from itertools import product
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.identifiability.feature_hardness import (
+from lmc_helpers._chapters.feature_hardness import (
     error_bound,
     feature_distance,
     high_degree_part,
-    nearest_features,
-    relu_distance,
-)
-from lmc_helpers.identifiability.homogeneous_targets import (
     homogeneous_distance,
+    nearest_features,
     nearest_to_biased,
     radial_variance,
+    relu_distance,
 )
 from lmc_helpers.seeds import torch_generator
 

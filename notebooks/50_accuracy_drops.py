@@ -67,9 +67,9 @@ from pathlib import Path
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
+from lmc_helpers._chapters.gaussian_mixture import Setting
 from lmc_helpers.error_bars import over_clusters
-from lmc_helpers.experiments import mixture_pairs
-from lmc_helpers.experiments.mixture_pairs import Setting
 from lmc_helpers.networks.lines import along_lines
 
 DIMENSIONS = (2, 8, 32)

@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.width_barriers.runs}
+#   lmc: {runs: lmc_helpers._chapters.width_barriers.runs}
 # ---
 
 # %% [markdown]
@@ -96,26 +96,24 @@ from functools import cache
 import numpy as np
 
 from lmc_helpers import claims, figures
-from lmc_helpers.data.images import choose, load
-from lmc_helpers.error_bars import mean_and_error, ratio_of_means
-from lmc_helpers.experiments.peaks import ratio_at_peaks
-from lmc_helpers.experiments.width_barriers import (
+from lmc_helpers._chapters.width_barriers import (
     ORDERS,
     PLACES,
     Case,
+    Curves,
     Pairs,
+    bounds_of,
+    depth_trend,
     elsewhere,
     lines,
     matched_pairs,
     middles,
+    place_ratio,
+    ratio_at_peaks,
     sweep,
 )
-from lmc_helpers.experiments.width_curves import (
-    Curves,
-    bounds_of,
-    depth_trend,
-    place_ratio,
-)
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.training.prices import price
 from lmc_helpers.training.recipes import Descent

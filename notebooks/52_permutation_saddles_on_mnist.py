@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.merge_runs.runs}
+#   lmc: {runs: lmc_helpers._chapters.permutation_saddles_on_mnist.runs}
 # ---
 
 # %% [markdown]
@@ -67,25 +67,23 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, error_bars, figures
-from lmc_helpers.data.images import choose, load
-from lmc_helpers.error_bars import mean_and_error
-from lmc_helpers.experiments.merge_runs import (
-    TOLERANCE,
-    Merged,
-    merges,
-    teachers_of_widths,
-)
-from lmc_helpers.experiments.merged_classifiers import (
+from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     LEADING,
     SAMPLE,
+    TOLERANCE,
+    Merged,
     Task,
     core_hours,
     exponent,
     flat,
     merge,
+    merges,
     principal,
+    teachers_of_widths,
     towards,
 )
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.error_bars import mean_and_error
 from lmc_helpers.permutation_points.classifiers import accuracy
 from lmc_helpers.permutation_points.mlp import MLP
 
@@ -144,7 +142,7 @@ figures.show("fig_components", idea)
 #
 # So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
 #
-# Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first ({py:func}`~lmc_helpers.experiments.merged_classifiers.principal`).
+# Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first ({py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.principal`).
 
 # %%
 name, told = choose((dataset, "digits"))
@@ -194,7 +192,7 @@ seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 # [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
 # followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, without the entries that couple two blocks: one of the later layers and the weights of the first {glue:text}`leading` components, which is exact, and one of the other weights, a Kronecker product. Where a minimum lies does not depend on $M$. Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own ({py:class}`~lmc_helpers.experiments.merge_runs.MergeRun`): its file is read, or {py:func}`~lmc_helpers.experiments.merged_classifiers.merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own ({py:class}`~lmc_helpers._chapters.permutation_saddles_on_mnist.MergeRun`): its file is read, or {py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
 
 # %%
 delta = towards(distances)  # δ/δ_0, (K,)
@@ -293,7 +291,7 @@ def largest_mean(drops: dict[int, list[float]]) -> tuple[float, tuple, int]:
 fall, around, n_fall = largest_mean(drop)  # of the accuracy
 
 # %% [markdown]
-# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ ({py:func}`~lmc_helpers.experiments.merged_classifiers.exponent`), and takes the largest mean drop of the accuracy. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
+# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ ({py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.exponent`), and takes the largest mean drop of the accuracy. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy"}
 mnist = data.name == "mnist" and found.verified
@@ -344,7 +342,7 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # ## Where the path ends
 #
 # With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *derivative neuron*, whose output weights diverge. On such a path two neurons are not exchanged. The paper's route leads on to equal output weights, to
-# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one. The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier. The run minimises at the permutation point, too ({py:func}`~lmc_helpers.experiments.merged_classifiers.permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one. The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier. The run minimises at the permutation point, too ({py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
 reached = {  # paths whose permutation point has converged as well

@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.measured_pairs.runs}
+#   lmc: {runs: lmc_helpers._chapters.asymmetric_mlps.runs}
 # ---
 
 # %% [markdown]
@@ -80,14 +80,18 @@ from math import ceil
 import numpy as np
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters import asymmetric_mlps
+from lmc_helpers._chapters.asymmetric_mlps import (
+    CORE,
+    Experiment,
+    ends,
+    fixed_entries,
+    long_settings,
+)
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.data.images import choose, load
-from lmc_helpers.error_bars import jackknife, over_clusters
-from lmc_helpers.experiments import asymmetric_mlps
-from lmc_helpers.experiments.asymmetric_mlps import CORE, ends, fixed_entries
-from lmc_helpers.experiments.extremes import extreme
-from lmc_helpers.experiments.measured_pairs import Experiment, long_settings
+from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.networks.segments import along_segments
 
 # %% [markdown]
@@ -212,7 +216,7 @@ if long_epochs:
 little = min(width, 32)
 sizes = dict(width=little, images=min(images, 1000), epochs=20, pairs=1)
 sizes |= dict(dataset=dataset, stages=[], sweep_pairs=1, sigmas=[], shares=[])
-_, small, *_ = asymmetric_mlps.runs(seed=seed, **sizes)  # σ_F = 0
+_, small, *_ = asymmetric_mlps.training_runs(seed=seed, **sizes)  # σ_F = 0
 shown = load(name, small.data.split, small.data.n, seed)
 x, y = shown.inputs(flat=True), shown.y
 a, b = ends(small.result())  # one pair, F + D ⊙ W in the place of W
@@ -783,7 +787,7 @@ figures.numbers(
 # ## What this page cannot decide, and its price
 #
 # The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; what it states about barriers needs the printed 100 epochs, as a drop may grow with training. At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, without a second seed (parameter `repeat`), so that a rejection stays open there, and `make runs PROFILE=paper LIST=1` says what each of them costs; the
-# printed 100 epochs for the four models of I, Fig. 4 are the parameters `long_epochs` and `long_pairs`. What is measured of a model is a run of its own ({py:class}`~lmc_helpers.experiments.measured_pairs.MeasuredPairs`), so that they can be made one by one. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
+# printed 100 epochs for the four models of I, Fig. 4 are the parameters `long_epochs` and `long_pairs`. What is measured of a model is a run of its own ({py:class}`~lmc_helpers._chapters.asymmetric_mlps.MeasuredPairs`), so that they can be made one by one. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
 #
 # ## What we found that the paper does not say
 #

@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.image_layers.runs, networks_of: asymmetric_mlps}
+#   lmc: {runs: lmc_helpers._chapters.swaps_on_images.runs, networks_of: asymmetric_mlps}
 # ---
 
 # %% [markdown]
@@ -81,22 +81,19 @@ from matplotlib.patches import Patch
 from scipy.stats import beta, spearmanr
 
 from lmc_helpers import claims, figures
-from lmc_helpers.claims.judge import Z_TWO_SIDED
-from lmc_helpers.data.images import choose
-from lmc_helpers.error_bars import jackknife, over_clusters
-from lmc_helpers.experiments.extremes import extreme
-from lmc_helpers.experiments.image_layers import (
+from lmc_helpers._chapters.swaps_on_images import (
     HIDDEN_PLACES,
+    LAYERS,
     PLACES,
     Experiment,
-)
-from lmc_helpers.experiments.image_swaps import (
-    LAYERS,
     Swaps,
     fixed_norm,
     layer_parts,
     one_metric_costs,
 )
+from lmc_helpers.claims.judge import Z_TWO_SIDED
+from lmc_helpers.data.images import choose
+from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
 from lmc_helpers.networks.layers import norm_vectors

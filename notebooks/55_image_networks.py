@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers.experiments.image_networks.runs}
+#   lmc: {runs: lmc_helpers._chapters.image_networks.runs}
 # ---
 
 # %% [markdown]
@@ -83,21 +83,21 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.alignment.activation_matching import activation_matching
-from lmc_helpers.alignment.head_maps import equations, move_heads
-from lmc_helpers.alignment.kept_permutations import shared
-from lmc_helpers.error_bars import jackknife, over_clusters
-from lmc_helpers.experiments.extremes import extreme
-from lmc_helpers.experiments.image_networks import (
+from lmc_helpers._chapters.image_networks import (
     RESNET,
     VIT,
     Experiment,
     choose_images,
+    equations,
+    move_heads,
     networks,
     schemes,
     seconds_per_image,
+    shared,
     table_3,
 )
+from lmc_helpers.alignment.activation_matching import activation_matching
+from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.lines import barriers

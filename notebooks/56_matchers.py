@@ -9,7 +9,7 @@
 #     language: python
 #     name: python3
 #   lmc:
-#     runs: lmc_helpers.experiments.matched_pairs.runs
+#     runs: lmc_helpers._chapters.matchers.runs
 # ---
 
 # %% [markdown]
@@ -87,6 +87,18 @@ import numpy as np
 from IPython.display import Markdown, display
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters import matchers as matched_pairs
+from lmc_helpers._chapters.asymmetric_mlps import ends
+from lmc_helpers._chapters.matchers import (
+    KINDS,
+    NAMES,
+    WIDE,
+    Pairs,
+    compare_students,
+    cross_fitted_gain,
+    descents,
+    every_permutation,
+)
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.alignment.methods import methods
@@ -94,16 +106,6 @@ from lmc_helpers.alignment.repair import repair
 from lmc_helpers.claims.box import with_error
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
-from lmc_helpers.experiments import matched_pairs
-from lmc_helpers.experiments.asymmetric_mlps import ends
-from lmc_helpers.experiments.every_permutation import every_permutation
-from lmc_helpers.experiments.matched_pairs import KINDS, NAMES, WIDE
-from lmc_helpers.experiments.matched_students import compare_students
-from lmc_helpers.experiments.matches import (
-    Pairs,
-    cross_fitted_gain,
-    descents,
-)
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.teacher_student.matchings import BEST, FLOOR

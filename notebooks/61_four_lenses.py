@@ -64,15 +64,17 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.barrier import GRID, loss_barrier, refined_barrier
-from lmc_helpers.data.digits import digits
-from lmc_helpers.error_bars import mean_and_error, ratio_of_means
-from lmc_helpers.experiments.four_lenses import (
+from lmc_helpers._chapters.four_lenses import (
     classifier_loss,
     descend,
     draw_pairs,
+    merged,
+    reordering_path,
     with_bias,
 )
+from lmc_helpers.barrier import GRID, loss_barrier, refined_barrier
+from lmc_helpers.data.digits import digits
+from lmc_helpers.error_bars import mean_and_error, ratio_of_means
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
 from lmc_helpers.matching import (
@@ -84,7 +86,6 @@ from lmc_helpers.matching import (
     weight_matching,
 )
 from lmc_helpers.permutation_points.newton import minimise
-from lmc_helpers.permutation_points.one_merge import merged, reordering_path
 from lmc_helpers.seeds import normal, torch_generator
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,

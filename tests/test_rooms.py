@@ -20,7 +20,7 @@ MAY_IMPORT = (
         "networks": BASE | {"networks"},
         "training": FOUNDATIONS,
         "alignment": BASE | {"networks", "alignment"},
-        "experiments": FOUNDATIONS | PARTS | {"alignment", "experiments"},
+        "_chapters": FOUNDATIONS | PARTS | BOOK | {"alignment", "_chapters"},
     }
     | {room: BASE | {room} for room in BOOK}
 )
@@ -43,7 +43,7 @@ def test_there_are_no_circles():
 
 
 def test_a_door_lists_its_files():
-    missing = {folder.name: not_listed(folder) for folder in ROOMS}
+    missing = {folder.name: not_listed(folder) for folder in ROOMS if folder.name != "_chapters"}
     assert {room: files for room, files in missing.items() if files} == {}
 
 

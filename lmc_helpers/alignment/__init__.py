@@ -11,9 +11,5 @@
 - :mod:`~lmc_helpers.alignment.sinkhorn`: soft permutations by Sinkhorn's iterations (Peña et al. 2023).
 - :mod:`~lmc_helpers.alignment.repair`: means and deviations of a merged network's units set to those of its ends
   (Jordan et al. 2023).
-- :mod:`~lmc_helpers.alignment.kept_permutations`: which permutations of units an asymmetric architecture keeps, by
-  colour refinement; chapter 55.
-- :mod:`~lmc_helpers.alignment.head_maps`: linear maps inside an attention head that keep its function and its fixed
-  entries (Bürgin et al., App. G.4); chapter 55.
 - :mod:`~lmc_helpers.alignment.methods`: the matchers under one signature, by their names.
 """

@@ -1,7 +1,5 @@
 """Data sets, real and made.
 
-- :mod:`~lmc_helpers.data.coherence_inputs`: two latents embedded into d coordinates with a chosen coherence (Bürgin et
-  al., App. F.5, eqs. 275 to 277); chapter 45.
 - :mod:`~lmc_helpers.data.digits`: handwritten digits of 8 × 8 pixels, from scikit-learn; chapters 24, 46, 61 and 62.
 - :mod:`~lmc_helpers.data.images`: digits, MNIST and CIFAR-10 as one thing: splits, subsets, normalised inputs, and what
   a chapter says where a data set is missing; for the chapters on real networks, as are the five files below it.

@@ -2,7 +2,7 @@
 
 :mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style,
 :mod:`~lmc_helpers.figures.moving` makes figures with a slider, from :mod:`~lmc_helpers.figures.moving_panels` and with
-:mod:`~lmc_helpers.figures.labels`, and :mod:`~lmc_helpers.figures.turntable` makes surfaces that turn.
+:mod:`~lmc_helpers.figures.labels`;
 :mod:`~lmc_helpers.figures.cards` draws what the front page shows of a chapter, and :mod:`~lmc_helpers.figures.counted`
 says which trained networks diverged.
 """

@@ -143,9 +143,8 @@ def leverages(U: torch.Tensor) -> torch.Tensor:
 
     Examples
     --------
-    >>> from lmc_helpers.data.coherence_inputs import exact_copy
-    >>> leverages(exact_copy(4, d=9)).tolist()
-    [0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.0]
+    >>> leverages(torch.eye(3)[:, :2]).tolist()
+    [1.0, 1.0, 0.0]
     """
     return U.square().sum(dim=-1)
 

@@ -5,18 +5,9 @@ The results of Zhao, Dehmamy, Walters & Yu on deep linear networks and on the re
 :mod:`~lmc_helpers.linear_nets.minimum`
     the loss, equation (1); the minimum as GL_h^{l−1} (Prop. 4.1), the signs that tell its 2^{l−1} components apart
     (Cor. 4.2), and paths inside a component; chapter 31.
-:mod:`~lmc_helpers.linear_nets.descent`
-    minima found by descent, whose classes are counted (Cor. 4.2); chapter 31.
 :mod:`~lmc_helpers.linear_nets.between`
     straight lines, the pass of height σ_min(Y)² between two components, and the action of permutations (Prop. 5.2),
     which joins them; chapters 31 and 32.
-:mod:`~lmc_helpers.linear_nets.residual`
-    the network W_3 (W_2 W_1 + ε I) X, equation (2): two, three or four components (Prop. 4.3), and paths inside them;
-    chapter 32.
-:mod:`~lmc_helpers.linear_nets.grid_components`
-    components of a surface, counted exactly on a grid; chapter 32.
-:mod:`~lmc_helpers.linear_nets.minimum_surfaces`
-    the surfaces of Fig. 1; chapter 32.
 """
 
 from lmc_helpers.linear_nets.minimum import component, path_in_minimum

@@ -4,18 +4,12 @@
   also after the best permutation; eqs. (14), (18) and (22), Props. 5.3, 5.4 and 5.6 (chapters 33, 37).
 - :mod:`~lmc_helpers.symmetry.homogeneous_net`: networks with loss 0 on which that barrier is measured, and the network
   of Fig. 4 (chapters 33, 37).
-- :mod:`~lmc_helpers.symmetry.orbit_distance`: how far a point is from the orbit of a factorisation: bounds, closed
-  forms and a minimiser; eq. (23), Prop. 5.5 (chapter 34).
 - :mod:`~lmc_helpers.symmetry.group_actions`: GL_h, rescalings of neurons, and the map (6), which is no action
   (chapters 35, 36).
 - :mod:`~lmc_helpers.symmetry.matrix_logarithm`: which elements of GL_h have a real logarithm, and how many have none
   (chapter 35).
 - :mod:`~lmc_helpers.symmetry.curves`: curves exp(tM)·w, their chords, derivatives and lengths; eqs. (4) and (5)
   (chapters 35, 36).
-- :mod:`~lmc_helpers.symmetry.trained_maps`: the trained networks of Fig. 3 (chapter 35).
 - :mod:`~lmc_helpers.symmetry.chord_bound`: curvature, the distance of a chord from its curve, Theorem 6.2 with eq. (8)
   and its repair, and curves that contradict it (chapters 35, 36).
-- :mod:`~lmc_helpers.symmetry.orbit_chords`: chords of curves in an orbit of GL_h, measured for Theorem 6.2
-  (chapter 36).
-- :mod:`~lmc_helpers.symmetry.orbit_turns`: curves exp(tM)·w that come back, which contradict Theorem 6.2 (chapter 36).
 """

@@ -48,7 +48,7 @@ def rooms(package: Path = FOLDER) -> list[Room]:
     name = package.name
     loose = [f"{name}.{stem}" for stem in _stems(package)]
     found = [Room("foundations", "Foundations", FOUNDATIONS, None, [], loose)]
-    for door in sorted(package.glob("*/__init__.py")):
+    for door in sorted(package.glob("[a-z]*/__init__.py")):
         said = _docstring(door)
         stems = sorted(_stems(door.parent), key=lambda stem: _place(stem, said))
         room = f"{name}.{door.parent.name}"

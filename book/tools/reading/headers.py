@@ -1,7 +1,7 @@
 """What a chapter says of itself in its header, beside what Jupyter reads there.
 
     jupyter:
-      lmc: {runs: lmc_helpers.experiments.image_layers.runs, networks_of: asymmetric_mlps}
+      lmc: {runs: lmc_helpers._chapters.swaps_on_images.runs, networks_of: asymmetric_mlps}
 
 ``runs``         the function that gives its training runs from some of its parameters
 ``networks_of``  the chapter whose networks these are: in runs with seeds from a commit both have one seed, so that

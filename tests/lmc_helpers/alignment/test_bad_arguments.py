@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from bad_arguments import (
     Choice,
-    Flag,
     Function,
     Integer,
     Labels,
@@ -26,8 +25,6 @@ from bad_arguments import (
 from lmc_helpers.alignment import (
     activation_matching,
     assignment,
-    head_maps,
-    kept_permutations,
     methods,
     midpoint,
     repair,
@@ -126,25 +123,6 @@ TABLE = [
         {"gains": Tensor(normal(3, 3), numbers=False), "p": Permutation(torch.tensor([2, 0, 1]), repeats=True)},
     ),
     Row(assignment.check_ends, {"a": ENDS, "b": ENDS, "symmetry": SYMMETRY}),
-    Row(
-        head_maps.equations,
-        {name: one for name, one in HEAD.items() if name != "U"} | {"U": Tensor(normal(2, 2), batch=False)},
-    ),
-    Row(head_maps.kept_map, HEAD | {"towards": Tensor(normal(2, 2, seed=3), batch=False)}),
-    Row(
-        head_maps.move_heads,
-        {"model": Other(VIT, NO_OBJECT | {"another": MODEL})}
-        | {"params": Other(VIT.initial([1], torch.float64).params, NO_OBJECT | {"empty": {}})}
-        | {"fixed": Other({}, NO_OBJECT), "size": Number(1.0), "generator": GENERATOR},
-    ),
-    *(
-        Row(
-            function,
-            {"symmetry": Other(MODEL.symmetry(), NO_OBJECT), "fixed": Other({"0.weight": (F, F)}, FIXED)}
-            | {"values": Flag()},
-        )
-        for function in (kept_permutations.cells, kept_permutations.shared)
-    ),
     Row(
         methods.methods,
         {"restarts": Integer(2, least=1), "steps": Integer(2, least=0), "batch": Integer(2, least=1)},

@@ -10,26 +10,14 @@ from bad_arguments import (
     Number,
     Other,
     Row,
-    Tensor,
     Text,
-    normal,
     refused,
     rows,
     runs,
     without_a_row,
 )
 
-from lmc_helpers.data import (
-    cifar10,
-    coherence_inputs,
-    digits,
-    download,
-    files,
-    gaussian_mixture,
-    idx,
-    images,
-    mnist,
-)
+from lmc_helpers.data import cifar10, digits, download, files, gaussian_mixture, idx, images, mnist
 
 SEED = Integer(1, least=0, most=2**32 - 1)
 NO_OBJECT = {"a string": "x", "nothing": None, "a number": 1}
@@ -56,19 +44,6 @@ TABLE = [
     Row(cifar10.records, {"content": Other(CIFAR10["test_batch.bin"], NO_OBJECT)}),
     Row(cifar10.parse, {"contents": Other(CIFAR10, NO_OBJECT | {"none": {}})}),
     Row(mnist.parse, {"contents": Other(MNIST, NO_OBJECT | {"none": {}})}),
-    Row(coherence_inputs.latents, {"n": Integer(3, least=1), "seed": SEED, "purpose": Text("a")}),
-    Row(coherence_inputs.target, {"z": Tensor(normal(3, 2), free=(-2,), few=False)}),
-    Row(coherence_inputs.exact_copy, {"k": Integer(2, least=1, most=3), "d": Integer(7, least=4)}),
-    Row(
-        coherence_inputs.unequal_copy,
-        {"k": Integer(2, least=2, most=3), "nu": Number(0.6, least=0.5, most=1), "d": Integer(7, least=4)},
-    ),
-    Row(coherence_inputs.sample_frame, {"seed": SEED, "d": Integer(6, least=2)}),
-    Row(
-        coherence_inputs.random_frame,
-        {"k": Integer(2, least=1, most=3), "frame": Other(coherence_inputs.sample_frame(1, 6), NO_OBJECT)},
-    ),
-    Row(coherence_inputs.check_orthonormal, {"U": Tensor(ORTHONORMAL)}),
     Row(digits.digits, {"n": Integer(5, least=1, most=1797), "seed": SEED}),
     Row(digits.digits, {"seed": SEED}, lambda seed: digits.digits(seed=seed)),
     Row(download.size, {"path": PATH}),

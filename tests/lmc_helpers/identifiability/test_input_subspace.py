@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 import torch
 
-from lmc_helpers.data.coherence_inputs import exact_copy
+from lmc_helpers._chapters.coherence import exact_copy
 from lmc_helpers.identifiability.input_subspace import (
     AsymmetricLayer,
     check_basis,

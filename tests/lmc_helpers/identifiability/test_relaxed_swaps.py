@@ -5,9 +5,9 @@ import torch
 from scipy.optimize import minimize
 from torch.nn.functional import gelu
 
+from lmc_helpers._chapters.relaxed_costs import quadratic_surrogate
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
-from lmc_helpers.identifiability.relaxed_costs import quadratic_surrogate
 from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
 
 

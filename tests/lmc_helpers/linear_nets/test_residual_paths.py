@@ -8,7 +8,7 @@ import pytest
 import torch
 from oracles.linear import EPS, FLAT, I2, at, data, leibniz, matrix, normal, residual_by_hand
 
-from lmc_helpers.linear_nets.residual import (
+from lmc_helpers._chapters.skip_connection import (
     residual_components,
     residual_loss,
     residual_map,

@@ -22,9 +22,6 @@ from lmc_helpers.permutation_points.doubling import double_neurons
 from lmc_helpers.permutation_points.merging import MergePath
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart
-from lmc_helpers.permutation_points.rounding import ReluMinima
-from lmc_helpers.permutation_points.shallow import Shallow
-from lmc_helpers.permutation_points.truncated import Metric
 
 SEED = Integer(1, least=0, most=2**32 - 1)
 NET = MLP((2, 3, 2), "tanh")  # p = 17
@@ -61,7 +58,6 @@ PHI = CHART.coordinates(START[0])
 POINT = double_neurons(NET, START[0], X, Y)[1]
 PATH = ConvergedPath(START[:1].expand(3, -1), torch.arange(3.0), torch.zeros(3), torch.ones(3))
 MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
-MINIMA = ReluMinima(START, torch.ones(2, 2), torch.ones(2, dtype=torch.bool))
 CHOSEN = {
     "zeros and ones": torch.tensor([1, 0, 1]),
     "places": [0, 2],
@@ -79,18 +75,6 @@ DELTA = {"zero": torch.tensor(0.0).double(), "a row": torch.ones(1).double(), "s
 DELTA |= {"nan": torch.tensor(math.nan).double(), "inf": torch.tensor(math.inf).double(), "a number": 0.5}
 DELTA |= {"integer": torch.tensor(1), "a string": "0.5", "nothing": None, "NumPy": torch.tensor(0.5).double().numpy()}
 
-PROBLEM = Shallow(NET, X, Y)
-EACH = Shallow(NET, torch.stack([X, -X, 2 * X]), torch.stack([Y, Y, -Y]))  # a set for each of three networks
-ROWS = {"below": torch.tensor([-1]), "above": torch.tensor([3]), "no axis": torch.tensor(1), "floats": torch.ones(2)}
-ROWS |= {"two axes": torch.tensor([[0]]), "a mask": torch.tensor([True, False]), "a number": 1, "a list": [0, 1]}
-ROWS |= {"a string": "0", "nothing": None, "meta": torch.tensor([0], device="meta")}
-THREE = Other(
-    normal(3, NET.size),
-    {"two": START, "one": START[0], "two axes": START[None].expand(3, -1, -1), "four": normal(4, NET.size)},
-)
-
-BY_BIAS, BY_REST, MOMENTS = normal(5, 2, 3), normal(5, 2, 4, seed=2), torch.tensor([2.0, 1.0], dtype=torch.float64)
-METRIC = Metric.of(BY_BIAS, BY_REST, X, MOMENTS, 1, 2.0)  # H = 3, n = 2, q = 4: p = 13
 
 TABLE = [
     Row(MLP, {"sizes": Other((2, 3, 2), SIZES), "activation": Choice("tanh")}),
@@ -118,32 +102,6 @@ TABLE = [
     Row(PATH.only, {"chosen": Other(torch.tensor([True, False, True]), CHOSEN)}),
     Row(PATH.rises, {"tol": Number(1e-6, least=0)}),
     Row(MERGED.bounded, {"factor": Number(2.0, least=1)}),
-    Row(MINIMA.settled, {"tol": Number(1e-3, least=0)}),
-    Row(
-        Shallow,
-        {"net": Other(NET, NO_NET | {"deep": MLP((2, 3, 3, 2), "tanh")})}
-        | {"x": Tensor(X, holes=False, batch=False), "y": Tensor(Y, holes=False, batch=False)}
-        | {"g": Other(None, {"a string": "tanh", "a number": 1.0}), "pin": Number(0.0, least=0)},
-    ),
-    Row(
-        Shallow,
-        {"y": Other(EACH.y, {"a number each": EACH.y[..., :1], "one set": Y, "two sets": EACH.y[:2]})},
-        lambda y: Shallow(NET, EACH.x, y),
-    ),
-    Row(EACH.select, {"rows": Other(torch.tensor([2, 0]), ROWS)}),
-    Row(PROBLEM.output, {"theta": THETA}),
-    Row(PROBLEM.loss, {"theta": THETA}),
-    Row(PROBLEM.derivatives, {"theta": BATCH}),
-    Row(PROBLEM.hessian, {"theta": BATCH}),
-    *(Row(method, {"theta": THREE}) for method in (EACH.output, EACH.loss, EACH.derivatives, EACH.hessian)),
-    Row(
-        Metric.of,
-        {"by_bias": Tensor(BY_BIAS, batch=False, free=(-1,), holes=False), "x": Tensor(X, batch=False, holes=False)}
-        | {"by_rest": Tensor(BY_REST, batch=False, free=(-1,), empty=False, holes=False)}
-        | {"moments": Tensor(MOMENTS, batch=False), "leading": Integer(1, least=0, most=2)}
-        | {"scale": Other(2.0, {"zero": 0.0, "negative": -1.0, "nan": math.nan, "inf": math.inf, "a bool": True})},
-    ),
-    Row(METRIC.solve, {"v": Tensor(normal(13), batch=False, holes=False)}),
 ]
 
 
@@ -155,8 +113,3 @@ def test_every_public_method_has_a_row():
 def test_the_valid_call_runs_and_bad_ones_are_refused(row):
     runs(row)
     refused(row)
-
-
-def test_one_set_of_inputs_serves_many_networks():
-    one = EACH.select(torch.tensor([1]))
-    assert one.loss(START).equal(Shallow(NET, -X, Y).loss(START)) and one.hessian(START).shape == (2, 17, 17)

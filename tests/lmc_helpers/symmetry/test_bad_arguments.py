@@ -20,19 +20,7 @@ from bad_arguments import (
     without_a_row,
 )
 
-from lmc_helpers.seeds import normal_stream
-from lmc_helpers.symmetry import (
-    chord_bound,
-    curves,
-    group_actions,
-    homogeneous_net,
-    matrix_logarithm,
-    orbit_chords,
-    orbit_distance,
-    orbit_turns,
-    rescaling,
-    trained_maps,
-)
+from lmc_helpers.symmetry import chord_bound, curves, group_actions, homogeneous_net, matrix_logarithm, rescaling
 
 GRID = torch.linspace(0, 1, 5, dtype=torch.float64)
 M = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64)
@@ -132,34 +120,6 @@ TABLE = [
     ),
     Row(matrix_logarithm.probability_without_logarithm, {"h": Integer(3, least=1, most=100)}),
     Row(
-        orbit_chords.orbit_chords,
-        {
-            "w": Named(MANY, free=((), (-2,))),
-            "M": Tensor(M.expand(2, 2, 2).clone(), batch=False),
-            "X": Tensor(normal(2, 3, 4), free=(-1,)),
-        }
-        | {"times": Tensor(GRID, batch=False), "places": Tensor(GRID, batch=False, free=(-1,))},
-    ),
-    Row(orbit_distance.distance_to_zero_product, {"U": factors(-2), "V": Tensor(normal(3, 2), free=(-1,))}),
-    Row(
-        orbit_distance.midpoint_bounds,
-        {"W1": factors(-2), "W2": Tensor(normal(3, 2), free=(-1,)), "c": numbers(2.0, 1)},
-    ),
-    Row(orbit_distance.balanced_factorisation, {"A": GROUP}),
-    Row(orbit_distance.balanced_distance, {"c": numbers(2.0, 0), "A": GROUP}),
-    Row(orbit_distance.stationarity, {name: GROUP for name in "UVXZ"}),
-    Row(
-        orbit_distance.orbit_distance,
-        {name: GROUP for name in ("U", "V")}
-        | {name: Tensor(M, batch=False) for name in ("W1", "W2")}
-        | {"steps": Integer(3, least=1), "tol": Number(1e-9, least=0)},
-    ),
-    *(
-        Row(function, {"r": Tensor(GRID + 1, free=(-1,), batch=False), "a": Number(0.5, least=0, most=1)})
-        for function in (orbit_turns.turn, orbit_turns.loop)
-    ),
-    Row(orbit_turns.midpoint_distance, {"a": Number(0.5, least=0, most=1)}),
-    Row(
         rescaling.activation,
         {"z": Tensor(W[0], free=(-1, -2), few=False, empty=False, numbers=False)}
         | {"k": K, "positive": Number(1.0), "negative": Number(0.0)},
@@ -203,17 +163,6 @@ TABLE = [
         | {"sigma": Function(torch.relu)},
     ),
     Row(rescaling.check_layers, {"last": Tensor(LAYERS[0], free=(-2,)), "before": Tensor(LAYERS[1], free=(-1,))}),
-    Row(trained_maps.leaky_relu, {"slope": Number(0.1)}),
-    Row(
-        trained_maps.sigmoid_network,
-        {"sizes": Other((2, 5, 3, 4), SIZES), "steps": Integer(1, least=0), "normal": Function(normal_stream(1, "a"))},
-    ),
-    Row(
-        trained_maps.leaky_minimum,
-        {"samples": Integer(2, least=1), "slope": Number(0.1), "steps": Integer(1, least=0)}
-        | {"normal": Function(normal_stream(1, "a"))},
-    ),
-    Row(trained_maps.least_singular_value, {"s": Tensor(W[0], free=(-1, -2))}),
 ]
 
 

@@ -1,0 +1,1 @@
+"""What one chapter alone computes: private, one file a chapter, without guards."""

@@ -1,0 +1,63 @@
+"""What chapter *components* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import torch
+
+from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
+
+# ---------- descent
+#
+# Minima of a deep linear network found by descent, by damped Gauss–Newton steps that lower the loss.
+#
+# For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and
+# B_i = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and
+# Marquardt's
+# step is
+#
+# dW_i = −A_iᵀ Z B_iᵀ,    (S + μI) vec Z = vec R,
+#
+# and it is taken only if the loss falls; else μ grows. Unlike a point of GL_h^{l−1} sent to the minimum, what a
+# descent
+# finds may lie in any component.
+
+
+def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> tuple[Weights, torch.Tensor]:
+    """Networks after at most so many damped Gauss–Newton steps, and which of them have reached the minimum."""
+    if steps < 1 or any(W.ndim != 3 or W.shape[-1] != W.shape[-2] for W in weights):
+        shapes = [tuple(W.shape) for W in weights]
+        raise ValueError(f"steps = {steps}, weights {shapes}; allowed: steps >= 1, matrices (B, h, h)")
+    W = list(weights)
+    close = 1e-4 * AT_MINIMUM * Y.square().sum()
+    found = loss(W, X, Y)  # (B,)
+    damping = torch.ones_like(found)
+    for _ in range(steps):
+        if (found <= close).all():
+            break
+        trial = _step(W, X, Y, damping)
+        value = loss(trial, X, Y)
+        better = value < found
+        keep = better[:, None, None]
+        W = [torch.where(keep, new, old) for new, old in zip(trial, W, strict=True)]
+        found = torch.where(better, value, found)
+        damping = torch.where(better, damping / 3, damping * 4).clamp(min=1e-18)
+    return W, found <= close
+
+
+def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -> Weights:
+    """The networks after one step with damping μ (B,)."""
+    B, h = W[0].shape[0], W[0].shape[-1]
+    before, after = [X.expand(B, h, h)], [torch.eye(h, dtype=X.dtype).expand(B, h, h)]
+    for layer in W[:-1]:
+        before.append(layer @ before[-1])
+    for layer in reversed(W[1:]):
+        after.append(after[-1] @ layer)
+    after.reverse()
+    residual = W[-1] @ before[-1] - Y
+    gram = sum(
+        torch.einsum("bij,bkl->bikjl", A @ A.mT, C.mT @ C).reshape(B, h * h, h * h)
+        for A, C in zip(after, before, strict=True)
+    )
+    identity = torch.eye(h * h, dtype=X.dtype)
+    Z = torch.linalg.solve(gram + damping[:, None, None] * identity, residual.reshape(B, h * h)).reshape(B, h, h)
+    return [layer - A.mT @ Z @ C.mT for layer, A, C in zip(W, after, before, strict=True)]

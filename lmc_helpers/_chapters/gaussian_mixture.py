@@ -1,0 +1,312 @@
+"""What chapter *gaussian mixture* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from scipy.stats import spearmanr
+from torch.nn.functional import gelu
+
+from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture, published_mixture
+from lmc_helpers.device import device
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability.costs import swap_costs
+from lmc_helpers.identifiability.input_subspace import pca_basis
+from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
+from lmc_helpers.identifiability.swaps import swap_terms
+from lmc_helpers.matching import match_activations
+from lmc_helpers.networks.lines import along_lines
+from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Networks
+from lmc_helpers.seeds import seed_sequence, torch_generator
+from lmc_helpers.training.ensemble import Recipe, train
+
+# ---------- mixture pairs
+#
+# Pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al., section 6, Q3, and App. F).
+#
+# A cluster has one mixture, one data set and one F and D for each layer. Two networks are trained on it, with initial
+# weights and orders of examples of their own. Pairs of one cluster would share data and layers, so each cluster has
+# one
+# pair, and clusters are independent. Clusters of one number share mixtures (up to k), noise and masks between
+# settings,
+# so that settings are compared under equal conditions.
+#
+# The paper does not state how many entries are fixed at width 64. Its counts for width 512, (64, 64, 64, 256) a row,
+# cannot be meant: the last layer has 64 inputs. ``SCALED`` has the same shares of the inputs: 64/784 of 128, 64/512
+# and
+# 256/512 of 64.
+
+
+DIMENSION, CLASSES, WIDTH = 128, 5, 64
+SCALED = (10, 8, 8, 32)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What distinguishes one experiment from another."""
+
+    k: int  # intrinsic dimension
+    sigma: float = 1.0  # σ_F of all layers
+    separation: float = 0.3  # σ_sep of the mixture
+    scales: tuple[float, ...] | None = None  # s of the mixture, k numbers
+    fixed: tuple[int, ...] = SCALED  # fixed entries in each row of the four linear maps
+    initial: str = "normal"  # law of W
+    mixture: str = "drawn"  # ``"drawn"`` for each cluster, or ``"published"``
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPairs:
+    """G trained pairs of one setting; networks 2g and 2g + 1 belong to cluster g. Everything is on the CPU."""
+
+    setting: Setting
+    mixtures: list[GaussianMixture]  # G of them
+    x: torch.Tensor  # training data (G, n, 128), (G, n)
+    y: torch.Tensor  # training data (G, n, 128), (G, n)
+    before: Networks  # 2G networks before and after training; the F and D of a layer are (G, m, d)
+    after: Networks  # 2G networks before and after training; the F and D of a layer are (G, m, d)
+    kept: dict[int, Networks] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def layer(self, g: int, k: int = 0, when: str | int = "after") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """F, D and W of linear map k of the first network of cluster g, (m, d) each, before or after training."""
+        states: dict[str | int, Networks] = {"before": self.before, "after": self.after}
+        for epoch, networks in self.kept.items():
+            states[epoch] = networks
+        networks = states[when]
+        F, D = networks.fixed[k]
+        return F[g], D[g], networks.params[f"{k}.weight"][2 * g]
+
+    def ends(self) -> tuple[Networks, Networks]:
+        """First and second networks of all pairs as ordinary ones, with W_eff in the place of W."""
+        G = len(self)
+        return self.after.ordinary(range(0, 2 * G, 2)), self.after.ordinary(range(1, 2 * G, 2))
+
+    def aligned(self) -> tuple[Networks, Networks]:
+        """The same ends, with the neurons of the second ones in the order that activations match best."""
+        a, b = self.ends()
+        hidden = zip(a.layer_inputs(self.x)[1:], b.layer_inputs(self.x)[1:], strict=True)
+        return a, b.permuted({k: match_activations(one, two) for k, (one, two) in enumerate(hidden)})
+
+    def accuracies(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
+        """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones."""
+        a, b = self.ends() if ends is None else ends
+        accuracy = along_lines(a, b, self.x, self.y, (0, 0.5, 1)).accuracy
+        assert accuracy is not None  # the loss is the cross-entropy
+        return accuracy
+
+    def drops(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
+        """Mean accuracy of the ends less that of the middle, in percentage points, (G,)."""
+        accuracy = self.accuracies(ends)
+        return 100 * (accuracy[:, [0, 2]].mean(dim=1) - accuracy[:, 1])
+
+    def ceiling(self) -> torch.Tensor:
+        """Training accuracy of the most likely class, in per cent, (G,): what no network exceeds on new data."""
+        right = [
+            (mixture.classify(x.double()) == y).double().mean()
+            for mixture, x, y in zip(self.mixtures, self.x, self.y, strict=True)
+        ]
+        return 100 * torch.stack(right)
+
+
+def train_pairs(
+    settings: Sequence[Setting],
+    clusters: int,
+    seed: int,
+    *,
+    samples: int,
+    epochs: int,
+    batch: int = 128,
+    norm: str = "layer",
+    dtype: torch.dtype = torch.float32,
+    keep: Collection[int] = (),
+    checkpoints: Path | str | None = None,
+) -> list[TrainedPairs]:
+    """Train pairs of four-layer GELU networks of width 64 for several settings, all networks of a setting at once."""
+    settings = list(settings)
+    net = Architecture((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
+    recipe = Recipe(epochs=epochs, batch=batch, rate=1e-3, weight_decay=1e-2)
+    numbers = [
+        int(seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
+    ]
+    seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
+    data: dict[tuple, tuple] = {}
+    found = []
+    for place, setting in enumerate(settings):
+        law = (setting.k, setting.separation, setting.scales, setting.mixture)
+        if law not in data:
+            data[law] = _data(setting, numbers, samples, dtype)
+        mixtures, x, y = data[law]
+        before = _initial(net, setting, numbers, seeds, dtype)
+        file = None if checkpoints is None else Path(checkpoints) / f"{place}.npz"
+        trained = train(before, recipe, x.to(device()), y.to(device()), seeds, keep=keep, checkpoint=file)
+        after = trained.networks.to(x)  # on the CPU
+        kept = {epoch: networks.to(x) for epoch, networks in trained.kept.items()}
+        found.append(TrainedPairs(setting, mixtures, x, y, before, after, kept))
+    return found
+
+
+def _data(
+    setting: Setting, numbers: Sequence[int], samples: int, dtype: torch.dtype
+) -> tuple[list[GaussianMixture], torch.Tensor, torch.Tensor]:
+    """Mixtures, inputs (G, n, 128) and labels (G, n) of the clusters, on the CPU."""
+    law: dict[str, Any] = {"d": DIMENSION, "classes": CLASSES, "separation": setting.separation}
+    if setting.mixture == "published":
+        mixtures = [published_mixture(setting.k, **law)] * len(numbers)
+    else:
+        mixtures = [draw_mixture(setting.k, scales=setting.scales, seed=number, **law) for number in numbers]
+    x = torch.empty(len(numbers), samples, DIMENSION, dtype=dtype)
+    y = torch.empty(len(numbers), samples, dtype=torch.int64)
+    for g, (mixture, number) in enumerate(zip(mixtures, numbers, strict=True)):
+        x[g], y[g] = mixture.sample(samples, seed=number)
+    return mixtures, x, y
+
+
+def _initial(
+    net: Architecture, setting: Setting, numbers: Sequence[int], seeds: Sequence[int], dtype: torch.dtype
+) -> Networks:
+    """The 2G networks before training, with F and D of each cluster."""
+    layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
+    fixed: Fixed = {}
+    for k, shape in layers.items():
+        scheme = WAsymmetric(setting.fixed[k], setting.sigma)
+        drawn = [scheme.draw(shape, torch_generator(number, f"asymmetry of layer {k}")) for number in numbers]
+        F, D = (torch.stack(part).to(dtype) for part in zip(*drawn, strict=True))
+        fixed[k] = (F, D)
+    params = dict(net.initial(seeds, dtype).params)
+    if setting.initial == "normal":
+        for k, shape in layers.items():
+            normal = [torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) for n in seeds]
+            params[f"{k}.weight"] = (torch.stack(normal) / math.sqrt(shape[1])).to(dtype)
+    return Networks(net, params, net.statistics(len(seeds), dtype), fixed)
+
+
+# ---------- mixture swaps
+#
+# Swap costs of networks that were trained on Gaussian mixtures (Bürgin et al., section 6, Q3, Fig. 5 and App. G.3).
+#
+# The costs of eq. (16) use the principal subspace of a layer's inputs with 90 % of the variance. App. G.3 compares
+# them
+# with relaxed costs, eq. (254): ridge regression on the outputs, for networks whose batch norms stay fixed.
+
+
+EXPLAINED = 0.9  # share of the variance that the subspace holds
+BETA = 0.01  # β of the relaxed costs, as in App. G.3
+LOW = 0.1  # a swap cost is low if it is below LOW times the median cost at σ_F = 1
+
+#: What :func:`layer_estimates` compares.
+ESTIMATES = ("subspace", "ridge", "ridge, norms fixed", "its part ‖w‖²")
+
+
+def neuron_pairs(m: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Indices i < j of all pairs of m neurons, (m(m − 1)/2,) each."""
+    i, j = torch.triu_indices(m, m, 1)
+    return i, j
+
+
+def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torch.Tensor:
+    """Principal directions of the inputs of cluster g that hold 90 % of the variance."""
+    return _basis(pairs, g, centred)
+
+
+@lru_cache(maxsize=256)
+def _basis(pairs: TrainedPairs, g: int, centred: bool) -> torch.Tensor:
+    X = pairs.x[g].double()
+    if centred:
+        X = X - X.mean(dim=0)
+    return pca_basis(torch.linalg.qr(X, mode="r").R, explained=EXPLAINED)  # XᵀX = RᵀR
+
+
+def first_layer_costs(pairs: TrainedPairs, when: str | int, centred: bool = True) -> torch.Tensor:
+    """Swap costs, eq. (16), of all pairs of neurons in the first layer of the first network of each cluster."""
+    found = []
+    for g in range(len(pairs)):
+        cost = swap_costs(*pairs.layer(g, 0, when), first_layer_basis(pairs, g, centred))
+        found.append(cost[neuron_pairs(len(cost))])
+    return torch.stack(found)
+
+
+def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the fixed and the trained parts of the first layer contribute to a swap: δ² and ρ² of Thm 4.5."""
+    shifts, ratios = [], []
+    for g in range(len(pairs)):
+        F, D, W = pairs.layer(g, 0, when)
+        U = first_layer_basis(pairs, g)
+        v, r = F.double() @ U, (D * W).double() @ U  # (m, k)
+        i, j = neuron_pairs(len(v))
+        delta2 = 2 * (v[i] - v[j]).square().sum(dim=1)
+        moved = r.square().sum(dim=1)
+        shifts.append(delta2)
+        ratios.append((moved[i] + moved[j]) / delta2)
+    return torch.stack(shifts), torch.stack(ratios)
+
+
+def low_partners(costs: torch.Tensor, median: torch.Tensor | None = None, m: int = 64) -> torch.Tensor:
+    """How many partners a neuron can be swapped with at low cost: less than LOW times the median cost."""
+    median = costs.median(dim=1).values if median is None else median
+    return (costs < LOW * median[:, None]).double().mean(dim=1) * (m - 1)
+
+
+def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]:
+    """What orders the swap costs of the first layers: the fixed parts, the beginning, or training."""
+    costs, then = first_layer_costs(pairs, when), first_layer_costs(pairs, "before")
+    delta2, rho2 = centre_shifts(pairs, when)
+    dominated = []
+    for g in range(len(pairs)):
+        terms = swap_terms(*pairs.layer(g, 0, when), first_layer_basis(pairs, g))
+        centre, cross, mismatch = (term[neuron_pairs(len(term))] for term in terms)
+        dominated.append((centre > (cross + mismatch).abs()).double().mean())
+
+    def ranks(other: torch.Tensor) -> torch.Tensor:
+        return torch.tensor([spearmanr(a, b).statistic for a, b in zip(costs, other, strict=True)])
+
+    return {
+        "centres": ranks(delta2),
+        "before": ranks(then),
+        "ratio": (rho2 <= 1).double().mean(dim=1),
+        "dominated": torch.stack(dominated),
+    }
+
+
+def ridge_matrix(
+    pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True, beta: float = BETA
+) -> torch.Tensor:
+    """Swap costs of all pairs of neurons in the first layer of one network by ridge regression, as in Fig. 15."""
+    first, _ = pairs.ends()
+    scale, shift = first.norm_as_affine(0)
+    affine = (scale[g], shift[g]) if norms else (None, None)
+    every = torch.arange(neurons)
+    found = ridge_costs(
+        *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(every, every), beta, gelu, *affine
+    )
+    T = found.value.view(neurons, neurons)
+    own = T.diagonal()
+    return T + T.mT - own[:, None] - own
+
+
+def layer_estimates(
+    pairs: TrainedPairs, neurons: torch.Tensor, inputs: int, layers: int = 3, beta: float = BETA
+) -> dict[tuple[int, str], torch.Tensor]:
+    """Swap costs of some pairs of neurons in the first networks by the four estimates of :data:`ESTIMATES`."""
+    first, _ = pairs.ends()
+    seen = first.layer_inputs(pairs.x)
+    found: dict[tuple[int, str], list[torch.Tensor]] = {}
+    for k in range(layers):
+        scale, shift = first.norm_as_affine(k)
+        for g in range(len(pairs)):
+            X = seen[k][g].double()
+            layer, some = pairs.layer(g, k), X[:inputs]
+            U = pca_basis(X, explained=EXPLAINED, centred=True)
+            relaxed, _ = ridge_swaps(*layer, some, neurons, beta, gelu)
+            fixed, part = ridge_swaps(*layer, some, neurons, beta, gelu, scale[g], shift[g])
+            values = (swap_costs(*layer, U)[tuple(neurons.T)], relaxed, fixed, part)
+            for name, value in zip(ESTIMATES, values, strict=True):
+                found.setdefault((k, name), []).append(value)
+    return {key: torch.stack(values) for key, values in found.items()}

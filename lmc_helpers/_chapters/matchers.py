@@ -1,0 +1,394 @@
+"""What chapter *matchers* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+from torch.nn.functional import cross_entropy
+
+from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers.alignment.methods import Method
+from lmc_helpers.alignment.repair import repair
+from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
+from lmc_helpers.alignment.straight_through import straight_through
+from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.barrier import GRID, loss_barrier
+from lmc_helpers.data.images import choose
+from lmc_helpers.error_bars import ratio_of_means
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, permute
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, random_permutations
+from lmc_helpers.networks.segments import along_segments, scores
+from lmc_helpers.seeds import numpy_generator, torch_generator
+from lmc_helpers.teacher_student.matchings import BEST, barrier_objective, pair_matching
+from lmc_helpers.teacher_student.population import kappa, population_loss
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+# ---------- every permutation
+#
+# Two hidden layers of few neurons: all (m!)² permutations, their objectives and their losses half-way (chapter 56).
+#
+# With two hidden layers weight matching is a bilinear assignment problem,
+#
+# ⟨a, π b⟩ = Σ_i S_ip(i) + Σ_i T_iq(i) + Σ_ij A_ij B_q(i)p(j),
+#
+# S of what only the first layer moves, T of what only the second one does, A and B the maps between them. For small m
+# all pairs (p, q) can be listed, and with them the exact optimum, and the loss half-way of every one.
+
+
+GROUPS = ("0", "1")
+
+
+@dataclass(frozen=True, eq=False)
+class Every:
+    """All permutations of P pairs with two hidden layers of m neurons."""
+
+    objective: torch.Tensor  # (P, m!, m!), float64
+    loss: torch.Tensor  # (P, m!, m!), float64: half-way
+
+    def rank(self, permutations: Permutations) -> tuple[torch.Tensor, torch.Tensor]:
+        """The place of some permutations among all (m!)², 0 for the best: by objective and by loss, (P,) each."""
+        index = torch.stack([_index(permutations[g]) for g in GROUPS])  # (2, P)
+        pair = torch.arange(len(self.loss))
+        higher = self.objective > self.objective[pair, *index][:, None, None] * (1 + 1e-12)
+        lower = self.loss < self.loss[pair, *index][:, None, None] * (1 - 1e-6)  # losses are of float32 networks
+        return higher.sum(dim=(1, 2)), lower.sum(dim=(1, 2))
+
+    def best(self) -> dict[str, torch.Tensor]:
+        """The permutations with the largest objective, group → (P, m)."""
+        return self._at(self.objective.flatten(1).argmax(dim=1))
+
+    def lowest(self) -> dict[str, torch.Tensor]:
+        """The permutations with the lowest loss, group → (P, m)."""
+        return self._at(self.loss.flatten(1).argmin(dim=1))
+
+    def _at(self, place: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The permutations at flat places (P,), group → (P, m)."""
+        n = self.objective.shape[-1]
+        every = all_permutations(_width(n))
+        return {"0": every[place // n], "1": every[place % n]}
+
+
+def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> Every:
+    """Objective of weight matching and loss half-way of all permutations of P pairs."""
+    model = cast(MLP, a.model)
+    m = model.sizes[1]
+    every = all_permutations(m)  # (m!, m)
+    pairs = [(a.ordinary([k]), b.ordinary([k])) for k in range(len(a))]
+    objectives = [_objectives(left, right, every) for left, right in pairs]
+    return Every(torch.stack(objectives), torch.stack([_losses(*pair, every, x, y) for pair in pairs]))
+
+
+def _losses(a: Stack, b: Stack, every: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Losses half-way of one pair for all p (rows) and q (columns), (m!, m!); one pass through the first layer a p."""
+    A, B = ({name: value[0] for name, value in end.params.items()} for end in (a, b))
+    n, labels = len(every), y.expand(len(every), -1).flatten()
+    last = ((A["2.weight"] + B["2.weight"][:, every].movedim(1, 0)) / 2).mT  # (q, m, classes)
+    bias = ((A["1.bias"] + B["1.bias"][every]) / 2, (A["2.bias"] + B["2.bias"]) / 2)  # (q, m), (classes,)
+    losses = []
+    for p in every:
+        h = torch.relu(x @ ((A["0.weight"] + B["0.weight"][p]) / 2).mT + (A["0.bias"] + B["0.bias"][p]) / 2)  # (n, m)
+        between = (A["1.weight"] + B["1.weight"][every][:, :, p]) / 2  # (q, m, m)
+        outputs = torch.relu(h @ between.mT + bias[0][:, None]) @ last + bias[1]  # (q, n, classes)
+        each = cross_entropy(outputs.flatten(0, 1), labels, reduction="none")
+        losses.append(each.view(n, -1).mean(dim=1, dtype=torch.float64))
+    return torch.stack(losses)
+
+
+def _objectives(a: Stack, b: Stack, every: torch.Tensor) -> torch.Tensor:
+    """⟨a, π b⟩ of one pair for all p (rows) and q (columns), (m!, m!)."""
+    A, B = ({name: value[0].double() for name, value in end.params.items()} for end in (a, b))
+
+    def alone(k: int) -> torch.Tensor:
+        """What a layer's neurons are worth to each other without the map between the layers, (m, m)."""
+        own = [(A[name], B[name]) for name in A if name.split(".")[0] == str(k) and (k == 0 or name != "1.weight")]
+        own += [(A["2.weight"].mT, B["2.weight"].mT)] if k == 1 else []
+        return torch.stack([u.reshape(len(u), -1) @ v.reshape(len(v), -1).mT for u, v in own]).sum(dim=0)
+
+    first, second = (matched_sum(alone(k).expand(len(every), -1, -1), every) for k in (0, 1))  # (m!,) each
+    between = B["1.weight"][every][:, :, every]  # (m!, m, m!, m): B_q(i)p(j)
+    together = torch.einsum("ij,qipj->pq", A["1.weight"], between)
+    return first[:, None] + second + together
+
+
+def _index(p: torch.Tensor) -> torch.Tensor:
+    """Places of permutations (P, m) in the list of all, (P,)."""
+    return (p.cpu()[:, None] == all_permutations(p.shape[-1])).all(dim=-1).long().argmax(dim=1)
+
+
+def _width(count: int) -> int:
+    """m of m!."""
+    m = 1
+    while len(all_permutations(m)) < count:
+        m += 1
+    return m
+
+
+# ---------- matched pairs
+#
+# Matchers side by side on the same pairs of trained MLPs (chapter 56).
+#
+# Four kinds of MLPs with three hidden layers of ReLU units are trained by one recipe, that of Bürgin et al., App.
+# F.1:
+# without norms, with layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair is two networks
+# with
+# different seeds; those with fixed weights share F and D, and each pair has its own. The first two kinds are trained
+# once
+# more, wider. Small networks with two hidden layers, on digits, are for
+# :mod:`~lmc_helpers._chapters.matchers`.
+#
+# What matchers make of them is measured by :mod:`~lmc_helpers._chapters.matchers`.
+
+
+#: Kind of networks → norm, and σ_F of their fixed weights.
+KINDS: dict[str, tuple[str, float | None]] = {
+    "plain": ("none", None),
+    "layer norm": ("layer", None),
+    "σ_F = 0": ("layer", 0.0),
+    "σ_F = 1": ("layer", 1.0),
+}
+WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks, and the kind that they are of
+NAMES = (*KINDS, *WIDE, "small")  #: of all runs
+SMALL = 5  # neurons in a hidden layer of the small networks
+SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
+PIXELS = {"digits": 64, "mnist": 784}
+
+
+def runs(
+    *,
+    dataset: str,
+    width: int,
+    pairs: int,
+    images: int,
+    epochs: int,
+    wide: int,
+    wide_pairs: int,
+    small_pairs: int,
+    small_epochs: int,
+    seed: int,
+) -> list[Run]:
+    """The trainings of the chapter, two networks a pair."""
+    source, _ = choose((dataset, "digits"))
+    data = DataSpec(source, n=min(images, DataSpec(source).size), seed=seed)
+    descent = Descent(epochs, 128, "adamw", 1e-3, weight_decay=1e-2)
+
+    def seeds(of: str, number: int) -> tuple[int, ...]:
+        return tuple(numpy_generator(seed, f"matched pairs, {of}").integers(0, 2**32, number).tolist())
+
+    def pairs_of(kind: str, units: int, number: int, drawn_for: str) -> Run:
+        norm, sigma = KINDS[kind]
+        sizes = (PIXELS[source], units, units, units, 10)
+        run = Run(MLP(sizes, norm=norm), descent, data, seeds(drawn_for, 2 * number))
+        if sigma is None:
+            return run
+        fixed = [max(1, round(share * inputs)) for share, inputs in zip(SHARES, sizes[:-1], strict=True)]
+        scheme = {f"{k}.weight": WAsymmetric(entries, sigma) for k, entries in enumerate(fixed)}
+        return replace(run, scheme=scheme, mask_seeds=seeds(f"masks of {drawn_for}", number))
+
+    narrow = [pairs_of(kind, width, pairs, kind) for kind in KINDS]
+    wider = [pairs_of(kind, wide, wide_pairs, name) for name, kind in WIDE.items()]
+    small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
+    descent_of_small = Descent(small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
+    return [*narrow, *wider, Run(small, descent_of_small, DataSpec("digits"), seeds("small", 2 * small_pairs))]
+
+
+# ---------- matched students
+#
+# Matchers on two-layer teacher–student minima, where the loss is exact and the best of all m! is known (chapter 56).
+#
+# The student is Σ_i σ(w_i·x) on inputs uniform on the unit sphere (Zhan, Li & Wu), its loss L(W) a closed form. So
+# are
+# the correlations of the activations of two neurons at the angle θ,
+#
+# ρ(u, v) = (κ(cos θ) − c²) / (κ(1) − c²),      κ eq. (8),      c = E σ(x₁) = Γ(d/2) / (2 √π Γ((d + 1)/2)).
+#
+# They depend on the angle alone: the sizes ‖u‖ and ‖v‖ cancel.
+
+
+def activation_correlations(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
+    """Exact Pearson correlations of the activations of all pairs of neurons, inputs uniform on the unit sphere."""
+    norms = [W.norm(dim=-1, keepdim=True) for W in (W1, W2)]
+    d = W1.shape[-1]
+    c = math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)) / (2 * math.sqrt(math.pi))
+    cosine = (W1 / norms[0]) @ (W2 / norms[1]).mT  # (..., m, m)
+    return (kappa(cosine, d) - c**2) / (kappa(1.0, d) - c**2)
+
+
+def compare_students(
+    W1: torch.Tensor, W2: torch.Tensor, M: int, steps: int, seed: int
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """The barrier of each pair of minima after every matcher, and what the matchers cost."""
+    n, m, _ = W1.shape
+    symmetry, objective = Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": m}), barrier_objective(M)
+
+    def loss(params: dict[str, torch.Tensor]) -> torch.Tensor:
+        return population_loss(params["W"], M)  # (n,)
+
+    def search(method, **options) -> torch.Tensor:
+        return method({"W": W1}, {"W": W2}, symmetry, loss, steps=steps, seed=seed, **options).permutations["hidden"]
+
+    def each(one) -> torch.Tensor:
+        return torch.stack([one(a, b) for a, b in zip(W1, W2, strict=True)])
+
+    matchers = {
+        "identity": lambda: torch.arange(m).repeat(n, 1),
+        "random": lambda: random_permutations(symmetry, n, torch_generator(seed, "random"))["hidden"],
+        "Algorithm 1": lambda: each(algorithm_1),
+        "weights": lambda: assign(W1 @ W2.mT),
+        "pair matching": lambda: each(pair_matching),
+        "activations": lambda: assign(activation_correlations(W1, W2)),
+        "straight-through": lambda: search(straight_through),
+        "Sinkhorn": lambda: search(sinkhorn_rebasin),
+        BEST: lambda: each(lambda a, b: best_permutation(a, b, objective)),
+    }
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first one loads for seconds what the others use
+    found, seconds = {}, {}
+    for name, matcher in matchers.items():
+        began = time.perf_counter()
+        p = matcher()
+        seconds[name] = (time.perf_counter() - began) / n
+        found[name] = loss_barrier(lambda W: population_loss(W, M), W1, permute(W2, p), GRID).clamp(min=0).numpy()
+    return found, seconds
+
+
+# ---------- matches
+#
+# What matchers make of pairs of trained networks (chapter 56).
+#
+# Matchers see training images. What they reach is measured on test images, half-way: the *barrier*, the loss above
+# the
+# mean of the two ends, which is the chord's value there, and the *drop*, how much lower the accuracy is than the mean
+# of
+# the ends', in percentage points. Both again with REPAIR.
+
+
+Examples = tuple[torch.Tensor, torch.Tensor]  # inputs (n, …) and labels (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """What a matcher makes of P pairs."""
+
+    permutations: dict[str, torch.Tensor]  # group → p (P, m)
+    seconds: float  # of the matcher, for each pair
+    objective: torch.Tensor  # (P,): ⟨a, π b⟩ / (‖a‖ ‖b‖), what weight matching maximises
+    barrier: torch.Tensor  # (P,): loss half-way above the mean of the ends; accuracy below it, in percentage points
+    drop: torch.Tensor  # (P,): loss half-way above the mean of the ends; accuracy below it, in percentage points
+    repaired_barrier: torch.Tensor  # the same with REPAIR
+    repaired_drop: torch.Tensor  # the same with REPAIR
+
+
+def match(
+    a: Stack,
+    b: Stack,
+    matcher: Callable[[], Permutations],
+    x: torch.Tensor,
+    unseen: Examples,
+    chord: tuple[torch.Tensor, torch.Tensor] | None = None,
+) -> Match:
+    """Run one matcher and measure what it reaches."""
+    began = time.perf_counter()
+    p = dict(matcher())
+    seconds = (time.perf_counter() - began) / len(a)
+    moved = b.permuted(p)
+    loss, accuracy = chord or _chord(a, b, unseen)
+    line, merged = along_segments(a, moved, *unseen, [0.5]), scores(repair(a, moved, x).stack, *unseen)
+    assert line.accuracy is not None and merged.accuracy is not None
+    size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
+    return Match(
+        permutations=p,
+        seconds=seconds,
+        objective=agreement(a.params, moved.params) / size,
+        barrier=line.loss[:, 0] - loss,
+        drop=100 * (accuracy - line.accuracy[:, 0]),
+        repaired_barrier=merged.loss[:, 0] - loss,
+        repaired_drop=100 * (accuracy - merged.accuracy[:, 0]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Descents:
+    """Several descents of weight matching for P pairs: objective and barrier half-way of each, (R, P)."""
+
+    objective: torch.Tensor
+    barrier: torch.Tensor
+
+    def rank_correlations(self) -> np.ndarray:
+        """Spearman's correlation of objective and barrier over the descents of each pair, (P,)."""
+        return np.array([spearmanr(*pair).statistic for pair in zip(self.objective.T, self.barrier.T, strict=True)])
+
+
+def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> Descents:
+    """Local optima of weight matching from uniform starts, independent for each pair."""
+    symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
+    objective, barrier, (chord, _) = [], [], _chord(a, b, unseen)
+    for r in range(number):
+        start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
+        moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
+        objective.append(agreement(a.params, moved.params) / size)
+        barrier.append(along_segments(a, moved, *unseen, [0.5]).loss[:, 0] - chord)
+    return Descents(torch.stack(objective), torch.stack(barrier))
+
+
+def cross_fitted_gain(values: Mapping[str, torch.Tensor], reference: str = "identity") -> np.ndarray:
+    """How far the best of several methods lies below a reference, without the luck of the choice."""
+    others = [name for name in values if name != reference]
+    table = np.stack([np.asarray(values[name], dtype=float) for name in others])  # (methods, P)
+    gain = np.empty(table.shape[1])
+    for half in (0, 1):
+        best = table[:, 1 - half :: 2].mean(axis=1).argmin()
+        gain[half::2] = np.asarray(values[reference], dtype=float)[half::2] - table[best, half::2]
+    return gain
+
+
+class Pairs:
+    """P pairs of one kind, and what each matcher makes of them, computed when it is asked for."""
+
+    def __init__(
+        self, a: Stack, b: Stack, matchers: Mapping[str, Method], seen: Examples, unseen: Examples, seed: int
+    ) -> None:
+        self.a, self.b, self.matchers, self.seen, self.unseen, self.seed = a, b, matchers, seen, unseen, seed
+        self.chord = _chord(a, b, unseen)
+        self._made: dict[str, Match] = {}
+
+    def __getitem__(self, name: str) -> Match:
+        if name not in self._made:
+            matcher = self.matchers[name]
+            run = lambda: matcher(self.a, self.b, *self.seen, self.seed)  # noqa: E731
+            self._made[name] = match(self.a, self.b, run, self.seen[0], self.unseen, self.chord)
+        return self._made[name]
+
+    def moved(self, name: str) -> Stack:
+        """The networks b in the order that a matcher has found."""
+        return self.b.permuted(self[name].permutations)
+
+    def ratio(self, above: str, below: str) -> tuple[float, float]:
+        """A matcher's mean barrier over another's, with its standard error over pairs."""
+        return ratio_of_means(self[above].barrier, self[below].barrier, paired=True)
+
+    def repaired(self, name: str) -> tuple[float, float]:
+        """Mean barrier with REPAIR over that without, with its standard error over pairs."""
+        return ratio_of_means(self[name].repaired_barrier, self[name].barrier, paired=True)
+
+    def wins(self, names: Iterable[str]) -> dict[str, int]:
+        """Matcher → number of pairs for which its barrier, without REPAIR, is the lowest; ties count for each."""
+        names = tuple(names)
+        values = torch.stack([self[name].barrier for name in names])
+        return dict(zip(names, (values == values.amin(dim=0)).sum(dim=1).tolist(), strict=True))
+
+
+def _chord(a: Stack, b: Stack, unseen: Examples) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean loss and accuracy of the two ends, (P,) each: the chord half-way."""
+    line = along_segments(a, b, *unseen, (0, 1))
+    assert line.accuracy is not None
+    return line.loss.mean(dim=1), line.accuracy.mean(dim=1)

@@ -1,0 +1,457 @@
+"""What chapter *merging neurons* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.pair import PairChart
+
+# ---------- continuation
+#
+# Following curves of solutions of n − 1 equations F(y) = 0 in n unknowns, many curves in one batch.
+#
+# Pseudo-arclength continuation: from a solution y with unit tangent t the predictor is y + h t, and Newton's method
+# on
+# F(y') = 0, t·(y' − y − h t) = 0 corrects it. The bordered matrix stays regular at folds, where the curve turns back
+# in
+# its last coordinate and a search at fixed values of this coordinate loses it. A step is taken if the corrector
+# converges close to the predictor and the tangent turns little; else h shrinks. So every point is a solution, and
+# neighbours on the curve are neighbours in space. A step could still go straight on across a gap between two curves
+# that
+# is narrower than the step. Then the sign of det(∂F/∂y; t) changes, which along one curve with ∂F/∂y of full rank it
+# does
+# not: such a step is not taken either, and h shrinks until the curve is followed round the corner. At a branch point
+# the
+# sign changes however short the step is; there a step far shorter than the longest one is taken, with the change on
+# record.
+
+
+#: rows of the batch (b,) and unknowns y (b, n) to F (b, n − 1) and its Jacobian (b, n − 1, n)
+Field = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
+
+TURN = 0.3  # radians that the tangent may turn in one step
+CORRECTIONS = 5  # Newton steps of the corrector
+AWAY = 0.5  # largest correction, in units of the step
+ACROSS = 1e-4  # a step on which the orientation changes is taken if no longer than this, in units of the longest
+SMALLEST = 1e-9  # a curve whose step shrinks below this is given up
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve, K points."""
+
+    points: torch.Tensor  # (K, n), in the order of the curve; unit tangents in the direction of travel
+    tangents: torch.Tensor  # (K, n), in the order of the curve; unit tangents in the direction of travel
+    residual: torch.Tensor  # (K,), ‖F‖ at the points
+    orientation: torch.Tensor  # (K,), sign of det(∂F/∂y; t) at the points
+    steps: torch.Tensor  # (K − 1,), arclength of the predictor between neighbours
+    stuck: bool  # whether the step had to shrink below every bound
+
+    @property
+    def folds(self) -> torch.Tensor:
+        """Numbers k of the points after which the last coordinate turns back."""
+        last = self.tangents[:, -1]
+        return (last[1:] * last[:-1] < 0).nonzero()[:, 0]
+
+    @property
+    def switches(self) -> torch.Tensor:
+        """Numbers k of the points after which the orientation changes: a branch point, or a gap too narrow to see."""
+        return (self.orientation[1:] * self.orientation[:-1] < 0).nonzero()[:, 0]
+
+
+def follow(
+    field: Field,
+    start: torch.Tensor,
+    direction: float,
+    stop: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    steps: int,
+    largest: float = 0.3,
+    tol: float = 1e-10,
+) -> list[Curve]:
+    """Follow the curve of F = 0 through every start."""
+    B = len(start)
+    everything = torch.arange(B)
+    F, J = field(everything, start)
+    first = torch.zeros_like(start)
+    first[:, -1] = direction
+    y, t, h = start.clone(), _tangent(J, first), torch.full((B,), largest / 10, dtype=start.dtype)
+    unit = start.norm(dim=1)
+    side = _orientation(J, t)
+    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), side[b].clone(), h[b].clone())] for b in range(B)]
+    stuck = torch.zeros(B, dtype=torch.bool)
+
+    def longest(rows: torch.Tensor) -> torch.Tensor:
+        return largest * (y[rows].norm(dim=1) / unit[rows]).clamp(min=1)
+
+    active = everything
+    for _ in range(steps):
+        if not len(active):
+            break
+        z, residual, J, good = _correct(field, active, y[active], t[active], h[active], tol)
+        tangent = _tangent(J, t[active])
+        cosine = (tangent * t[active]).sum(dim=1)
+        good &= cosine >= torch.cos(torch.tensor(TURN))
+        sign = _orientation(J, tangent)
+        good &= (sign * side[active] >= 0) | (h[active] <= ACROSS * longest(active))
+        moved = active[good]
+        y[moved], t[moved], side[moved] = z[good], tangent[good], sign[good]
+        for b, norm in zip(moved.tolist(), residual[good], strict=True):
+            trace[b].append((y[b].clone(), t[b].clone(), norm, side[b].clone(), h[b].clone()))
+        straight = cosine >= torch.cos(torch.tensor(TURN / 2))
+        longer = torch.minimum(longest(active), h[active] * torch.where(straight, 1.3, 1.0))
+        h[active] = torch.where(good, longer, h[active] / 2)
+        stuck[active] = h[active] < SMALLEST
+        done = torch.zeros_like(good)
+        done[good] = stop(moved, y[moved])
+        active = active[~stuck[active] & ~done]
+    curves = []
+    for b, points in enumerate(trace):
+        y_b, t_b, norm, sign, step = (torch.stack(column) for column in zip(*points, strict=True))
+        curves.append(Curve(y_b, t_b, norm, sign, step[1:], bool(stuck[b])))
+    return curves
+
+
+def _tangent(J: torch.Tensor, previous: torch.Tensor) -> torch.Tensor:
+    """The unit vector of the kernel of J (b, n − 1, n) on the side of the previous one."""
+    bordered = torch.cat([J, previous[:, None]], dim=1)
+    right = torch.zeros_like(previous)
+    right[:, -1] = 1
+    t, _ = torch.linalg.solve_ex(bordered, right)
+    return torch.nan_to_num(torch.nn.functional.normalize(t, dim=1))
+
+
+def _orientation(J: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+    """The sign of det(J; t), (b,)."""
+    return torch.linalg.slogdet(torch.cat([J, t[:, None]], dim=1))[0]
+
+
+def _correct(
+    field: Field, rows: torch.Tensor, y: torch.Tensor, t: torch.Tensor, h: torch.Tensor, tol: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The solution in the plane through the predictor normal to t, its ‖F‖, ∂F/∂y, and whether it was reached."""
+    predicted = y + h[:, None] * t
+    z, good = predicted, torch.ones(len(y), dtype=torch.bool)
+    F, J = field(rows, z)
+    for count in range(CORRECTIONS):
+        right = torch.cat([F, ((z - predicted) * t).sum(dim=1, keepdim=True)], dim=1)
+        change, _ = torch.linalg.solve_ex(torch.cat([J, t[:, None]], dim=1), right)
+        there = z - change
+        good &= ((there - predicted).norm(dim=1) <= AWAY * h) & torch.isfinite(there).all(dim=1)
+        z = torch.where(good[:, None], there, predicted)
+        F, J = field(rows, z)
+        settled = (F.norm(dim=1) <= tol) & (change.norm(dim=1) <= 1e-6 * (1 + z.norm(dim=1)))
+        if count and bool((settled | ~good).all()):
+            break
+    return z, F.norm(dim=1), J, good & settled
+
+
+# ---------- shallow
+#
+# Loss, gradient and Hessian of networks with one hidden layer in closed form, many networks in one batch.
+#
+# With s = ϑ_i·z, z = (x, 1), residuals r = f(x) − y and features ∂f of the outputs,
+#
+# L = Σ_μ ‖r_μ‖²/(2T),    ∇L = Σ_μ ∂f_μᵀ r_μ/T,    ∇²L = Σ_μ ∂f_μᵀ ∂f_μ/T + Σ_μ r_μ·∂²f_μ/T,
+#
+# and ∂²f has entries only within one neuron: a_i g''(s) z zᵀ and g'(s) z. This takes matrix products instead of p
+# backward passes (:mod:`~lmc_helpers.permutation_points.hessian`). The activation may be any smooth function, such as
+# a
+# rounded ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively homogeneous.
+
+
+def rounded_relu(width: float) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A smooth ReLU, g(s) = (s + √(s² + h²))/2, above max(s, 0) by at most h/2."""
+
+    def g(s: torch.Tensor) -> torch.Tensor:
+        root = torch.sqrt(s.square() + width**2)
+        return torch.where(s > 0, s + root, width**2 / (root + s.abs())) / 2  # free of cancellation for s < 0
+
+    return g
+
+
+def equal_norms(net: MLP, theta: torch.Tensor) -> torch.Tensor:
+    """The same ReLU network with ‖ϑ_i‖ = 1 for all hidden neurons: ϑ_i/‖ϑ_i‖ and a_i ‖ϑ_i‖."""
+    (W, b), (V, bias) = net.split(theta)
+    size = torch.sqrt(W.square().sum(dim=-1) + b.square())  # (..., n)
+    return net.join([(W / size[..., None], b / size), (V * size[..., None, :], bias)])
+
+
+@dataclass(frozen=True)
+class Shallow:
+    """The squared loss of a network with one hidden layer, as
+    :func:`~lmc_helpers.permutation_points.mlp.squared_loss`."""
+
+    net: MLP  # sizes (n_0, n_1, n_2); its activation is used if ``g`` is not given
+    x: torch.Tensor
+    y: torch.Tensor
+    g: Callable[[torch.Tensor], torch.Tensor] | None = None  # an activation that is twice differentiable
+    pin: float = 0.0  # if positive, Σ_i (‖ϑ_i‖² − 1)² · pin/8 is added to the loss
+
+    def select(self, rows: torch.Tensor) -> Shallow:
+        """The problems of these rows of the batch."""
+        if self.x.ndim == 2:
+            return self
+        return Shallow(self.net, self.x[rows], self.y[rows], self.g, self.pin)
+
+    def output(self, theta: torch.Tensor) -> torch.Tensor:
+        """f(x) (..., T, n_2) of θ (..., p)."""
+        (W, b), (V, bias) = self.net.split(theta)
+        g = self.g or NONLINEARITIES[self.net.activation]
+        return (V @ g(W @ self.x.mT + b[..., None]) + bias[..., None]).mT
+
+    def loss(self, theta: torch.Tensor) -> torch.Tensor:
+        """L (...,) of θ (..., p)."""
+        (W, b), _ = self.net.split(theta)
+        loss = (self.output(theta) - self.y).square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
+        return loss + self.pin / 8 * self._excess(W, b).square().sum(dim=-1) if self.pin else loss
+
+    def derivatives(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """∇L (B, p) and ∇²L (B, p, p) of θ (B, p)."""
+        (W, b), (V, bias) = self.net.split(theta)
+        T, before, n, after = self.x.shape[-2], *self.net.sizes
+        h, h1, h2 = self._activation(W @ self.x.mT + b[..., None])  # each (B, n, T)
+        z = torch.cat([self.x, torch.ones_like(self.x[..., :1])], dim=-1)  # (…, T, n_0 + 1)
+        r = V @ h + bias[..., None] - self.y.mT  # (B, n_2, T)
+        slope = V[:, :, :, None] * h1[:, None]  # ∂f/∂s, (B, n_2, n, T)
+        incoming = (slope[..., None] * (z if z.ndim == 2 else z[:, None, None])).transpose(2, 3)  # (B, n_2, T, n, m)
+        first = torch.zeros(len(theta), after, T, self.net.size, dtype=theta.dtype, device=theta.device)
+        places = [self.net.incoming(1, i) for i in range(n)]
+        first[..., torch.cat(places)] = incoming.flatten(-2)
+        for o in range(after):
+            first[:, o, :, n * (before + 1) + o * n : n * (before + 1) + (o + 1) * n] = h.mT
+            first[:, o, :, n * (before + 1) + after * n + o] = 1.0
+        flat = first.flatten(1, 2)  # (B, n_2 T, p)
+        gradient = (flat.mT @ r.flatten(1)[..., None])[..., 0] / T
+        H = flat.mT @ flat / T
+        bent = torch.einsum("bon,bot->bnt", V, r) * h2 / T  # Σ_o V_on r_o g''/T
+        curved = torch.einsum("bnt,...ti,...tj->bnij" if z.ndim == 2 else "bnt,bti,btj->bnij", bent, z, z)
+        mixed = torch.einsum("bot,bnt,ti->boni" if z.ndim == 2 else "bot,bnt,bti->boni", r, h1, z) / T
+        for i, place in enumerate(places):
+            H[:, place[:, None], place] += curved[:, i]
+            out = self.net.outgoing(1, i)
+            H[:, out[:, None], place] += mixed[:, :, i]
+            H[:, place[:, None], out] += mixed[:, :, i].mT
+        if self.pin:
+            excess, size = self._excess(W, b), len(places[0])
+            for i, place in enumerate(places):
+                v, off = theta[:, place], excess[:, i, None]
+                gradient[:, place] += self.pin / 2 * off * v
+                identity = torch.eye(size, dtype=theta.dtype, device=theta.device)
+                H[:, place[:, None], place] += self.pin * (off[..., None] / 2 * identity + v[:, :, None] * v[:, None])
+        return gradient, H
+
+    def hessian(self, theta: torch.Tensor) -> torch.Tensor:
+        """∇²L (B, p, p) of θ (B, p)."""
+        return self.derivatives(theta)[1]
+
+    def _activation(self, s: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """g, g' and g'' by elementwise differentiation."""
+        g = self.g or NONLINEARITIES[self.net.activation]
+        with torch.enable_grad():
+            s = s.detach().requires_grad_()
+            h = g(s)
+            (h1,) = torch.autograd.grad(h.sum(), s, create_graph=True)
+            h2 = torch.autograd.grad(h1.sum(), s)[0] if h1.requires_grad else torch.zeros_like(s)
+        return h.detach(), h1.detach(), h2
+
+    @staticmethod
+    def _excess(W: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return W.square().sum(dim=-1) + b.square() - 1
+
+
+# ---------- branches
+#
+# Branches of constrained minima on which two neurons approach each other (Brea, Şimşek, Illing & Gerstner, § 4.1).
+#
+# At distance δ = ‖ϑ_1 − ϑ_0‖ a constrained critical point has ∇L = μ∇δ. In the centred coordinates of
+# :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one, these are p equations in p
+# + 1
+# unknowns; the curve of their solutions through the start is followed through its folds
+# (:mod:`~lmc_helpers._chapters.merging_neurons`). Minimisation at fixed distances, as in the paper, follows the
+# same curve up to the first fold and jumps there.
+
+
+#: where a branch can end
+ENDS = ("permutation point", "derivative neuron", "infinity", "not ended")
+
+RAN_AWAY = 30.0  # a parameter this many times larger than the largest at the start, at a finite distance, has run away
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A curve of constrained critical points, K points, the pair in places 0 and 1."""
+
+    theta: torch.Tensor  # (K, p), parameters and their derivative by the arclength in the coordinates
+    tangent: torch.Tensor  # (K, p), parameters and their derivative by the arclength in the coordinates
+    delta: torch.Tensor  # (K,); ‖F‖ is the norm of the gradient in the coordinates at fixed δ
+    loss: torch.Tensor  # (K,); ‖F‖ is the norm of the gradient in the coordinates at fixed δ
+    residual: torch.Tensor  # (K,); ‖F‖ is the norm of the gradient in the coordinates at fixed δ
+    outgoing: torch.Tensor  # (K, n_2, 2), the columns a_0 and a_1
+    negative: torch.Tensor  # (K,), long: negative eigenvalues of the Hessian at fixed δ, 0 on a branch of minima
+    curve: Curve  # the curve in the coordinates
+    end: str  # one of :data:`ENDS`
+
+    @property
+    def folds(self) -> int:
+        """How often the distance turns back."""
+        return len(self.curve.folds)
+
+
+def join_problems(problems: list[Shallow]) -> Shallow:
+    """One problem whose batch holds these, each with one set of inputs."""
+    first = problems[0]
+    x, y = torch.stack([p.x for p in problems]), torch.stack([p.y for p in problems])
+    return Shallow(first.net, x, y, first.g, first.pin)
+
+
+def follow_pairs(
+    problem: Shallow,
+    theta: torch.Tensor,
+    pairs: list[tuple[int, int]],
+    reach: float = 1e-4,
+    steps: int = 400,
+    largest: float = 0.3,
+    tol: float = 1e-10,
+) -> list[Branch]:
+    """Merge each pair along its branch of constrained critical points."""
+    chart = PairChart(problem.net, 1)
+    starts = theta.expand(len(pairs), -1)
+    start = torch.stack([chart.bring_forward(t, *two) for t, two in zip(starts, pairs, strict=True)])
+    y = chart.coordinates(start)
+    y[:, -1] = y[:, -1].log()
+    lowest, size = y[:, -1] + math.log(reach), start.abs().amax(dim=1)
+    field = pair_field(chart, problem)
+
+    def stop(rows: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+        away = torch.maximum(points[:, :-1].abs().amax(dim=1), points[:, -1].exp()) > RAN_AWAY * size[rows]
+        return (points[:, -1] <= lowest[rows]) | away
+
+    curves = follow(field, y, -1.0, stop, steps, largest, tol)
+    return [
+        _branch(chart, problem.select(torch.tensor([k])), curve, lowest[k].item()) for k, curve in enumerate(curves)
+    ]
+
+
+def pair_field(chart: PairChart, problem: Shallow) -> Field:
+    """The equations of the constrained critical points in y = (φ, log δ), φ the centred coordinates."""
+    first, second, out_first, out_second = chart._slots()
+
+    def scales(tau: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """M (b, p, p) with θ = M φ, linear at fixed δ, and dM/d log δ."""
+        delta = tau.exp()
+        M = torch.eye(chart.net.size, dtype=tau.dtype).repeat(len(tau), 1, 1)
+        M[:, first, second], M[:, second, first] = -delta[:, None] / 2, torch.ones(1, dtype=tau.dtype)
+        M[:, second, second] = delta[:, None] / 2
+        M[:, out_first, out_first], M[:, out_first, out_second] = torch.full((1,), 0.5).to(tau), -1 / delta[:, None]
+        M[:, out_second, out_first], M[:, out_second, out_second] = torch.full((1,), 0.5).to(tau), 1 / delta[:, None]
+        rate = torch.zeros_like(M)
+        rate[:, first, second], rate[:, second, second] = -delta[:, None] / 2, delta[:, None] / 2
+        rate[:, out_first, out_second], rate[:, out_second, out_second] = 1 / delta[:, None], -1 / delta[:, None]
+        return M, rate
+
+    def field(rows: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        phi, (M, rate) = y[:, :-1], scales(y[:, -1])
+        gradient, H = problem.select(rows).derivatives((M @ phi[..., None])[..., 0])
+        F = (M.mT @ gradient[..., None])[..., 0]  # ∂L/∂φ, (b, p)
+        HM = H @ M
+        moved = (rate @ phi[..., None])[..., 0]  # dθ/d log δ
+        by_tau = HM.mT @ moved[..., None] + rate.mT @ gradient[..., None]
+        J = torch.cat([M.mT @ HM, by_tau], dim=2)  # (b, p, p + 1)
+        e, G = phi[:, second], F[:, second].clone()
+        along, excess = (e * G).sum(dim=1, keepdim=True), (e.square().sum(dim=1, keepdim=True) - 1) / 2
+        J[:, second] -= e[..., None] * (e[:, None] @ J[:, second])
+        same = torch.eye(len(second), dtype=y.dtype)
+        outer = e[..., None] * (e - G)[:, None]  # e (de·e) − e (de·G)
+        J[:, second[:, None], second] += outer + (excess - along)[..., None] * same
+        F[:, second] = G + e * (excess - along)
+        return F, J
+
+    return field
+
+
+def _branch(chart: PairChart, problem: Shallow, curve: Curve, lowest: float) -> Branch:
+    """The branch of a curve, and how it ended."""
+    phi = torch.cat([curve.points[:, :-1], curve.points[:, -1:].exp()], dim=1)
+    theta, delta = chart.weights(phi), phi[:, -1]
+    first, second, out_first, out_second = chart._slots()
+    a = torch.stack([theta[:, out_first], theta[:, out_second]], dim=-1)  # (K, n_2, 2)
+    rate = curve.tangents[:, :-1].clone()  # dφ, and then dθ by the arclength
+    e, log_rate = phi[:, second], curve.tangents[:, -1:]
+    step = delta[:, None] * (rate[:, second] + e * log_rate) / 2
+    share, split = rate[:, out_first] / 2, (rate[:, out_second] - phi[:, out_second] * log_rate) / delta[:, None]
+    middle = rate[:, first].clone()
+    rate[:, first], rate[:, second] = middle - step, middle + step
+    rate[:, out_first], rate[:, out_second] = share - split, share + split
+    if curve.points[-1, -1] <= lowest:
+        bounded = a[-1].abs().max() <= 100 * a[0].abs().max()
+        end = ENDS[0] if bounded else ENDS[1]
+    else:
+        size = torch.maximum(curve.points[-1, :-1].abs().max(), delta[-1])
+        end = ENDS[2] if size > RAN_AWAY * theta[0].abs().max() else ENDS[3]
+    negative = _constrained_negative(chart, problem, curve.points)
+    return Branch(theta, rate, delta, problem.loss(theta), curve.residual, a, negative, curve, end)
+
+
+def _constrained_negative(chart: PairChart, problem: Shallow, points: torch.Tensor) -> torch.Tensor:
+    """Negative eigenvalues of ∂F/∂φ at critical points, symmetric where ‖e‖ = 1 but for the axis of e itself, (K,)."""
+    _, J = pair_field(chart, problem)(torch.zeros(len(points), dtype=torch.long), points)
+    H, second = J[..., :-1], chart._slots()[1]
+    e = torch.zeros_like(points[:, :-1])
+    e[:, second] = points[:, second]
+    P = torch.eye(e.shape[1], dtype=e.dtype) - e[..., None] * e[:, None]
+    eigenvalues = torch.linalg.eigvalsh(P @ (H + H.mT) @ P / 2)
+    return (eigenvalues < -1e-12 * eigenvalues.abs().amax(dim=1, keepdim=True)).sum(dim=1)
+
+
+# ---------- rounding
+#
+# Minima of the piecewise smooth loss of a shallow ReLU network, through ReLUs that are rounded less and less.
+#
+# At a minimum some inputs may lie on the kinks, where the loss has no gradient. The loss with the rounded ReLU of
+# width h
+# (:func:`~lmc_helpers._chapters.merging_neurons.rounded_relu`) is smooth, and its slope g' in [0, 1] is one of the
+# subgradients within h: a minimum for h → 0 is a point where 0 is a subgradient. Widths go down, each from the last
+# minimum, and the ReLU loss itself shows whether the limit has been reached.
+
+
+@dataclass(frozen=True)
+class ReluMinima:
+    """Where B descents through K widths ended."""
+
+    theta: torch.Tensor  # (B, p), at the smallest width
+    losses: torch.Tensor  # (K, B), the loss with ReLU after each width
+    converged: torch.Tensor  # (B,), bool: whether the gradient at the smallest width vanished to the tolerance
+
+    @property
+    def loss(self) -> torch.Tensor:
+        """The loss with ReLU at the end, (B,)."""
+        return self.losses[-1]
+
+    def settled(self, tol: float = 1e-3) -> torch.Tensor:
+        """Whether the descent converged and its loss changed by less than ``tol`` at the last width, (B,)."""
+        return self.converged & ((self.losses[-2] - self.losses[-1]).abs() <= tol * self.losses[-1])
+
+
+def relu_minima(
+    net: MLP,
+    theta: torch.Tensor,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    widths: Sequence[float] = (0.1, 0.03, 0.01, 0.003, 0.001, 3e-4, 1e-4),
+    steps: int = 300,
+    tol: float = 1e-8,
+) -> ReluMinima:
+    """Minimise the squared loss of a network with one hidden layer of ReLUs, with ‖ϑ_i‖ = 1."""
+    exact, losses = squared_loss(net, x, y), []
+    for width in widths:
+        smooth = Shallow(net, x, y, rounded_relu(width), pin=1.0)
+        done = minimise(smooth.loss, theta, steps, tol, radius=0.1, second=smooth.hessian)
+        theta = done.theta
+        losses.append(exact(theta))
+    return ReluMinima(theta, torch.stack(losses), done.converged)

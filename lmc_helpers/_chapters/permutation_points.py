@@ -1,0 +1,52 @@
+"""What chapter *permutation points* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import torch
+
+from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES
+
+# ---------- replicas
+#
+# Neurons many times over, and targets that give a doubled neuron any curvature (Brea et al., sections 4.2 and 4.3).
+#
+# A permutation point of order K repeats neurons of a smaller network, s_m copies of neuron m with K = Σ (s_m − 1),
+# and
+# shares their outgoing columns equally. Chapter 22 shows that its Hessian has the inertia of the smaller network's
+# and
+# s_m − 1 times the block of every neuron m (:func:`~lmc_helpers.permutation_points.doubling.pair_inertia`).
+#
+# For one output the block is D, linear in the residuals. So residuals can be chosen that are orthogonal to all
+# tangents
+# of the smaller network, which is then at a critical point, and that give D any value.
+
+
+def replicate(small: MLP, theta: torch.Tensor, layer: int, copies: tuple[int, ...]) -> tuple[MLP, torch.Tensor]:
+    """The network with ``copies[m]`` neurons in place of neuron m of a layer, which share its column equally."""
+    count = torch.tensor(copies)
+    neuron = torch.repeat_interleave(count)  # of each new neuron, the one that it repeats
+    layers = list(small.split(theta))
+    (W, b), (V, bias) = layers[layer - 1], layers[layer]
+    layers[layer - 1] = W[..., neuron, :], b[..., neuron]
+    layers[layer] = V[..., neuron] / count[neuron], bias
+    net = MLP((*small.sizes[:layer], sum(copies), *small.sizes[layer + 1 :]), small.activation)
+    return net, net.join(layers)
+
+
+def targets_with_curvature(
+    small: MLP, theta: torch.Tensor, neuron: int, x: torch.Tensor, D: torch.Tensor, size: float
+) -> torch.Tensor:
+    """Targets for which θ is critical and the doubled neuron has a prescribed D, up to a positive factor."""
+    side = small.sizes[0] + 1
+    f = small.forward(theta, x)[:, 0]  # (T,)
+    tangents = torch.func.jacrev(lambda t: small.forward(t, x)[:, 0])(theta)  # (T, p)
+    (W, b), (V, _) = small.split(theta)
+    z = torch.cat([x, x.new_ones(len(x), 1)], dim=1)  # (T, n_0 + 1)
+    g = NONLINEARITIES[small.activation]
+    second = torch.func.vmap(torch.func.grad(torch.func.grad(g)))(z @ torch.cat([W[neuron], b[neuron : neuron + 1]]))
+    upper = torch.triu_indices(side, side)
+    bent = (V[0, neuron] * second)[:, None] * z[:, upper[0]] * z[:, upper[1]]  # (T, (n_0 + 1)(n_0 + 2)/2)
+    system = torch.cat([tangents, bent], dim=1).T
+    right = torch.cat([torch.zeros_like(theta), D[upper[0], upper[1]].to(theta)])
+    residuals = torch.linalg.lstsq(system, right, driver="gelsd").solution
+    return (f - residuals * (size / residuals.abs().max()))[:, None]

@@ -1,0 +1,638 @@
+"""What chapter *permutation saddles on mnist* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+from torch.func import jacrev
+
+from lmc_helpers.data.images import choose, load
+from lmc_helpers.error_bars import mean_and_error, slope_and_error, widening
+from lmc_helpers.networks.mlp import MLP as Perceptron
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons
+from lmc_helpers.permutation_points.converged import ConvergedPath, follow
+from lmc_helpers.permutation_points.mlp import MLP
+from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
+from lmc_helpers.seeds import numpy_generator
+from lmc_helpers.training.description import described, digest_of
+from lmc_helpers.training.prices import BASE_MIB, Price
+from lmc_helpers.training.progress import progress
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
+from lmc_helpers.training.runs import DataSpec, Run
+
+# ---------- products
+#
+# Exact products with the Hessian of a perceptron's squared loss, by hand (Pearlmutter's R-operator).
+#
+# With h_0 = x, z_k = W_k h_{k−1} + b_k, h_k = g(z_k) the loss L = w Σ_μ ‖z_d − y‖² has the gradient
+#
+# e_d = 2w (z_d − y),   e_{k−1} = W_kᵀ e_k ∘ g'(z_{k−1}),   ∂L/∂W_k = e_k h_{k−1}ᵀ,   ∂L/∂b_k = e_k 1.
+#
+# Its derivative along a direction (Ẇ, ḃ) is the product with the Hessian. Written out it takes two products with the
+# inputs, and a tenth of the time that differentiating the gradient's graph takes for small networks. Coordinates φ →
+# θ
+# (a chart) are differentiated by torch; no input enters there.
+
+
+Product = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A loss near one point: its value, its gradient (p,), and v (p,) → Hv."""
+
+    value: torch.Tensor
+    gradient: torch.Tensor
+    product: Product
+
+
+def local_squared_loss(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor, weight: float) -> Local:
+    """L = w Σ_μ ‖f(x_μ) − y_μ‖² at one network."""
+    layers, h = net.split(theta), [x.mT]  # h_k (n_k, T)
+    for W, b in layers[:-1]:
+        h.append(torch.tanh(W @ h[-1] + b[:, None]))
+    W, b = layers[-1]
+    residual = W @ h[-1] + b[:, None] - y.mT
+    slope = [1 - one.square() for one in h[1:]]  # g' = 1 − h², g'' = −2 h g'
+    e, back = [2 * weight * residual], []  # e_k and W_kᵀ e_k, last first
+    for (W, _), g1 in zip(layers[:0:-1], slope[::-1], strict=True):
+        back.append(W.mT @ e[-1])
+        e.append(back[-1] * g1)
+    e, back = e[::-1], back[::-1]
+    bend = [-2 * one * u for one, u in zip(h[1:], [b * g1 for b, g1 in zip(back, slope, strict=True)], strict=True)]
+
+    def joined(of_weights: list[torch.Tensor], of_biases: list[torch.Tensor]) -> torch.Tensor:
+        return torch.cat([part.flatten() for both in zip(of_weights, of_biases, strict=True) for part in both])
+
+    gradient = joined([d @ one.mT for d, one in zip(e, h, strict=True)], [d.sum(1) for d in e])
+
+    def product(v: torch.Tensor) -> torch.Tensor:
+        along, dz = net.split(v), []
+        dh: list[torch.Tensor] = []  # dz: derivatives of z_k, dh: of h_k, k >= 1
+        for k, ((dW, db), (W, _)) in enumerate(zip(along, layers, strict=True)):
+            dz.append(dW @ h[k] + db[:, None] + (W @ dh[k - 1] if k else 0))
+            if k < len(slope):
+                dh.append(dz[k] * slope[k])
+        de = [2 * weight * dz[-1]]
+        for k in range(len(slope) - 1, -1, -1):
+            (W, _), (dW, _) = layers[k + 1], along[k + 1]
+            de.append((dW.mT @ e[k + 1] + W.mT @ de[-1]) * slope[k] + bend[k] * dz[k])
+        de = de[::-1]
+        of_weights = [d @ one.mT for d, one in zip(de, h, strict=True)]
+        of_weights = [G + e[k] @ dh[k - 1].mT if k else G for k, G in enumerate(of_weights)]
+        return joined(of_weights, [d.sum(1) for d in de])
+
+    return Local(weight * residual.square().sum(), gradient, product)
+
+
+def output_derivatives(net: MLP, theta: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Derivatives of the outputs f(x_μ) by the first layer's biases and by the parameters of all later layers."""
+    layers, h = net.split(theta), [x]  # h_k (T, n_k)
+    for W, b in layers[:-1]:
+        h.append(torch.tanh(h[-1] @ W.T + b))
+    D, parts = torch.eye(net.sizes[-1]).to(theta).expand(len(x), -1, -1), []  # last layer first
+    for k in range(net.depth - 1, 0, -1):
+        parts += [D, (D[..., None] * h[k][:, None, None]).flatten(2)]
+        D = (D @ layers[k][0]) * (1 - h[k].square())[:, None]
+    return D, torch.cat(parts[::-1], dim=-1)
+
+
+def through(chart: Callable[[torch.Tensor], torch.Tensor], phi: torch.Tensor, local: Callable) -> Local:
+    """The loss as a function of coordinates: L(C(φ)), its gradient C'ᵀ∇L and products C'ᵀ H C' + ∇L · C''."""
+    phi = phi.detach().requires_grad_()
+    theta = chart(phi)
+    at = local(theta.detach())
+    u = at.gradient.detach().clone().requires_grad_()
+    (pulled,) = torch.autograd.grad(theta, phi, u, create_graph=True)  # C'(φ)ᵀ u, linear in u
+
+    def product(v: torch.Tensor) -> torch.Tensor:
+        bent, pushed = torch.autograd.grad(pulled, (phi, u), v, retain_graph=True, materialize_grads=True)
+        (back,) = torch.autograd.grad(theta, phi, at.product(pushed), retain_graph=True)
+        return back + bent
+
+    return Local(at.value, pulled.detach(), product)
+
+
+# ---------- truncated
+#
+# Minima of losses with many thousand parameters: Newton steps by conjugate gradients in a trust region (Steihaug).
+#
+# At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g +
+# Hs
+# has fallen enough, the border is reached, or a direction of negative curvature leads there. Only products Hv are
+# needed;
+# each costs as much as two gradients. The metric M, an approximation of H, decides how many.
+#
+# Of a network f with n inputs most parameters are weights of the first layer, V (H, n). Let the second moments of the
+# inputs be diagonal, S = Diag(λ_c), λ_1 >= λ_2 >= … (an orthogonal change of the inputs' coordinates). With ⟨…⟩ the
+# mean
+# over inputs, the Gauss–Newton matrix of ⟨‖f − y‖²⟩/w has blocks
+#
+# 2 ⟨Jᵀ J⟩/w of V[:, :k] and all other parameters, J the derivative of f,
+# 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, where J_b is that by the first layer's biases,
+#
+# the second one as if x_c² and J_b were uncorrelated, and the coupling of the two left out: :class:`Metric`.
+
+
+FORCING = 0.1  # the residual falls at least by this factor
+ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
+INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
+FAILURES = 30  # steps in a row that were not taken, before it is given up
+REFRESH = 150  # products after which the metric is renewed
+SHIFT = 1e-3  # of the metric's diagonal, for curvature that Gauss and Newton leave out: relative to itself,
+FLOOR = 1e-3  # and this fraction of it to its mean
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The Gauss–Newton matrix of a network, exact in some parameters, a Kronecker product in the others."""
+
+    tail: torch.Tensor  # places (H, n − k) of V[:, k:] among the p parameters
+    lead: torch.Tensor  # places of all others
+    lead_factor: torch.Tensor  # lower Cholesky factors of the exact block and of 2 ⟨J_bᵀ J_b⟩/w (H, H)
+    tail_factor: torch.Tensor  # lower Cholesky factors of the exact block and of 2 ⟨J_bᵀ J_b⟩/w (H, H)
+    moments: torch.Tensor  # λ_c of the tail, (n − k,)
+
+    @classmethod
+    def of(
+        cls,
+        by_bias: torch.Tensor,
+        by_rest: torch.Tensor,
+        x: torch.Tensor,
+        moments: torch.Tensor,
+        leading: int,
+        scale: float,
+    ) -> Metric:
+        """The metric of derivatives at some of the inputs; parameters in the order V (H, n), b (H,), the rest."""
+        T, n = x.shape
+        if by_bias.shape[:2] != by_rest.shape[:2] or len(by_bias) != T or moments.shape != (n,):
+            shapes = [tuple(one.shape) for one in (by_bias, by_rest, x, moments)]
+            raise ValueError(f"shapes {shapes}; allowed: (T, n_d, H), (T, n_d, q), (T, n), (n,)")
+        H = by_bias.shape[-1]
+        places = torch.arange(H * n).view(H, n)
+        of_rest = torch.arange(H * n, H * (n + 1) + by_rest.shape[-1])  # b and the later layers
+        by_weights = (by_bias[..., None] * x[:, None, None, :leading]).flatten(2)  # (T, n_d, H k)
+        blocks = []
+        for J in (torch.cat([by_weights, by_bias, by_rest.to(x)], dim=-1), by_bias):
+            J = J.flatten(0, 1)
+            block = 2 * J.T @ J / (T * scale)
+            block.diagonal().add_(SHIFT * (block.diagonal() + FLOOR * block.diagonal().mean()))
+            blocks.append(torch.linalg.cholesky(block))
+        return cls(
+            places[:, leading:],
+            torch.cat([places[:, :leading].flatten(), of_rest]),
+            blocks[0],
+            blocks[1],
+            moments[leading:],
+        )
+
+    def solve(self, v: torch.Tensor) -> torch.Tensor:
+        """M⁻¹ v of v (p,)."""
+        found = torch.empty_like(v)
+        found[self.lead] = torch.cholesky_solve(v[self.lead, None], self.lead_factor)[:, 0]
+        found[self.tail] = torch.cholesky_solve(v[self.tail], self.tail_factor) / self.moments
+        return found
+
+
+@dataclass
+class _Step:
+    """A step s, the residual g + Hs, and ‖s‖_M², by recurrences."""
+
+    s: torch.Tensor
+    residual: torch.Tensor
+    square: float
+    products: int
+
+
+def _steihaug(g: torch.Tensor, product: Product, solve: Product, radius: float, forcing: float, products: int) -> _Step:
+    """Conjugate gradients for min g·s + s·Hs/2 over ‖s‖_M <= radius."""
+    at = _Step(torch.zeros_like(g), g, 0.0, 0)
+    y = solve(g)
+    ry = first = float(g @ y)
+    d, sd, dd = -y, 0.0, ry  # direction, s·Md, d·Md
+    while at.products < products and ry > forcing**2 * first:
+        Hd = product(d)
+        at.products += 1
+        curvature = float(d @ Hd)
+        length = ry / curvature if curvature > 0 else float("inf")
+        outside = curvature <= 0 or at.square + 2 * length * sd + length**2 * dd >= radius**2
+        if outside:  # to the border: ‖s + length · d‖_M = radius
+            length = (-sd + (sd**2 + dd * (radius**2 - at.square)) ** 0.5) / dd
+        at.s, at.residual = at.s + length * d, at.residual + length * Hd
+        at.square += 2 * length * sd + length**2 * dd
+        if outside:
+            break
+        y = solve(at.residual)
+        ry, before = float(at.residual @ y), ry
+        d, sd, dd = -y + ry / before * d, ry / before * (sd + length * dd), ry + (ry / before) ** 2 * dd
+    return at
+
+
+def truncated_newton(
+    local: Callable[[torch.Tensor], Local],
+    phi: torch.Tensor,
+    products: int,
+    tol: float,
+    metric: Callable[[torch.Tensor], Product] | None = None,
+) -> tuple[torch.Tensor, float, int]:
+    """A minimum by truncated Newton steps, until ‖∇L‖ <= tol."""
+    at, used, renewed, failures = local(phi), 0, 0, 0
+    first = norm = float(at.gradient.norm())
+    radius = max(2 * float(at.value) ** 0.5, 1e-6)  # ‖s‖_M² is twice a decrease of the loss
+    solve: Product | None = None
+    while norm > tol and used < products and failures < FAILURES:
+        if solve is None or (metric and used >= renewed + REFRESH):
+            solve, renewed = metric(phi) if metric else torch.clone, used
+        forcing = min(FORCING, (norm / first) ** 0.5)
+        step = _steihaug(at.gradient, at.product, solve, radius, forcing, products - used)
+        used += step.products
+        there = local(phi + step.s)
+        predicted = float(-step.s @ (at.gradient + step.residual) / 2)
+        if predicted < INVISIBLE * float(at.value):  # the decrease by the slopes at both ends
+            decrease = float(-step.s @ (at.gradient + there.gradient) / 2)
+        else:
+            decrease = float(at.value - there.value)
+        ratio = decrease / predicted if predicted > 0 else -1.0
+        if not ratio > 0.25:
+            radius = step.square**0.5 / 4
+        elif ratio > 0.75 and step.square >= 0.9 * radius**2:
+            radius *= 2
+        failures = 0 if ratio > ACCEPT else failures + 1
+        if not failures:
+            phi, at = phi + step.s, there
+            norm = float(at.gradient.norm())
+    return phi, norm, used
+
+
+# ---------- merged classifiers
+#
+# Merging two neurons of trained classifiers, with all pixels of their images (Brea et al., section 5, Fig. 3).
+#
+# Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, a minimum at every distance, with its own
+# logits as targets. Most parameters are the weights V of the first layer. It sees the images only through V x, so
+# that
+# they may be written in any orthonormal basis of their span: :func:`principal` takes that of their second moments, in
+# which nothing of them is lost and the Hessian is nearly diagonal in V.
+
+
+LAYER = 2  # in which neurons are merged
+RANK = 1e-12  # second moments below this fraction of the largest one are rounding
+SAMPLE = 1000  # images that the metric of the minimiser is taken from
+LEADING = 20  # inputs whose weights the metric holds exactly; with 50 it costs more than it saves
+RATE = 5e9  # operations a second, as measured on one busy core in float64: 20 ms for 4000 images, 640 inputs, H = 10
+
+
+def principal(x: torch.Tensor, components: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Inputs in an orthonormal basis of their span, in which their second moments are diagonal."""
+    moments, Q = torch.linalg.eigh(x.T @ x / len(x))
+    kept = (moments > RANK * moments[-1]).nonzero()[:, 0].flip(0)[: components or None]
+    return x @ Q[:, kept], Q[:, kept], moments[kept]
+
+
+def flat(net: MLP, stack: Stack, Q: torch.Tensor) -> torch.Tensor:
+    """Trained perceptrons as flat parameters θ, the first layer in the coordinates of Q: V = W^(1) Q."""
+    weights, biases = (
+        [stack.params[f"{k}.{part}"].to(torch.float64) for k in range(net.depth)] for part in ("weight", "bias")
+    )
+    return net.join(list(zip([weights[0] @ Q, *weights[1:]], biases, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The regression of Fig. 3: L = 1/T Σ_μ ‖y_μ − f(x_μ)‖²/⟨y_i²⟩."""
+
+    net: MLP  # the architecture
+    x: torch.Tensor  # inputs (T, n_0) in principal coordinates
+    moments: torch.Tensor  # their second moments (n_0,)
+    y: torch.Tensor  # targets (T, n_d)
+
+    @property
+    def scale(self) -> float:
+        """⟨y_i²⟩, the mean over inputs and outputs."""
+        return self.y.square().mean().item()
+
+    def loss(self, theta: torch.Tensor) -> torch.Tensor:
+        """L of one network θ (p,)."""
+        return (self.net.forward(theta, self.x) - self.y).square().sum() / (len(self.x) * self.scale)
+
+    def local(self, theta: torch.Tensor) -> Local:
+        """L near θ (p,)."""
+        return local_squared_loss(self.net, theta, self.x, self.y, 1 / (len(self.x) * self.scale))
+
+    def metric(self, phi: torch.Tensor, chart: PairChart | None = None) -> Metric:
+        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
+        x, net, first = self.x[:SAMPLE], self.net, self.net.sizes[1] * (self.net.sizes[0] + 1)
+        theta, later = phi, phi[first:]
+        if chart is not None:
+            theta = chart.weights(phi)
+        by_bias, by_rest = output_derivatives(net, theta, x)
+        if chart is not None:  # the chart leaves the first layer as it is
+            upper = PairChart(MLP(net.sizes[1:], net.activation), chart.layer - 1, chart.kind)
+            by_rest = by_rest @ jacrev(lambda free: upper.weights(torch.cat([free, later[-1:]])))(later[:-1])
+        return Metric.of(by_bias, by_rest, x, self.moments, min(LEADING, x.shape[1]), self.scale)
+
+    def minimise(
+        self, phi: torch.Tensor, products: int, tol: float, chart: PairChart | None = None
+    ) -> tuple[torch.Tensor, float, int]:
+        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used."""
+        if chart is None:
+            return truncated_newton(self.local, phi, products, tol, lambda at: self.metric(at).solve)
+        delta = phi[-1:]
+
+        def weights(free: torch.Tensor) -> torch.Tensor:
+            return chart.weights(torch.cat([free, delta]))
+
+        def metric(free: torch.Tensor) -> Product:
+            return self.metric(torch.cat([free, delta]), chart).solve
+
+        free, norm, used = truncated_newton(
+            lambda free: through(weights, free, self.local), phi[:-1], products, tol, metric
+        )
+        return chart.unit(torch.cat([free, delta])), norm, used
+
+
+@dataclass(frozen=True, eq=False)
+class Merge:
+    """One pair of neurons, merged."""
+
+    path: ConvergedPath  # a minimum at each of K distances
+    accuracy: torch.Tensor  # (K,), share of the images that are classified as their labels say
+    products: int  # products with Hessians, of the whole path
+
+
+def towards(distances: int) -> torch.Tensor:
+    """Distances δ/δ_0 from 1 to 1/10000, two thirds of them in the first decade, where the loss changes."""
+    early = 2 * distances // 3
+    decade = torch.logspace(0, -1, early + 1, dtype=torch.float64)[:-1]
+    return torch.cat([decade, torch.logspace(-1, -4, distances - early, dtype=torch.float64)])
+
+
+def merge(
+    task: Task,
+    theta: torch.Tensor,
+    pair: tuple[int, int],
+    distances: torch.Tensor,
+    labels: torch.Tensor,
+    products: int,
+    tol: float,
+    show_progress: bool = False,
+) -> Merge:
+    """Move two neurons of layer 2 together and minimise over all else at every distance (section 4.1)."""
+    chart = PairChart(task.net, LAYER)
+    theta = chart.bring_forward(theta, *pair)
+    first, used, rows = chart.distance(theta), 0, []
+    known: list[torch.Tensor] = []  # coordinates at the distances so far
+    for distance in progress(distances, description="merging", disable=not show_progress):
+        delta = distance * first
+        ratio = (delta / chart.distance(theta)).clamp(max=1)[None]
+        starts = [chart.coordinates(follow(task.loss, chart, theta, (0, 1), ratio, 0, tol).theta[0])]
+        if len(known) > 1:
+            before, last = known[-2:]
+            starts.append(last + (delta - last[-1]) / (last[-1] - before[-1]) * (last - before))
+        start = min(starts, key=lambda at: task.loss(chart.weights(at)).item())
+        phi, norm, some = task.minimise(start, products, tol, chart)
+        theta, used = chart.weights(phi), used + some
+        known = [*known[-1:], phi]
+        columns = [theta[task.net.outgoing(LAYER, i)].norm() for i in (0, 1)]
+        rows.append((theta, task.loss(theta), torch.tensor(norm, dtype=torch.float64), max(columns)))
+    path = ConvergedPath(*(torch.stack(column) for column in zip(*rows, strict=True)))
+    scores = torch.stack([accuracy(task.net, one, task.x, labels) for one in path.theta])
+    return Merge(path, scores, used)
+
+
+def permutation_point(
+    task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float
+) -> tuple[float, float, float]:
+    """The permutation point beside the end of a path: a minimum of the network with one neuron less."""
+    small, start = reduce_pair(task.net, theta, LAYER)
+    below = Task(small, task.x, task.moments, task.y)
+    end, norm, _ = below.minimise(start, products, tol)
+    return below.loss(end).item(), norm, accuracy(small, end, task.x, labels).item()
+
+
+def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: str) -> tuple[int, int]:
+    """Two different neurons, all pairs but one being equally likely."""
+    pairs = [(i, j) for j in range(neurons) for i in range(j) if {i, j} != set(other_than)]
+    return pairs[numpy_generator(seed, purpose).integers(len(pairs))]
+
+
+def exponent(found: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
+    """The slope of ln(mean) over ln H, with few values at each width H."""
+    several = [H for H, values in found.items() if len(values) > 1]
+    if len(several) < 2:
+        return 0.0, 1.0, 0
+    mean, error = mean_and_error([found[H] for H in several])
+    count = np.array([len(found[H]) for H in several])
+    spread = np.average(count * (error / mean) ** 2, weights=count - 1)  # squared, relative, of one value
+    slope, slope_error = slope_and_error(np.log(several), np.log(mean), np.sqrt(spread / count))
+    n = int(count.sum())
+    return slope, slope_error * widening(n - len(several) + 1), n
+
+
+def core_hours(images: int, components: int, widths: Sequence[int], paths: int, distances: int, products: int) -> float:
+    """Hours of one core for the products with Hessians: 4 T r H operations each, what the first layer takes."""
+    return sum(4 * images * components * H * paths * distances * products for H in widths) / RATE / 3600
+
+
+# ---------- merge runs
+#
+# Merges of trained classifiers as runs, one a pair of neurons (Brea et al., section 5, Fig. 3).
+#
+# A path takes minutes, a chapter follows dozens of them. So each is a run, as the training of its network is one:
+# data,
+# a digest, a file; computed by a chapter that asks for it, or by a job in front of it, and never twice.
+
+
+#: Raised by hand when a change alters what a path is, so that paths of before are not taken for those of after.
+REVISION = 2
+
+TOLERANCE = 1e-5  # norm of the gradient at which a minimum has converged
+BELOW = 4  # budgets of a distance for the permutation point, whose start is further off
+PATH = ("theta", "loss", "gradient_norm", "outgoing")  # tensors of a path, in their order
+WORTH_A_JOB_S = 30.0  # seconds of a merge below which a job of its own costs more than it saves
+COPIES = 6  # of the images in double precision, at most, that are there at once
+
+
+def teachers_of_widths(
+    *, dataset: str, images: int, widths: Sequence[int], teachers: int, epochs: int, seed: int
+) -> dict[int, Run]:
+    """The run that trains the teachers of each width: Adam on the negative log-likelihood, tanh."""
+    name, _ = choose((dataset, "digits"))
+    data = DataSpec(name)
+    if images < data.size:
+        data = DataSpec(name, n=images, seed=seed)
+    pixels, found = load(name).x[0].numel(), {}
+    for H in widths:
+        drawn = numpy_generator(seed, f"teachers of width {H}").integers(0, 2**32, teachers)
+        descent = Descent(epochs, 100, "adam", 3e-3)
+        found[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Merged(Merge):
+    """One pair of neurons, merged, and what is below the end of its path."""
+
+    pair: tuple[int, int]  # the neurons of layer 2
+    point: tuple[float, float, float]
+    provenance: dict  # date, seconds, threads, versions, commit, and the provenance of the teachers
+
+
+@dataclass(frozen=True)
+class MergeRun:
+    """The merge of one pair of neurons: everything that the path depends on."""
+
+    teachers: Run  # which trains the network, n_0 → H → H → n_d, tanh
+    network: int  # which of the teachers that did not diverge
+    components: int  # principal components of the images, or 0 for all
+    distances: int  # on the path, as :func:`~lmc_helpers._chapters.permutation_saddles_on_mnist.towards` has them
+    products: int  # with Hessians, budget at every distance; the permutation point has four times as many
+    seed: int | None = None  # draws a random other pair; without it the most similar pair is merged
+
+    def __hash__(self) -> int:
+        return int(self.digest, 16)
+
+    @property
+    def neurons(self) -> int:
+        """H, neurons of layer 2."""
+        return _sizes(self.teachers, "teachers")[LAYER]
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that change with what is computed."""
+        return digest_of(self._identity())
+
+    def _identity(self) -> dict:
+        return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": TOLERANCE}
+
+    @property
+    def title(self) -> str:
+        """The run in words, one line."""
+        pair, data = "a random" if self.seed is not None else "the most similar", self.teachers.data
+        inputs = f"{self.components} components" if self.components else "all pixels"
+        return (
+            f"merge of {pair} pair of network {self.network} of {len(self.teachers.seeds)}, H = {self.neurons}, on"
+            f" {data.name} ({data.size} images, {inputs}), {self.distances} distances"
+        )
+
+    def path(self) -> Path:
+        """The file of the result, in :func:`~lmc_helpers.training.run_files.folder`."""
+        return folder() / f"{self.digest}.npz"
+
+    def done(self) -> bool:
+        """Whether the file is there."""
+        return self.path().exists()
+
+    def prices(self) -> Price:
+        """Hours of one core if every budget is used up, and memory; it does not run on a GPU."""
+        data, pixels = self.teachers.data, _sizes(self.teachers, "teachers")[0]
+        inputs = min(self.components or pixels, pixels, data.size)
+        hours = core_hours(data.size, inputs, [self.neurons], 1, self.distances + BELOW, self.products)
+        return Price(hours, hours, BASE_MIB + math.ceil(COPIES * data.size * pixels * 8 / 2**20))
+
+    def resources(self) -> dict[str, int | bool]:
+        """What a job needs: cores, memory_mib, minutes; no gpu."""
+        cost = self.prices()
+        return {
+            "cores": 1,
+            "memory_mib": cost.memory_mib,
+            "minutes": 1 + math.ceil(60 * cost.cpu_hours),
+            "gpu": False,
+        }
+
+    def result(self, show_progress: bool = False) -> Merged:
+        """The result, read from its file or else computed, with the teachers where they are missing too."""
+        path = self.path()
+        if not path.exists():
+            with alone(path.with_name(f".{self.digest}.lock")):
+                if not path.exists():
+                    self._merge(path, show_progress)
+        return self._read(path)
+
+    def _merge(self, path: Path, show_progress: bool) -> None:
+        taught, data = self.teachers.result(show_progress), self.teachers.data
+        start = time.perf_counter()
+        images = load(data.name, data.split, data.n, data.seed)
+        z, Q, moments = principal(images.inputs(torch.float64, flat=True), self.components)
+        net = MLP((len(moments), *_sizes(self.teachers, "teachers")[1:]), "tanh")
+        theta = flat(net, taught.stack, Q)[self.network]
+        task = Task(net, z, moments, net.forward(theta, z))
+        pair = most_similar_neurons(net, theta, z, layer=LAYER)
+        if self.seed is not None:
+            pair = random_pair(self.neurons, pair, self.seed, f"pair of network {self.network}, width {self.neurons}")
+        budget = self.products, TOLERANCE
+        found = merge(task, theta, pair, towards(self.distances), images.y, *budget, show_progress)
+        point = permutation_point(task, found.path.theta[-1], images.y, BELOW * self.products, TOLERANCE)
+        provenance = {
+            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - start, 3),
+            "threads": torch.get_num_threads(),
+            "versions": {"python": platform.python_version(), "torch": torch.__version__},
+            "commit": os.environ.get("LMC_COMMIT", "unknown"),
+            "products": found.products,
+            "teachers": taught.provenance,
+        }
+        tensors = {name: getattr(found.path, name) for name in PATH} | {"accuracy": found.accuracy}
+        tensors |= {"pair": torch.tensor(pair), "point": torch.tensor(point, dtype=torch.float64)}
+        write(path, self._identity(), provenance, tensors)
+
+    def _read(self, path: Path) -> Merged:
+        provenance, tensors = read(path, self._identity())
+        try:
+            found = ConvergedPath(*(tensors[name] for name in PATH))
+            accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
+            loss, norm, share = tensors["point"].tolist()
+            if any(len(one) != self.distances for one in (*vars(found).values(), accuracy)):
+                raise ValueError(f"{len(found.theta)} distances")
+            return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
+        except (KeyError, ValueError, TypeError) as error:
+            raise unreadable(path, error) from error
+
+
+def merges(
+    teaching: Iterable[Run], components: int, distances: int, products: int, randoms: int = 0, seed: int = 0
+) -> tuple[dict[int, list[MergeRun]], dict[int, list[MergeRun]]]:
+    """The merges of the most similar pairs of all teachers, and of random pairs of some."""
+    of = {_sizes(run, "teaching")[LAYER]: run for run in teaching}
+    settings = components, distances, products
+    similar = {H: [MergeRun(run, k, *settings) for k in range(len(run.seeds))] for H, run in of.items()}
+    random = {H: [MergeRun(run, k, *settings, seed) for k in range(len(run.seeds))][:randoms] for H, run in of.items()}
+    return similar, random
+
+
+def runs(
+    *,
+    dataset: str,
+    images: int,
+    components: int,
+    widths: Sequence[int],
+    teachers: int,
+    randoms: int,
+    epochs: int,
+    distances: int,
+    products: int,
+    seed: int,
+) -> list[Run | MergeRun]:
+    """The runs in front of chapter 52, for the book's jobs: teachers, one run a width, and merges."""
+    of = teachers_of_widths(dataset=dataset, images=images, widths=widths, teachers=teachers, epochs=epochs, seed=seed)
+    teaching = list(of.values())
+    found = merges(teaching, components, distances, products, randoms, seed)
+    listed = (run for by_width in found for row in by_width.values() for run in row)
+    return [*teaching, *(run for run in listed if 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S)]
+
+
+def _sizes(run: Run, name: str) -> tuple[int, ...]:
+    """(n_0, H, H, n_d) of the perceptrons that a run trains."""
+    return cast(Perceptron, run.model).sizes

@@ -1,0 +1,26 @@
+"""What chapter *trained minima* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import torch
+
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.teacher_student.minima import snap
+
+# ---------- recombined
+#
+# Minima with the types of one law and the entries of another (Zhan, Li & Wu, section 5).
+#
+# Two things shape the barrier between minima: how many rows each type has, and how its unit of mass is spread over
+# them.
+# Trained networks differ from uniform minima in both. Minima with their types and fresh entries tell the two apart.
+
+
+def with_uniform_entries(W: torch.Tensor, M: int, seed: int) -> torch.Tensor:
+    """Minima whose rows have the types of W and whose entries are uniform on the simplex of each type (Lemma 8)."""
+    alive = snap(W, M)[..., :M] > 0  # (..., m, M)
+    generator = torch_generator(seed, f"uniform entries {tuple(W.shape)}")
+    raw = torch.empty(alive.shape, dtype=torch.float64).exponential_(generator=generator) * alive
+    fresh = torch.zeros(W.shape, dtype=torch.float64)
+    fresh[..., :M] = raw / raw.sum(dim=-2, keepdim=True)
+    return fresh

@@ -1,0 +1,542 @@
+"""What chapter *coherence* computes, against independent oracles."""
+
+import itertools
+import math
+from itertools import permutations
+
+import pytest
+import torch
+from scipy.integrate import quad
+
+import lmc_helpers._chapters.coherence as coherence_students
+from lmc_helpers._chapters.coherence import (
+    F5,
+    PLACES,
+    TEST,
+    TRAINING,
+    Frame,
+    Students,
+    align_in_classes,
+    are_on,
+    bernoulli_masks,
+    copies_seen,
+    exact_copy,
+    latents,
+    line_losses,
+    mask_probability,
+    masks_with_counts,
+    mean_cost,
+    measure_points,
+    middle_lacks,
+    random_frame,
+    rank_law,
+    ranks,
+    raw_weights,
+    relative_anisotropy,
+    same_counts,
+    sample_frame,
+    student_seeds,
+    switch_off,
+    target,
+    train_students,
+    two_state_barrier,
+    unequal_copy,
+)
+from lmc_helpers.identifiability.input_subspace import leverages
+from lmc_helpers.networks.lines import along_lines
+from lmc_helpers.networks.stacked_mlp import Architecture, Networks
+from lmc_helpers.training.ensemble import Recipe, epoch_order, train
+
+# ---------- coherence inputs
+#
+# The embeddings against their definition, entry by entry.
+
+
+def families(d):
+    frame = sample_frame(3, d)
+    return [lambda k: exact_copy(k, d), lambda k: random_frame(k, frame)]
+
+
+@pytest.mark.parametrize("d", [2, 5, 20])
+@pytest.mark.parametrize("family", [0, 1])
+def test_columns_are_orthonormal_and_the_coherence_is_one_over_k(d, family):
+    for k in range(1, d // 2 + 1):
+        U = families(d)[family](k)
+        assert U.shape == (d, 2)
+        torch.testing.assert_close(U.T @ U, torch.eye(2, dtype=torch.float64), rtol=0, atol=1e-14)
+        projection = U @ torch.linalg.inv(U.T @ U) @ U.T  # does not depend on the basis
+        torch.testing.assert_close(leverages(U), projection.diagonal())
+        assert leverages(U).max().item() == pytest.approx(1 / k, abs=1e-14)
+        assert int((leverages(U) > 0).sum()) == 2 * k
+
+
+def test_exact_copy_entry_by_entry():
+    U = exact_copy(3, 8)
+    for row in range(1, 9):  # counted from 1, as the paper does
+        for column in (1, 2):
+            copied = row <= 6 and row % 2 == column % 2
+            assert U[row - 1, column - 1].item() == (1 / math.sqrt(3) if copied else 0)
+
+
+def test_random_frame_entry_by_entry():
+    frame = Frame(torch.tensor([4, 0, 3, 1, 2]), torch.tensor([0.3, 2.0], dtype=torch.float64))
+    U = random_frame(2, frame)
+    for r, angle in enumerate((0.3, 2.0)):
+        rows = [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
+        for place, expected in zip((2 * r, 2 * r + 1), rows, strict=True):
+            found = U[frame.permutation[place]].tolist()
+            assert found == pytest.approx([value / math.sqrt(2) for value in expected])
+    assert U[2].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(("k", "nu"), [(2, 0.5), (2, 0.9), (5, 0.2), (5, 0.7), (5, 1.0)])
+def test_unequal_copies(k, nu):
+    U = unequal_copy(k, nu, 11)
+    torch.testing.assert_close(U.T @ U, torch.eye(2, dtype=torch.float64), rtol=0, atol=1e-14)
+    assert leverages(U).max().item() == pytest.approx(nu, abs=1e-14)
+    same = exact_copy(k, 11) if nu < 1 else exact_copy(1, 11)
+    assert ((U != 0) == (same != 0)).all()
+    torch.testing.assert_close(unequal_copy(k, 1 / k, 11), exact_copy(k, 11))
+
+
+def test_the_draw_is_reused_for_all_k():
+    frame = sample_frame(9)
+    for k in range(1, 10):
+        small, large = random_frame(k, frame) * math.sqrt(k), random_frame(k + 1, frame) * math.sqrt(k + 1)
+        used = frame.permutation[: 2 * k]
+        torch.testing.assert_close(small[used], large[used])
+    assert not sample_frame(10).permutation.equal(frame.permutation)
+    assert ((frame.angles >= 0) & (frame.angles < math.pi)).all()
+
+
+def test_latents_and_target():
+    z = latents(200_000, seed=4)
+    assert z.mean(dim=0).abs().max() < 4.5 / math.sqrt(200_000)
+    assert target(z).square().mean().item() == pytest.approx(1, abs=4.5 * math.sqrt(5 / 200_000))
+    assert target(z).mean().item() == pytest.approx(1 / math.sqrt(math.pi), abs=0.01)
+    assert latents(5, 4).equal(latents(5, 4)) and not latents(5, 4).equal(latents(5, 4, "test"))
+
+
+# ---------- coherence points
+#
+# Points of the coherence experiment against students trained one at a time and losses written out.
+
+
+RECIPE = Recipe(epochs=2, batch=512, rate=0.01)
+DOUBLE = torch.float64
+
+
+def masks(G, m, d, seed=0):
+    return (torch.rand(G, m, d, generator=torch.Generator().manual_seed(seed)) < 0.4).double()
+
+
+def test_points_are_those_of_students_trained_one_at_a_time():
+    G, m, d, pairs, seed = 2, 6, 8, 2, 5
+    frames = torch.stack([random_frame(2, sample_frame(g, d)) for g in range(G)])
+    cells = [(exact_copy(3, d), masks(G, m, d)), (frames, masks(G, m, d, seed=1))]
+    lambdas = [1.0, 0.75, 0.5, 0.0]
+    points = measure_points(cells, pairs, seed, lambdas, RECIPE, DOUBLE)
+    z, unseen = latents(TRAINING, seed, "training latents"), latents(TEST, seed, "test latents")
+    seeds = student_seeds(G, pairs, seed)
+    for point, (U, D) in zip(points, cells, strict=True):
+        assert point.test.shape == (G, pairs, 4) and point.train.shape == (G, pairs, 3)
+        seen = 0
+        for g in range(G):
+            u = U if U.ndim == 2 else U[g]
+            seen += sum(int(torch.linalg.matrix_rank(row[:, None] * u) == 2) for row in D[g])
+            for i in range(pairs):
+                ends = [
+                    train_students(u[None], D[g][None], z, [[s]], RECIPE, DOUBLE) for s in seeds[g][2 * i : 2 * i + 2]
+                ]
+                for data, places, found in (
+                    (unseen, lambdas, point.test),
+                    (z, PLACES, point.train),
+                ):
+                    for lam, loss in zip(places, found[g, i].tolist(), strict=True):
+                        W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]
+                        b = lam * ends[0].b[0, 0] + (1 - lam) * ends[1].b[0, 0]
+                        f = (data @ u.T @ (D[g] * W).T + b).relu().sum(dim=1)
+                        assert loss == pytest.approx((f - target(data)).square().mean().item(), rel=1e-5)
+        assert point.both == pytest.approx(seen / G)
+
+
+def test_points_do_not_depend_on_each_other():
+    cells = [(exact_copy(k, 6), masks(2, 5, 6)) for k in (1, 3)]
+    together = measure_points(cells, 1, 3, recipe=RECIPE)
+    for point, cell in zip(together, cells, strict=True):
+        (alone,) = measure_points([cell], 1, 3, recipe=RECIPE)
+        assert alone.test.equal(point.test) and alone.train.equal(point.train) and alone.both == point.both
+
+
+def test_seeds_differ_within_a_point_and_depend_on_the_seed():
+    seeds = [s for group in student_seeds(5, 10, seed=1) for s in group]
+    assert len(set(seeds)) == 100 and all(0 <= s < 2**32 for s in seeds)
+    assert student_seeds(5, 10, seed=1) == student_seeds(5, 10, seed=1) != student_seeds(5, 10, seed=2)
+
+
+# ---------- coherence students
+#
+# Students in the plane against the ensemble on all coordinates, a plain loop of torch, and autograd.
+
+
+def masks_of_coherence_students(G, m, d, p=0.3, seed=0):
+    return (torch.rand(G, m, d, generator=torch.Generator().manual_seed(seed)) < p).double()
+
+
+def plain_loop(U, D, z, seed, recipe):
+    """One student with nn.Parameter, torch.optim.AdamW and autograd on all d coordinates."""
+    W = torch.nn.Parameter(raw_weights([seed], *D.shape)[0])
+    b = torch.nn.Parameter(torch.zeros(len(D), dtype=DOUBLE))
+    groups = [{"params": [W]}, {"params": [b], "weight_decay": recipe.weight_decay if recipe.decay == "all" else 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.weight_decay, foreach=False)
+    x, y = z @ U.T, target(z)
+    for epoch in range(recipe.epochs):
+        for batch in epoch_order([seed], len(z), epoch)[0].split(recipe.batch):
+            optimiser.zero_grad()
+            f = torch.nn.functional.linear(x[batch], D * W, b).relu().sum(dim=1)
+            torch.nn.functional.mse_loss(f, y[batch]).backward()
+            optimiser.step()
+    return W.detach(), b.detach()
+
+
+@pytest.mark.parametrize("decay", ["all", "weights"])
+@pytest.mark.parametrize("chunk", [1, 2**18])
+def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
+    monkeypatch.setattr(coherence_students, "CHUNK", chunk)
+    recipe = Recipe(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
+    z = latents(37, seed=1)  # the last batch is a smaller one
+    U = torch.stack([exact_copy(2, 6), random_frame(3, sample_frame(5, 6)), exact_copy(1, 6)])
+    D = masks_of_coherence_students(3, 9, 6)
+    D[1] *= 0.5  # factors that are no masks_of_coherence_students
+    seeds = [[1, 2, 3], [3, 4, 1], [5, 6, 7]]
+    found = train_students(U, D, z, seeds, recipe, DOUBLE)
+    for g in range(3):
+        for i, seed in enumerate(seeds[g]):
+            W, b = plain_loop(U[g], D[g], z, seed, recipe)
+            torch.testing.assert_close(found.W[g, i], W, rtol=1e-9, atol=1e-11)
+            torch.testing.assert_close(found.b[g, i], b, rtol=1e-9, atol=1e-11)
+            torch.testing.assert_close(found.A[g, i], (D[g] * W) @ U[g], rtol=1e-9, atol=1e-11)
+
+
+def test_a_given_start_is_that_of_other_seeds():
+    """Against a plain loop with the order of the examples from one seed and the weights from another."""
+    recipe, z, U, D = (
+        Recipe(epochs=3, batch=16, rate=0.01),
+        latents(37, seed=1),
+        exact_copy(2, 6)[None],
+        masks_of_coherence_students(1, 5, 6),
+    )
+    start = raw_weights([2, 3], 5, 6)[None]
+    found = train_students(U, D, z, [[1, 3]], recipe, DOUBLE, start)
+    own = train_students(U, D, z, [[2, 3]], recipe, DOUBLE)
+    torch.testing.assert_close(found.W[0, 1], own.W[0, 1], rtol=1e-9, atol=1e-11)
+    W = torch.nn.Parameter(start[0, 0].clone())
+    b = torch.nn.Parameter(torch.zeros(5, dtype=DOUBLE))
+    optimiser = torch.optim.AdamW([W, b], lr=recipe.rate, weight_decay=recipe.weight_decay)
+    for epoch in range(recipe.epochs):
+        for batch in epoch_order([1], len(z), epoch)[0].split(recipe.batch):
+            optimiser.zero_grad()
+            f = torch.nn.functional.linear((z @ U[0].T)[batch], D[0] * W, b).relu().sum(dim=1)
+            torch.nn.functional.mse_loss(f, target(z)[batch]).backward()
+            optimiser.step()
+    torch.testing.assert_close(found.W[0, 0], W.detach(), rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(found.b[0, 0], b.detach(), rtol=1e-9, atol=1e-11)
+
+
+def test_students_are_those_of_the_ensemble():
+    z, U, D = latents(30, seed=1), exact_copy(3), masks_of_coherence_students(1, 12, 20)
+    net = Architecture((20, 12, 1), output="ones", loss="mse")
+    recipe = Recipe(epochs=6, batch=15, rate=0.01)
+    initial = {"0.weight": raw_weights([1, 2], 12, 20), "0.bias": torch.zeros(2, 12, dtype=DOUBLE)}
+    fixed = {0: (torch.zeros(1, 12, 20, dtype=DOUBLE), D)}
+    x, y = z @ U.T, target(z)[:, None]
+    done = train(Networks(net, initial, {}, fixed), recipe, x, y, [1, 2]).networks
+    found = train_students(U[None], D, z, [[1, 2]], recipe, DOUBLE)
+    torch.testing.assert_close(found.W[0], done.params["0.weight"], rtol=1e-8, atol=1e-10)
+    assert found.b[0].sub(done.params["0.bias"]).abs().max() < 1e-9
+    first, second = (done.ordinary([i]) for i in (0, 1))
+    expected = along_lines(first, second, x, y, [0, 0.3, 0.5, 1]).loss
+    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0, 0.3, 0.5, 1], DOUBLE)
+    torch.testing.assert_close(losses[0], expected)
+
+
+def test_single_precision_follows_double():
+    z, U, D = latents(256, seed=1), exact_copy(4)[None], masks_of_coherence_students(1, 32, 20)
+    recipe = Recipe(epochs=10, batch=128, rate=0.01)
+    single, double = (train_students(U, D, z, [[1, 2]], recipe, dtype) for dtype in (torch.float32, DOUBLE))
+    assert single.W.dtype == DOUBLE
+    torch.testing.assert_close(single.W, double.W, rtol=0, atol=2e-4)
+
+
+def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
+    z, U = latents(64, seed=1), exact_copy(2)[None]
+    D = masks_of_coherence_students(1, 10, 20, p=0.5)
+    D[:, :4, :4] = 0  # four neurons that see nothing
+    recipe = Recipe(epochs=3, batch=32, rate=0.01, weight_decay=0.5)
+    found = train_students(U, D, z, [[1]], recipe, DOUBLE)
+    assert (found.b[0, 0, :4] == 0).all() and (found.A[0, 0, :4] == 0).all() and (found.b[0, 0, 4:] != 0).any()
+    unseen = (D[0] == 0) | (U[0] == 0).all(dim=1)
+    torch.testing.assert_close(found.W[0, 0][unseen], raw_weights([1], 10, 20)[0][unseen] * 0.995**6)
+
+
+def test_nothing_to_see_and_nothing_to_do():
+    z, U = latents(8, seed=1), exact_copy(1)[None]
+    found = train_students(U, torch.zeros(1, 3, 20), z, [[1, 2]], Recipe(epochs=2, batch=8))
+    assert (found.A == 0).all() and (found.b == 0).all()
+    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0.5])
+    assert losses.item() == pytest.approx(target(z).square().mean().item(), rel=1e-6)
+    start = train_students(U, torch.ones(1, 3, 20), z, [[1, 2]], Recipe(epochs=0, batch=8))
+    assert start.W[0].equal(raw_weights([1, 2], 3, 20))
+
+
+def test_one_neuron_one_latent():
+    z, U = latents(40, seed=1), exact_copy(1, 2)[None]
+    D = torch.tensor([[[1.0, 0.0]]])
+    found = train_students(U, D, z, [[1]], Recipe(epochs=4, batch=40, rate=0.01), DOUBLE)
+    W, b = plain_loop(U[0], D[0].double(), z, 1, Recipe(epochs=4, batch=40, rate=0.01))
+    torch.testing.assert_close(found.W[0, 0], W, rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(found.b[0, 0], b, rtol=1e-9, atol=1e-12)
+
+
+def test_raw_weights_have_the_paper_s_law():
+    W = raw_weights([1], 128, 20)
+    assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
+    assert (F5.epochs, F5.batch, F5.rate, F5.weight_decay, F5.decay) == (100, 512, 1e-2, 1e-2, "all")
+
+
+def test_copies_train_like_one_weight_with_a_larger_step():
+    """Exact copies: A obeys Adam with gradient ∂L/∂A/√k and step rate · n/√k, written here with autograd on A alone."""
+    k, m, rate, decay = 3, 11, 0.01, 0.2
+    z, U, D = latents(40, seed=1), exact_copy(k, 6), masks_of_coherence_students(1, m, 6, p=0.6)
+    found = train_students(U[None], D, z, [[4]], Recipe(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
+    n = torch.stack([D[0, :, 0::2].sum(dim=1), D[0, :, 1::2].sum(dim=1)], dim=1)  # copies seen (m, 2)
+    A, b = (D[0] * raw_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
+    states = [
+        [v, torch.zeros_like(v), torch.zeros_like(v), scale, step] for v, scale, step in ((A, k**-0.5, n), (b, 1, 1))
+    ]
+    for t in range(1, 8):
+        values = [state[0].detach().requires_grad_() for state in states]
+        ((z @ values[0].T + values[1]).relu().sum(dim=1) - target(z)).square().mean().backward()
+        for state, value in zip(states, values, strict=True):
+            g = value.grad * state[3]
+            state[1] = 0.9 * state[1] + 0.1 * g
+            state[2] = 0.999 * state[2] + 0.001 * g**2
+            direction = state[1] / (1 - 0.9**t) / ((state[2] / (1 - 0.999**t)).sqrt() + 1e-8)
+            state[0] = (1 - rate * decay) * value.detach() - rate * state[4] * state[3] * direction
+    torch.testing.assert_close(found.A[0, 0], states[0][0], rtol=1e-8, atol=1e-10)
+    torch.testing.assert_close(found.b[0, 0], states[1][0], rtol=1e-8, atol=1e-10)
+
+
+def test_lines_are_the_loss_of_the_mean_network():
+    """λ = 1 is the first student of a pair; the middle network is written out on all d coordinates."""
+    z, U = latents(101, seed=1), exact_copy(3, 7)
+    generator = torch.Generator().manual_seed(0)
+    D = masks_of_coherence_students(2, 5, 7, p=0.5)
+    W = torch.randn(2, 3, 5, 7, generator=generator, dtype=DOUBLE)
+    b = torch.randn(2, 3, 5, generator=generator, dtype=DOUBLE)
+    students = Students(W, b, (D[:, None] * W) @ U)
+    losses = line_losses(students, torch.tensor([[0, 2], [1, 1]]), z, [1.0, 0.8, 0.0], DOUBLE)
+    assert losses.shape == (2, 2, 3)
+    for g in range(2):
+        for p, (i, j) in enumerate(((0, 2), (1, 1))):
+            for q, lam in enumerate((1.0, 0.8, 0.0)):
+                between, bias = (lam * values[g, i] + (1 - lam) * values[g, j] for values in (W, b))
+                f = (z @ U.T @ (D[g] * between).T + bias).relu().sum(dim=1)
+                assert losses[g, p, q].item() == pytest.approx((f - target(z)).square().mean().item(), rel=1e-12)
+
+
+U, D, Z = exact_copy(2)[None], masks_of_coherence_students(1, 4, 20), latents(8, seed=1)
+SHORT = Recipe(epochs=1, batch=8)
+STUDENTS = Students(torch.zeros(1, 2, 4, 2), torch.zeros(1, 2, 4), torch.zeros(1, 2, 4, 2))
+
+
+# ---------- exchangeable neurons
+#
+# Classes of neurons against counting by hand, and matching within them against all permutations.
+
+
+def test_counts_of_random_masks():
+    U = exact_copy(3, 8)
+    D = (torch.rand(2, 5, 8, generator=torch.Generator().manual_seed(1)) < 0.5).double()
+    found = copies_seen(U, D)
+    for g in range(2):
+        for i in range(5):
+            a, b = (sum(int(D[g, i, j]) for j in places) for places in ((0, 2, 4), (1, 3, 5)))
+            assert found[g, i].tolist() == [a, b]
+
+
+def test_masks_have_their_counts_at_places_of_their_own():
+    counts = [(0, 4), (1, 3), (4, 4), (2, 2)]
+    D = masks_with_counts(counts, G=200, k=4, d=10, seed=3)
+    assert (copies_seen(exact_copy(4, 10), D) == torch.tensor(counts)).all()
+    assert not D[..., 8:].any() and ((D == 0) | (D == 1)).all()
+    often = D[:, 3, :8].mean(dim=0)  # every place half of the time
+    assert ((often - 0.5).abs() < 0.15).all()
+    assert D.equal(masks_with_counts(counts, G=200, k=4, d=10, seed=3))
+
+
+def test_matching_is_the_best_within_the_classes():
+    generator = torch.Generator().manual_seed(4)
+    A = torch.randn(2, 4, 6, 2, dtype=DOUBLE, generator=generator)
+    b = torch.randn(2, 4, 6, dtype=DOUBLE, generator=generator)
+    copies = torch.tensor([[[1, 2]] * 4 + [[2, 1]] * 2, [[1, 1]] * 3 + [[3, 3]] + [[1, 0]] * 2])
+    found = align_in_classes(Students(A, b, A), copies)
+    full = torch.cat([A, b[..., None]], dim=-1)
+    for g in range(2):
+        allowed = [
+            p for p in permutations(range(6)) if all((copies[g, i] == copies[g, j]).all() for i, j in enumerate(p))
+        ]
+        for i in (0, 2):
+            best = min(((full[g, i] - full[g, i + 1, list(p)]).square().sum().item(), p) for p in allowed)[1]
+            assert found.A[g, i].equal(A[g, i]) and found.b[g, i].equal(b[g, i])
+            assert found.A[g, i + 1].equal(A[g, i + 1, list(best)]) and found.b[g, i + 1].equal(b[g, i + 1, list(best)])
+
+
+# ---------- switched neurons
+#
+# What the middle lacks, against outputs written out; the two-state barrier against neurons in two states.
+
+
+def students(G, r, m, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    A = torch.randn(G, r, m, 2, dtype=DOUBLE, generator=generator)
+    return Students(A.clone(), torch.randn(G, r, m, dtype=DOUBLE, generator=generator), A)
+
+
+def outputs(A, b, z):
+    """One neuron after another."""
+    return sum(torch.clamp(z[:, 0] * a[0] + z[:, 1] * a[1] + c, min=0) for a, c in zip(A, b, strict=True))
+
+
+def test_the_middle_lacks_the_sum_of_all_terms():
+    some, z = students(2, 4, 5), torch.randn(300, 2, dtype=DOUBLE, generator=torch.Generator().manual_seed(9))
+    found = middle_lacks(some, z)
+    assert found.shape == (2, 2, 5) and (found >= 0).all()
+    for g in range(2):
+        for pair in range(2):
+            A, b = some.A[g, 2 * pair : 2 * pair + 2], some.b[g, 2 * pair : 2 * pair + 2]
+            ends = (outputs(A[0], b[0], z) + outputs(A[1], b[1], z)) / 2
+            lacking = ends - outputs(A.mean(dim=0), b.mean(dim=0), z)
+            assert found[g, pair].sum().item() == pytest.approx(lacking.mean().item())
+
+
+def test_unused_neurons_do_not_change_a_student():
+    some, z = students(1, 2, 6, seed=3), torch.rand(200, 2, dtype=DOUBLE)
+    some.b[0, :, :3] = -50
+    on = are_on(some, z)
+    assert not on[..., :3].any()
+    on[..., 3:] = True
+    rest = switch_off(some, on)
+    assert not rest.W[0, :, :3].any() and rest.W[..., 3:, :].equal(some.W[..., 3:, :])
+    for i in range(2):
+        before, after = (outputs(x.A[0, i], x.b[0, i], z) for x in (some, rest))
+        assert before.equal(after)
+    assert not middle_lacks(rest, z)[..., :3].any()
+
+
+def test_on_means_positive_on_more_than_a_quarter():
+    A = torch.tensor([[[[1.0, 0.0]]]], dtype=DOUBLE)
+    z = torch.tensor([[1.0, 0], [-1, 0], [-1, 0], [-1, 0]], dtype=DOUBLE)
+    some = Students(A, torch.zeros(1, 1, 1, dtype=DOUBLE), A)
+    assert not are_on(some, z).any() and are_on(some, z[:3]).all()
+
+
+@pytest.mark.parametrize(("N", "on", "beta"), [(20, 0.5, 0.02), (20, 0.2, 0.3), (50, 0.8, 1.0)])
+def test_two_states_by_their_neurons(N, on, beta):
+    """Neurons in two states, on and off in shares that π prescribes, and the mean over s by quadrature."""
+    used = round(on * N)
+    stay = round(on * used)  # on in both
+
+    def square(s):
+        c = max(s, 0) / used
+        middle = stay * c + 2 * (used - stay) * max((s / used - beta) / 2, 0)
+        return (middle - max(s, 0)) ** 2 * math.exp(-s * s / 4) / math.sqrt(4 * math.pi)
+
+    exact = quad(square, 0, used * beta, limit=200)[0] + quad(square, used * beta, 60, limit=200)[0]
+    share = stay / used  # the share of those on that stay on
+    assert two_state_barrier(N, used / N, beta) * ((1 - share) / (1 - used / N)) ** 2 == pytest.approx(exact, rel=1e-6)
+
+
+def test_two_states_grow_with_the_number_up_to_a_limit():
+    values = [two_state_barrier(N, 0.3, 0.1) for N in (0, 1, 3, 10, 100, 10_000)]
+    assert values[0] == 0 and values == sorted(values) and values[-1] == pytest.approx(0.49)
+    assert two_state_barrier(0.1, 0.3, 0.1) == pytest.approx(0.49 * 0.003**2 / 2, rel=0.01)
+    assert two_state_barrier(80, 1, 0.1) == 0
+
+
+# ---------- visibility
+#
+# Laws of what neurons see, against enumeration of all masks and the definition of the cost.
+
+
+def all_masks(d, p):
+    """Every mask of d entries with its probability."""
+    masks = torch.tensor(list(itertools.product([0.0, 1.0], repeat=d)), dtype=torch.float64)
+    seen = masks.sum(dim=1)
+    return masks, p**seen * (1 - p) ** (d - seen)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.15, 0.6, 1.0])
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("family", ["exact-copy", "random-frame"])
+def test_rank_law_by_enumeration(k, p, family):
+    U = exact_copy(k, 8) if family == "exact-copy" else random_frame(k, sample_frame(2, 8))
+    masks, weight = all_masks(8, p)
+    by_svd = torch.tensor([torch.linalg.matrix_rank(mask[:, None] * U) for mask in masks])
+    assert ranks(U, masks).equal(by_svd)
+    for rank, expected in enumerate(rank_law(k, p, family)):
+        assert weight[by_svd == rank].sum().item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "p"), [(1, 0.15), (2, 0.4), (4, 0.15), (3, 1.0)])
+def test_mean_cost_and_anisotropy_by_enumeration(k, p):
+    U = exact_copy(k, 2 * k)
+    masks, weight = all_masks(2 * k, p)
+    S = torch.stack([U.T @ torch.diag(mask**2) @ U for mask in masks])
+    both = torch.linalg.matrix_rank(S) == 2
+    one = torch.ones(2, dtype=torch.float64)
+    cost = torch.stack([one @ torch.linalg.inv(s) @ one for s in S[both]])
+    assert mean_cost(k, p) == pytest.approx((weight[both] @ cost / weight[both].sum()).item())
+    first = S[:, 0, 0]
+    mean = weight @ first
+    variance = weight @ (first - mean) ** 2
+    assert mean.item() == pytest.approx(p)
+    assert relative_anisotropy(k, p) == pytest.approx((variance / mean**2).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "p"), [(1, 0.15), (3, 0.4)])
+def test_same_counts_by_enumeration(k, p):
+    masks, weight = all_masks(2 * k, p)
+    counts = torch.stack([masks[:, 0::2].sum(dim=1), masks[:, 1::2].sum(dim=1)], dim=1)
+    both = (counts > 0).all(dim=1)
+    weight, counts = weight[both] / weight[both].sum(), counts[both]
+    equal = (counts[:, None] == counts).all(dim=-1).double()
+    assert same_counts(k, p) == pytest.approx((weight @ equal @ weight).item())
+
+
+def test_a_cost_is_the_least_norm():
+    """Eq. (10) against the least-norm weights from numpy's least squares."""
+    U, d = exact_copy(3, 6), torch.tensor([1.0, 0, 1, 1, 0, 0], dtype=torch.float64)
+    least = torch.linalg.lstsq((d[:, None] * U).T, torch.ones(2, 1, dtype=torch.float64), driver="gelsd").solution
+    assert least.square().sum().item() == pytest.approx(3 * (1 / 2 + 1 / 1))
+
+
+@pytest.mark.parametrize("v", [0.0, 1e-9, 0.15, 0.8, 1.0])
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_mask_probability_inverts_the_visibility(k, v):
+    assert 1 - (1 - mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
+
+
+def test_anisotropy_at_fixed_visibility_is_nearly_fixed():
+    """Between (1 − v)/v at k = 1 and 1/ln(1/(1 − v)) for k → ∞."""
+    for v in (0.15, 0.8):
+        values = [relative_anisotropy(k, mask_probability(k, v)) for k in (1, 2, 5, 10, 10_000)]
+        assert values == sorted(values) and values[0] == pytest.approx((1 - v) / v)
+        assert values[-1] == pytest.approx(-1 / torch.log1p(torch.tensor(-v)).item(), rel=1e-3)
+
+
+def test_masks_are_bernoulli_and_nested():
+    masks = [bernoulli_masks(10, 128, 20, p, seed=3) for p in (0.15, 0.5)]
+    assert masks[0].mean().item() == pytest.approx(0.15, abs=4.5 * (0.15 * 0.85 / 25_600) ** 0.5)
+    assert (masks[1] >= masks[0]).all() and set(masks[0].unique().tolist()) == {0.0, 1.0}
+    assert bernoulli_masks(10, 128, 20, 0.15, seed=3).equal(masks[0])

@@ -1,0 +1,329 @@
+"""What chapter *gaussian mixture* computes, against independent oracles."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from scipy.stats import multivariate_normal
+from torch import nn
+
+from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
+from lmc_helpers._chapters.gaussian_mixture import (
+    ESTIMATES,
+    Setting,
+    centre_shifts,
+    first_layer_basis,
+    first_layer_costs,
+    layer_estimates,
+    low_partners,
+    neuron_pairs,
+    ridge_matrix,
+    train_pairs,
+    what_orders,
+)
+from lmc_helpers.networks.stacked_mlp import Networks
+
+# ---------- mixture pairs
+#
+# Pairs on Gaussian mixtures: what is shared, and that an ensemble of settings is one setting at a time.
+
+
+SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
+
+
+def test_settings_share_masks_and_noise():
+    plain, scaled, zero = train_pairs([Setting(2), Setting(2, sigma=3.0), Setting(2, sigma=0.0)], **SMALL)
+    assert torch.equal(plain.x, scaled.x)
+    for k in range(4):
+        (F, D), (F3, D3), (F0, D0) = (p.after.fixed[k] for p in (plain, scaled, zero))
+        assert torch.equal(D, D3)
+        assert torch.equal(D, D0)
+        assert torch.allclose(3 * F, F3)
+        assert (F0 == 0).all()
+        assert ((F == 0) == (D == 1)).all()
+    assert [int((plain.after.fixed[k][1][0] == 0).sum(dim=1).unique()) for k in range(4)] == [10, 8, 8, 32]
+
+
+def test_networks_of_a_pair_differ_and_clusters_differ():
+    (pairs,) = train_pairs([Setting(2)], **SMALL)
+    W = pairs.before.params["0.weight"]
+    assert len(W) == 4
+    assert len({tuple(w.flatten()[:5].tolist()) for w in W}) == 4
+    assert not torch.equal(pairs.x[0], pairs.x[1])
+    assert not torch.equal(pairs.after.fixed[0][1][0], pairs.after.fixed[0][1][1])
+
+
+def test_a_cluster_trains_as_it_does_alone():
+    settings = [Setting(2), Setting(8, sigma=0.0)]
+    for pairs, one in zip(
+        train_pairs(settings, **SMALL), train_pairs(settings, **(SMALL | {"clusters": 1})), strict=True
+    ):
+        assert torch.equal(pairs.x[:1], one.x)
+        for name, value in one.after.params.items():
+            assert torch.allclose(value, pairs.after.params[name][:2], atol=2e-5), name
+
+
+def test_clusters_of_the_published_mixture_share_its_structure():
+    (pairs,) = train_pairs([Setting(2, mixture="published")], **SMALL)
+    assert torch.equal(pairs.mixtures[0].embedding, pairs.mixtures[1].embedding)
+    assert not torch.equal(pairs.x[0], pairs.x[1])
+    assert torch.linalg.matrix_rank(pairs.x.flatten(0, 1), rtol=1e-5) == 2
+
+
+def test_stopped_pairs_go_on_and_epochs_are_kept(tmp_path, monkeypatch):
+    settings = [Setting(2), Setting(2, sigma=0.0)]
+    budget = SMALL | {"epochs": 3, "keep": (1,)}
+    whole = train_pairs(settings, **budget)
+    original, count = mixture_pairs.train, iter(range(10))
+
+    def stopped(*args, **keywords):
+        if next(count) == 1:
+            raise KeyboardInterrupt
+        return original(*args, **keywords)
+
+    monkeypatch.setattr(mixture_pairs, "train", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        train_pairs(settings, checkpoints=tmp_path, **budget)
+    assert [file.name for file in tmp_path.iterdir()] == ["0.npz"]
+    for one, other in zip(train_pairs(settings, checkpoints=tmp_path, **budget), whole, strict=True):
+        for when in ("before", 1, "after"):
+            assert all(torch.equal(a, b) for a, b in zip(one.layer(1, 2, when), other.layer(1, 2, when), strict=True))
+        assert not torch.equal(one.layer(1, 2, 1)[2], one.layer(1, 2, "after")[2])
+    (short,) = train_pairs(settings[:1], **(SMALL | {"epochs": 1}))
+    assert torch.equal(short.layer(0)[2], whole[0].layer(0, 0, 1)[2])
+
+
+def test_accuracies_are_those_of_the_networks():
+    (pairs,) = train_pairs([Setting(2)], norm="batch", **SMALL)
+    accuracy = pairs.accuracies()
+    for end, which in zip(pairs.ends(), (2, 0), strict=True):  # λ = 1 is the first one
+        outputs = end.forward(pairs.x)
+        right = (outputs.argmax(dim=-1) == pairs.y).double().mean(dim=1)
+        assert torch.allclose(accuracy[:, which], right)
+    drops = 100 * ((accuracy[:, 0] + accuracy[:, 2]) / 2 - accuracy[:, 1])
+    assert torch.allclose(pairs.drops(), drops)
+
+
+@pytest.mark.parametrize("initial", ["normal", "uniform"])
+def test_initial_law(initial):
+    (pairs,) = train_pairs([Setting(2, initial=initial)], **SMALL)
+    W = pairs.before.params["0.weight"].double()
+    assert W.var().item() == pytest.approx(1 / 128 if initial == "normal" else 1 / 384, rel=0.03)
+
+
+def test_masked_entries_only_decay():
+    (pairs,) = train_pairs([Setting(2)], **SMALL)
+    D = pairs.after.fixed[1][1].repeat_interleave(2, dim=0)
+    before, after = (networks.params["1.weight"][D == 0] for networks in (pairs.before, pairs.after))
+    assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
+
+
+def test_a_layer_is_that_of_the_first_network_of_its_cluster():
+    (pairs,) = train_pairs([Setting(2)], **SMALL)
+    first, _ = pairs.ends()
+    for g, k in ((0, 0), (1, 2)):
+        F, D, W = pairs.layer(g, k)
+        assert torch.allclose(F + D * W, first.params[f"{k}.weight"][g])
+        _, same, W0 = pairs.layer(g, k, "before")
+        assert torch.equal(D, same) and torch.equal(W0, pairs.before.params[f"{k}.weight"][2 * g])
+        assert not torch.equal(W, W0)
+
+
+def test_alignment_undoes_a_planted_permutation():
+    (pairs,) = train_pairs([Setting(8)], **SMALL)
+    a, _ = pairs.ends()
+    draw = torch.Generator().manual_seed(1)
+    perms = {k: torch.stack([torch.randperm(64, generator=draw) for _ in range(2)]) for k in range(3)}
+    moved = a.permuted(perms)
+    both = {name: torch.stack([value, moved.params[name]], dim=1).flatten(0, 1) for name, value in a.params.items()}
+    planted = replace(pairs, after=Networks(a.architecture, both))
+    assert planted.accuracies().shape == (2, 3)
+    one, two = planted.aligned()
+    for name, value in one.params.items():
+        assert torch.equal(two.params[name], value), name
+    assert planted.drops((one, two)).abs().max().item() < 1e-9
+
+
+def test_ceiling_is_the_share_of_the_largest_densities():
+    (pairs,) = train_pairs([Setting(2, separation=1.0)], **SMALL)
+    for mixture, x, y, value in zip(pairs.mixtures, pairs.x, pairs.y, pairs.ceiling(), strict=True):
+        z = (x.double() @ mixture.embedding).numpy()
+        laws = [
+            multivariate_normal(Q @ mu, Q @ np.diag(mixture.scales.numpy() ** 2) @ Q.T)
+            for Q, mu in zip(mixture.rotations.numpy(), mixture.centres.numpy(), strict=True)
+        ]
+        best = np.argmax([law.logpdf(z) for law in laws], axis=0)
+        assert value.item() == pytest.approx(100 * (best == y.numpy()).mean(), abs=1e-9)
+
+
+# ---------- mixture swaps
+#
+# Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm.
+
+
+SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "dtype": torch.float64}
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return train_pairs([Setting(3)], **SMALL_MIXTURE_SWAPS)[0]
+
+
+def realization_cost(F, D, W, U, i, j):
+    """Squared least norm of a weight with which neuron i computes the function of neuron j on the span of U."""
+    wanted = U.T @ (F[j] + D[j] * W[j] - F[i])
+    best = np.linalg.lstsq(U.T * D[i], wanted, rcond=None)[0]
+    return float(best @ best)
+
+
+def swap(F, D, W, U, i, j):
+    return sum(
+        sign * realization_cost(F, D, W, U, a, b) for sign, a, b in ((1, i, j), (1, j, i), (-1, i, i), (-1, j, j))
+    )
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_neuron_pairs_are_all_of_them(m):
+    i, j = neuron_pairs(m)
+    assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(a, b) for a in range(m) for b in range(a + 1, m)]
+
+
+@pytest.mark.parametrize("centred", [True, False])
+def test_basis_spans_the_principal_directions_of_numpy(pairs, centred):
+    x = pairs.x[1].double().numpy()
+    moment = np.cov(x.T, bias=True) if centred else x.T @ x / len(x)
+    values, vectors = np.linalg.eigh(moment)
+    share = np.cumsum(values[::-1]) / values.sum()
+    k = int(np.argmax(share >= 0.9)) + 1
+    U = first_layer_basis(pairs, 1, centred).numpy()
+    assert U.shape == (128, k)
+    V = vectors[:, ::-1][:, :k]
+    np.testing.assert_allclose(U @ U.T, V @ V.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_costs_are_those_of_least_norm_weights(pairs, when):
+    costs = first_layer_costs(pairs, when)
+    assert costs.shape == (2, 64 * 63 // 2)
+    i, j = neuron_pairs(64)
+    for g, place in ((0, 0), (0, 700), (1, 2015)):
+        F, D, W = (part.numpy() for part in pairs.layer(g, 0, when))
+        U = first_layer_basis(pairs, g).numpy()
+        expected = swap(F, D, W, U, int(i[place]), int(j[place]))
+        assert costs[g, place].item() == pytest.approx(expected, rel=1e-7, abs=1e-10)
+
+
+def test_shifts_of_centres_and_trained_parts(pairs):
+    delta2, rho2 = centre_shifts(pairs, "after")
+    i, j = neuron_pairs(64)
+    for g, place in ((0, 3), (1, 1000)):
+        F, D, W = (part.numpy() for part in pairs.layer(g))
+        U = first_layer_basis(pairs, g).numpy()
+        a, b = int(i[place]), int(j[place])
+        swapped = np.arange(64)
+        swapped[[a, b]] = b, a
+        size = np.linalg.norm((F[swapped] - F) @ U) ** 2
+        assert delta2[g, place].item() == pytest.approx(size)
+        moved = np.linalg.norm((D * W)[[a, b]] @ U) ** 2
+        assert rho2[g, place].item() == pytest.approx(moved / size)
+
+
+def test_estimates_against_torch_modules_and_direct_minimisation():
+    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "batch"}))
+    neurons = torch.tensor([[0, 1], [5, 2]])
+    found = layer_estimates(pairs, neurons, inputs=40, layers=2)
+    assert set(found) == {(k, name) for k in range(2) for name in ESTIMATES}
+    g, k, (i, j) = 1, 1, neurons[1].tolist()
+    # the first network of the cluster as torch.nn modules
+    params, statistics = pairs.after.params, pairs.after.statistics
+    norms = []
+    for layer in range(2):
+        norm = nn.BatchNorm1d(64).double().eval()
+        norm.weight.data, norm.bias.data = params[f"{layer}.gain"][2 * g], params[f"{layer}.shift"][2 * g]
+        norm.running_mean, norm.running_var = (statistics[f"{layer}.{what}"][2 * g] for what in ("mean", "variance"))
+        norms.append(norm)
+    F0, D0, W0 = pairs.layer(g, 0)
+    X = nn.functional.gelu(norms[0](pairs.x[g] @ (F0 + D0 * W0).T + params["0.bias"][2 * g])).detach()
+    F, D, W = pairs.layer(g, k)
+    # the subspace's estimate
+    values, vectors = np.linalg.eigh(np.cov(X.numpy().T, bias=True))
+    size = int(np.argmax(np.cumsum(values[::-1]) / values.sum() >= 0.9)) + 1
+    exact = swap(F.numpy(), D.numpy(), W.numpy(), vectors[:, ::-1][:, :size], i, j)
+    assert found[k, "subspace"][g, 1].item() == pytest.approx(exact, rel=1e-6)
+    # the relaxed costs with the norms fixed
+    bias, inputs = params[f"{k}.bias"][2 * g], X[:40]
+    place = torch.arange(64)
+
+    def output(w, neuron):
+        rows = torch.where((place == neuron)[:, None], F + D * w, F + D * W)
+        return nn.functional.gelu(norms[k](inputs @ rows.T + bias))[:, neuron]
+
+    def cost(one, other):
+        target = output(W[other], other).detach()
+
+        def objective(w):
+            w = torch.tensor(w, requires_grad=True)
+            value = (output(w, one) - target).square().mean() / 0.01 + w.square().sum()
+            value.backward()
+            return value.item(), w.grad.numpy()
+
+        starts = (W[one].numpy(), W[other].numpy(), 0 * W[one].numpy())
+        return min(minimize(objective, w, jac=True, method="BFGS").fun for w in starts)
+
+    expected = cost(i, j) + cost(j, i) - cost(i, i) - cost(j, j)
+    assert found[k, "ridge, norms fixed"][g, 1].item() == pytest.approx(expected, rel=1e-3, abs=1e-4)
+
+
+def test_low_partners_by_counting():
+    draw = torch.Generator().manual_seed(5)
+    costs = torch.randn(3, 10, generator=draw).exp() ** 3
+    i, j = neuron_pairs(5)
+    for median in (None, torch.tensor([0.1, 1.0, 10.0])):
+        found = low_partners(costs, median, m=5)
+        for g in range(3):
+            middle = costs[g].median() if median is None else median[g]
+            count = [
+                sum(bool(c < 0.1 * middle) for c, a, b in zip(costs[g], i, j, strict=True) if n in (a, b))
+                for n in range(5)
+            ]
+            assert found[g].item() == pytest.approx(np.mean(count))
+
+
+def test_what_orders_by_least_norm_weights(pairs):
+    found = what_orders(pairs, "after")
+    i, j = (index.numpy() for index in neuron_pairs(64))
+    g = 1
+    tables, shifts = {}, {}
+    for when in ("before", "after"):
+        F, D, W = (part.numpy() for part in pairs.layer(g, 0, when))
+        U = first_layer_basis(pairs, g).numpy()
+        tables[when] = np.array([swap(F, D, W, U, a, b) for a, b in zip(i[:300], j[:300], strict=True)])
+        # the centre term is the cost if nothing is trained
+        shifts[when] = np.array([swap(F, D, 0 * W, U, a, b) for a, b in zip(i[:300], j[:300], strict=True)])
+    costs = first_layer_costs(pairs, "after")[g].numpy()
+    assert costs[:300] == pytest.approx(tables["after"], rel=1e-7, abs=1e-9)
+    before = first_layer_costs(pairs, "before")[g].numpy()
+    delta2, rho2 = (part[g].numpy() for part in centre_shifts(pairs, "after"))
+
+    def rank_correlation(a, b):
+        return np.corrcoef(a.argsort().argsort(), b.argsort().argsort())[0, 1]
+
+    assert found["centres"][g].item() == pytest.approx(rank_correlation(costs, delta2))
+    assert found["before"][g].item() == pytest.approx(rank_correlation(costs, before))
+    assert found["ratio"][g].item() == pytest.approx((rho2 <= 1).mean())
+    share = (shifts["after"] > abs(tables["after"] - shifts["after"])).mean()
+    assert found["dominated"][g].item() == pytest.approx(share, abs=0.1)  # 300 of 2016 pairs
+    assert torch.equal(what_orders(pairs, "before")["before"], torch.ones(2, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("norms", [True, False])
+def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
+    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "batch"}))
+    found = ridge_matrix(pairs, 1, neurons=4, inputs=40, norms=norms)
+    i, j = neuron_pairs(4)
+    name = ESTIMATES[2] if norms else ESTIMATES[1]
+    single = layer_estimates(pairs, torch.stack([i, j], dim=1), inputs=40, layers=1)[0, name][1]
+    assert torch.allclose(found[i, j], single, rtol=1e-4, atol=1e-6)
+    assert torch.equal(found, found.mT) and not found.diagonal().any()

@@ -1,0 +1,194 @@
+"""What chapter *input shifts* computes, against independent oracles."""
+
+import math
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers._chapters.input_shifts import (
+    cheaper_share,
+    expected_column_distance,
+    input_cost,
+    input_gap,
+    input_shift,
+    least_norm_costs,
+    least_shift,
+    reindexed_metric,
+    relative_error_bound,
+    sample_layer,
+    sample_scaled_gaps,
+    transposition,
+    transposition_costs,
+    transposition_shifts,
+)
+
+# ---------- input sensitivity
+#
+# Reindexed inputs against least-norm weights and permutation matrices.
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def layer(m, d, k, seed=0):
+    F, W = normal(m, d, seed=seed), normal(m, d, seed=seed + 1)
+    D = 0.5 + torch.rand(m, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed + 2))
+    return F, D, W, torch.linalg.qr(normal(d, k, seed=seed + 3)).Q
+
+
+def matrix(p):
+    """P with P x = x[p]."""
+    return torch.eye(len(p), dtype=torch.float64)[p]
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6)])
+def test_shift_and_metric_by_permutation_matrices(m, d, k):
+    F, D, _, U = layer(m, d, k)
+    p = torch.randperm(d, generator=torch.Generator().manual_seed(1))
+    P = matrix(p)
+    torch.testing.assert_close(input_shift(F, U, p), F @ (P - torch.eye(d).double()) @ U)
+    naive = torch.stack([U.mT @ P.mT @ torch.diag(row).square() @ P @ U for row in D])
+    torch.testing.assert_close(reindexed_metric(D, U, p), naive)
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6), (2, 7, 3)])
+def test_cost_is_the_change_of_least_norms(m, d, k):
+    F, D, W, U = layer(m, d, k, seed=10)
+    p = torch.randperm(d, generator=torch.Generator().manual_seed(2))
+    X = normal(30, k, seed=20) @ U.mT  # inputs on the subspace
+    moved = X @ matrix(p).mT  # P x
+    total = 0.0
+    for f, s, w in zip(F, D, W, strict=True):
+        wanted = (X @ (f + s * w)).numpy()
+        for sign, inputs in ((1, moved), (-1, X)):
+            A = (inputs * s).numpy()
+            w_least = np.linalg.lstsq(A, wanted - (inputs @ f).numpy(), rcond=1e-10)[0]
+            assert np.allclose(A @ w_least + (inputs @ f).numpy(), wanted)
+            total += sign * float(w_least @ w_least)
+    assert input_cost(F, D, W, U, p).item() == pytest.approx(total, rel=1e-9)
+
+
+def test_identity_costs_nothing_and_its_shift_is_zero():
+    F, D, W, U = layer(3, 5, 2)
+    p = torch.arange(5)
+    assert input_cost(F, D, W, U, p).item() == 0 and input_shift(F, U, p).abs().max().item() == 0
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6)])
+def test_transposition_shifts_by_brute_force(m, d, k):
+    F, _, _, U = layer(m, d, k, seed=30)
+    shifts = transposition_shifts(F, U)
+    every = []
+    for a in range(d):
+        for b in range(a + 1, d):
+            size = input_shift(F, U, transposition(d, a, b)).norm()
+            torch.testing.assert_close(shifts[a, b], size)
+            every.append(size.item())
+    assert input_gap(F, U).item() == pytest.approx(min(every))
+
+
+def test_costs_of_all_transpositions_by_least_norms():
+    F, D, W, U = layer(3, 5, 2, seed=40)
+    X = normal(12, 2, seed=44) @ U.mT
+    found = transposition_costs(F, D, W, U)
+    for (a, b), cost in zip(combinations(range(5), 2), found, strict=True):
+        after, before = least_norm_costs(F, D, W, transposition(5, a, b), X)
+        assert cost.item() == pytest.approx(after - before, abs=1e-8 * (after + before))
+
+
+def test_least_shift_runs_over_all_permutations():
+    F, _, _, U = layer(2, 4, 2, seed=40)
+    size, p = least_shift(F, U)
+    assert size == pytest.approx(input_shift(F, U, torch.tensor(p)).norm().item())
+    assert size <= input_gap(F, U).item() * (1 + 1e-12)
+    wide = torch.linalg.qr(normal(40, 4, seed=41)).Q  # F^T F = I
+    assert least_shift(wide, U)[0] == pytest.approx(input_gap(wide, U).item())
+    F, U = torch.tensor([[1.0, 2, 4]]), torch.tensor([[1.0], [3], [0]]) / 10**0.5  # no transposition does so well
+    assert least_shift(F, U) == (pytest.approx(0, abs=1e-6), (1, 2, 0))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_error_bound_of_the_theorem(seed):
+    F, D, W, U = layer(4, 8, 3, seed=50 + seed)
+    D, W = 1 + 0.1 * (D - 1), 0.05 * W
+    p = torch.randperm(8, generator=torch.Generator().manual_seed(seed))
+    delta, R = input_shift(F, U, p), (D * W) @ U
+    S = torch.cat([reindexed_metric(D, U, p), reindexed_metric(D, U, torch.arange(8))])
+    epsilon = torch.linalg.matrix_norm(S - torch.eye(3).double(), 2).max().item()
+    off = abs(input_cost(F, D, W, U, p).item() / delta.square().sum().item() - 1)
+    assert off <= relative_error_bound((R.norm() / delta.norm()).item(), epsilon)
+
+
+def test_error_bound_by_hand():
+    assert relative_error_bound(0.1, 0.2) == pytest.approx(0.2 + 0.25 * 1.22)
+
+
+@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (2, 7, 7)])
+def test_least_norm_costs_are_those_of_lstsq(m, d, k):
+    F, D, W, U = layer(m, d, k, seed=60)
+    p = torch.randperm(d, generator=torch.Generator().manual_seed(3))
+    X = normal(30, k, seed=61) @ U.mT
+    after, before = least_norm_costs(F, D, W, p, X)
+    expected = [0.0, 0.0]
+    for f, s, w in zip(F.numpy(), D.numpy(), W.numpy(), strict=True):
+        for which, inputs in enumerate((X.numpy()[:, p.numpy()], X.numpy())):
+            best = np.linalg.lstsq(inputs * s, X.numpy() @ (f + s * w) - inputs @ f, rcond=1e-10)[0]
+            expected[which] += float(best @ best)
+    assert (after, before) == pytest.approx(tuple(expected), rel=1e-9)
+    if k == d:  # every weight is seen
+        assert before == pytest.approx(W.square().sum().item())
+
+
+def test_sampled_layers_have_their_laws():
+    F, D, W, U, p = sample_layer(200, 30, 4, 0.3, torch.Generator().manual_seed(5))
+    torch.testing.assert_close(U.mT @ U, torch.eye(4).double())
+    assert p.sort().values.equal(torch.arange(30))
+    assert 0.7 <= D.min().item() < 0.71 and 1.29 < D.max().item() <= 1.3
+    assert D.square().mean().item() == pytest.approx(1 + 0.3**2 / 3, rel=0.02)
+    assert (F.std().item(), W.std().item()) == pytest.approx((1.0, 0.3), rel=0.04)
+    assert (sample_layer(3, 4, 2, 0.0, torch.Generator().manual_seed(5))[1] == 1).all()
+
+
+def test_scaled_gaps_of_two_inputs_are_scaled_column_distances():
+    # d = 2: one pair, and γ_in/‖U_b − U_a‖ is the distance of two Gaussian columns
+    m = 5
+    sample = sample_scaled_gaps(m, 2, 1, 4000, seed=2) * math.sqrt(m)
+    exact = 2 * math.gamma((m + 1) / 2) / math.gamma(m / 2)
+    assert abs(sample.mean().item() - exact) < 4.5 * sample.std().item() / math.sqrt(4000)
+    assert sample.square().mean().item() == pytest.approx(2 * m, rel=0.05)
+
+
+def test_scaled_gaps_are_the_least_of_all_pairs_in_law():
+    def one():
+        U, F = np.linalg.qr(rng.standard_normal((4, 2)))[0], rng.standard_normal((3, 4))
+        columns = [np.linalg.norm(F[:, a] - F[:, b]) for a, b in combinations(range(4), 2)]
+        rows = [np.linalg.norm(U[a] - U[b]) for a, b in combinations(range(4), 2)]
+        return min(c * r for c, r in zip(columns, rows, strict=True)) / min(rows) / math.sqrt(3)
+
+    rng = np.random.default_rng(1)
+    plain, sample = np.array([one() for _ in range(3000)]), sample_scaled_gaps(3, 4, 2, 3000, seed=3)
+    spread = math.sqrt(plain.var() / 3000 + sample.var().item() / 3000)
+    assert abs(plain.mean() - sample.mean().item()) < 4.5 * spread
+
+
+def test_share_of_cheaper_permutations_by_brute_force():
+    rng, count, n = np.random.default_rng(2), 0, 600
+    for _ in range(n):
+        U, F = np.linalg.qr(rng.standard_normal((4, 2)))[0], rng.standard_normal((1, 4))
+        sizes = {p: np.linalg.norm(F @ (U[list(p)] - U)) for p in permutations(range(4))}
+        swaps = [size for p, size in sizes.items() if sum(a != b for a, b in enumerate(p)) == 2]
+        count += min(size for p, size in sizes.items() if p != (0, 1, 2, 3)) < min(swaps) * (1 - 1e-9)
+    share, error = cheaper_share(1, 4, 2, n, seed=4)
+    assert 0.02 < share < 0.98
+    assert error == pytest.approx(math.sqrt(share * (1 - share) / n))
+    assert abs(share - count / n) < 4.5 * math.sqrt(2) * error
+
+
+@pytest.mark.parametrize("m", [1, 3, 50])
+def test_column_distance_by_simulation(m):
+    sample = (normal(50_000, m, seed=1) - normal(50_000, m, seed=2)).norm(dim=-1) * 3
+    stderr = sample.std().item() / math.sqrt(len(sample))
+    assert abs(expected_column_distance(m, 3.0) - sample.mean().item()) < 4.5 * stderr

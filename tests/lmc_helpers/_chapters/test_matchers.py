@@ -1,0 +1,276 @@
+"""What chapter *matchers* computes, against independent oracles."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers._chapters.asymmetric_mlps import ends
+from lmc_helpers._chapters.matchers import (
+    NAMES,
+    WIDE,
+    Descents,
+    Pairs,
+    activation_correlations,
+    compare_students,
+    cross_fitted_gain,
+    descents,
+    every_permutation,
+    match,
+    runs,
+)
+from lmc_helpers.alignment.activation_matching import moments
+from lmc_helpers.alignment.methods import methods
+from lmc_helpers.alignment.weight_matching import agreement, weight_matching
+from lmc_helpers.matching import all_permutations
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.teacher_student.matchings import compare_matchings
+from lmc_helpers.teacher_student.minima import sample_minima
+
+# ---------- every permutation
+#
+# All permutations of two hidden layers against networks that are permuted one by one.
+
+
+def pairs(m=3, P=2, dtype=torch.float64):
+    model = MLP((4, m, m, 3))
+    generator = torch.Generator().manual_seed(5)
+    x = torch.randn(17, 4, dtype=dtype, generator=generator)
+    y = torch.randint(3, (17,), generator=generator)
+    return model.initial(range(P), dtype), model.initial(range(50, 50 + P), dtype), x, y
+
+
+def test_objectives_and_losses_one_by_one():
+    a, b, x, y = pairs()
+    found = every_permutation(a, b, x, y)
+    for (i, p), (j, q) in itertools.product(enumerate(itertools.permutations(range(3))), repeat=2):
+        moved = b.permuted({"0": torch.tensor([p, p]), "1": torch.tensor([q, q])})
+        middle = Stack(a.model, {name: (value + moved.params[name]) / 2 for name, value in a.params.items()})
+        output = middle.forward(x)
+        loss = torch.stack([torch.nn.functional.cross_entropy(one, y) for one in output])
+        torch.testing.assert_close(found.loss[:, i, j], loss)
+        permutable = {name: value for name, value in moved.params.items() if name != "2.bias"}
+        torch.testing.assert_close(found.objective[:, i, j], agreement(a.params, permutable))
+
+
+def test_ranks_of_the_best_and_the_worst():
+    a, b, x, y = pairs()
+    found = every_permutation(a, b, x, y)
+    assert found.rank(found.best())[0].tolist() == [0, 0]
+    every, place = all_permutations(3), found.loss.flatten(1).argmin(dim=1)
+    assert found.rank({"0": every[place // 6], "1": every[place % 6]})[1].tolist() == [0, 0]
+    assert all(found.lowest()[g].equal(every[at]) for g, at in (("0", place // 6), ("1", place % 6)))
+    place = found.loss.flatten(1).argmax(dim=1)
+    assert found.rank({"0": every[place // 6], "1": every[place % 6]})[1].min() > 30  # dead neurons make ties
+
+
+def test_descents_do_not_pass_the_optimum():
+    a, b, x, y = pairs(m=4)
+    found = every_permutation(a, b, x, y)
+    values = weight_matching(a.params, b.params, a.model.symmetry(), restarts=30).values
+    best = found.objective.flatten(1).amax(dim=1)
+    assert (values <= best + 1e-9).all()
+    torch.testing.assert_close(values.amax(dim=0), best)  # 30 descents, 576 permutations
+
+
+def test_of_semi_definite_matrices_one_permutation_is_enough():
+    """The step of the chapter's proof that matching is hard: max ⟨A, Q B Pᵀ⟩ over P and Q is reached at P = Q."""
+    R, S = torch.randn(2, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    A, B = R @ R.T, S @ S.T
+    every = all_permutations(4)
+    value = torch.einsum("ij,qipj->qp", A, B[every][:, :, every])
+    torch.testing.assert_close(value.max(), value.diagonal().max())
+    shifted = torch.einsum("ij,qipj->qp", A - 20 * torch.eye(4), B[every][:, :, every])  # not semi-definite
+    assert shifted.max() > shifted.diagonal().max() + 1
+
+
+@pytest.mark.parametrize("edges", ["01 12 23 34 40 02", "01 12 23 34 02 13", "01 02 03 04 12 34"])
+def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
+    """The reduction of the chapter's proof that matching is hard, on graphs with 5 vertices."""
+    m, every = 5, all_permutations(5)
+    graph, cycle = torch.zeros(2, m, m, dtype=torch.float64)
+    for i, j in edges.split():
+        graph[int(i), int(j)] = graph[int(j), int(i)] = 1
+    for i in range(m):
+        cycle[i, i - 1] = cycle[i - 1, i] = 1
+    hamiltonian = any(all(graph[p[i], p[i - 1]] for i in range(m)) for p in itertools.permutations(range(m)))
+    A, B = (one + m * torch.eye(m, dtype=torch.float64) for one in (graph, cycle))
+    value = torch.einsum("ij,qipj->qp", A, B[every][:, :, every]).max().item()
+    assert (value == 2 * m + m**3) == hamiltonian == edges.endswith("40 02")
+
+
+# ---------- matched pairs
+#
+# The trainings of the pairs.
+
+
+SIZES = {"width": 8, "pairs": 3, "images": 60, "epochs": 1, "wide": 12, "wide_pairs": 2}
+SIZES |= {"small_pairs": 2, "small_epochs": 1}
+
+
+def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
+    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+    found = dict(zip(NAMES, runs(dataset="digits", seed=3, **SIZES), strict=True))
+    assert {kind: len(run.mask_seeds) for kind, run in found.items() if run.scheme} == {"σ_F = 0": 3, "σ_F = 1": 3}
+    assert len({seed for run in found.values() for seed in run.seeds}) == 4 * 6 + 3 * 4
+    F, D = found["σ_F = 1"].fixed()["1.weight"]
+    assert F.shape == (3, 8, 8) and not D[0].equal(D[1]) and (D == 0).sum(dim=-1).eq(1).all()  # 8 · 64/512
+    assert found["σ_F = 0"].fixed()["0.weight"][0].eq(0).all()
+    a, b = ends(found["σ_F = 1"].result())
+    same = a.params["3.weight"] == b.params["3.weight"]
+    assert same.sum(dim=-1).ge(4).all() and same.float().mean() < 0.6  # half of the last rows are fixed
+
+
+def test_wide_networks_are_the_same_but_for_width_number_and_seeds():
+    found = dict(zip(NAMES, runs(dataset="digits", seed=3, **SIZES), strict=True))
+    for name, kind in WIDE.items():
+        wide, narrow = found[name], found[kind]
+        assert wide.model.sizes == (64, 12, 12, 12, 10) and narrow.model.sizes == (64, 8, 8, 8, 10)
+        assert wide.model.norm == narrow.model.norm and len(wide.seeds) == 4
+        assert (wide.descent, wide.data, wide.scheme) == (narrow.descent, narrow.data, narrow.scheme)
+
+
+def test_runs_are_keyed_by_the_seed():
+    first, again, other = (runs(dataset="digits", seed=seed, **SIZES) for seed in (3, 3, 4))
+    assert [run.digest for run in first] == [run.digest for run in again]
+    assert not {run.digest for run in first} & {run.digest for run in other}
+
+
+# ---------- matched students
+#
+# Exact correlations against sampled ones, and matchers of minima against each other.
+
+
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_correlations_against_samples(d):
+    generator = torch.Generator().manual_seed(d)
+    W1, W2 = torch.randn(2, 4, d, dtype=torch.float64, generator=generator)
+    x = torch.randn(200_000, d, dtype=torch.float64, generator=generator)
+    x = x / x.norm(dim=1, keepdim=True)
+    sampled = moments(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
+    torch.testing.assert_close(activation_correlations(W1, W2), sampled, atol=4.5 / 200_000**0.5, rtol=0)
+
+
+def test_sizes_do_not_matter():
+    generator = torch.Generator().manual_seed(1)
+    W1, W2 = torch.randn(2, 3, 5, 4, dtype=torch.float64, generator=generator)
+    sizes = 0.1 + torch.rand(3, 5, 1, dtype=torch.float64, generator=generator)
+    torch.testing.assert_close(activation_correlations(W1, sizes * W2), activation_correlations(W1, W2))
+
+
+def test_students_as_in_the_chapter_on_algorithm_1():
+    W1, W2 = sample_minima(5, 3, 3, 12, seed=3).split(6)
+    found, seconds = compare_students(W1, W2, M=3, steps=3, seed=1)
+    before = compare_matchings(W1, W2, M=3)
+    for here, there in (
+        ("best of m!", "best of m!"),
+        ("Algorithm 1", "Algorithm 1"),
+        ("pair matching", "pair matching"),
+        ("weights", "weight matching"),
+    ):
+        np.testing.assert_allclose(found[here], before.barriers[there], atol=1e-13)
+    assert found.keys() == seconds.keys() and min(seconds.values()) > 0
+    assert (
+        found["straight-through"] <= found["identity"] + 1e-12
+    ).mean() > 0.9  # judged half-way, measured at the peak
+
+
+# ---------- matches
+#
+# Pairs, their barriers computed by hand, and choices that do not see what they are measured on.
+
+
+def ends_of_matches(stack):
+    """Networks 0, 2, … and 1, 3, …, as pairs."""
+    return stack.ordinary(range(0, len(stack), 2)), stack.ordinary(range(1, len(stack), 2))
+
+
+def examples(n=40):
+    generator = torch.Generator().manual_seed(2)
+    return torch.randn(n, 4, generator=generator), torch.randint(3, (n,), generator=generator)
+
+
+def test_a_match_against_networks_by_hand():
+    a, b = ends_of_matches(MLP((4, 5, 5, 3)).initial([1, 2, 3, 4]))
+    x, y = examples()
+    p = {"0": torch.tensor([[4, 3, 2, 1, 0]] * 2), "1": torch.tensor([[1, 0, 2, 3, 4]] * 2)}
+    found = match(a, b, lambda: p, x, (x, y))
+    for k in range(2):
+        W = [[end.params[f"{layer}.weight"][k] for layer in range(3)] for end in (a, b)]
+        c = [[end.params[f"{layer}.bias"][k] for layer in range(3)] for end in (a, b)]
+        first, second = p["0"][k], p["1"][k]
+        W[1] = [W[1][0][first], W[1][1][second][:, first], W[1][2][:, second]]
+        c[1] = [c[1][0][first], c[1][1][second], c[1][2]]
+        middle = [[(u + v) / 2 for u, v in zip(*both, strict=True)] for both in (W, c)]
+        losses, rights = [], []
+        for weights, biases in ((W[0], c[0]), (W[1], c[1]), middle):
+            z = torch.relu(x @ weights[0].T + biases[0])
+            z = torch.relu(z @ weights[1].T + biases[1]) @ weights[2].T + biases[2]
+            losses.append(torch.nn.functional.cross_entropy(z, y).item())
+            rights.append((z.argmax(dim=1) == y).float().mean().item())
+        assert found.barrier[k].item() == pytest.approx(losses[2] - (losses[0] + losses[1]) / 2, abs=1e-6)
+        assert found.drop[k].item() == pytest.approx(100 * ((rights[0] + rights[1]) / 2 - rights[2]), abs=1e-4)
+    assert found.seconds > 0 and not found.repaired_barrier.equal(found.barrier)
+
+
+def test_descents_end_at_local_optima():
+    a, b = ends_of_matches(MLP((4, 6, 6, 3)).initial([1, 2, 3, 4]))
+    found = descents(a, b, 4, examples(), seed=5)
+    optima = weight_matching(a.params, b.params, a.model.symmetry(), restarts=200).values  # all that there are
+    size = [sum((v[k].double() ** 2).sum() for v in end.params.values()) for end in (a, b) for k in range(2)]
+    scale = torch.stack([(size[k] * size[2 + k]).sqrt() for k in range(2)])
+    outside = (a.params["2.bias"].double() * b.params["2.bias"].double()).sum(dim=1)  # no permutation moves it
+    optima = (optima + outside) / scale  # (200, 2)
+    assert ((optima[:, None] - found.objective).abs().amin(dim=0) < 1e-9).all()
+    assert len(set(found.objective[:, 0].tolist())) > 1  # the starts differ
+    assert found.objective.shape == (4, 2) and found.barrier.isfinite().all()
+
+
+def test_the_choice_does_not_see_its_measurement():
+    """Of many equal methods the luckiest lies below the reference; cross-fitted it does not."""
+    rng = np.random.default_rng(0)
+    values = {str(k): torch.tensor(rng.standard_normal(400)) for k in range(50)}
+    values["identity"] = torch.zeros(400, dtype=torch.float64)
+    naive = -min(float(one.mean()) for name, one in values.items() if name != "identity")
+    gain = cross_fitted_gain(values)
+    assert naive > 0.08 and abs(gain.mean()) < 4.5 / 20
+    better = values | {"best": torch.full((400,), -1.0)}
+    assert cross_fitted_gain(better).tolist() == [1.0] * 400
+
+
+def test_rank_correlations_of_known_orders():
+    objective = torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0], [4.0, 4.0]])
+    barrier = torch.tensor([[9.0, 1.0], [5.0, 4.0], [4.0, 2.0], [1.0, 3.0]])
+    # ranks 1 4 2 3 against 1 2 3 4: 1 − 6 (0 + 4 + 1 + 1) / (4 · 15)
+    assert Descents(objective, barrier).rank_correlations() == pytest.approx([-1.0, 0.4])
+
+
+def middle_losses(a, b, p, x, y):
+    moved = b.permuted(p)
+    middle = a.model.forward({key: (value + moved.params[key]) / 2 for key, value in a.params.items()}, x)
+    return torch.stack([torch.nn.functional.cross_entropy(one, y) for one in middle])
+
+
+def test_pairs_measure_what_a_matcher_reaches():
+    a, b = ends_of_matches(MLP((4, 6, 6, 3), norm="layer").initial(range(10)))
+    (x, y), seen = examples(), examples(30)
+    of = Pairs(a, b, methods(restarts=2, steps=2), seen, (x, y), seed=3)
+    losses = {name: middle_losses(a, b, of[name].permutations, x, y) for name in ("identity", "weights")}
+    ends_of = [middle_losses(end, end, keep(end), x, y) for end in (a, b)]
+    barrier = {name: loss - (ends_of[0] + ends_of[1]) / 2 for name, loss in losses.items()}
+    assert of["weights"] is of["weights"]
+    torch.testing.assert_close(of["weights"].barrier, barrier["weights"].double(), atol=1e-6, rtol=0)
+    value, error = of.ratio("weights", "identity")
+    assert value == pytest.approx((barrier["weights"].mean() / barrier["identity"].mean()).item(), rel=1e-4)
+    assert error > 0 and of.ratio("weights", "weights") == (1.0, 0.0)
+    better = int((barrier["weights"] <= barrier["identity"]).sum())
+    assert of.wins(["identity", "weights"])["weights"] == better
+    repaired = of["weights"].repaired_barrier.mean() / of["weights"].barrier.mean()
+    assert of.repaired("weights")[0] == pytest.approx(repaired.item())
+    assert of.moved("weights").params["0.gain"].equal(b.permuted(of["weights"].permutations).params["0.gain"])
+
+
+def keep(stack):
+    return {g: torch.arange(m).repeat(len(stack), 1) for g, m in stack.model.symmetry().sizes.items()}

@@ -1,0 +1,67 @@
+"""What chapter *permutation points* computes, against independent oracles."""
+
+import pytest
+import torch
+from oracles.perceptrons import LAYERS, by_hand, inputs
+
+from lmc_helpers._chapters.permutation_points import replicate, targets_with_curvature
+from lmc_helpers.permutation_points.mlp import MLP
+
+# ---------- replicas
+#
+# Replicated neurons against networks by hand, prescribed curvature against differences of the loss; refusals.
+
+
+@pytest.mark.parametrize(("net", "layer"), LAYERS)
+def test_replicas_compute_the_same_function_and_share_equally(net, layer):
+    theta, x = net.initial(2, seed=3), inputs(net)
+    copies = tuple(1 + m % 3 for m in range(net.sizes[layer]))
+    big, many = replicate(net, theta, layer, copies)
+    assert big.sizes[layer] == sum(copies)
+    for small_theta, big_theta in zip(theta, many, strict=True):
+        torch.testing.assert_close(by_hand(big, big_theta, x), by_hand(net, small_theta, x))
+        at = 0
+        for m, count in enumerate(copies):
+            for i in range(at, at + count):
+                assert big_theta[big.incoming(layer, i)].equal(small_theta[net.incoming(layer, m)])
+                torch.testing.assert_close(
+                    big_theta[big.outgoing(layer, i)], small_theta[net.outgoing(layer, m)] / count
+                )
+            at += count
+
+
+@pytest.mark.parametrize("activation", ["tanh", "softplus"])
+def test_prescribed_curvature_is_that_of_the_loss(activation):
+    net = MLP((2, 3, 1), activation)
+    theta, x = net.initial(1, seed=5, scale=2.0)[0], inputs(net, 80)
+    wanted = torch.tensor([[2.0, 1, 0], [1, -1, 0.5], [0, 0.5, 1]], dtype=torch.float64)
+    y = targets_with_curvature(net, theta, 1, x, wanted, size=0.05)
+
+    def loss(t, to=net):
+        return (by_hand(to, t, x) - y).square().sum().item() / (2 * len(x))
+
+    assert (by_hand(net, theta, x) - y).abs().max().item() == pytest.approx(0.05)
+    h = 1e-5
+    for unit in torch.eye(len(theta), dtype=torch.float64):  # critical
+        assert abs(loss(theta + h * unit) - loss(theta - h * unit)) / (2 * h) < 1e-9
+    big, doubled = replicate(net, theta, 1, (1, 2, 1))
+    h, found = 5e-4, torch.zeros(3, 3, dtype=torch.float64)
+    for i in range(3):
+        for j in range(i + 1):
+            eta = torch.zeros(3, dtype=torch.float64)
+            eta[i] += h
+            eta[j] += h if i != j else 0
+
+            def pulled(eta, sign):
+                moved = doubled.clone()
+                moved[big.incoming(1, 1)] -= sign * eta / 2
+                moved[big.incoming(1, 2)] += sign * eta / 2
+                return loss(moved, big)
+
+            bend = 4 * (pulled(eta, 1) + pulled(eta, -1) - 2 * loss(doubled, big)) / h**2
+            found[i, j] = found[j, i] = bend
+    for i in range(3):
+        for j in range(i):
+            found[i, j] = found[j, i] = (found[i, j] - found[i, i] - found[j, j]) / 2
+    torch.testing.assert_close(found / found[0, 0], wanted / wanted[0, 0], atol=2e-3, rtol=0)
+    assert found[0, 0] > 0

@@ -1,0 +1,535 @@
+"""What chapter *permutation saddles on mnist* computes, against independent oracles."""
+
+import itertools
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from oracles.perceptrons import by_hand, inputs
+from scipy.optimize import least_squares
+from scipy.stats import norm as normal
+from scipy.stats import t as student
+from torch.autograd.functional import hessian, jacobian
+
+import lmc_helpers._chapters.permutation_saddles_on_mnist as module
+from lmc_helpers._chapters.permutation_saddles_on_mnist import (
+    FLOOR,
+    SHIFT,
+    Local,
+    MergeRun,
+    Metric,
+    Task,
+    core_hours,
+    exponent,
+    flat,
+    local_squared_loss,
+    merge,
+    merges,
+    output_derivatives,
+    permutation_point,
+    principal,
+    random_pair,
+    runs,
+    teachers_of_widths,
+    through,
+    towards,
+    truncated_newton,
+)
+from lmc_helpers.data.images import load
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.mlp import MLP as Perceptron
+from lmc_helpers.permutation_points.mlp import MLP as MLP_of_merged_classifiers
+from lmc_helpers.permutation_points.mlp import MLP as MLP_of_products
+from lmc_helpers.permutation_points.mlp import MLP as MLP_of_truncated
+from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
+
+# ---------- merge runs
+#
+# Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file.
+
+
+SETTINGS = {"dataset": "digits", "images": 90, "widths": [3, 4], "teachers": 2, "epochs": 2, "seed": 5}
+PATHS = {"components": 3, "distances": 4, "products": 60}
+TEACHING = teachers_of_widths(**SETTINGS)
+RUN = MergeRun(TEACHING[4], 1, **PATHS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def here(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
+        yield
+
+
+def outputs(theta, z, H):
+    """Outputs (T, 10) of a flat network in NumPy: W then b, layer after layer."""
+    x, at = z, 0
+    for k, (n, m) in enumerate(((z.shape[1], H), (H, H), (H, 10))):
+        W = theta[at : at + n * m].reshape(m, n)
+        x = x @ W.T + theta[at + n * m : at + n * m + m]
+        at, x = at + n * m + m, np.tanh(x) if k < 2 else x
+    assert at == len(theta)
+    return x
+
+
+def test_a_path_of_the_teacher_with_its_own_logits_as_targets():
+    found, taught = RUN.result(), TEACHING[4].result()
+    images = load("digits", "train", 90, 5)
+    x = images.inputs(torch.float64, flat=True).numpy()
+    V = np.linalg.svd(x, full_matrices=False)[2][:3].T  # up to the signs of the components
+    W = [taught.stack.params[f"{k}.weight"][1].double().numpy() for k in range(3)]
+    b = [taught.stack.params[f"{k}.bias"][1].double().numpy() for k in range(3)]
+    teacher = np.concatenate([part.ravel() for pair in zip([W[0] @ V, *W[1:]], b, strict=True) for part in pair])
+    y = outputs(teacher, x @ V, 4)
+
+    def losses(signs):
+        moved = (outputs(theta, x @ V * signs, 4) for theta in found.path.theta.numpy())
+        return [np.sum((f - y) ** 2) / len(x) / np.mean(y**2) for f in moved]
+
+    signs = min(itertools.product((1, -1), repeat=3), key=lambda signs: losses(signs)[0])
+    assert losses(signs)[0] < 1e-20  # it starts at the teacher
+    np.testing.assert_allclose(found.path.loss, losses(signs), rtol=1e-6, atol=1e-10)
+    said = [outputs(theta, x @ V * signs, 4).argmax(axis=1) for theta in found.path.theta.numpy()]
+    np.testing.assert_allclose(found.accuracy, [np.mean(one == images.y.numpy()) for one in said])
+
+    i, j = found.pair
+    rows = np.hstack([W[1], b[1][:, None]])
+    first = found.path.theta[:, 16:32].reshape(4, 4, 4)[:, :2].numpy()  # weights of the pair, then their biases
+    both = np.concatenate([first, found.path.theta[:, 32:34, None].numpy()], axis=2)
+    apart = np.linalg.norm(both[:, 0] - both[:, 1], axis=1)
+    np.testing.assert_allclose(apart / np.linalg.norm(rows[i] - rows[j]), [1, 10**-0.5, 0.1, 1e-4], rtol=1e-6)
+
+
+def test_it_is_computed_once_and_read_whole(monkeypatch):
+    first = RUN.result()
+    assert RUN.done() and RUN.path().name == f"{RUN.digest}.npz"
+    monkeypatch.setattr(module, "merge", None)  # nothing is computed again
+    again = RUN.result()
+    for name in ("theta", "loss", "gradient_norm", "outgoing"):
+        assert getattr(again.path, name).equal(getattr(first.path, name))
+    assert again.accuracy.equal(first.accuracy) and again.pair == first.pair and again.point == first.point
+    assert again.products == first.products > 0 and again.provenance == first.provenance
+    assert again.provenance["seconds"] > 0 and again.provenance["teachers"]["verified"] in (True, False)
+
+
+def test_the_random_pair_is_another_one():
+    other = replace(RUN, seed=3)
+    assert set(other.result().pair) != set(RUN.result().pair)
+    assert other.digest != RUN.digest
+
+
+def test_a_digest_sees_everything():
+    others = [
+        replace(RUN, teachers=TEACHING[3]),
+        replace(RUN, teachers=replace(TEACHING[4], seeds=(1, 2))),
+        replace(RUN, network=0),
+        replace(RUN, components=0),
+        replace(RUN, distances=5),
+        replace(RUN, products=61),
+        replace(RUN, seed=0),
+        replace(RUN, seed=1),
+    ]
+    assert len({run.digest for run in [RUN, *others]}) == len(others) + 1
+    assert len({run.title for run in [RUN, *others]}) >= 5
+    assert replace(RUN) == RUN and hash(replace(RUN)) == hash(RUN)
+
+
+def test_a_damaged_file_is_named():
+    run = replace(RUN, products=20)
+    run.result()
+    path, whole = run.path(), run.path().read_bytes()
+    provenance, tensors = module.read(path, run._identity())
+    RUN.result()
+    for damaged in (whole[:-200], RUN.path().read_bytes(), b""):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"{path.name}.*delete it and run again"):
+            run.result()
+    for missing in (tensors | {"loss": tensors["loss"][:-1]}, {k: v for k, v in tensors.items() if k != "pair"}):
+        module.write(path, run._identity(), provenance, missing)
+        with pytest.raises(ValueError, match=f"{path.name}.*delete it and run again"):
+            run.result()
+    path.write_bytes(whole)
+    assert run.result().products <= 20 * 4
+
+
+def test_prices_grow_with_what_is_computed():
+    cost = RUN.prices()
+    assert cost.cpu_hours == pytest.approx(4 * 90 * 3 * 4 * (4 + 4) * 60 / 5e9 / 3600)
+    assert replace(RUN, components=0).prices().cpu_hours == pytest.approx(64 / 3 * cost.cpu_hours)
+    large = MergeRun(
+        Run(MLP((784, 25, 25, 10), "tanh"), Descent(1, 100), DataSpec("mnist"), (1,)), 0, 0, 100, 1000
+    ).resources()
+    assert large["minutes"] > 60 and large["memory_mib"] > 60_000 * 784 * 8 / 2**20
+    assert not large["gpu"] and large["cores"] == 1
+
+
+def test_runs_are_those_of_the_chapter():
+    assert runs(**SETTINGS, **PATHS, randoms=1) == list(TEACHING.values())  # merges that take no time are no jobs
+    long = PATHS | {"products": 10_000_000}
+    found = runs(**SETTINGS, **long, randoms=1)
+    similar, random = merges(TEACHING.values(), **long, randoms=1, seed=5)
+    assert found[:2] == list(TEACHING.values())
+    assert found[2:] == [*similar[3], *similar[4], *random[3], *random[4]]
+    assert [run.network for run in similar[3]] == [0, 1] and all(run.seed is None for run in similar[3])
+    assert [(run.network, run.seed) for run in random[4]] == [(0, 5)]
+    assert merges(TEACHING.values(), **PATHS, randoms=9)[1][3][1].network == 1  # at most all of them
+    assert len({run.digest for run in found}) == len(found)
+
+
+def test_teachers_differ():
+    assert [run.model.sizes for run in TEACHING.values()] == [(64, 3, 3, 10), (64, 4, 4, 10)]
+    assert all(run.data.n == 90 and len(set(run.seeds)) == 2 for run in TEACHING.values())
+    assert TEACHING[3].seeds != TEACHING[4].seeds
+    assert teachers_of_widths(**SETTINGS | {"images": 60_000})[3].data.n is None
+    assert teachers_of_widths(**SETTINGS | {"seed": 6})[3].seeds != TEACHING[3].seeds
+
+
+# ---------- merged classifiers
+#
+# The pixels' span against NumPy, the projected network against torch's layers, paths against SciPy's minima.
+
+
+DISTANCES = torch.tensor([1.0, 0.9, 0.8], dtype=torch.float64)
+
+
+def plain(W, b, x):
+    """A tanh perceptron, layer after layer, in NumPy."""
+    for k, (weight, bias) in enumerate(zip(W, b, strict=True)):
+        x = x @ weight.T + bias
+        x = np.tanh(x) if k < len(W) - 1 else x
+    return x
+
+
+@pytest.fixture(scope="module")
+def merged():
+    generator = torch.Generator().manual_seed(1)
+    x, _, moments = principal(torch.randn(80, 3, generator=generator, dtype=torch.float64))
+    net = MLP_of_merged_classifiers((3, 3, 4, 2), "tanh")
+    theta, labels = net.initial(1, seed=1, scale=2.0)[0], torch.randint(2, (80,), generator=generator)
+    task = Task(net, x, moments, net.forward(theta, x))
+    return task, theta, labels, merge(task, theta, (3, 1), DISTANCES, labels, 2000, 1e-8)
+
+
+def test_inputs_in_the_basis_of_their_span():
+    x = load("digits", n=30, seed=1).inputs(torch.float64, flat=True)
+    z, Q, moments = principal(x)
+    U, S, _ = np.linalg.svd(x.numpy(), full_matrices=False)
+    rank = int((S > 1e-6 * S[0]).sum())
+    assert z.shape == (30, rank) and rank < 64
+    np.testing.assert_allclose(moments, S[:rank] ** 2 / 30, rtol=1e-6, atol=1e-9)
+    torch.testing.assert_close(z @ Q.T, x)
+    torch.testing.assert_close(Q.T @ Q, torch.eye(rank, dtype=torch.float64))
+    few, basis, _ = principal(x, 4)
+    best = (U[:, :4] * S[:4]) @ (U[:, :4].T @ x.numpy() / S[:4, None])
+    np.testing.assert_allclose(few @ basis.T, best, atol=1e-9)
+
+
+def test_in_these_coordinates_networks_and_norms_of_gradients_stay():
+    x = load("digits", n=30, seed=1).inputs(torch.float64, flat=True)
+    stack = Perceptron((64, 3, 3, 10), "tanh").initial([1, 2])
+    z, Q, _ = principal(x)
+    net = MLP_of_merged_classifiers((z.shape[1], 3, 3, 10), "tanh")
+    theta = flat(net, stack, Q)
+    for k in range(2):
+        W = [stack.params[f"{i}.weight"][k].double().requires_grad_() for i in range(3)]
+        b = [stack.params[f"{i}.bias"][k].double() for i in range(3)]
+        expected = plain([w.detach().numpy() for w in W], [v.numpy() for v in b], x.numpy())
+        np.testing.assert_allclose(net.forward(theta[k], z), expected, atol=1e-9)
+        out = torch.tanh(torch.tanh(x @ W[0].T + b[0]) @ W[1].T + b[1]) @ W[2].T + b[2]
+        whole = torch.autograd.grad(out.square().sum(), W[0])[0]
+        t = theta[k].clone().requires_grad_()
+        reduced = torch.autograd.grad(net.forward(t, z).square().sum(), t)[0][: 3 * z.shape[1]]
+        torch.testing.assert_close(reduced.norm(), whole.norm())
+
+
+def test_the_loss_is_the_papers(merged):
+    task, theta, _, _ = merged
+    other = theta + 0.1
+    W, b = zip(*[(w.numpy(), v.numpy()) for w, v in task.net.split(other)], strict=True)
+    y = task.y.numpy()
+    by_hand = np.mean(np.sum((y - plain(W, b, task.x.numpy())) ** 2, axis=1)) / np.mean(y**2)
+    assert task.loss(other).item() == pytest.approx(by_hand)
+    assert task.local(other).value.item() == pytest.approx(by_hand)
+
+
+def test_a_path_starts_at_the_teacher_keeps_its_distances_and_has_converged(merged):
+    task, theta, labels, found = merged
+    apart = theta[task.net.incoming(2, 3)] - theta[task.net.incoming(2, 1)]
+    along = [at[task.net.incoming(2, 0)] - at[task.net.incoming(2, 1)] for at in found.path.theta]
+    np.testing.assert_allclose([v.norm() for v in along], apart.norm() * DISTANCES)
+    assert found.path.loss[0] < 1e-20 and (found.path.gradient_norm <= 1e-8).all()
+    right = (task.y.argmax(dim=1) == labels).double().mean()
+    assert found.accuracy[0] == right and found.products > 0
+
+
+def test_the_end_is_a_minimum_at_its_distance(merged):
+    task, _, _, found = merged
+    first, second = (task.net.incoming(2, i).numpy() for i in (0, 1))
+    at, x, y = found.path.theta[-1].numpy(), task.x.numpy(), task.y.numpy()
+    delta = np.linalg.norm(at[second] - at[first])
+
+    def residuals(free):
+        moved = free.copy()
+        e = free[second] - free[first]
+        moved[second] = free[first] + delta * e / np.linalg.norm(e)
+        W, b = zip(*[(w.numpy(), v.numpy()) for w, v in task.net.split(torch.from_numpy(moved))], strict=True)
+        return (plain(W, b, x) - y).ravel() / np.sqrt(len(y) * np.mean(y**2))
+
+    start = at + 1e-3 * np.random.default_rng(0).normal(size=at.shape)
+    best = least_squares(residuals, start, xtol=1e-15, ftol=1e-15, gtol=1e-14)
+    assert 2 * best.cost == pytest.approx(found.path.loss[-1].item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("charted", [False, True])
+def test_the_metric_is_the_gauss_newton_matrix(merged, charted):
+    task, theta, _, _ = merged
+    chart = PairChart(task.net, 2) if charted else None
+    phi = chart.coordinates(theta) if charted else theta
+    free = phi[:-1] if charted else phi
+
+    def outputs(free):
+        at = chart.weights(torch.cat([free, phi[-1:]])) if charted else free
+        return task.net.forward(at, task.x)
+
+    J = torch.autograd.functional.jacobian(outputs, free).flatten(0, 1)
+    M = 2 * J.T @ J / (len(task.x) * task.y.square().mean())
+    M.diagonal().add_(SHIFT * (M.diagonal() + FLOOR * M.diagonal().mean()))
+    v = M @ torch.linspace(-1, 1, len(free), dtype=torch.float64)
+    expected = torch.linspace(-1, 1, len(free), dtype=torch.float64)
+    torch.testing.assert_close(task.metric(phi, chart).solve(v), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_permutation_point_is_a_minimum_of_the_smaller_network(merged):
+    task, _, labels, found = merged
+    theta = found.path.theta[-1]
+    loss, norm, share = permutation_point(task, theta, labels, 3000, 1e-7)
+    assert norm <= 1e-7
+    assert loss > found.path.loss[-1]  # one neuron less
+
+    def residuals(flat):
+        W, b, at = [], [], 0
+        for n, m in ((3, 3), (3, 3), (3, 2)):
+            W.append(flat[at : at + n * m].reshape(m, n))
+            b.append(flat[at + n * m : at + n * m + m])
+            at += n * m + m
+        return plain(W, b, task.x.numpy()) - task.y.numpy()
+
+    (V, v), (W, w), (A, a) = ((M.numpy(), c.numpy()) for M, c in task.net.split(theta))
+    W, w = np.vstack([W[:2].mean(axis=0), W[2:]]), np.append(w[:2].mean(), w[2:])
+    A = np.hstack([A[:, :2].sum(axis=1, keepdims=True), A[:, 2:]])  # the two neurons as one
+    start = np.concatenate([part.ravel() for part in (V, v, W, w, A, a)])
+    best = least_squares(lambda flat: residuals(flat).ravel(), start, xtol=1e-15, ftol=1e-15, gtol=1e-12)
+    assert loss == pytest.approx(2 * best.cost / (80 * task.scale), rel=1e-5)
+    guessed = (residuals(best.x) + task.y.numpy()).argmax(axis=1)
+    assert share == pytest.approx(np.mean(guessed == labels.numpy()))
+
+
+def test_random_pairs_are_all_others():
+    drawn = {random_pair(4, (2, 0), 1, f"draw {k}") for k in range(60)}
+    assert drawn == {(0, 1), (0, 3), (1, 2), (1, 3), (2, 3)}
+
+
+@pytest.mark.parametrize("K", [4, 5, 8, 24, 100])
+def test_two_thirds_of_the_distances_are_in_the_first_decade(K):
+    found = towards(K).numpy()
+    assert len(found) == K and found[0] == 1 and found[-1] == pytest.approx(1e-4)
+    assert (np.diff(found) < 0).all() and (found > 0.1 + 1e-12).sum() == 2 * K // 3
+    early, late = np.log10(found[: 2 * K // 3 + 1]), np.log10(found[2 * K // 3 :])
+    np.testing.assert_allclose(np.diff(early), np.diff(early)[0])
+    np.testing.assert_allclose(np.diff(late), np.diff(late)[0])
+
+
+def test_hours_add_up():
+    both = core_hours(100, 10, [3, 5], 2, 4, 6)
+    assert both == pytest.approx(core_hours(100, 10, [8], 2, 4, 6))
+    assert both == pytest.approx(4 * 100 * 10 * 8 * 2 * 4 * 6 / 5e9 / 3600)
+
+
+def test_exponent_is_that_of_a_power_law():
+    scatter = np.array([0.8, 1.0, 1.2])
+    found = {H: (5 * H**-0.7 * scatter).tolist() for H in (2, 4, 16)} | {64: [1.0]}  # one value says nothing
+    slope, error, n = exponent(found)
+    assert (slope, n) == (pytest.approx(-0.7, abs=1e-12), 9)
+    # relative deviation 0.2 of a value, of a mean of three over √3; least squares in ln H; 6 degrees of freedom
+    x = np.log([2, 4, 16])
+    plain = 0.2 / np.sqrt(3) / np.sqrt(((x - x.mean()) ** 2).sum())
+    assert error == pytest.approx(plain * student.ppf(0.9995, 6) / normal.ppf(0.9995), rel=1e-6)
+
+
+def test_exponent_covers_the_truth():
+    """Few values a width, spread in proportion: the interval at two-sided 10⁻³ misses about one time in a thousand."""
+    draws, misses = np.random.default_rng(1), 0
+    for _ in range(2000):
+        found = {H: (H**-1.0 * np.exp(0.3 * draws.normal(size=3))).tolist() for H in (4, 5, 6, 8)}
+        slope, error, _ = exponent(found)
+        misses += abs(slope + 1) > 3.2905 * error
+    assert misses <= 12
+
+
+@pytest.mark.parametrize("found", [{}, {3: [1.0, 2.0]}, {3: [1.0, 2.0], 5: [1.0]}])
+def test_exponent_without_two_widths_is_unknown(found):
+    assert exponent(found) == (0.0, 1.0, 0)
+
+
+# ---------- products
+#
+# Products by hand against Hessians that autograd forms, straight and through coordinates; refusals.
+
+
+def plain_of_products(sizes, x, y, weight):
+    """The loss with torch's own layers in the order of the flat parameters."""
+
+    def loss(theta):
+        out, at = x, 0
+        for k, (before, after) in enumerate(pairwise(sizes)):
+            W, b = theta[at : at + before * after].view(after, before), theta[at + before * after :][:after]
+            at += after * (before + 1)
+            out = torch.nn.functional.linear(out, W, b)
+            out = out if k == len(sizes) - 2 else out.tanh()
+        return weight * ((out - y) ** 2).sum()
+
+    return loss
+
+
+def problem(sizes, T, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    draw = lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator)  # noqa: E731
+    return MLP_of_products(sizes, "tanh").initial(1, seed=1)[0], draw(T, sizes[0]), draw(T, sizes[-1]), draw
+
+
+@pytest.mark.parametrize(("sizes", "T"), [((2, 3, 2), 7), ((3, 4, 2, 2), 11), ((1, 1, 1), 1), ((2, 3, 1, 2, 1), 5)])
+def test_value_gradient_and_products_are_those_of_autograd(sizes, T):
+    theta, x, y, draw = problem(sizes, T)
+    loss = plain_of_products(sizes, x, y, 0.3)
+    at = local_squared_loss(MLP_of_products(sizes, "tanh"), theta, x, y, 0.3)
+    torch.testing.assert_close(at.value, loss(theta))
+    torch.testing.assert_close(at.gradient, jacobian(loss, theta))
+    H = hessian(loss, theta)
+    for _ in range(3):
+        v = draw(len(theta))
+        torch.testing.assert_close(at.product(v), H @ v)
+
+
+def test_coordinates_of_a_pair_at_fixed_distance():
+    sizes = (3, 4, 3, 2)
+    theta, x, y, draw = problem(sizes, 9)
+    chart = PairChart(MLP_of_products(sizes, "tanh"), 2)
+    phi = chart.coordinates(theta)
+    phi[chart.net.incoming(2, 1)] *= 1.7  # a direction of another length
+
+    def weights(free):
+        return chart.weights(torch.cat([free, phi[-1:]]))
+
+    at = through(weights, phi[:-1], lambda t: local_squared_loss(chart.net, t, x, y, 0.3))
+    loss = plain_of_products(sizes, x, y, 0.3)
+    torch.testing.assert_close(at.gradient, jacobian(lambda free: loss(weights(free)), phi[:-1]))
+    H, v = hessian(lambda free: loss(weights(free)), phi[:-1]), draw(len(theta))
+    torch.testing.assert_close(at.product(v), H @ v)
+    torch.testing.assert_close(at.product(v), H @ v)  # a second time
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 2), (3, 4, 2, 3), (1, 1, 2, 1, 2)])
+def test_derivatives_of_the_outputs_are_those_of_autograd(sizes):
+    theta, x, _, _ = problem(sizes, 4)
+    net = MLP_of_products(sizes, "tanh")
+    J = jacobian(lambda t: net.forward(t, x), theta)
+    start = sizes[0] * sizes[1]
+    by_bias, by_rest = output_derivatives(net, theta, x)
+    torch.testing.assert_close(torch.cat([by_bias, by_rest], dim=-1), J[..., start:])
+
+
+# ---------- truncated
+#
+# Truncated Newton steps against closed minima and SciPy; the metric against a matrix formed entry by entry.
+
+
+def near(loss):
+    """A loss of a few parameters as a Local, by autograd."""
+
+    def local(theta):
+        H = torch.autograd.functional.hessian(loss, theta)
+        return Local(loss(theta), torch.autograd.functional.jacobian(loss, theta), lambda v: H @ v)
+
+    return local
+
+
+def double(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_a_quadratic_is_minimised_and_an_indefinite_start_is_left():
+    form = double(1, 10, 1e4)
+    end, norm, used = truncated_newton(near(lambda t: t @ (form * t) / 2 - t.sum()), torch.ones(3).double(), 90, 1e-9)
+    torch.testing.assert_close(end, 1 / form)
+    assert norm <= 1e-9 and used < 90
+    wells = near(lambda t: (t[0] ** 2 - 1) ** 2 + t[1] ** 2)
+    end, _, _ = truncated_newton(wells, double(0.1, 1.0), 100, 1e-10)
+    torch.testing.assert_close(end, double(1, 0), atol=1e-8, rtol=0)
+    rosenbrock = near(lambda t: (1 - t[0]) ** 2 + 100 * (t[1] - t[0] ** 2) ** 2)
+    end, _, _ = truncated_newton(rosenbrock, double(-1.2, 1.0), 200, 1e-10)
+    torch.testing.assert_close(end, double(1, 1))
+
+
+def test_the_right_metric_needs_one_product_a_step():
+    form = torch.logspace(0, 6, 30, dtype=torch.float64)
+    local = near(lambda t: t @ (form * t) / 2)
+    start = torch.ones(30).double()
+    _, norm, used = truncated_newton(local, start, 200, 1e-6, lambda at: lambda v: v / form)
+    assert norm <= 1e-6 and used <= 3
+    assert truncated_newton(local, start, 3, 1e-6)[1] > 1e-6
+
+
+def test_budgets():
+    start = double(3, 4)
+    end, norm, used = truncated_newton(near(lambda t: t.square().sum()), start, 0, 1e-9)
+    assert end.equal(start) and norm == pytest.approx(10) and used == 0
+    rosenbrock = near(lambda t: (1 - t[0]) ** 2 + 100 * (t[1] - t[0] ** 2) ** 2)
+    assert truncated_newton(rosenbrock, double(-1.2, 1.0), 7, 1e-10)[2] <= 7
+
+
+def test_a_network_ends_where_scipy_does():
+    net = MLP_of_truncated((2, 2, 1), "tanh")
+    x = inputs(net, 40)
+    teacher = net.initial(1, seed=2, scale=2.0)[0]
+    y = by_hand(net, teacher, x) + 0.1 * torch.sin(3 * x.sum(dim=1, keepdim=True))
+    start = teacher + 0.1
+    end, norm, _ = truncated_newton(lambda t: local_squared_loss(net, t, x, y, 0.5), start, 2000, 1e-8)
+    found = least_squares(
+        lambda t: (by_hand(net, torch.from_numpy(t), x) - y).numpy().ravel(),
+        end.numpy() + 1e-3 * np.random.default_rng(0).normal(size=net.size),
+        xtol=1e-15,
+        ftol=1e-15,
+        gtol=1e-14,
+    )
+    assert norm <= 1e-8
+    assert found.cost == pytest.approx(float((by_hand(net, end, x) - y).square().sum()) / 2, rel=1e-6)
+
+
+def test_the_metric_is_the_matrix_that_it_says():
+    generator = torch.Generator().manual_seed(3)
+    T, outputs, H, n, q, k, scale = 40, 3, 2, 4, 5, 1, 0.7
+    b = torch.randn(T, outputs, H, dtype=torch.float64, generator=generator)
+    rest = torch.randn(T, outputs, q, dtype=torch.float64, generator=generator)
+    x = torch.randn(T, n, dtype=torch.float64, generator=generator)
+    moments = x.square().mean(dim=0)
+    p = H * n + H + q
+    M = np.zeros((p, p))
+    kept = [i * n + c for i in range(H) for c in range(n) if c < k] + list(range(H * n, p))
+    for t in range(T):
+        for o in range(outputs):
+            row = np.concatenate([np.outer(b[t, o], x[t]).ravel(), b[t, o], rest[t, o]])
+            M[np.ix_(kept, kept)] += 2 * np.outer(row[kept], row[kept]) / (T * scale)
+            for i in range(H):
+                for j in range(H):
+                    for c in range(k, n):
+                        M[i * n + c, j * n + c] += 2 * float(b[t, o, i] * b[t, o, j] * moments[c]) / (T * scale)
+    metric = Metric.of(b, rest, x, moments, k, scale)
+    v = torch.randn(p, dtype=torch.float64, generator=generator)
+    found = metric.solve(v).numpy()
+    assert np.linalg.norm(M @ found - v.numpy()) < 0.02 * np.linalg.norm(v)  # but for the shift of the diagonal
+    whole = Metric.of(b, rest, x, moments, n, scale)
+    assert whole.tail.numel() == 0 and whole.solve(v).shape == (p,)

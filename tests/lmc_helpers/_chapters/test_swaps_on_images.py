@@ -1,0 +1,220 @@
+"""What chapter *swaps on images* computes, against independent oracles."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from lmc_helpers._chapters import asymmetric_mlps
+from lmc_helpers._chapters.swaps_on_images import (
+    LAYERS,
+    Coherences,
+    Experiment,
+    Moments,
+    Swaps,
+    coherences,
+    fixed_norm,
+    layer_moments,
+    layer_parts,
+    neighbours,
+    one_metric_costs,
+    principal_basis,
+    runs,
+)
+from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
+from lmc_helpers.networks.mlp import MLP
+
+# ---------- image layers
+#
+# Moments and subspaces against the activations themselves, and which networks the runs share.
+
+
+SMALL = dict(dataset="digits", width=16, images=150, epochs=2, stages=[0, 1], pairs=3, ridge_networks=2, seed=3)
+
+
+def inputs(*shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("norm", ["layer", "batch"])
+def test_moments_are_those_of_the_activations(norm):
+    stack, x = MLP((4, 6, 5, 3), "gelu", norm).initial([1, 2]), 2 + inputs(50, 4)
+    record = {}
+    outputs = stack.forward(x, record)
+    seen = [x, record["0"][1], record["1"][1], outputs[1]]
+    for found, Z in zip(layer_moments(stack, 1, x), seen, strict=True):
+        Z = Z.detach().double().numpy()
+        np.testing.assert_allclose(found.mean, Z.mean(axis=0), atol=1e-6)
+        np.testing.assert_allclose(found.covariance, np.cov(Z.T, bias=True), atol=1e-6)
+
+
+def test_coherences_are_those_of_principal_components():
+    stack, x = MLP((4, 6, 5, 3), "gelu", "layer").initial([1, 2]), inputs(50, 4)
+    record = {}
+    outputs = stack.forward(x, record).detach()
+    found = coherences(stack, x)
+    for n in range(2):
+        seen = [x, record["0"][n], record["1"][n], outputs[n]]
+        for place, Z in enumerate(seen):
+            U = pca_basis(Z, 0.9, centred=True)  # by a singular value decomposition
+            assert found.k[n, place] == U.shape[1] and found.d[place] == len(U)
+            assert found.nu[n, place].item() == pytest.approx(coherence(U).item(), abs=1e-5)
+
+
+def test_a_subspace_ends_where_the_share_is_reached():
+    for shares, k in (([0.5, 0.4, 0.1], 2), ([0.5, 0.39, 0.11], 3), ([1.0, 0.0, 0.0], 1)):
+        C = torch.diag(torch.tensor(shares, dtype=torch.float64))
+        assert principal_basis(Moments(torch.zeros(3), C)).shape == (3, k)
+
+
+def test_excess_and_relative_at_both_ends():
+    some = Coherences(torch.tensor([[0.25, 1.0, 1.0]]), torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([4, 4, 3]))
+    assert some.excess.tolist() == [[0, 1, 0]] and some.relative.tolist() == [[1, 2, 1]]
+
+
+def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
+    every = dict(SMALL, sigmas=[5.0], shares=[0.5], sweep_pairs=2)
+    del every["ridge_networks"]
+    shared = {run.digest for run in asymmetric_mlps.training_runs(**every)}
+    mine = runs(**SMALL)
+    assert {run.digest for run in mine[:4]} <= shared and len({run.digest for run in mine}) == 8
+    for layered, normed in zip(mine[:4], mine[4:], strict=True):
+        assert normed.seeds == layered.seeds[:4:2] and normed.model.norm == "batch" and normed.keep == ()
+        assert normed.schemes() == layered.schemes()
+    firsts = [run.fixed()["1.weight"][0] for run in (mine[2], mine[6])]
+    assert firsts[0][:2].equal(firsts[1])
+
+
+def test_an_experiment_averages_over_pairs(tmp_path, monkeypatch):
+    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+    some = Experiment(100, **SMALL)
+    for epoch in (0, None):
+        found = some.coherences("W 1", epoch)
+        assert found.nu.shape == (6, 5) and found.nu[:, 0].unique().numel() == 1
+        pairs = some.by_pair("W 1", epoch)
+        assert pairs[1].tolist() == pytest.approx(found.nu[2:4].mean(dim=0).tolist())
+        assert some.hidden("W 1", epoch).tolist() == pytest.approx(pairs[:, 1:4].mean(dim=1).tolist())
+    assert not some.coherences("W 1", 0).nu.equal(some.coherences("W 1").nu)
+    value, error = some.higher("W 1", None, "relative")
+    mean = {name: some.hidden(name, None, "relative").mean().item() for name in ("W 1", "MLP", "W 0")}
+    assert value == pytest.approx(mean["W 1"] / max(mean["MLP"], mean["W 0"])) and error > 0
+
+
+# ---------- image swaps
+#
+# Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent.
+
+
+SMALL_IMAGE_SWAPS = dict(
+    dataset="digits", width=16, images=150, epochs=2, stages=[0], pairs=2, ridge_networks=2, seed=3
+)
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
+        some = Experiment(120, **SMALL_IMAGE_SWAPS)
+        for name in some.runs:
+            some.result(name)
+        yield some
+
+
+def least_norm(f, d, a, U):
+    """The least squared norm of w with Uᵀ(f + d ⊙ w) = a, by a least-squares solver."""
+    M = U.T * d
+    w = torch.linalg.lstsq(M, a - U.T @ f, driver="gelsd").solution
+    assert torch.allclose(M @ w, a - U.T @ f, atol=1e-9)
+    return w.square().sum()
+
+
+@pytest.mark.parametrize("name", ["W 0", "W 1", "syre 1", "W 1, batch norm"])
+def test_costs_are_those_of_least_weights(experiment, name):
+    swaps = Swaps(experiment, name)
+    for place, n in enumerate(swaps.networks):
+        for layer in LAYERS:
+            F, D, W = layer_parts(swaps.stack, n, layer)
+            U = swaps.bases[place][layer]
+            a = (F + D * W) @ U
+            for i, j in ((0, 1), (5, 2)):
+                costs = [least_norm(F[p], D[p], a[q], U) for p, q in ((i, j), (j, i), (i, i), (j, j))]
+                expected = costs[0] + costs[1] - costs[2] - costs[3]
+                assert swaps.matrices[layer][place, i, j].item() == pytest.approx(expected.item(), rel=1e-6, abs=1e-8)
+    assert swaps.costs(1)[0].tolist() == [swaps.matrices[1][0, 2 * i, 2 * i + 1].item() for i in range(8)]
+
+
+def test_one_network_of_each_pair(experiment):
+    assert list(Swaps(experiment, "W 1").networks) == [0, 2]
+    assert list(Swaps(experiment, "W 1, batch norm").networks) == [0, 1]
+    stack = experiment.result("W 1").stack
+    F, D, W = layer_parts(stack, 2, 1)
+    assert F.equal(stack.fixed["1.weight"][0][1].double()) and D.equal(stack.fixed["1.weight"][1][1].double())
+    torch.testing.assert_close(F + D * W, stack.effective()["1.weight"][2].double())
+
+
+def test_symmetric_layers_cost_nothing(experiment):
+    for matrix in Swaps(experiment, "MLP").matrices:
+        assert matrix.abs().max() < 1e-9
+
+
+def test_one_metric(experiment):
+    swaps = Swaps(experiment, "syre 1")
+    for layer in LAYERS:
+        for place, n in enumerate(swaps.networks):
+            F, D, W = layer_parts(swaps.stack, n, layer)
+            assert D.eq(1).all()
+            found = one_metric_costs(F, W, swaps.bases[place][layer])
+            torch.testing.assert_close(found, swaps.matrices[layer][place], rtol=1e-9, atol=1e-9)
+
+
+def test_fixed_norms_are_those_of_torch():
+    stack, x = MLP((4, 6, 5, 3), "gelu", "batch").initial([1, 2], torch.float64), 2 + torch.rand(50, 4).double()
+    for name, value in stack.params.items():
+        value += 0.1 * torch.randn(value.shape, generator=torch.Generator().manual_seed(len(name)))
+    record = {}
+    stack.forward(x, record)
+    at = layer_moments(stack, 1, x)
+    for layer, h in enumerate([x, record["0"][1]]):
+        alpha, gamma = fixed_norm(stack, 1, layer, at[layer])
+        seen = nn.functional.gelu(alpha * (h @ stack.params[f"{layer}.weight"][1].T) + gamma)
+        torch.testing.assert_close(seen, record[str(layer)][1], rtol=0, atol=1e-9)
+
+
+def test_ridge_costs_are_those_of_a_descent(experiment):
+    """T_01 + T_10 − T_00 − T_11 by minimising eq. (254) over w itself."""
+    swaps = Swaps(experiment, "W 1, batch norm")
+    layer, B, beta = 1, 20, 0.5
+    found, part = (both[0, 0].item() for both in swaps.ridge(layer, 1, B, beta))
+    F, D, W = layer_parts(swaps.stack, 0, layer)
+    record = {}
+    swaps.stack.ordinary([0]).forward(experiment.x, record)
+    h, (alpha, gamma) = record["0"][0].double(), fixed_norm(swaps.stack, 0, layer, swaps.moments[0][layer])
+
+    def unit(i, w, x):
+        return nn.functional.gelu(alpha[i] * (x @ (F[i] + D[i] * w)) + gamma[i])
+
+    def least(i, j, start):
+        w = start.clone().requires_grad_()
+        optimiser = torch.optim.LBFGS([w], max_iter=500, tolerance_grad=1e-9, line_search_fn="strong_wolfe")
+
+        def closure():
+            optimiser.zero_grad()
+            miss = unit(j, W[j], h[:B]) - unit(i, w, h[:B])
+            value = miss.square().mean() / beta + w.square().sum()
+            value.backward()
+            return value
+
+        optimiser.step(closure)
+        return closure().item(), w.detach().square().sum().item()
+
+    starts = torch.randn(6, W.shape[1], dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    values = [
+        min(least(i, j, start) for start in (W[i], *starts)) for i, j in ((0, 1), (1, 0), (0, 0), (1, 1))
+    ]  # the objective is not convex
+    (there, norm_there), (back, norm_back), (own, norm_own), (other, norm_other) = values
+    assert found == pytest.approx(there + back - own - other, rel=1e-4)
+    assert part == pytest.approx(norm_there + norm_back - norm_own - norm_other, rel=1e-2)
+
+
+def test_neighbours_are_disjoint():
+    assert neighbours(7).flatten().tolist() == [0, 1, 2, 3, 4, 5]

@@ -1,0 +1,440 @@
+"""What chapter *width barriers* computes, against independent oracles."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import t
+from torch import nn
+
+from lmc_helpers._chapters.width_barriers import (
+    ORDERS,
+    PLACES,
+    Case,
+    Curves,
+    Lines,
+    Pairs,
+    bounds_of,
+    depth_trend,
+    elsewhere,
+    lines,
+    matched_pairs,
+    middles,
+    place_ratio,
+    ratio_at_peaks,
+    rescaled,
+    runs,
+    sweep,
+)
+from lmc_helpers.data import images
+from lmc_helpers.data.images import load
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training.runs import Result
+
+# ---------- peaks
+#
+# Cross-fitted heights: against a plain loop, without the bias of the largest mean, and what is refused.
+
+
+def test_each_half_is_measured_at_the_place_that_the_other_chose():
+    first = np.array([9.0, 1.0, 9.0, 2.0])  # the half 0, 2 chooses it; 1 and 2 are measured
+    second = np.array([5.0, 8.0, 6.0, 8.0])  # the half 1, 3 chooses it; 5 and 6 are measured
+    value, error = ratio_at_peaks([first, second], [np.array([1.0, 2.0, 1.0, 2.0])])
+    assert value == pytest.approx((1.5 / 2 + 5.5 / 1) / 2)
+    # half variances of the numerators: ½ each, over two samples; the denominators do not vary
+    assert error == pytest.approx(np.hypot(0.5 / 2, 0.5 / 1) / 2)
+
+
+def test_no_bias_where_all_places_are_alike():
+    rng = np.random.default_rng(1)
+    draws = 2 + rng.standard_normal((400, 9, 20)) / 2
+    found = [ratio_at_peaks(list(draw[:8]), [draw[8]]) for draw in draws]
+    values, errors = np.array(found).T
+    naive = np.array([draw[:8].mean(axis=1).max() / draw[8].mean() for draw in draws])
+    assert abs(values.mean() - 1) < 4 * values.std() / 20
+    assert naive.mean() > 1.05
+    assert 0.8 < values.std() / np.sqrt((errors**2).mean()) < 1.2
+
+
+def test_the_place_is_found_where_it_is_plain():
+    rng = np.random.default_rng(2)
+    curve = [height + rng.standard_normal(10) / 100 for height in (1, 2, 4, 3)]
+    value, error = ratio_at_peaks([curve[0]], curve[1:])
+    assert abs(value - 0.25) < 4 * error < 0.02
+
+
+# ---------- width barriers
+#
+# The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand.
+
+
+SWEEP = {
+    "widths": [3, 5],
+    "depths": [2],
+    "depth_widths": [4],
+    "groups": 2,
+    "depth_groups": 3,
+    "long_groups": 1,
+    "together": 3,
+    "epochs": 2,
+    "budgets": [1, 3],
+    "images": 300,
+    "second": [2, 4],
+    "seed": 5,
+}
+
+
+ELSEWHERE = {"other": "digits", "other_widths": [7, 9], "other_pairs": 4, "other_epochs": 4, "other_images": 200}
+ELSEWHERE |= {"seed": 5}
+
+
+def result_of(stack, epochs=1, **more):
+    zeros = torch.zeros(epochs, len(stack))
+    return Result(stack, zeros, zeros, **{"survivors": tuple(range(len(stack)))} | more)
+
+
+def module_of(params, k):
+    """One network of two hidden layers as a torch module."""
+    layers = []
+    for j in range(3):
+        weight, bias = params[f"{j}.weight"][k], params[f"{j}.bias"][k]
+        layers += [nn.Linear(weight.shape[1], weight.shape[0]), nn.ReLU()]
+        layers[-2].weight.data, layers[-2].bias.data = weight, bias
+    return nn.Sequential(*layers[:-1]).to(weight.dtype)
+
+
+def some_data(model, n=40):
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randn(n, *model.input_shape, generator=generator, dtype=torch.float64)
+    return x, torch.randint(model.classes, (n,), generator=generator)
+
+
+def test_the_runs_are_those_of_the_appendix():
+    found = sweep(dataset="digits", **SWEEP)
+    assert list(found) == [
+        *(Case(4, m, kind) for kind in ("first", "second") for m in (3, 5)),
+        *(Case(2, 4, kind) for kind in ("first", "second")),
+        *(Case(4, m, "long") for m in (3, 5)),
+    ]
+    for case, run in found.items():
+        groups, end, keep = (1, 3, (1, 2)) if case.kind == "long" else (2 if case.depth == 4 else 3, 2, ())
+        assert run.model.sizes == (64, *[case.width] * (case.depth - 1), 10)
+        assert (len(run.seeds), run.descent.epochs, run.keep) == (3 * groups, end, keep)
+        assert (run.descent.optimiser, run.descent.rate, run.descent.batch) == ("sgd", 0.05, 100)
+        assert (run.data.name, run.data.n, run.model.init) == ("digits", 300, "he")
+    seeds = [seed for run in found.values() for seed in run.seeds]
+    assert len(seeds) == len(set(seeds))
+    there = elsewhere(**ELSEWHERE)
+    assert runs(dataset="digits", **SWEEP | ELSEWHERE) == [*found.values(), *there.values()]
+    assert [(len(run.seeds), run.data.n, run.descent.epochs) for run in there.values()] == [(8, 200, 4)] * 2
+    assert [run.model.sizes for run in there.values()] == [(64, 7, 7, 7, 10), (64, 9, 9, 9, 10)]
+
+
+def test_the_second_seed_is_the_next_one_on_the_same_images():
+    found = sweep(dataset="digits", **SWEEP)
+    after = sweep(dataset="digits", **SWEEP | {"seed": 6, "images": 60_000})
+    assert found[Case(4, 3, "second")].seeds == after[Case(4, 3, "first")].seeds
+    assert {run.data for run in found.values()} == {found[Case(4, 3, "first")].data}
+    assert {run.data.n for run in after.values()} == {None}
+
+
+@pytest.mark.parametrize("depths", [[], [2], [4], [3]])
+def test_a_second_seed_is_had_at_the_depths_that_ask_for_it(depths):
+    found = sweep(dataset="digits", **SWEEP | {"second": depths})
+    assert {case.depth for case in found if case.kind == "second"} == {*depths} & {2, 4}
+    both = sweep(dataset="digits", **SWEEP)
+    assert all(both[case] == run for case, run in found.items())
+
+
+def test_networks_may_be_followed_without_more_of_them():
+    alone = SWEEP | {"long_groups": 0, "second": []}
+    found = sweep(dataset="digits", **alone)
+    assert found[Case(4, 3, "long")] == found[Case(4, 3, "first")]
+    assert found[Case(4, 3, "long")].keep == (1, 2)
+    assert found[Case(2, 4, "first")].descent.epochs == 2
+    assert len(runs(dataset="digits", **alone | ELSEWHERE)) == 3 + 2
+    same = {"other_widths": [3], "other_pairs": 3, "other_epochs": 2, "other_images": 300}
+    assert len(runs(dataset="digits", **alone | {"budgets": []} | ELSEWHERE | same)) == 3  # trained once
+
+
+def test_digits_stand_in_for_what_is_not_there(monkeypatch):
+    monkeypatch.setattr(images, "available", lambda name: None if name == "digits" else "no network")
+    assert {run.data.name for run in runs(dataset="mnist", **SWEEP | ELSEWHERE | {"other": "cifar10"})} == {"digits"}
+
+
+def test_runs_are_trained_and_compared_at_their_budgets(tmp_path, monkeypatch):
+    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+    result, x = sweep(dataset="digits", **SWEEP)[Case(4, 3, "long")].result(), load("digits").inputs(flat=True)[:50]
+    early, late = (matched_pairs(result, epoch, x, 1, 1, together=3).first.params["0.weight"] for epoch in (1, 3))
+    assert not torch.equal(early, late)
+    assert torch.equal(late, result.stack.params["0.weight"][[0, 0, 1]])
+
+
+def test_every_two_of_a_group_are_a_pair():
+    model = MLP((6, 4, 4, 3))
+    x, y = some_data(model)
+    nets = rescaled(model.initial(range(7), torch.float64), 4.0)  # so that some lines have barriers
+    lost = result_of(nets, survivors=(0, 1, 2, 3, 5, 6, 7))  # the second group of three lacks network 4
+    pairs = matched_pairs(lost, 1, x, 1, 1, ["direct"], together=3)
+    first, second = pairs.first.params["0.weight"], pairs.second["direct"].params["0.weight"]
+    assert torch.equal(first, nets.params["0.weight"][[0, 0, 1]])
+    assert torch.equal(second, nets.params["0.weight"][[1, 2, 2]])
+    assert pairs.each == 3
+    whole = lines(matched_pairs(result_of(nets.ordinary(range(6))), 1, x, 1, 1, ["direct"], 3), x, y)
+    single = whole.of_pairs("direct")
+    ends = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]
+    alone = [lines(Pairs(nets.ordinary([i]), {"direct": nets.ordinary([j])}), x, y) for i, j in ends]
+    assert single == pytest.approx([line.barriers("direct")[0] for line in alone])
+    assert len(set(single)) > 2
+    assert whole.barriers("direct") == pytest.approx([single[:3].mean(), single[3:].mean()])
+    assert whole.largest("direct")[0] == pytest.approx(whole.loss["direct"][:3].amax(dim=1).mean().item())
+    falls = whole.accuracy["direct"].numpy()
+    chord = falls[:, :1] + (falls[:, -1:] - falls[:, :1]) * np.array(PLACES)  # λ = 0 is the first place
+    assert whole.drops("direct") == pytest.approx((chord - falls).max(axis=1).reshape(2, 3).mean(axis=1))
+
+
+def test_planted_permutations_are_found_in_every_order():
+    model = MLP((6, 5, 5, 3))
+    nets, x = model.initial([1, 2], torch.float64), some_data(model, 200)[0]
+    moved = nets.permuted({"0": torch.tensor([[2, 0, 3, 1, 4]] * 2), "1": torch.tensor([[4, 3, 0, 2, 1]] * 2)})
+    both = model.initial([1, 1, 2, 2], torch.float64)
+    both = type(both)(model, {k: torch.stack([nets.params[k], moved.params[k]], 1).flatten(0, 1) for k in nets.params})
+    pairs = matched_pairs(result_of(both), 1, x, 5, 1)
+    for order in ("weights", "activations"):
+        for name, value in nets.params.items():
+            assert torch.equal(pairs.second[order].params[name], value)
+    assert torch.equal(pairs.second["direct"].params["0.weight"], moved.params["0.weight"])
+
+
+def test_every_order_is_the_same_function():
+    model = MLP((6, 4, 4, 3))
+    x, _ = some_data(model)
+    pairs = matched_pairs(result_of(model.initial([1, 2, 3, 4], torch.float64)), 1, x, 3, 1)
+    assert tuple(pairs.second) == ORDERS
+    direct = pairs.second["direct"].forward(x)
+    assert all(torch.allclose(b.forward(x), direct, atol=1e-12) for b in pairs.second.values())
+
+
+def test_restarts_find_no_worse_agreement():
+    model = MLP((3, 4, 4, 3))
+    a, b = (model.initial([1 + end, 3 + end], torch.float64) for end in (0, 1))
+    mixed = type(a)(model, {k: torch.stack([a.params[k], b.params[k]], 1).flatten(0, 1) for k in a.params})
+    pairs = matched_pairs(result_of(mixed), 1, some_data(model)[0], 30, 1)
+
+    def agreements(second):
+        return sum((pairs.first.params[k] * second.params[k]).flatten(1).sum(1) for k in second.params)
+
+    orders = [torch.tensor(p) for p in permutations(range(4))]
+    best = torch.full((2,), -torch.inf, dtype=torch.float64)
+    for p in orders:
+        for q in orders:
+            best = best.maximum(agreements(b.permuted({"0": p.repeat(2, 1), "1": q.repeat(2, 1)})))
+    assert torch.allclose(agreements(pairs.second["weights"]), best)
+    assert (agreements(pairs.second["one start"]) <= best + 1e-12).all()
+
+
+def test_pairs_with_a_diverged_network_are_left_out():
+    model = MLP((6, 4, 4, 3))
+    nets = model.initial([0, 1, 3, 4, 5], torch.float64)
+    pairs = matched_pairs(result_of(nets, survivors=(0, 1, 3, 4, 5)), 1, some_data(model)[0], 1, 1)
+    assert torch.equal(pairs.first.params["0.weight"], nets.params["0.weight"][[0, 3]])
+    assert torch.equal(pairs.second["direct"].params["0.weight"], nets.params["0.weight"][[1, 4]])
+
+
+def test_lines_are_those_of_modules_between_the_two():
+    model = MLP((6, 5, 4, 3))
+    x, y = some_data(model)
+    nets = model.initial([1, 2], torch.float64)
+    found = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
+    expected, right = [], []
+    for lam in PLACES:
+        z = module_of({k: lam * v[:1] + (1 - lam) * v[1:] for k, v in nets.params.items()}, 0)(x)
+        expected.append(nn.CrossEntropyLoss()(z, y).item())
+        right.append((z.argmax(dim=1) == y).double().mean().item())
+    assert np.allclose(found.loss["direct"][0], expected, atol=1e-12)
+    chord = np.linspace(expected[0], expected[-1], 11)
+    assert found.barriers("direct")[0] == pytest.approx(max(np.array(expected) - chord))
+    assert found.drops("direct")[0] == pytest.approx(max(np.linspace(right[0], right[-1], 11) - right))
+    assert found.largest("direct")[0] == pytest.approx(max(expected))
+
+
+def test_margins_and_scales():
+    model = MLP((6, 5, 4, 3))
+    x, y = some_data(model)
+    nets = model.initial([1, 2], torch.float64)
+    a, b = nets.ordinary([0]), nets.ordinary([1])
+    found = middles(a, b, x, y, [1.0, 7.0])
+    z = module_of({k: (v[:1] + v[1:]) / 2 for k, v in nets.params.items()}, 0)(x)
+    gaps = [max(row) - row[label] for row, label in zip(z.tolist(), y.tolist(), strict=True)]
+    assert found.lost.item() == pytest.approx(np.mean(gaps))
+    assert found.wrong.item() == pytest.approx(np.mean([gap > 0 for gap in gaps]))
+    assert found.nll[:, 0].tolist() == pytest.approx([nn.CrossEntropyLoss()(s * z, y).item() for s in (1, 7)])
+
+
+def test_scaled_weights_scale_the_logits_of_the_whole_line():
+    """The proposition of the chapter: W_k → c W_k and b_k → c^k b_k multiply the logits on the line by c^d."""
+    model = MLP((6, 5, 4, 3))
+    x, y = some_data(model)
+    nets = model.initial([1, 2], torch.float64)
+    c = 1.5
+    power = {f"{k}.{name}": c ** (k + 1 if name == "bias" else 1) for k in range(3) for name in ("weight", "bias")}
+    scaled = type(nets)(model, {name: power[name] * value for name, value in nets.params.items()})
+    plain = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
+    assert all(torch.allclose(rescaled(nets, c).params[name], value) for name, value in scaled.params.items())
+    after = lines(Pairs(scaled.ordinary([0]), {"direct": scaled.ordinary([1])}), x, y)
+    a, b = nets.ordinary([0]), nets.ordinary([1])
+    middle = middles(a, b, x, y, [c**3]).nll
+    assert after.loss["direct"][0, 5].item() == pytest.approx(middle.item())
+    assert not torch.allclose(plain.loss["direct"], after.loss["direct"])
+    assert torch.equal(plain.accuracy["direct"], after.accuracy["direct"])
+
+
+# ---------- width curves
+#
+# Readings of barriers over the width, against plain loops over hand-made lines.
+
+
+def arches(heights, ends=0.0):
+    """Losses (P, 11) that rise from ``ends`` to a height in the middle."""
+    shape = 1 - (2 * torch.linspace(0, 1, 11) - 1).abs()
+    return ends + torch.tensor(heights)[:, None] * shape
+
+
+def curves(direct, weights, ends=0.0):
+    """Curves of hand-made barriers, width → heights of the pairs."""
+    return Curves(
+        {m: Lines({"direct": arches(direct[m], ends), "weights": arches(weights[m], ends)}, {}) for m in direct}
+    )
+
+
+WEIGHTS = {3: [1.0, 1.1, 0.9, 1.0], 6: [2.0, 2.2, 1.8, 2.0], 12: [4.0, 4.1, 3.9, 4.0], 24: [1.0, 1.2, 0.8, 1.0]}
+DIRECT = {m: [4.0, 4.0, 4.4, 4.0] for m in WEIGHTS}
+
+
+def test_heights_are_taken_against_the_peak_between():
+    found = curves(DIRECT, WEIGHTS)
+    value, error = found.relative("weights", 3, over=[6, 12])
+    # the peak is at 12 for either half; a half of the pairs each, in their order
+    assert value == pytest.approx((1.05 / 4.05 + 0.95 / 3.95) / 2)
+    assert 0 < error < 0.1
+    assert found.relative("weights", 24, over=[6])[0] == pytest.approx((1.1 / 2.1 + 0.9 / 1.9) / 2)
+    place, spread = found.place("weights", 1)
+    assert place == 12
+    assert spread >= (24 - 6) / 2 / math.sqrt(12)
+
+
+def test_shares_and_their_contrast():
+    found = curves(DIRECT, WEIGHTS)
+    shares = {m: np.mean(WEIGHTS[m]) / np.mean(DIRECT[m]) for m in WEIGHTS}
+    for m, share in shares.items():
+        assert found.left(m, "weights")[0] == pytest.approx(share)
+    # even pairs are farthest at 24, where odd ones have 2.2 of 8; odd ones are so at 3, where even ones have 1.9 of 8.4
+    assert found.farthest("weights", "direct")[0] == pytest.approx((2.2 / 8 + 1.9 / 8.4) / 2)
+    value, error = found.contrast("weights", 12, 3)
+    assert value == pytest.approx(shares[12] / shares[3])
+    (a, da), (b, db) = found.left(12, "weights"), found.left(3, "weights")
+    assert (error / value) ** 2 == pytest.approx((da / a) ** 2 + (db / b) ** 2)
+
+
+def test_farthest_is_a_factor():
+    """A fourth is farther from 1 than a threefold barrier, and a fivefold one farther still."""
+    weights = {3: [1.0, 1.0] * 2, 6: [3.0, 3.1] * 2, 12: [0.25, 0.26] * 2}
+    direct = {m: [1.0, 1.0, 1.02, 1.02] for m in weights}
+    assert curves(direct, weights).farthest("weights", "direct")[0] == pytest.approx(0.255 / 1.01, rel=1e-4)
+    weights[6] = [5.0, 5.1] * 2
+    assert curves(direct, weights).farthest("weights", "direct")[0] > 4
+
+
+def test_what_is_farthest_by_chance_is_not_measured_where_it_was_chosen():
+    """Ten equal widths: the ratio that one half finds farthest is 1 on the other half."""
+    rng, found = np.random.default_rng(5), []
+    for _ in range(100):
+        weights = {m: (1 + rng.normal(0, 0.2, 8)).tolist() for m in range(10)}
+        found.append(curves({m: [1.0] * 8 for m in weights}, weights).farthest("weights", "direct"))
+    value, error = np.transpose(found)
+    assert abs(value.mean() - 1) <= 4 * value.std() / math.sqrt(100)
+    assert value.std() == pytest.approx(error.mean(), rel=0.3)
+
+
+def test_the_highest_losses_on_lines():
+    direct = {3: [2.0, 3.0], 6: [1.0, 1.5]}
+    (at_3, at_6), (error_3, error_6) = curves(direct, direct, ends=0.5).summits("direct")
+    assert (at_3, at_6) == pytest.approx((3.0, 1.75))  # no chord is taken off
+    assert (error_3, error_6) == pytest.approx((0.5, 0.25))
+
+
+def test_groups_are_counted_where_they_are_fewest():
+    found = Curves({3: Lines({"direct": arches([1.0] * 6)}, {}, each=2), 6: Lines({"direct": arches([1.0] * 5)}, {})})
+    assert (found.groups, found.only([6]).groups) == (3, 5)
+
+
+def peaked(place, widths=(3, 6, 12, 24, 48)):
+    samples = {m: [1.0 if m == place else 0.1] * 4 for m in widths}
+    return curves(samples, samples)
+
+
+def test_the_slope_is_that_of_the_places():
+    assert depth_trend({2: peaked(6), 3: peaked(6), 4: peaked(6)}, "weights", 1)[0] == pytest.approx(0)
+    slope, error = depth_trend({2: peaked(6), 3: peaked(12), 4: peaked(24)}, "weights", 1)
+    assert slope == pytest.approx(math.log(2))
+    assert error > 0
+
+
+def test_a_curve_that_only_rises_or_falls_has_no_peak():
+    assert [peaked(place).peaks("weights") for place in (3, 6, 24, 48)] == [False, True, True, False]
+    some = {3: peaked(12), 4: peaked(12), 5: peaked(24)}
+    more = {2: peaked(3), 6: peaked(48)}
+    assert depth_trend(some | more, "weights", 1) == depth_trend(some, "weights", 1)
+    assert depth_trend({3: peaked(12), 4: peaked(12)} | more, "weights", 1) is None
+
+
+def test_places_are_compared_as_a_ratio():
+    value, error = place_ratio(peaked(24), peaked(6), "weights", 1)
+    (a, da), (b, db) = (peaked(place).place("weights", 1) for place in (24, 6))
+    assert value == pytest.approx(4)
+    assert (error / value) ** 2 == pytest.approx((da / a) ** 2 + (db / b) ** 2)
+
+
+def test_pairs_that_share_a_network_are_one_sample():
+    """Errors over groups are right where pairs of a group go together; errors over pairs are too small."""
+    rng = np.random.default_rng(2)
+    covered = {1: 0, 3: 0}  # by the number of pairs that are one sample
+    for _ in range(400):
+        heights = (1 + rng.normal(0, 0.3, (12, 1)) + rng.normal(0, 0.1, (12, 3))).ravel()
+        for each in (1, 3):
+            read = Curves({3: Lines({"direct": arches(heights.tolist())}, {}, each=each)})
+            (value,), (error,) = read.summits("direct")
+            covered[each] += abs(value - 1) <= t.isf(0.025, 36 // each - 1) * error
+    assert abs(covered[3] - 400 * 0.95) <= 4 * math.sqrt(400 * 0.05 * 0.95)
+    assert covered[1] < 0.85 * 400
+
+
+def test_bounds_are_student_s_and_of_the_largest():
+    def half(n):
+        return t.isf(0.0005, n - 2)
+
+    value, low, high = bounds_of(10, (2.0, 0.1))
+    assert (value, low, high) == pytest.approx((2.0, 2 - half(10) / 10, 2 + half(10) / 10))
+    value, low, high = bounds_of(10, (2.0, 0.1), (1.5, 0.5))
+    assert (value, low, high) == pytest.approx((2.0, 2 - half(10) / 10, 1.5 + half(10) / 2))
+    assert bounds_of(0, (2.0, 0.1)) == bounds_of(3, (2.0, 0.1))
+    value, low, high = bounds_of(10, (2.0, 0.1), (2.1, 0.5), of_all=min)
+    assert (value, low, high) == pytest.approx((2.0, 2.1 - half(10) / 2, 2 + half(10) / 10))
+
+
+def test_bounds_cover_the_larger_of_two_means():
+    rng = np.random.default_rng(3)
+    draws = rng.standard_normal((10_000, 2, 6))
+    means, errors = draws.mean(axis=2), draws.std(axis=2, ddof=1) / math.sqrt(6)
+    missed = 0
+    for (u, v), (du, dv) in zip(means, errors, strict=True):
+        _, low, high = bounds_of(6, (u, du), (v, dv))
+        missed += not low <= 0 <= high
+    assert missed <= 0.0015 * len(draws) + 4 * math.sqrt(0.0015 * len(draws))
+
+
+def test_widths_increase_and_some_may_be_taken():
+    found = curves(DIRECT, WEIGHTS)
+    assert (found.widths, found.only([6, 12]).widths) == ([3, 6, 12, 24], [6, 12])
