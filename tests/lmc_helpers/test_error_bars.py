@@ -157,7 +157,7 @@ def test_values_of_a_cluster_are_averaged_first():
 def test_bootstrap_errors_are_the_spread_over_repeated_samples():
     rng = np.random.default_rng(4)
     samples = rng.exponential(size=(200, 1, 80))
-    found = np.array([bootstrap(np.median, sample, seed=1, resamples=200) for sample in samples])
+    found = np.array([bootstrap(np.median, sample, seed=1, resamples=100) for sample in samples])
     assert found[:, 0].tolist() == [np.median(sample) for sample in samples]
     assert found[:, 1].mean() == pytest.approx(found[:, 0].std(), rel=0.15)
 

@@ -69,13 +69,12 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
     found = orbit_chords(w, M, X, TIMES, PLACES)
     for b in range(6):
         path = points((w[0][b], w[1][b]), M[b], TIMES[::20])
-        for V_1, V_2 in zip(found.chord[0][b], found.chord[1][b], strict=True):
-            for point in path:
-                U_1, U_2 = point[:12].reshape(3, 4), point[12:].reshape(2, 3)
-                apart = torch.cat([(V_1 - U_1).flatten(), (V_2 - U_2).flatten()]).norm()
-                if apart > 1e-9:
-                    change = ((V_2 @ V_1 - U_2 @ U_1) @ X[b]).norm()
-                    assert change <= found.lipschitz[b] * apart * (1 + 1e-9)
+        U_1, U_2 = path[:, :12].reshape(-1, 3, 4), path[:, 12:].reshape(-1, 2, 3)
+        V_1, V_2 = (part[b][:, None] for part in found.chord)
+        apart = ((V_1 - U_1).square().sum(dim=(-2, -1)) + (V_2 - U_2).square().sum(dim=(-2, -1))).sqrt()
+        change = torch.linalg.matrix_norm((V_2 @ V_1 - U_2 @ U_1) @ X[b])
+        far = apart > 1e-9
+        assert far.sum() > 200 and (change <= found.lipschitz[b] * apart * (1 + 1e-9))[far].all()
         curve = [(p[:12].reshape(3, 4), p[12:].reshape(2, 3)) for p in points((w[0][b], w[1][b]), M[b], TIMES)]
         first = max(np.linalg.norm((W_1 @ X[b]).numpy(), 2) for W_1, _ in (curve[0], curve[-1]))
         second = max(np.linalg.norm(W_2.numpy(), 2) for _, W_2 in curve) * np.linalg.norm(X[b].numpy(), 2)

@@ -200,7 +200,7 @@ def gaussian(*shape, seed=0):
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 3), (6, 3), (10, 4)])
 def test_rank_and_linear_programs_agree(n, k):
     for C in (gaussian(n, k), gaussian(n, k, seed=1).abs()):
-        neurons = gaussian(12, k, seed=2)
+        neurons = gaussian(8, k, seed=2)
         for a, unique in zip(neurons, determined(neurons, C).tolist(), strict=True):
             assert (twin_distance(a, C) < 1e-9) == unique
 

@@ -146,12 +146,16 @@ def test_permuted_layers_are_products_with_permutation_matrices(layers, h):
 def test_exchanges_of_two_neurons_bring_every_component_into_every_other(h):
     X, Y = data(h, seed=4)
     nets = [minimum(4, X, Y, seed=s, signs=signs) for s, signs in enumerate(itertools.product((1, -1), repeat=3))]
-    for a, b in itertools.product(nets, repeat=2):
+    pairs, joined = list(itertools.product(nets, repeat=2)), []
+    for a, b in pairs:
         flips = np.cumprod(np.array(component(a, X)) * component(b, X))
         perms = [torch.tensor([0, 1, *range(2, h)] if flip > 0 else [1, 0, *range(2, h)]) for flip in flips]
-        joined = permute_layers(a, perms)
-        assert component(joined, X) == component(b, X)
-        assert loss(path_in_minimum(joined, b, X, Y, 3), X, Y).max() < 1e-14
+        joined.append(permute_layers(a, perms))
+        assert component(joined[-1], X) == component(b, X)
+    here, there = (
+        [torch.stack(layer) for layer in zip(*ends, strict=True)] for ends in (joined, [b for _, b in pairs])
+    )
+    assert loss(path_in_minimum(here, there, X, Y, 3), X, Y).max() < 1e-14
 
 
 @pytest.mark.parametrize("h", [2, 3])

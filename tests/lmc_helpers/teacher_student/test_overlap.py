@@ -65,14 +65,12 @@ def test_two_teachers_in_closed_form():
 @pytest.mark.parametrize("M", range(2, 26))
 def test_minimiser_in_rational_arithmetic(M):
     values = {}
-    p = Fraction(1, M)
-    spread, row = Fraction(0), {0: Fraction(1)}  # E|D| and the law of D
+    spread, row = 0, {0: 1}  # E|D| and the law of D, times M^2n
     for n in range(4 * M):
-        values[M + n] = 1 - Fraction(M, 2 * (M + n)) * spread
-        step = p * (1 - p)
-        spread += 2 * step * row[0]
+        values[M + n] = 1 - Fraction(M * spread, 2 * (M + n) * M ** (2 * n))
+        spread = M**2 * spread + 2 * (M - 1) * row[0]  # D goes up or down with probability (M − 1)/M² each
         row = {
-            k: (1 - 2 * step) * row.get(k, 0) + step * (row.get(k - 1, 0) + row.get(k + 1, 0))
+            k: (M**2 - 2 * (M - 1)) * row.get(k, 0) + (M - 1) * (row.get(k - 1, 0) + row.get(k + 1, 0))
             for k in range(-n - 1, n + 2)
         }
     assert overlap.minimiser(M) == min(values, key=lambda m: (values[m], m))
