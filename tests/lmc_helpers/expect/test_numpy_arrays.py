@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 import torch
 
 from lmc_helpers import expect
@@ -18,9 +17,8 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize("call", ALLOWED)
-def test_what_is_allowed_passes_and_gives_nothing(call):
-    assert call() is None
+def test_what_is_allowed_passes_and_gives_nothing():
+    assert [call() for call in ALLOWED] == [None] * len(ALLOWED)
 
 
 def test_an_iterator_is_not_consumed():

@@ -25,9 +25,8 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize("call", ALLOWED)
-def test_what_is_allowed_passes_and_gives_nothing(call):
-    assert call() is None
+def test_what_is_allowed_passes_and_gives_nothing():
+    assert [call() for call in ALLOWED] == [None] * len(ALLOWED)
 
 
 def test_nothing_is_changed():

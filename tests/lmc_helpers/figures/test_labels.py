@@ -33,10 +33,10 @@ def test_formulas_become_html(label, html):
     assert set(re.findall(r"<(/?\w+)", typeset(label))) <= {"i", "/i", "sub", "/sub", "sup", "/sup"}
 
 
-@pytest.mark.parametrize("name", [*GREEK, *(name for name in SIGNS if name.islower())])
-def test_matplotlib_knows_the_same_names(name):
-    MathTextParser("path").parse(rf"$\{name}$")  # raises where it does not
-    assert len(re.sub(r"<.*?>", "", typeset(rf"$\{name}$")).strip()) in (1, len(name))
+def test_matplotlib_knows_the_same_names():
+    for name in [*GREEK, *(name for name in SIGNS if name.islower())]:
+        MathTextParser("path").parse(rf"$\{name}$")  # raises where it does not
+        assert len(re.sub(r"<.*?>", "", typeset(rf"$\{name}$")).strip()) in (1, len(name)), name
 
 
 @pytest.mark.parametrize("label", ["$x", r"$\frac12$", "$x_{1$", "$x}$"])
