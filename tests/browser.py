@@ -2,14 +2,18 @@
 
 import functools
 import http.server
+import itertools
 import os
 import re
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from book.tools.pages import browser as installed
+
+VISIT = Path(__file__).with_name("visit.js").read_text(encoding="utf-8")
 
 
 def absent(reason: str):
@@ -58,10 +62,10 @@ def browser():
 
 
 class Watched:
-    """A tab that remembers every request, failure and console error."""
+    """A tab that remembers every request, failure and console error of the page that it shows."""
 
-    def __init__(self, browser, width: int = 1280):
-        self.tab = browser.new_page(viewport={"width": width, "height": 900})
+    def __init__(self, tab):
+        self.tab = tab
         self.requests, self.trouble = [], []
         self.tab.on("request", lambda r: self.requests.append(r.url))
         self.tab.on("requestfailed", self.failed)
@@ -73,10 +77,13 @@ class Watched:
         if request.failure != "net::ERR_ABORTED":  # the browser's own word for leaving a page early
             self.trouble.append(f"{request.failure}: {request.url}")
 
-    def open(self, url: str):
+    def go(self, url: str):
         self.tab.goto(url, wait_until="load")
         if re.fullmatch(r"http://[^/]+/index.html|file:.*/html/index.html", url):  # it only sends the reader on
             self.tab.wait_for_url("**/book/index.html")
+
+    def open(self, url: str):
+        self.go(url)
         self.tab.evaluate("() => window.MathJax && MathJax.startup ? MathJax.startup.promise : null")
         self.tab.evaluate("() => document.fonts.ready.then(() => null)")
         return self.settle()
@@ -86,16 +93,57 @@ class Watched:
         self.tab.wait_for_load_state("networkidle")
         return self.tab
 
+    def visit(self, url: str) -> SimpleNamespace:
+        """What visit.js finds on a page, its requests and its trouble, to which later ones are added."""
+        self.requests, self.trouble = [], []
+        self.go(url)
+        return SimpleNamespace(**self.tab.evaluate(VISIT), requests=self.requests, trouble=self.trouble)
+
+
+def screen(width: int) -> dict[str, int]:
+    return {"width": width, "height": 900}
+
+
+def visits(browser, base: str, names: list[str], width: int) -> dict[str, SimpleNamespace]:
+    """Every page, visited once; it stays open during the next visit, so that late requests are seen."""
+    context = browser.new_context(viewport=screen(width))
+    tabs = [Watched(context.new_page()) for _ in range(2)]
+    found = {name: tab.visit(f"{base}/{name}") for name, tab in zip(names, itertools.cycle(tabs), strict=False)}
+    for watch in tabs:
+        watch.settle()
+    context.close()
+    return found
+
+
+def outside(page: SimpleNamespace, base: str) -> list[str]:
+    """Requests of a page that leave the book."""
+    return [url for url in page.requests if not url.startswith((base, "data:", "blob:"))]
+
+
+def stretched(picture: dict) -> bool:
+    """Whether a picture is shown in other proportions than it was drawn with."""
+    (width, height), (natural_width, natural_height) = picture["shown"], picture["natural"]
+    return abs(width * natural_height - height * natural_width) >= 0.02 * height * natural_width
+
+
+def frame_of(spec: dict, frame: int) -> list:
+    """What a figure that moves draws in one frame, from its description."""
+    data = [[trace["x"], trace["y"]] for trace in spec["data"]]
+    moved = spec["frames"][frame]
+    for trace, change in zip(moved["traces"], moved["data"], strict=True):
+        data[trace] = [change.get("x", data[trace][0]), change.get("y", data[trace][1])]
+    return data
+
 
 @pytest.fixture
 def watched(browser):
-    watch = Watched(browser)
+    watch = Watched(browser.new_page(viewport=screen(1280)))
     yield watch
     watch.tab.close()
 
 
 @pytest.fixture
 def phone(browser):
-    watch = Watched(browser, width=390)
+    watch = Watched(browser.new_page(viewport=screen(390)))
     yield watch
     watch.tab.close()

@@ -1,9 +1,7 @@
-"""The first page and the page of the papers' figures in a browser: pictures, tiles, keyboard, phones."""
+"""The first page and the page of the papers' figures in a browser: pictures, tiles, keyboard."""
 
 import re
 import urllib.request
-
-import pytest
 
 from lmc_helpers.claims import ledger
 
@@ -61,13 +59,3 @@ def test_the_papers_figures_are_drawn_when_they_are_seen(html, served, watched):
     assert tab.locator(".lmc-pair .lmc-badge").count() > 100
     assert tab.locator(".lmc-missing").count() == 2
     assert watched.trouble == []
-
-
-@pytest.mark.parametrize("page", ["index", "figures"])
-def test_the_first_page_and_the_figures_fit_a_phone(page, served, phone):
-    tab = phone.open(f"{served}/book/{page}.html")
-    wide = tab.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0 and phone.trouble == []
-    assert page == "figures" or tab.locator(".lmc-map text").count()
-    for text in tab.locator(".lmc-map text").all():
-        assert text.evaluate("t => t.getBoundingClientRect().height") > 9

@@ -30,15 +30,16 @@ def shown(markdown: str) -> str:
     return MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown)
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize(
-    "act", [pages.cell, lambda text: findings_pages.prose(text, pages.cell)], ids=["cell", "prose"]
-)
-def test_it_is_shown_as_it_stands(text, act):
-    made = shown(f"| head |\n| --- |\n| {act(text)} |\n")
-    inside = re.search(r"<td>(.*?)</td>", made, re.S)
-    assert inside and not re.search(r"<\w", inside[1]) and html.unescape(inside[1]) == text
-    assert made.count("<td>") == 1
+@pytest.mark.parametrize("act", [pages.cell, prose])
+def test_it_is_shown_as_it_stands(act):
+    wrong = []
+    for text in TEXTS:
+        made = shown(f"| head |\n| --- |\n| {act(text)} |\n")
+        inside = re.search(r"<td>(.*?)</td>", made, re.S)
+        stays = inside and not re.search(r"<\w", inside[1]) and html.unescape(inside[1]) == text
+        if not stays or made.count("<td>") != 1:
+            wrong.append((text, made))
+    assert wrong == []
 
 
 def test_lines_of_a_text_cannot_begin_a_directive():

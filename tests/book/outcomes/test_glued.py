@@ -1,6 +1,7 @@
 """Numbers that chapters glue into their text, as pages write them."""
 
 import copy
+import itertools
 import re
 from decimal import Decimal
 
@@ -28,22 +29,20 @@ def notebook(**texts: str) -> dict:
     return content
 
 
-@pytest.mark.parametrize("exponent", range(-30, 31))
-@pytest.mark.parametrize("digits", ["1", "9", "1.0", "2.53"])
-def test_a_number_keeps_its_value(digits, exponent):
-    written = f"{digits}e{exponent:+03d}"
-    shown = glued.signs(written)
-    assert "e" not in shown and read(shown) == Decimal(written)
-    assert glued.signs(f"-{written}") == f"−{shown}"
-    assert glued.signs(f"from {written} to ({written}).") == f"from {shown} to ({shown})."
+def test_a_number_keeps_its_value():
+    wrong = []
+    for exponent, digits in itertools.product(range(-30, 31), ["1", "9", "1.0", "2.53"]):
+        written = f"{digits}e{exponent:+03d}"
+        shown = glued.signs(written)
+        kept = "e" not in shown and read(shown) == Decimal(written) and glued.signs(f"-{written}") == f"−{shown}"
+        if not kept or glued.signs(f"from {written} to ({written}).") != f"from {shown} to ({shown}).":
+            wrong.append(f"{written}: {shown}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02", "784-64", "W-1"],
-)
-def test_other_words_stay(text):
-    assert glued.signs(text) == text
+def test_other_words_stay():
+    texts = ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02", "784-64", "W-1"]
+    assert [glued.signs(text) for text in texts] == texts
 
 
 def test_what_a_page_shows_of_a_notebook():

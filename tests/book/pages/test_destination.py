@@ -1,8 +1,13 @@
 """Pages go only where a book may stand; what else lies there stays."""
 
 import json
+import re
 
 import pytest
+
+from book.tools import assemble
+from book.tools.base.chapters import BuildError
+from book.tools.pages import destination
 
 
 def fill(path, *names):
@@ -15,7 +20,6 @@ def everything(path):
     return sorted((p.relative_to(path).as_posix(), p.read_bytes()) for p in path.rglob("*") if p.is_file())
 
 
-@pytest.mark.parametrize("tool", ["build", "assemble"])
 @pytest.mark.parametrize(
     ("files", "out", "said"),
     [
@@ -25,18 +29,32 @@ def everything(path):
         (["report.json"], "report", "report.json, which is none"),
     ],
 )
-def test_what_lies_there_is_kept_and_named(toy, tmp_path_factory, tool, files, out, said):
-    place = tmp_path_factory.mktemp("mine")
-    fill(place, *files)
-    before = everything(place)
-    done = toy.run(f"book.tools.{tool}", "--profile", "smoke", "--out", str(place / out))
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
-    assert everything(place) == before and ": running" not in done.stdout
+def test_what_lies_there_is_kept_and_named(tmp_path, files, out, said):
+    fill(tmp_path, *files)
+    before = everything(tmp_path)
+    with pytest.raises(BuildError, match=re.escape(said)):
+        destination.check(tmp_path / out)
+    assert everything(tmp_path) == before
+
+
+def test_a_build_looks_before_it_runs_anything(toy, tmp_path_factory):
+    letters = tmp_path_factory.mktemp("letters")
+    fill(letters, "one.txt")
+    done = toy.run("book.tools.build", "--profile", "smoke", "--out", str(letters))
+    assert done.returncode == 1 and "holds something else than a book" in done.stderr
+    assert "Traceback" not in done.stderr and ": running" not in done.stdout
+    assert everything(letters) == [("one.txt", b"mine")]
+
+
+def test_pages_are_assembled_only_where_they_may_go(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(assemble, "stage", lambda *arguments: pytest.fail("pages were begun"))
+    fill(tmp_path, "letters/one.txt")
+    assert assemble.main(["--profile", "smoke", "--out", str(tmp_path / "letters")]) == 1
+    assert re.fullmatch(r"error: [^\n]* holds something else than a book[^\n]*\n", capsys.readouterr().err)
+    assert everything(tmp_path) == [("letters/one.txt", b"mine")]
 
 
 def test_a_book_and_an_empty_folder_are_taken(tmp_path):
-    from book.tools.pages import destination
-
     destination.check(tmp_path / "new")
     (tmp_path / "empty" / "_build" / "html").mkdir(parents=True)
     destination.check(tmp_path / "empty")

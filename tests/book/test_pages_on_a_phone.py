@@ -1,0 +1,137 @@
+"""The built pages on a phone, served with the network refused: each opened once, for all questions."""
+
+import itertools
+import json
+import re
+import urllib.request
+
+import pytest
+from browser import outside, stretched, visits
+
+from book.tools.base import chapters
+
+
+@pytest.fixture(scope="module")
+def visited(served, pages, browser):
+    return visits(browser, served, pages, 390)
+
+
+@pytest.fixture(scope="module")
+def executed(visited):
+    """Chapter → what was found on its page."""
+    return {chapter: visited[f"book/executed/{chapter}.html"] for chapter in chapters.chapters()}
+
+
+def test_every_page_opens_and_nothing_is_cut(visited):
+    assert {name: page.overflow for name, page in visited.items() if page.overflow} == {}
+    assert {name: page.cut for name, page in visited.items() if page.cut} == {}
+
+
+def test_no_page_needs_the_network_or_complains(served, visited):
+    asked = {name: outside(page, served) for name, page in visited.items()}
+    assert {name: urls for name, urls in asked.items() if urls} == {}
+    assert {name: page.trouble for name, page in visited.items() if page.trouble} == {}
+
+
+def test_panels_stand_one_below_the_other(executed, html):
+    files = {path.name for path in (html / "phone").iterdir()}
+    wrong = []
+    for name, page in executed.items():
+        pictures = [picture for picture in page.pictures if picture["phone"]]
+        wrong += [] if pictures else [f"{name}: no picture for phones"]
+        for picture in pictures:
+            caption = picture["caption"] or ""
+            aside = re.search(r"\b(Left|Right)\b", caption) and not re.search(r"\b(Top|Bottom)\b", caption)
+            said = {
+                "has no file": picture["src"].rpartition("/")[2] not in files,
+                "has not come": picture["natural"][0] <= 200,
+                "is that of a desktop": not re.search(r"/phone/[0-9a-f]{64}\.png$", picture["current"]),
+                "is stretched": stretched(picture),
+                "has few words": len(picture["alt"]) <= 40,
+                f"has the caption {caption!r}": len(caption) <= 20 or aside,
+            }
+            wrong += [f"{name}: {picture['src']} {what}" for what, so in said.items() if so]
+    assert wrong == []
+
+
+def test_no_line_begins_with_the_mark_that_follows_a_formula(visited):
+    assert sum(len(page.marks) for page in visited.values()) > 1000
+    apart = {name: [text for beside, text in page.marks if not beside] for name, page in visited.items()}
+    assert {name: texts for name, texts in apart.items() if texts} == {}
+
+
+def test_boxes_of_claims_fit_and_their_scales_are_legible(executed):
+    assert sum(page.boxes for page in executed.values()) > 1000
+    assert {name: page.beyond for name, page in executed.items() if page.beyond} == {}
+    assert sum(len(page.scales) for page in executed.values()) > 100
+    assert {name: min(page.scales) for name, page in executed.items() if page.scales and min(page.scales) <= 11} == {}
+    assert {name: page.met for name, page in executed.items() if page.met} == {}
+
+
+def test_the_map_of_the_first_page_is_legible(visited):
+    heights = visited["book/index.html"].map
+    assert heights and min(heights) > 9
+
+
+def test_figures_that_move_are_legible(visited):
+    moving = [(name, figure) for name, page in visited.items() for figure in page.movers]
+    assert len({name for name, _ in moving}) >= 8
+    wrong = []
+    for name, figure in moving:
+        said = {
+            "panels beside each other": any(
+                below[1] >= above[0] for above, below in itertools.pairwise(figure["rows"])
+            ),
+            "no panel": not figure["rows"],
+            "small letters": min(size for size in figure["fonts"] if size) < 9,  # subscripts are the smallest
+            "a slider too thin for a thumb": figure["slider"][1] < 40,
+        }
+        wrong += [f"{name}#{figure['figure']}: {what}" for what, so in said.items() if so]
+    assert wrong == []
+
+
+def test_downloads_give_the_executed_notebook_and_its_source(executed, root):
+    for chapter, page in executed.items():
+        (notebook,) = [url for url in page.downloads if url.endswith(".ipynb")]
+        (source,) = [url for url in page.downloads if url.endswith(".py")]
+        got = json.loads(urllib.request.urlopen(notebook).read())
+        assert got["metadata"]["lmc"]["chapter"] == chapter
+        assert any(cell.get("outputs") for cell in got["cells"]), chapter
+        assert urllib.request.urlopen(source).read() == (root / "notebooks" / f"{chapter}.py").read_bytes()
+
+
+def test_search_where_it_is_served(served, phone):
+    tab = phone.open(f"{served}/search.html?q=overlap")
+    tab.wait_for_selector("ul.search li")
+    assert phone.trouble == []
+
+
+def test_claims_are_published(served, watched):
+    claims = json.loads(urllib.request.urlopen(f"{served}/claims.json").read())
+    needed = {
+        "id",
+        "part",
+        "verdict",
+        "quantity",
+        "value",
+        "stderr",
+        "n",
+        "whose",
+        "weight",
+        "low",
+        "high",
+        "criterion",
+        "criteria",
+        "profile",
+        "device",
+        "seconds",
+        "commit",
+    }
+    assert claims["parts"] and all(needed <= set(record) for record in claims["parts"])
+    assert {record["chapter"] for record in claims["parts"]} <= set(chapters.chapters())
+    tab = watched.open(f"{served}/book/scoreboard.html")
+    page = tab.locator("article").text_content()
+    assert all(id in page for id in claims["verdicts"])
+    assert all(record["part"] in page for record in claims["parts"])
+    tab.locator("article a", has_text="claims.json").click()
+    tab.wait_for_url("**/claims.json")

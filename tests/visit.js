@@ -1,0 +1,107 @@
+/* What a reader finds on a page, once it is drawn: every figure is scrolled into view, all is measured, nothing is
+   judged. The tests assert on it (tests/browser.py, Visits). */
+async () => {
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+  const root = document.documentElement, text = found => found && found.innerText;
+  const size = element => (({ width, height }) => [width, height])(element.getBoundingClientRect());
+  const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+
+  await (window.MathJax && MathJax.startup ? MathJax.startup.promise : null);
+  await document.fonts.ready;
+
+  const early = all("script[src*=plotly]").length;
+  const images = all("article img"), reserved = images.map(size), pictures = [];
+  for (const [k, image] of images.entries()) {
+    image.scrollIntoView({ block: "center", behavior: "instant" });
+    await image.decode().catch(() => null); // a picture that does not come has no width
+    const figure = image.closest("figure");
+    pictures.push({ src: image.getAttribute("src"), current: image.currentSrc, alt: image.alt,
+      natural: [image.naturalWidth, image.naturalHeight], shown: [image.clientWidth, image.clientHeight],
+      reserved: reserved[k], size: size(image), moves: Boolean(image.closest(".lmc-moves")),
+      phone: image.matches("picture img"), caption: figure ? text(figure.querySelector("figcaption")) : null });
+  }
+  const moving = [], undrawn = [];
+  for (const { dataset } of all("script.lmc-moving-spec")) {
+    const figure = document.getElementById(dataset.figure), end = performance.now() + 30000;
+    figure.scrollIntoView({ block: "center", behavior: "instant" });
+    while (!figure.querySelector(".main-svg") && performance.now() < end) await frames();
+    if (figure.querySelector(".main-svg")) moving.push(figure);
+    else undrawn.push(figure.id);
+  }
+  await frames();
+
+  /* Formulas that end beyond the page, and those beyond their own box that does not scroll, start late or need not. */
+  const cut = all("article mjx-container").filter(formula => {
+    const box = formula.closest("span.math, div.math") || formula, place = box.getBoundingClientRect();
+    if (!place.width || box.closest(".pst-scrollable-table-container")) return false;
+    const wide = box.scrollWidth > box.clientWidth, scrolls = getComputedStyle(box).overflowX == "auto";
+    const beyond = place.right > root.clientWidth + 1 || formula.getBoundingClientRect().left < place.left - 1;
+    return beyond || (wide && !scrolls);
+  });
+
+  /* Marks that follow a formula in the text, and whether they stand on its line. */
+  const marks = [], article = document.querySelector("article") || document.body;
+  const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const formula = node.previousSibling;
+    if (!/^[.,;:!?)]/.test(node.data) || !formula || !formula.matches) continue;
+    if (!formula.matches("mjx-container:not([display=true]), span.math") || !formula.getClientRects().length) continue;
+    if (node.parentElement.closest("pre, script, details:not([open])")) continue;
+    const range = document.createRange();
+    range.setStart(node, 0);
+    range.setEnd(node, 1);
+    const place = range.getBoundingClientRect(), end = formula.getBoundingClientRect();
+    const beside = place.top < end.bottom && place.left >= end.right - 1;
+    marks.push([beside, node.parentElement.textContent.slice(-80)]);
+  }
+
+  const labels = all("svg.lmc-scale").flatMap(svg => {
+    const boxes = all("text:not(.lmc-log)", svg).map(label => label.getBoundingClientRect());
+    return boxes.flatMap((a, k) => boxes.slice(0, k).filter(b =>
+      a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2));
+  });
+  const boxes = all(".lmc-claim, .lmc-claim *:not(mjx-container *):not(svg *)");
+
+  const movers = [];
+  for (const figure of moving) {
+    const plot = figure.querySelector(".lmc-moving-plot"), slider = figure.querySelector("input");
+    const axes = Object.keys(plot.layout).filter(name => /^yaxis\d*$/.test(name)).sort();
+    const drawn = [];
+    for (const frame of [slider.value, slider.min, slider.max]) {
+      slider.value = frame;
+      slider.dispatchEvent(new Event("input"));
+      await frames();
+      drawn.push([Number(frame), plot.data.map(trace => [trace.x, trace.y]), slider.getAttribute("aria-valuetext")]);
+    }
+    movers.push({ figure: figure.id, drawn, rows: axes.map(name => plot.layout[name].domain), slider: size(slider),
+      spec: document.querySelector(`script[data-figure="${figure.id}"]`).textContent,
+      named: all("input, [role=img]", figure).map(part => part.getAttribute("aria-label")),
+      bars: all(".modebar-btn", figure).length,
+      fonts: all(".lmc-moving text", figure).map(label => parseFloat(getComputedStyle(label).fontSize)) });
+  }
+
+  const folds = all("details.hide summary .collapsed").map(text), [first] = all("details.hide summary");
+  if (first) first.click();
+  const opened = text(document.querySelector("details.hide[open] summary .expanded"));
+
+  const facts = {
+    url: location.href,
+    title: document.title,
+    next: all("a.right-next").map(link => link.href),
+    downloads: all(".dropdown-download-buttons a").map(link => link.href),
+    overflow: root.scrollWidth - root.clientWidth,
+    formulas: all("mjx-container").length,
+    wrong: all("mjx-merror, .math-error").map(formula => formula.textContent),
+    fonts: [...document.fonts].filter(font => font.status == "loaded").map(font => font.family),
+    captions: all("article figcaption").map(text),
+    pictures, cut: cut.map(formula => formula.textContent), marks, movers, folds, opened,
+    boxes: boxes.length,
+    beyond: boxes.filter(box => box.getBoundingClientRect().right > root.clientWidth + 1).map(box => box.getAttribute("class")),
+    scales: all("svg.lmc-scale text").map(label => label.getBBox().height),
+    met: labels.length,
+    map: all(".lmc-map text").map(label => label.getBoundingClientRect().height),
+    early, undrawn,
+  };
+  all("article pre").forEach(code => { code.style.display = "none"; }); // code may hold formulas as strings
+  return { ...facts, text: text(article) };
+}
