@@ -5,9 +5,13 @@ async () => {
   const root = document.documentElement, text = found => found && found.innerText;
   const size = element => (({ width, height }) => [width, height])(element.getBoundingClientRect());
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const until = async met => {
+    for (const end = performance.now() + 30000; !met() && performance.now() < end;) await frames();
+  };
 
   await (window.MathJax && MathJax.startup ? MathJax.startup.promise : null);
   await document.fonts.ready;
+  await until(() => !window.FontAwesome || root.classList.contains("fontawesome-i2svg-complete"));
 
   const early = all("script[src*=plotly]").length;
   const images = all("article img"), reserved = images.map(size), pictures = [];
@@ -22,9 +26,9 @@ async () => {
   }
   const moving = [], undrawn = [];
   for (const { dataset } of all("script.lmc-moving-spec")) {
-    const figure = document.getElementById(dataset.figure), end = performance.now() + 30000;
+    const figure = document.getElementById(dataset.figure);
     figure.scrollIntoView({ block: "center", behavior: "instant" });
-    while (!figure.querySelector(".main-svg") && performance.now() < end) await frames();
+    await until(() => figure.querySelector(".main-svg"));
     if (figure.querySelector(".main-svg")) moving.push(figure);
     else undrawn.push(figure.id);
   }
@@ -101,6 +105,8 @@ async () => {
     met: labels.length,
     map: all(".lmc-map text").map(label => label.getBoundingClientRect().height),
     early, undrawn,
+    icons: all("svg.svg-inline--fa").map(icon => all("path", icon).map(path => path.getAttribute("d"))),
+    missing: all("svg.svg-inline--fa g.missing").length,
   };
   all("article pre").forEach(code => { code.style.display = "none"; }); // code may hold formulas as strings
   return { ...facts, text: text(article) };

@@ -49,9 +49,8 @@ def test_links_to_the_next_page_lead_through_the_book(html, visited, listed):
 
 
 def test_no_page_needs_the_network_or_complains(html, visited):
-    asked = {name: outside(page, html.as_uri()) for name, page in visited.items()}
-    assert {name: urls for name, urls in asked.items() if urls} == {}
-    assert {name: page.trouble for name, page in visited.items() if page.trouble} == {}
+    trouble = {name: outside(page, html.as_uri()) + page.trouble for name, page in visited.items()}
+    assert {name: said for name, said in trouble.items() if said} == {}
 
 
 @pytest.mark.parametrize("when", ["at once", "late"])
@@ -132,6 +131,12 @@ def test_figures_that_move_are_loaded_late_and_draw_their_frames(visited):
             if len(figure["named"]) < 2 or not all(figure["named"]) or figure["bars"]:
                 wrong.append(f"{name}#{figure['figure']}: words for who does not see it, or buttons")
     assert wrong == []
+
+
+def test_icons_are_drawn(visited):
+    assert [name for name, page in visited.items() if len(page.icons) <= 3] == []
+    bad = [name for name, page in visited.items() if page.missing or not all(d and all(d) for d in page.icons)]
+    assert bad == []
 
 
 def test_search_from_disk(html, watched):

@@ -28,9 +28,8 @@ def test_every_page_opens_and_nothing_is_cut(visited):
 
 
 def test_no_page_needs_the_network_or_complains(served, visited):
-    asked = {name: outside(page, served) for name, page in visited.items()}
-    assert {name: urls for name, urls in asked.items() if urls} == {}
-    assert {name: page.trouble for name, page in visited.items() if page.trouble} == {}
+    trouble = {name: outside(page, served) + page.trouble for name, page in visited.items()}
+    assert {name: said for name, said in trouble.items() if said} == {}
 
 
 def test_panels_stand_one_below_the_other(executed, html):

