@@ -6,11 +6,13 @@
 #                                is told to look at (find-links), else from pip's index, which for Linux ships CUDA
 #                                builds of several GB
 #   PYTHON=python3.12            the interpreter that .venv is made from (3.11 or later)
+#   PORT=8000                    where `make serve` shows the book
 #   EXECUTOR=local|slurm         where training runs and chapters run (default: local; see book/cluster.md)
 #   EXECUTOR_ARGS="..."          Snakemake's arguments for a cluster: partition, account, a workflow profile
 SHELL := /bin/bash
 PROFILE ?= laptop
 PYTHON ?= python3
+PORT ?= 8000
 EXECUTOR ?= local
 export EXECUTOR_ARGS
 export PYTHONUTF8 := 1
@@ -54,8 +56,8 @@ chapter: setup
 
 serve: setup
 	@test -f build/book/_build/html/index.html || { echo 'error: no book yet; run: make book'; exit 2; }
-	@echo "The book: http://127.0.0.1:8000 (Ctrl-C stops)"
-	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory build/book/_build/html
+	@echo "The book: http://127.0.0.1:$(PORT) (Ctrl-C stops)"
+	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory build/book/_build/html
 
 # The built book in one file: pages, executed notebooks, sources, claims, records, checksums, RO-Crate metadata.
 archive: book

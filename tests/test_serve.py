@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import socket
 import stat
 import subprocess
@@ -27,7 +28,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def served(root, tmp_path):
-    """A folder with one page, the Makefile with another port, and the server that it starts."""
+    """A folder with one page, and the server that the Makefile starts there."""
     port = free_port()
     pages = tmp_path / "build" / "book" / "_build" / "html"
     pages.mkdir(parents=True)
@@ -41,9 +42,9 @@ def served(root, tmp_path):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (0, 0))
     (tmp_path / ".venv" / ".installed").touch()
-    text = (root / "Makefile").read_text(encoding="utf-8").replace("8000", str(port))
-    (tmp_path / "Makefile").write_text(text, encoding="utf-8")
-    with subprocess.Popen(["make", "--no-print-directory", "serve"], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+    shutil.copy(root / "Makefile", tmp_path)
+    command = ["make", "--no-print-directory", "serve", f"PORT={port}"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as process:
         yield process, port
         for below in psutil.Process(process.pid).children(recursive=True):
             below.terminate()
