@@ -16,6 +16,7 @@ PORT ?= 8000
 EXECUTOR ?= local
 export EXECUTOR_ARGS
 export PYTHONUTF8 := 1
+export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 TORCH := $(shell sed -n 's/^\(torch==[^ ]*\).*/\1/p' requirements.lock)
 WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"

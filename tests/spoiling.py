@@ -74,7 +74,7 @@ sphinx:
 RECORD = {
     **dict.fromkeys(("verdict", "expected"), "holds"),
     **dict.fromkeys(("quantity", "criterion", "corrected", "sharper", "rival", "place", "criteria", "note"), "w"),
-    **dict.fromkeys(("device", "commit", "date", "seeds", "code"), "w"),
+    **dict.fromkeys(("device", "commit", "date", "seeds"), "w"),
     **dict.fromkeys(("low", "high", "stderr", "place_corrected", "place_sharper", "second_seed"), None),
     **{"part": "A1.value", "whose": "paper", "weight": "headline", "value": 1.0, "n": 1, "chapter": "01_first"},
     **{"profile": "paper", "parameters": {"size": 3}, "seconds": 0.5},

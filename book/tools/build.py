@@ -27,7 +27,7 @@ from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywher
 from book.tools.outcomes import images
 from book.tools.pages import destination
 from book.tools.reading import profiles
-from book.tools.running import cluster, graph, jobs, listing, prices, stamps, variants, workers
+from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, stamps, variants
 from book.tools.running.progress import Progress
 
 MANY = 3  # so many chapters are worth a stem: it takes as long to start as it saves on one or two
@@ -152,12 +152,12 @@ def build(
             names = ",".join(part.name for part in parts)
             command = graph.command(targets, rules, profile_name, out, names, where, todo)
             told = None if where.here else cluster.Told(_names(listed, parts))
-            forks = where.here and stale and (len(stale) >= MANY if stem is None else stem) and workers.possible()
+            forks = where.here and stale and (len(stale) >= MANY if stem is None else stem) and forkserver.possible()
             forks = forks and not any(variants.variables(part.name) for part in parts)  # they are set before imports
             with contextlib.ExitStack() as stack:
                 environment = _environment()
                 if forks:
-                    environment = stack.enter_context(workers.stem(ROOT, environment, lock.fileno()))
+                    environment = stack.enter_context(forkserver.running(ROOT, environment, lock.fileno()))
                 code = _run(command, environment, progress, told, lock.fileno())
             if edited := found.edited(os.fstat(lock.fileno()).st_mtime):
                 print(
@@ -194,10 +194,9 @@ def each(profile_name: str, out: Path, others: Mapping[str, list[str]], executor
 def _environment() -> dict[str, str]:
     paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-    environment.pop(workers.ADDRESS, None)
+    environment.pop(forkserver.ADDRESS, None)
     environment["PYTHONUTF8"] = "1"  # what the processes of a build say to each other does not depend on the locale
-    leftovers.KERNELS.mkdir(parents=True, exist_ok=True)
-    return environment | {"JUPYTER_RUNTIME_DIR": str(leftovers.KERNELS)}
+    return environment
 
 
 def _names(listed: Sequence[jobs.Job], parts: Sequence[_Variant]) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 python -m book.tools.execute overlap_theorem --profile laptop -p M 9 -p trials 5000
 
-Within a build a process that has imported everything already does it, if there is one
-(:mod:`book.tools.running.workers`); what is computed is the same.
+It runs in a process of its own, which is forked from one that has imported everything if a build has started that
+(:mod:`book.tools.running.forkserver`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from book.tools.base import chapters
-from book.tools.running import execution, workers
+from book.tools.running import execution
 
 
 def report(output: Path) -> None:
@@ -31,14 +31,10 @@ def report(output: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Let the build's stem execute the chapter, or do it here."""
+    """Execute a chapter; the exit status."""
     chapters.speak_anywhere()
     chapters.keep_apart()
-    try:
-        status = workers.ask(arguments)
-    except KeyboardInterrupt:
-        return 130
-    return execution.run(arguments, report) if status is None else status
+    return execution.run(arguments, report)
 
 
 if __name__ == "__main__":

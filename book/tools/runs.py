@@ -28,7 +28,7 @@ from book.tools.base import stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.running import listing, prices
 from book.tools.running.execution import commit, say
-from book.tools.running.prepared import THREADS
+from book.tools.running.forkserver import THREADS
 
 
 @contextlib.contextmanager

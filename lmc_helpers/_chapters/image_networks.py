@@ -278,15 +278,12 @@ def table_3(name: str) -> int:
     return {"stem": 12, "1": 108, "2": 162, "3": 216, "head": 24}[group]
 
 
-def entries(model: Model) -> dict[str, int]:
+def entries(model: ResNet20 | ViT) -> dict[str, int]:
     """Fixed entries of each row of the maps of a ResNet20 or a ViT."""
-    if isinstance(model, ResNet20):
-        printed = replace(RESNET, blocks=model.blocks)
-    else:
-        printed = replace(VIT, depth=cast(ViT, model).depth)
+    printed: Model = replace(VIT, depth=model.depth) if isinstance(model, ViT) else replace(RESNET, blocks=model.blocks)
     found = {}
     for name in model.maps():
-        count = table_3(name) if isinstance(model, ResNet20) else 8
+        count = 8 if isinstance(model, ViT) else table_3(name)
         here, there = (math.prod(one.map_shape(name)[1:]) for one in (model, printed))
         found[name] = min(max(1, round(count * here / there)), here)
     return found
@@ -296,7 +293,7 @@ def schemes(model: Model, kind: str, sigma: float) -> dict[str, Scheme]:
     """Name of a map → what draws its F and D."""
     if kind == "syre":
         return dict.fromkeys(model.maps(), Syre(sigma, 0.0))
-    return {name: WAsymmetric(fixed, sigma) for name, fixed in entries(model).items()}
+    return {name: WAsymmetric(fixed, sigma) for name, fixed in entries(cast("ResNet20 | ViT", model)).items()}
 
 
 def networks(

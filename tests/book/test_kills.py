@@ -14,7 +14,7 @@ from killing import KEPT, Started
 from small_book import FIRST, HEADER, SECOND, STUB, TORCH
 from spoiling import complete
 
-from book.tools.running import workers
+from book.tools.running import forkserver
 
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
@@ -121,7 +121,7 @@ def stop_at(toy, stage: str, start, numbers, *more: str) -> None:
         at.unlink()
         if number != KILL:  # who is stopped tidies up; after a kill the next one does
             assert not list(toy.path("build/running").rglob("*.ipynb"))
-            assert not toy.path("build/.stem").exists()
+            assert not toy.path("build/.forkserver").exists()
     wait.unlink()
 
 
@@ -149,7 +149,7 @@ def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start)
 
 
 ALL = (INT, TERM, KILL)
-FORKS = pytest.mark.skipif(not workers.possible(), reason="no stem on this system")
+FORKS = pytest.mark.skipif(not forkserver.possible(), reason="this system cannot fork")
 
 
 @pytest.mark.slow
@@ -233,7 +233,6 @@ def test_what_somebody_writes_now_stays(tmp_path, monkeypatch):
 
     monkeypatch.setattr(leftovers, "ROOT", tmp_path)
     monkeypatch.setattr(leftovers, "RUNNING", tmp_path / "build" / "running")
-    monkeypatch.setattr(leftovers, "KERNELS", tmp_path / "build" / "running" / "jupyter")
     runs, digest, other = tmp_path / "runs", "0123456789abcdef", "fedcba9876543210"
     old = tmp_path / "build" / "running" / "smoke" / "01_first-1.ipynb"
     dead = subprocess.Popen([sys.executable, "-c", ""])

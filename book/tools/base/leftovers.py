@@ -11,7 +11,6 @@ import glob
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,12 +21,9 @@ import psutil
 from book.tools.base.chapters import ROOT
 
 RUNNING = ROOT / "build" / "running"
-KERNELS = RUNNING / "jupyter"  # what a build's kernels say of themselves
 YOUNG_S = 60.0  # a file without a lock may still be written so long after it was touched
 PARTIAL = re.compile(r"\.{1,2}([0-9a-f]{16})\.(?:checkpoint\.)?npz\.\d+")  # by lmc_helpers.training.checkpoints
-SOCKETS = "lmc-kernel-"  # how the folders of the sockets of kernels begin, in the system's folder for such things
 FRESH = re.compile(r"\..+-(\d+)")  # by :mod:`book.tools.base.whole`
-OF_KERNEL = re.compile(SOCKETS + r".+-(\d+)")  # by :mod:`book.tools.running.kernels`
 
 
 @contextlib.contextmanager
@@ -81,11 +77,7 @@ def clear(out: Path, runs: Path) -> None:
         if file := _take(path):
             with file:
                 _remove(path)
-    _remove(KERNELS)
-    for path in Path(tempfile.gettempdir()).glob(f"{SOCKETS}*"):
-        if (hit := OF_KERNEL.fullmatch(path.name)) and not psutil.pid_exists(int(hit[1])):
-            _remove(path)
-    _remove(ROOT / "build" / ".stem")
+    _remove(ROOT / "build" / ".forkserver")
     for name in ("new", "old"):
         _remove(out.with_name(f".{out.name}-{name}"))
     for path in runs.glob(".*.npz.*"):

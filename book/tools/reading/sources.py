@@ -18,7 +18,7 @@ from lmc_helpers.claims.intervals import cut
 from lmc_helpers.claims.yaml_files import load
 
 #: What an executed notebook's outputs may depend on.
-RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "kernels", "prepared", "workers"))
+RUNNER = tuple(f"book/tools/running/{name}.py" for name in ("execution", "engine"))
 #: Names of files and folders that are no sources, whatever git says: hidden ones, caches, editors' leftovers.
 NO_SOURCES = (
     *(".*", "__pycache__", "*.egg-info", "*.py[co]"),

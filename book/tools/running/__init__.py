@@ -2,18 +2,17 @@
 
 =============  =====================================================================
 cluster        resources for SLURM, and its lines as the build's own
-execution      one chapter, in this process
+engine         papermill's engine that runs cells without a kernel
+execution      one chapter
+forkserver     the process that has imported everything, and forks one for each chapter
 graph          the command that runs the graph
 jobs           a training run as a build sees it
-kernels        the kernel of a chapter
 listing        which training runs there are
 numpy_algebra  torch's float64 linear algebra by NumPy, as a second opinion
 options        what sweeps over seeds and over settings take from a command line
-prepared       a forked process that becomes a kernel
 prices         what training runs take
 progress       how far a build is
 stamps         the targets of the graph, and what makes them stale
 variants       the same chapters again: seeds from a commit, settings of the machine
-workers        the process that has imported everything, and what it forks
 =============  =====================================================================
 """

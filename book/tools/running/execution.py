@@ -1,12 +1,14 @@
-"""The execution of one chapter in this process: jupytext → papermill → an executed notebook that is whole, or none."""
+"""The execution of one chapter: jupytext → papermill → an executed notebook that is whole, or none."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -19,9 +21,11 @@ from typing import Any
 
 from book.tools.base import chapters, leftovers, stopping
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.running import prepared, variants
-from book.tools.running.prepared import THREADS
+from book.tools.running import forkserver, variants
+from book.tools.running.forkserver import THREADS, Ended
 from lmc_helpers.claims.box import RECORDED_ONLY
+
+CGROUP = Path("/sys/fs/cgroup")
 
 
 def commit() -> str:
@@ -51,7 +55,7 @@ def provenance(chapter: str, parameters: dict, seconds: float, device: str) -> d
         "profile": parameters["profile"],
         "parameters": parameters,
         "seconds": round(seconds, 2),
-        "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024),
+        "peak_memory_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "device": device,
         "machine": platform.machine(),
         "python": platform.python_version(),
@@ -83,53 +87,103 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
         for a confirmatory run, what its provenance says besides (:func:`~book.tools.running.variants.provenance`); the
         chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
     """
+    title = variants.title(chapter, (confirms or {}).get("seeds", ""))
     try:
         with leftovers.running(parameters["profile"], chapter) as running, stopping.then(partial(os.unlink, running)):
-            _execute(chapter, parameters, running, output, quiet, confirms)
+            say(f"{title}: running at {parameters['profile']}")
+            quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
+            task = {"chapter": chapter, "parameters": parameters, "running": str(running), "quiet": quiet}
+            ended = forkserver.perform(task | {"confirms": confirms or {}})
+            if ended.answer is None:
+                raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
+            if why := ended.answer.get("error"):
+                raise _failed(title, parameters["profile"], running, why)
+            output.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(running, output)
+            say(f"{title}: done in {ended.answer['seconds']:.1f} s")
     except OSError as error:
         raise BuildError(f"{chapter}: {stopping.explained(error)}") from None
 
 
-def _execute(chapter: str, parameters: dict, running: Path, output: Path, quiet: bool, confirms: dict | None) -> None:
-    """Execute a chapter to ``running``, then move that to ``output``."""
+def perform(task: dict) -> dict:
+    """Execute a chapter in this process, which ends afterwards, to a file; its ``seconds``, or an ``error``."""
+    chapter, parameters, confirms = task["chapter"], task["parameters"], task["confirms"]
+    variant, running = confirms.get("seeds", ""), Path(task["running"])
+    os.environ.setdefault("PYTHONUTF8", "1")  # for processes that a chapter may start
+    os.environ["IPYTHONDIR"] = str(ROOT / "build" / "ipython")  # a chapter runs no start-up files of its user's
+    os.environ.update(dict.fromkeys(THREADS, "1") | variants.variables(variant))  # before torch is imported
+    if confirms:
+        os.environ[RECORDED_ONLY] = "1"
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
     import jupytext
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    from book.tools.running import kernels
+    from book.tools.running import engine
 
-    prepared.provide()
-    os.environ.setdefault("PYTHONUTF8", "1")  # whatever the locale, for the kernel too
-    os.environ["IPYTHONDIR"] = str(ROOT / "build" / "ipython")  # a kernel runs no start-up files of its user's
-    variant = (confirms or {}).get("seeds", "")
-    title = variants.title(chapter, variant)
-    os.environ.update(dict.fromkeys(THREADS, "1") | variants.variables(variant))
-    if confirms:
-        os.environ[RECORDED_ONLY] = "1"
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     notebook = jupytext.read(ROOT / "notebooks" / f"{chapter}.py")
     variants.prepare(notebook, variant)
-    quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
-    bar = False if quiet else {"desc": title, "leave": False}
-    say(f"{title}: running at {parameters['profile']}")
+    bar = False if task["quiet"] else {"desc": variants.title(chapter, variant), "leave": False}
+    options: dict[str, Any] = {"engine_name": engine.NAME, "folder": str(ROOT), "progress_bar": bar}
     start = time.perf_counter()
     try:
-        options: dict[str, Any] = {"cwd": str(ROOT), "progress_bar": bar, "extra_arguments": ["--log-level=50"]}
-        options |= {"shutdown_kernel": "immediate"}  # all that it said has been read
-        options |= {"kernel_manager_class": kernels.Kernel}
         done = papermill.execute_notebook(notebook, str(running), parameters, **options)
+        seconds = time.perf_counter() - start
+        done.metadata.pop("papermill", None)  # it holds paths of this machine
+        done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | confirms
+        nbformat.write(done, running)
     except PapermillExecutionError as error:
-        raise _failed(title, parameters["profile"], running, f"{error.ename}: {error.evalue}") from None
-    except kernels.DEAD as error:
-        raise _failed(title, parameters["profile"], running, kernels.told(error, running)) from None
-    seconds = time.perf_counter() - start
-    done.metadata.pop("papermill", None)  # it holds paths of this machine
-    done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | (confirms or {})
-    nbformat.write(done, running)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    os.replace(running, output)
-    say(f"{title}: done in {seconds:.1f} s")
+        return {"error": f"{error.ename}: {error.evalue}"}
+    except OSError as error:
+        return {"error": stopping.explained(error, error.filename or running)}
+    return {"seconds": seconds}
+
+
+def _cell(running: Path) -> str:
+    """The cell that ran, by its number among the code cells and its first line."""
+    try:
+        cells = json.loads(running.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError):
+        return ""
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    begun = [at for at, cell in enumerate(code) if cell["metadata"].get("papermill", {}).get("start_time")]
+    if not begun:
+        return ""
+    first = "".join(code[begun[-1]]["source"]).strip().partition("\n")[0]
+    return f". It ran code cell {begun[-1] + 1} of {len(code)}: {first}"
+
+
+def memory_here() -> int:
+    """Bytes of memory that this machine, or the container that this is, has."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            limits.append(int((CGROUP / name).read_text()))
+        except (OSError, ValueError):  # there is none, or no limit
+            continue
+    return min(limits)
+
+
+def how_it_ended(ended: Ended) -> str:
+    """How a chapter's process ended that gave no answer, in words, with the memory that it had taken.
+
+    Examples
+    --------
+    >>> how_it_ended(Ended(None, -11, 2**20)).partition(";")[0]
+    'its process crashed (SIGSEGV)'
+    """
+    had = f"it had taken {ended.peak_kib / 2**20:.1f} GiB of memory, of {memory_here() / 2**30:.1f} GiB here"
+    if ended.status >= 0:
+        return f"its process ended by itself (exit status {ended.status}); {had}"
+    name = signal.Signals(-ended.status).name
+    if -ended.status == signal.SIGKILL:
+        return (
+            f"its process was killed ({name}), as the system does where memory runs out; {had}. Try fewer chapters "
+            "side by side (--cores 1), or a smaller profile"
+        )
+    return f"its process {'was ended' if -ended.status == signal.SIGTERM else 'crashed'} ({name}); {had}"
 
 
 def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
@@ -137,7 +191,7 @@ def _failed(chapter: str, profile: str, running: Path, why: str) -> BuildError:
     failed = ROOT / "build" / "failed" / profile / f"{chapter}.ipynb"
     failed.parent.mkdir(parents=True, exist_ok=True)
     kept = ""
-    if running.exists():
+    if running.exists() and running.stat().st_size:
         os.replace(running, failed)
         kept = f"\nThe failed notebook: {failed}"
     return BuildError(f"{chapter} failed: {why}{kept}")

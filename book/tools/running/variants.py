@@ -20,7 +20,7 @@ from pydantic import Field
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.reading import headers, sources
-from book.tools.running.prepared import THREADS
+from book.tools.running.forkserver import THREADS
 from lmc_helpers.claims.intervals import Entry
 
 SETTINGS = ROOT / "book" / "settings.yml"
