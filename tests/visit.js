@@ -1,5 +1,5 @@
 /* What a reader finds on a page, once it is drawn: every figure is scrolled into view, all is measured, nothing is
-   judged. The tests assert on it (tests/browser.py, Visits). */
+   judged. The tests assert on it (`visits` in tests/browser.py). */
 async () => {
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const root = document.documentElement, text = found => found && found.innerText;
@@ -36,11 +36,11 @@ async () => {
 
   /* Formulas that end beyond the page, and those beyond their own box that does not scroll, start late or need not. */
   const cut = all("article mjx-container").filter(formula => {
-    const box = formula.closest("span.math, div.math") || formula, place = box.getBoundingClientRect();
-    if (!place.width || box.closest(".pst-scrollable-table-container")) return false;
+    const box = formula.closest("span.math, div.math") || formula, rect = box.getBoundingClientRect();
+    if (!rect.width || box.closest(".pst-scrollable-table-container")) return false;
     const wide = box.scrollWidth > box.clientWidth, scrolls = getComputedStyle(box).overflowX == "auto";
-    const beyond = place.right > root.clientWidth + 1 || formula.getBoundingClientRect().left < place.left - 1;
-    return beyond || (wide && !scrolls);
+    const outside = rect.right > root.clientWidth + 1 || formula.getBoundingClientRect().left < rect.left - 1;
+    return outside || (wide && !scrolls);
   });
 
   /* Marks that follow a formula in the text, and whether they stand on its line. */
@@ -54,16 +54,18 @@ async () => {
     const range = document.createRange();
     range.setStart(node, 0);
     range.setEnd(node, 1);
-    const place = range.getBoundingClientRect(), end = formula.getBoundingClientRect();
-    const beside = place.top < end.bottom && place.left >= end.right - 1;
+    const rect = range.getBoundingClientRect(), end = formula.getBoundingClientRect();
+    const beside = rect.top < end.bottom && rect.left >= end.right - 1;
     marks.push([beside, node.parentElement.textContent.slice(-80)]);
   }
 
   const labels = all("svg.lmc-scale").flatMap(svg => {
-    const boxes = all("text:not(.lmc-log)", svg).map(label => label.getBoundingClientRect());
+    const beyond = element => element.getBoundingClientRect().right > root.clientWidth + 1;
+  const boxes = all("text:not(.lmc-log)", svg).map(label => label.getBoundingClientRect());
     return boxes.flatMap((a, k) => boxes.slice(0, k).filter(b =>
       a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2));
   });
+  const beyond = element => element.getBoundingClientRect().right > root.clientWidth + 1;
   const boxes = all(".lmc-claim, .lmc-claim *:not(mjx-container *):not(svg *)");
 
   const movers = [];
@@ -100,7 +102,7 @@ async () => {
     captions: all("article figcaption").map(text),
     pictures, cut: cut.map(formula => formula.textContent), marks, movers, folds, opened,
     boxes: boxes.length,
-    beyond: boxes.filter(box => box.getBoundingClientRect().right > root.clientWidth + 1).map(box => box.getAttribute("class")),
+    beyond: boxes.filter(beyond).map(box => box.getAttribute("class")),
     scales: all("svg.lmc-scale text").map(label => label.getBBox().height),
     met: labels.length,
     map: all(".lmc-map text").map(label => label.getBoundingClientRect().height),
