@@ -393,7 +393,7 @@ def test_one_sentence_says_what_is_wrong(answers):
     for (file, change, says), (status, said) in zip(CASES, answers[:-1], strict=True):
         lines = said.splitlines()
         one_each = all(line.startswith("error: ") and len(line) < 600 for line in lines)
-        told = any(re.search(says, line.removeprefix("error: ")) for line in lines)
-        if status != 1 or "Traceback" in said or not one_each or not told:
+        named = any(re.search(says, line.removeprefix("error: ")) for line in lines)
+        if status != 1 or "Traceback" in said or not one_each or not named:
             wrong.append((file, change, says, status, said))
     assert wrong == []

@@ -18,7 +18,7 @@ from book.tools.running import forkserver
 
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
-#: A chapter, a training run or a list of runs comes here, and stays where the test wants it to.
+#: Stages of the small book call this; it stops where the test wants to end the build.
 WAIT = """
 import pathlib, time
 
@@ -27,8 +27,8 @@ def wait(stage):
         pathlib.Path(f"build/at-{stage}").touch()
         time.sleep(300)
 """
-#: Every Python of the small book reads this when it starts. In the one that builds the pages a stand-in makes them of
-#: the executed notebooks alone, jupyter-book is ``pages.py``, and there is a place to wait before the new book moves.
+#: Every Python of the small book reads this when it starts. Where pages are built, they are made from the executed
+#: notebooks only, ``pages.py`` stands in for jupyter-book, and the new book may wait before it is moved.
 PAGES = """
 import sys
 
@@ -58,13 +58,13 @@ at = pathlib.Path(sys.argv[sys.argv.index("--path-output") + 1], "_build", "html
 at.mkdir(parents=True)
 wait = "from waiting import wait; wait('pages')"
 subprocess.run([sys.executable, "-c", wait], start_new_session=True)
-(at / "index.html").write_text("whole")
+(at / "index.html").write_text("complete")
 """
 
 
 @pytest.fixture
 def stages(toy):
-    """The small book, with training, pages that a small program makes, and a place to wait in every stage."""
+    """The small book, with training and pages that a small program makes; it can wait in every stage."""
     runs = STUB.replace(
         "def runs(size, seconds, wants=False):", "def runs(size, seconds, wants=False):\n    wait('listing')"
     )
@@ -85,7 +85,7 @@ def stages(toy):
 
 @pytest.fixture
 def start():
-    """Start a build of a small book; what lives on after the test is ended."""
+    """Start a build of a small book; processes that are left after the test are ended."""
     begun = []
 
     def begin(toy, *more: str, command: tuple[str, ...] = ("book.tools.build", "--cores", "2")) -> Started:
@@ -97,7 +97,7 @@ def start():
         build.forget()
 
 
-def whole(toy) -> list[str]:
+def next_build(toy) -> list[str]:
     """A build goes through, and nothing is left of those that did not; the chapters that it executed."""
     outcome = toy.run("book.tools.build", "--profile", "smoke", "--cores", "2")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
@@ -144,7 +144,7 @@ def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start)
     assert not list(stages.path("build/running").rglob("*.ipynb")) and not stages.executed(FIRST).exists()
     at.unlink()
     stop_at(stages, "chapter", start, (TERM,))
-    assert whole(stages) == [FIRST]  # the second one was finished before
+    assert next_build(stages) == [FIRST]  # the second one was finished before
     assert stages.path("build/trained").read_text().count("from 0") == 2  # and both of the runs
 
 
@@ -167,7 +167,7 @@ def test_builds_are_stopped_at_every_stage(stages, start, stage, more):
     if more:
         stages.path("torch.py").unlink()  # the process that chapters are forked from imports the real one
     stop_at(stages, stage, start, ALL, *more)
-    whole(stages)
+    next_build(stages)
 
 
 def test_a_build_is_stopped_before_it_has_done_anything(toy, start):
@@ -191,20 +191,20 @@ def test_a_second_ctrl_c_waits_for_nothing(stages, start):
 
 
 @pytest.mark.slow
-def test_a_chapter_alone_is_stopped(stages, start):
+def test_a_chapter_without_a_build_is_stopped(stages, start):
     stages.path("build/wait-chapter").touch()
     for number in (INT, TERM):
-        alone = start(stages, command=("book.tools.execute", "first"))
-        alone.until(stages.path("build/at-chapter").exists)
-        assert alone.stop(number) == [] and alone.process.returncode == 128 + number
-        assert alone.errors.read_text() == "stopped; nothing half-done is left\n"
+        chapter = start(stages, command=("book.tools.execute", "first"))
+        chapter.until(stages.path("build/at-chapter").exists)
+        assert chapter.stop(number) == [] and chapter.process.returncode == 128 + number
+        assert chapter.errors.read_text() == "stopped; nothing half-done is left\n"
         assert not list(stages.path("build/running").rglob("*.ipynb"))
         stages.path("build/at-chapter").unlink()
 
 
 @pytest.mark.slow
 def test_a_book_that_stands_stays_until_the_next_one_is_whole(stages, start):
-    whole(stages)
+    next_build(stages)
     index = stages.path("build/book/index.html")
     stages.path("build/book/old").touch()
     stages.edit("_toc.yml", "root:", "# edited\nroot:")
@@ -215,13 +215,13 @@ def test_a_book_that_stands_stays_until_the_next_one_is_whole(stages, start):
     assert stages.path("build/book/old").exists() and stages.path("build/.book-new").exists()
     stages.path("build/wait-pages").unlink()
     stages.path("build/at-pages").unlink()
-    whole(stages)
+    next_build(stages)
     assert not stages.path("build/book/old").exists() and not index.exists()
 
 
 @pytest.mark.slow
 def test_builds_that_wait_find_what_the_others_have_finished(stages, start):
-    whole(stages)
+    next_build(stages)
     both = start(stages), start(stages, "--out", "build/other")
     assert [build.process.wait(120) for build in both] == [0, 0]
     assert stages.path("build/other/_build/html/.built").exists()
