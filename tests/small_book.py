@@ -41,7 +41,7 @@ validate(
     }},
 )
 
-# %%
+# %% tags=["nbval-check-output"]
 time.sleep(seconds)
 claims.check("{claim}.value", {module}.value() + 0 * size, n=1)
 
@@ -274,7 +274,7 @@ def make(tmp_path: Path, root: Path) -> Toy:
     """The small book in a folder."""
     for name in ("lmc_helpers", "book/tools"):
         shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml"):
+    for name in ("Snakefile", "requirements.lock", "_config.yml", "_toc.yml", "book/settings.yml"):
         shutil.copy(root / name, tmp_path / name)
     (tmp_path / "notebooks" / "profiles").mkdir(parents=True)
     made = Toy(tmp_path)

@@ -123,8 +123,10 @@ def _profile(name: str) -> list[str]:
 
 
 def _recorded(path: Path) -> object:
-    from book.tools.outcomes import published, records, sweep_records
+    from book.tools.outcomes import published, records, standing, sweep_records
 
+    if path.name == standing.LAPTOP.name:
+        return standing.at_laptop()
     kind, _, profile = path.stem.partition("-")
     if kind in sweep_records.KINDS:
         return sweep_records.Record(kind, profile).read()

@@ -25,7 +25,7 @@ from itertools import zip_longest
 
 import nbformat
 
-from book.tools.base import chapters, inputs, stopping, whole
+from book.tools.base import chapters, stopping, whole
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import records, standing
 from book.tools.outcomes.difference import Difference, Measured
@@ -109,7 +109,7 @@ def _words(text: str) -> list[str]:
 
 def write() -> None:
     """Store the references of all chapters at smoke; those of chapters that are no more go."""
-    REFERENCES.mkdir(exist_ok=True)
+    REFERENCES.mkdir(parents=True, exist_ok=True)
     for stale in set(REFERENCES.glob("*.ipynb")) - {REFERENCES / f"{c}.ipynb" for c in chapters.chapters()}:
         stale.unlink()
     for chapter in chapters.chapters():
@@ -135,7 +135,7 @@ def write_laptop() -> None:
     if (reason := available("mnist")) or os.environ.get("LMC_DATA_UNVERIFIED") == "1":
         raise BuildError(f"the reference at laptop needs MNIST as published: {reason or 'LMC_DATA_UNVERIFIED is set'}")
     at_smoke = {part for path in REFERENCES.glob("*.ipynb") for part in standing.measured(path)}
-    before = {entry["part"]: entry for entry in inputs.listed(LAPTOP)} if LAPTOP.exists() else {}
+    before = {entry.part: entry.model_dump() for entry in standing.at_laptop()}
     found = {part: entry for part, entry in at_laptop().items() if part not in at_smoke}
     kept = [before[part] if part in before and not moved(before[part], found[part]) else found[part] for part in found]
     whole.write(LAPTOP, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
@@ -151,7 +151,7 @@ def moved(entry: dict, now: dict) -> list[str]:
 def check_laptop() -> int:
     """Compare the run at laptop that lies here with the stored numbers, where it used the same images."""
     found, compared, wrong = at_laptop(), 0, []
-    for entry in inputs.listed(LAPTOP):
+    for entry in (one.model_dump() for one in standing.at_laptop()):
         now = found.get(entry["part"])
         if now and now["data"] == entry["data"]:
             compared += 1

@@ -48,7 +48,8 @@ def clone(toy):
 
 
 def test_the_whole_life_of_a_record(clone):
-    """What was finished when a run failed is stored and not run again; what an edit makes out of date is."""
+    """What was finished when a run failed is stored and not run again; a record stands while what it rests on does."""
+    assert clone.built() and clone.run("book.tools.reference").returncode == 0
     good = clone.commit("lmc_helpers/gamma.py", "return 1", "return 1 / 0")
     done = clone.confirm()
     assert sorted(clone.ran(done)) == [FIRST, SECOND], done.stdout + done.stderr
@@ -61,34 +62,46 @@ def test_the_whole_life_of_a_record(clone):
         record = clone.stored()[part]
         digest = hashlib.sha256(f"{commit}:{chapter}".encode()).digest()
         assert record["parameters"]["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1)
+        assert record["parameters"]["size"] == 3  # the chapter's own, which the profile does not set
         assert record["seeds"] == commit and commit.startswith(record["commit"])
-        assert record["verdict"] == "holds" and len(record["code"]) == len(record["criteria"]) == 16
+        assert record["verdict"] == "holds" and len(record["criteria"]) == 16 and "code" not in record
+        assert record["reference"]["profile"] == "smoke" and record["reference"]["value"] == record["value"]
 
     refused = clone.confirm()  # all is there, so that the changed record does not matter
-    assert refused.returncode == 0 and "every part has an up-to-date record" in refused.stdout
-    clone.edit("notebooks/01_first.py", "claims.check(", "seed += 1\nclaims.check(")
+    assert refused.returncode == 0 and "every part has a record that stands" in refused.stdout
+    clone.commit()
+    clone.edit("book/claims/B.yml", "quantity: q", "quantity: another")
+    assert clone.missing() == [SECOND]
     refused = clone.confirm()
     assert refused.returncode == 1 and "needs a clean commit; not committed:" in refused.stderr
-    assert "01_first.py" in refused.stderr and clone.ran(refused) == []
-
-    clone.commit()
+    assert "B.yml" in refused.stderr and clone.ran(refused) == []
+    changed = clone.commit()
+    refused = clone.confirm("--commit", good)
+    assert "B1.value changed since" in refused.stderr and "confirm a later commit" in refused.stderr
     clone.commit("notebooks/02_second.py", "# # second", "# # Second\n# Prose.")
-    clone.commit("lmc_helpers/beta.py", "def value", "# a comment\ndef value")
-    clone.commit("book/claims/B.yml", "quantity: q", "quantity: other words")
-    third = clone.commit("lmc_helpers/gamma.py", "return 1", "return 7")  # which contradicts the ledger
-    fourth = clone.commit("lmc_helpers/delta.py", "return 4", "return 5")  # used by nobody
-    done = clone.confirm("--commit", third)
-    assert clone.ran(done) == [FIRST], done.stdout + done.stderr
-    record = clone.stored()["A1.value"]
-    assert done.returncode == 0 and (record["verdict"], record["value"]) == ("fails", 7.0), done.stdout + done.stderr
-    assert record["seeds"] == third and fourth.startswith(record["commit"])
-    assert clone.stored()["B1.value"]["seeds"] == good
+    assert clone.ran(clone.confirm("--commit", changed)) == [SECOND]
+    assert clone.stored()["B1.value"]["seeds"] == changed
 
     clone.commit()
-    clone.commit("book/claims/B.yml", "equals: 2", "equals: 2\n        tolerance: 0.5")
-    refused = clone.confirm("--commit", fourth)
-    assert "02_second: B1.value changed since" in refused.stderr and "confirm a later commit" in refused.stderr
+    clone.edit("tests/reference/01_first.ipynb", '"value": 1.0', '"value": 1.5')
+    assert clone.missing() == [FIRST]
+    clone.git("checkout", "tests")
+    clone.edit("book/claims/B.yml", "equals: 2", "equals: 2\n        tolerance: 0.5")
     assert clone.missing() == [SECOND]
+
+
+def test_a_spot_check_finds_what_no_reference_shows(clone):
+    assert clone.confirm().returncode == 0
+    clone.commit()
+    done = clone.confirm("--spot", "1/2")
+    assert done.returncode == 0 and "1 chapter(s) compared: 0 difference(s)" in done.stdout, done.stdout + done.stderr
+    clone.commit("lmc_helpers/gamma.py", "return 1", "return 7")
+    clone.commit("lmc_helpers/beta.py", "return 2", "return 3 - 1")
+    assert clone.missing() == []
+    done = clone.confirm("--spot", "1")
+    assert done.returncode == 1 and sorted(clone.ran(done)) == [FIRST, SECOND]
+    assert "error: A1.value: fails, in the record holds" in done.stderr and "B1.value" not in done.stderr
+    assert "2 chapter(s) compared: 2 difference(s)" in done.stdout
 
 
 def test_seeds_of_a_commit_that_is_not_in_this_history_are_drawn_again(clone):

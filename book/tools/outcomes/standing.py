@@ -2,8 +2,8 @@
 
 A record rests on its criterion, on the quantity that was measured, on the chapter's parameters, and on the *reference*:
 what its part measures in a cheap run. That is the run at ``smoke`` that ``tests/reference`` holds, or, for parts that
-are not run there, one at ``laptop`` with MNIST, which ``book/recorded/laptop.json`` holds. Code may change: if its
-numbers do, the reference moves, and with it the records that rest on it.
+are not run there, one at ``laptop`` with MNIST, which ``book/recorded/reference-laptop.json`` holds. Code may change:
+if its numbers do, the reference moves, and with it the records that rest on it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes.difference import Difference, Measured
@@ -21,9 +23,10 @@ from book.tools.reading import sources
 from book.tools.running import listing
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
-LAPTOP = ROOT / "book" / "recorded" / "laptop.json"
+LAPTOP = ROOT / "book" / "recorded" / "reference-laptop.json"
 VARY = ("seed", "profile")  # parameters that a record need not share with the book
 
 
@@ -34,11 +37,26 @@ def measured(path: Path) -> dict[str, Measured]:
     return {box["part"]: Measured.of(box) for box in boxes if box["value"] is not None}
 
 
+class Entry(Measured):
+    """A part's number at laptop."""
+
+    part: str
+    chapter: str
+    data: str
+
+
+def at_laptop() -> list[Entry]:
+    """The numbers at laptop; a BuildError if the file was edited."""
+    try:
+        return [Entry.model_validate(entry) for entry in inputs.listed(LAPTOP)] if LAPTOP.exists() else []
+    except ValidationError as error:
+        raise BuildError(f"{explained(error, LAPTOP.name)}; take it from git") from None
+
+
 @cache
 def references() -> dict[str, dict[str, Any]]:
     """Part → its number in a cheap run: ``profile`` and the fields of Measured."""
-    recorded = inputs.listed(LAPTOP) if LAPTOP.exists() else []
-    found = {entry["part"]: {"profile": "laptop"} | Measured.of(entry).model_dump() for entry in recorded}
+    found = {one.part: {"profile": "laptop"} | Measured.of(one.model_dump()).model_dump() for one in at_laptop()}
     for path in sorted(REFERENCES.glob("*.ipynb")):
         found |= {part: {"profile": "smoke"} | one.model_dump() for part, one in measured(path).items()}
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import platform
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,16 @@ from traitlets.config import Config
 
 NAME = "in this process"
 INLINE = "module://matplotlib_inline.backend_inline"  # figures are outputs of cells
+#: What a kernel of IPython would say of itself.
+LANGUAGE = {
+    "name": "python",
+    "version": platform.python_version(),
+    "mimetype": "text/x-python",
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+    "file_extension": ".py",
+}
 
 
 class Outputs:
@@ -95,6 +106,7 @@ class InProcess(Engine):
     def execute_managed_notebook(cls, nb_man, kernel_name, *, folder: str, **given) -> None:
         """Run a notebook in a folder."""
         os.chdir(folder)
+        nb_man.nb.metadata.language_info = LANGUAGE
         with _shell() as shell:
             for index, cell in enumerate(nb_man.nb.cells):
                 if cell.cell_type != "code":
