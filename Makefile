@@ -18,6 +18,7 @@ export EXECUTOR_ARGS
 export PYTHONUTF8 := 1
 export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
+locked = $(if $(shell command -v flock),flock $(1))  # one make at a time, where there is flock(1)
 TORCH := $(shell sed -n 's/^\(torch==[^ ]*\).*/\1/p' requirements.lock)
 WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -112,7 +113,7 @@ setup: .venv/.installed
 
 # One make at a time sets up; another that waited for it finds it done. A set-up that was killed is completed.
 .venv/.installed: requirements.lock pyproject.toml
-	@$(PYTHON) book/tools/alone.py build/.setup.lock $(MAKE) --no-print-directory .installed
+	@mkdir -p build && $(call locked,build/.setup.lock) $(MAKE) --no-print-directory .installed
 
 .PHONY: .installed
 .installed:
@@ -153,4 +154,4 @@ audit: setup
 	@build/audit/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes -r requirements.lock
 
 clean:
-	@mkdir -p build && $(PYTHON) book/tools/alone.py build/.lock rm -rf build .snakemake
+	@mkdir -p build && $(call locked,build/.lock) rm -rf build .snakemake

@@ -16,13 +16,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from book.tools import check
-from book.tools.base import leftovers, locking, stopping, supervise
+from book.tools.base import leftovers, stopping, supervise
 from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
 from book.tools.outcomes import images
 from book.tools.pages import destination
@@ -45,14 +48,28 @@ def plan(profile_name: str, where: str) -> str:
     )
 
 
-def _run(
-    command: list[str], environment: dict[str, str], progress: Progress, told: cluster.Told | None, lock: int
-) -> int:
+@contextlib.contextmanager
+def build_lock() -> Iterator[None]:
+    """One build at a time in a folder; the others wait. The lock ends with its process."""
+    lock = FileLock(ROOT / "build" / ".lock")
+    (ROOT / "build").mkdir(exist_ok=True)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print("waiting for another build in this folder to end ...", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(command: list[str], environment: dict[str, str], progress: Progress, told: cluster.Told | None) -> int:
     """Run a command, show what it says with the progress; its exit status."""
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if told else None}
     streams |= {"text": True, "encoding": "utf-8"}
     patience = 60 if told else 0  # a cluster's jobs have to be cancelled
-    with supervise.started(command, ROOT, environment, lock, patience, **streams) as process:
+    with supervise.started(command, ROOT, environment, patience, **streams) as process:
         for line in process.stdout or ():
             text = line.rstrip("\n")
             for said in told.lines(text) if told else [text]:
@@ -125,7 +142,8 @@ def build(
     where = graph.Where(cores, executor, executor_args)
     if target == "book":
         destination.check(out)
-    with locking.held() as lock, stopping.then(clear := partial(leftovers.clear, out, listing.folder())):
+    with build_lock(), stopping.then(clear := partial(leftovers.clear, out, listing.folder())):
+        since = time.time()
         clear()
         check.before(target)
         every: Mapping[str, list[str] | None] = others or {seeds: only}
@@ -157,9 +175,9 @@ def build(
             with contextlib.ExitStack() as stack:
                 environment = _environment()
                 if forks:
-                    environment = stack.enter_context(forkserver.running(ROOT, environment, lock.fileno()))
-                code = _run(command, environment, progress, told, lock.fileno())
-            if edited := found.edited(os.fstat(lock.fileno()).st_mtime):
+                    environment = stack.enter_context(forkserver.running(ROOT, environment))
+                code = _run(command, environment, progress, told)
+            if edited := found.edited(since):
                 print(
                     f"edited while the build ran: {', '.join(edited)}; run it again to have that in the book",
                     flush=True,

@@ -16,12 +16,13 @@ if __name__ == "__main__":  # before what takes a while to import
 
 import argparse
 import contextlib
-import fcntl
 import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from book.tools.base import chapters as names
 from book.tools.base import stopping
@@ -40,9 +41,8 @@ def _gpu() -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as held:
         for number in range(prices.gpus()):
-            lock = held.enter_context((folder / f"gpu-{number}.lock").open("w"))
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with contextlib.suppress(Timeout):
+                held.enter_context(FileLock(folder / f"gpu-{number}.lock", timeout=0))
                 torch.cuda.set_device(number)
                 break
         yield

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+from filelock import FileLock
 
 from lmc_helpers.data.files import cache
 from lmc_helpers.training.checkpoints import load_checkpoint, save_checkpoint
@@ -120,15 +121,12 @@ def unreadable(path: Path, reason: object) -> ValueError:
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Wait until no other process holds this file, and hold it; it is gone when nobody does.
-
-    The lock ends with its process, also when that is killed. Where the file system knows no locks (Windows, some
-    clusters' disks), nothing is waited for: two processes then compute the same file, and each writes it whole.
+    """Hold a lock file, which one process at a time can; it is free when its process ends, also when that is killed.
 
     Parameters
     ----------
     path : path
-        the lock file.
+        the lock file, which stays.
 
     Examples
     --------
@@ -138,25 +136,5 @@ def alone(path: Path) -> Iterator[None]:
     True
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    while True:
-        with open(path, "a") as file:
-            _lock(file.fileno())
-            try:  # the one who held it before may have removed this file in the meantime
-                same = os.path.samestat(os.fstat(file.fileno()), path.stat())
-            except FileNotFoundError:
-                continue
-            if same:
-                try:
-                    yield
-                finally:
-                    path.unlink(missing_ok=True)
-                return
-
-
-def _lock(descriptor: int) -> None:
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except (ImportError, OSError):
-        pass
+    with FileLock(path):
+        yield

@@ -1,6 +1,6 @@
 """The layout of book/tools: commands beside the rooms, arrows that run one way, doors that list their files."""
 
-from layout import ROOT, House, name, not_listed
+from layout import House, name, not_listed
 
 HOUSE = House("book.tools")
 MAY_IMPORT = {"base": {"base"}, "reading": {"base", "reading"}, "running": {"base", "reading", "running"}}
@@ -27,10 +27,3 @@ def test_there_are_no_circles():
 def test_a_package_lists_its_files():
     lacking = {folder.name: not_listed(folder) for folder in HOUSE.rooms}
     assert {folder: found for folder, found in lacking.items() if found} == {}
-
-
-def test_what_stands_beside_the_rooms_is_called_by_its_name():
-    """By make, or by the graph: those are the commands; all else is in a room."""
-    called = "".join((ROOT / file).read_text(encoding="utf-8") for file in ("Makefile", "Snakefile"))
-    beside = [path.stem for path in HOUSE.files if path.parent == HOUSE.folder]
-    assert not [stem for stem in beside if f"book.tools.{stem}" not in called and f"book/tools/{stem}.py" not in called]

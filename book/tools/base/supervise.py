@@ -3,7 +3,7 @@
 The build starts Snakemake and the stem through it, each in a session of its own, so that Ctrl-C reaches the build
 alone. What they start may make sessions too: on Linux it stays below this process, which adopts what loses its parent.
 Its standard input is a pipe that the build holds. The pipe ends with the build, however that ends; then, or when the
-command is done, everything below is killed. The lock of the build's folder is held here too, until nothing is left.
+command is done, everything below is killed.
 
 python -m book.tools.base.supervise SECONDS COMMAND...     the command may take so long to end when it is interrupted
 """
@@ -35,7 +35,6 @@ def started(
     command: Sequence[str],
     root: Path,
     environment: Mapping[str, str],
-    lock: int | None = None,
     patience: float = 0,
     **streams: Any,
 ) -> Iterator[subprocess.Popen]:
@@ -47,8 +46,6 @@ def started(
         what is run, in the folder ``root``.
     root, environment
         where, and with which variables.
-    lock : int, optional
-        a file that is held open until everything has ended.
     patience : float
         seconds that the command may take to end by itself when it is interrupted.
     **streams
@@ -60,7 +57,6 @@ def started(
         env=environment,
         stdin=subprocess.PIPE,
         start_new_session=True,
-        pass_fds=() if lock is None else (lock,),
         **streams,
     )
     assert process.stdin

@@ -93,7 +93,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
             say(f"{title}: running at {parameters['profile']}")
             quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
             task = {"chapter": chapter, "parameters": parameters, "running": str(running), "quiet": quiet}
-            ended = forkserver.perform(task | {"confirms": confirms or {}})
+            ended = forkserver.call(f"{__name__}:perform", task | {"confirms": confirms or {}})
             if ended.answer is None:
                 raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
             if why := ended.answer.get("error"):

@@ -52,36 +52,36 @@ def possible() -> bool:
 
 
 @contextlib.contextmanager
-def running(root: Path, environment: dict[str, str], lock: int | None = None) -> Iterator[dict[str, str]]:
+def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
     """Start a server in a folder that has no other; the environment for those who may ask it there."""
     address = Path("build", ".forkserver")  # from ``root``: the address of a socket has 107 bytes at most
     (root / address).unlink(missing_ok=True)
     command = [sys.executable, "-m", "book.tools.running.forkserver", str(address)]
-    with supervise.started(command, root, environment, lock):
+    with supervise.started(command, root, environment):
         yield environment | {ADDRESS: str(address)}
     (root / address).unlink(missing_ok=True)
 
 
-def perform(task: dict) -> Ended:
-    """Execute a chapter in a process of its own; the task is that of :func:`book.tools.running.execution.perform`."""
+def call(function: str, task: dict) -> Ended:
+    """Call a function, ``module:name``, with a task in a process of its own; task and answer are what JSON can hold."""
     with socket.socket(socket.AF_UNIX) as server:
         try:
             server.connect(os.environ[ADDRESS])
         except (KeyError, OSError):
-            return _alone(task)
-        socket.send_fds(server, [json.dumps(task).encode()], [1, 2])
+            return _here(function, task)
+        socket.send_fds(server, [json.dumps([function, task]).encode()], [1, 2])
         with server.makefile("rb") as replies:
             *answer, end = [json.loads(line) for line in replies] or [{"status": -signal.SIGKILL, "peak_kib": 0}]
     return Ended(answer[0] if answer else None, end["status"], end["peak_kib"])
 
 
-def _alone(task: dict) -> Ended:
-    """Execute a chapter in a process that is forked from this one."""
+def _here(function: str, task: dict) -> Ended:
+    """The same in a process that is forked from this one."""
     here, there = socket.socketpair()
     if (pid := os.fork()) == 0:
         here.close()
         supervise.follow()
-        _execute(task, there)
+        _answer(function, task, there)
     there.close()
     with here, here.makefile("rb") as replies:
         answer = [json.loads(line) for line in replies]
@@ -89,16 +89,15 @@ def _alone(task: dict) -> Ended:
     return Ended(answer[0] if answer else None, os.waitstatus_to_exitcode(status), usage.ru_maxrss)
 
 
-def _execute(task: dict, connection: socket.socket) -> None:
-    """In a forked process: execute a chapter, answer, and end."""
+def _answer(function: str, task: dict, connection: socket.socket) -> None:
+    """In a forked process: call a function, answer, and end."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked ends this process
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        from book.tools.running import execution
-
-        answer = execution.perform(task)
+        module, _, name = function.partition(":")
+        answer = getattr(importlib.import_module(module), name)(task)
         connection.sendall(json.dumps(answer).encode() + b"\n")
         status = 0
     except BaseException:
@@ -151,7 +150,8 @@ def serve(address: str) -> None:
                 if (pid := os.fork()) == 0:
                     for there, here in ((os.open(os.devnull, os.O_RDONLY), 0), (out, 1), (error, 2)):
                         os.dup2(there, here)
-                    _execute(json.loads(request), connection)
+                    function, task = json.loads(request)
+                    _answer(function, task, connection)
                 os.close(out)
                 os.close(error)
                 working[pid] = connection

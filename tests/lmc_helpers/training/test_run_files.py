@@ -112,7 +112,6 @@ def test_one_process_at_a_time(tmp_path):
     for process in processes:
         process.join(60)
     assert log.read_text().split() == ["in", "out"] * 6
-    assert not path.exists()
 
 
 def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
@@ -125,10 +124,8 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
         time.sleep(0.01)
     process.kill()
     process.join()
-    assert path.exists()  # left behind, held by nobody
-    with alone(path):
+    with alone(path):  # held by nobody
         pass
-    assert not path.exists()
 
 
 def test_an_error_inside_ends_the_lock(tmp_path):
@@ -136,4 +133,3 @@ def test_an_error_inside_ends_the_lock(tmp_path):
         raise KeyError
     with alone(tmp_path / "a.lock"):
         pass
-    assert os.listdir(tmp_path) == []
