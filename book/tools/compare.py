@@ -30,7 +30,10 @@ def outputs(notebook: dict) -> dict[str, object]:
     found: dict[str, object] = {}
     printed = 0
     for cell in notebook["cells"][:-1]:
-        for output in cell.get("outputs", ()):
+        streams = [output for output in cell.get("outputs", ()) if output["output_type"] == "stream"]
+        text = "".join("".join(output["text"]) for output in streams)  # a kernel may send it in pieces
+        others = [output for output in cell.get("outputs", ()) if output not in streams]
+        for output in [{"text": text}, *others] if text else others:
             metadata, data = output.get("metadata", {}), output.get("data", {})
             text = "".join(output.get("text") or data.get("text/markdown") or _plain(data))
             if MIME in metadata:
