@@ -9,7 +9,7 @@ from book.tools.outcomes import glued, products
 from book.tools.outcomes.records import DATA
 
 ABSENT, DIFFERENT = "is not here", "differ from the canonical ones"
-ADVICE = "README.md, section Data, says which files to put where."
+ADVICE = "book/data.md says which files to put where."
 
 
 def told(paths: Iterable[Path]) -> list[str]:
