@@ -1,8 +1,4 @@
-"""YAML files that people write: read strictly, and refused with the file, the line, the field and what is allowed.
-
-What YAML would read as something else than it looks is an error: a name that stands twice in one mapping (the last one
-would win), ``010`` (8) and ``1:30`` (90).
-"""
+"""YAML files that people write (YAML 1.2): refused with the file, the line, the field and what is allowed."""
 
 from __future__ import annotations
 
@@ -10,44 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
+from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.nodes import MappingNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
 
 from lmc_helpers.claims.intervals import FORMS, LedgerError, cut
 
 CRITERIA = ("criterion", "corrected", "sharper")
-OTHER_BASES = re.compile(r"[-+]?(0[0-7_]+|\d[\d_]*(:\d+)+(\.\d*)?)")  # octal, and in minutes and seconds
 UNKNOWN = re.compile(r"unknown field '([^']+)'")
-
-
-def _refuse(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
-    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML without what a reader would misread."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _refuse("a list or a mapping is not allowed as a name; allowed: a word or a number", key)
-            name = self.construct_object(key, deep=True)
-            if name in seen:
-                raise _refuse(f"{name!r} stands twice", key)
-            seen.add(name)
-        return super().construct_mapping(node, deep)
-
-    def _number(self, node: yaml.ScalarNode) -> int | float:
-        kind = node.tag.rpartition(":")[2]
-        read = self.construct_yaml_int(node) if kind == "int" else self.construct_yaml_float(node)
-        if OTHER_BASES.fullmatch(node.value):
-            raise _refuse(f"{node.value} would be read as {read}; allowed: {read}, or '{node.value}' as a text", node)
-        return read
-
-
-for _kind in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader._number)
 
 
 def text(path: Path) -> str:
@@ -68,11 +36,12 @@ def text(path: Path) -> str:
 def parsed(text: str, name: str, first: int = 1) -> Any:
     """What a text in YAML says; ``name`` and the number of its ``first`` line are what an error calls it."""
     try:
-        return yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
+        return YAML(typ="safe", pure=True).load(text)
+    except MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + first}" if error.problem_mark else ""
-        raise LedgerError(f"{name}{line}: {error.problem}") from None
-    except yaml.reader.ReaderError as error:
+        problem = str(error.problem).partition(" with value ")[0]  # of a name that stands twice
+        raise LedgerError(f"{name}{line}: {problem}") from None
+    except ReaderError as error:
         number = text.count("\n", 0, error.position) + first
         raise LedgerError(f"{name}, line {number}: the character {error.character:#x} is not allowed in YAML") from None
     except RecursionError:
@@ -105,17 +74,17 @@ def place(path: Path, *steps: str | int) -> str:
     What is not in the file is left out, so that the line is that of the nearest thing around it.
     """
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), _Loader)
-    except (OSError, ValueError, yaml.YAMLError):
+        node = YAML(typ="safe", pure=True).compose(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, YAMLError):
         return path.name
     if node is None:
         return path.name
     line = node.start_mark.line
     for step in steps:
-        if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
             node = node.value[step]
             line = node.start_mark.line
-        elif isinstance(node, yaml.MappingNode):
+        elif isinstance(node, MappingNode):
             found = next(((key, value) for key, value in node.value if key.value == str(step)), None)
             if found:
                 line, node = found[0].start_mark.line, found[1]

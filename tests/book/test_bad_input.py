@@ -34,11 +34,8 @@ CASES = [
         (file, ("delete", "", ""), rf"{file.rpartition('/')[2]}: cannot be read: No such file")
         for file in (TOC, CONFIG, FRONT, FIGURES, PAPERS, GLOSSARY, NOTATION, BIB)
     ),
-    # YAML that is read as something else than it looks
-    (PROFILE, ("says: toy", "says: toy\nsays: other"), r"^smoke.yaml, line \d+: 'says' stands twice"),
-    (PROFILE, (*WRITE, "? [a]\n: 1\n"), r"^smoke.yaml, line 1: a list or a mapping is not allowed as a name"),
-    (PROFILE, ("pages_s: 1", "pages_s: 010"), r"line \d+: 010 would be read as 8; allowed: 8, or '010' as a text"),
-    (PROFILE, ("pages_s: 1", "pages_s: 1:30"), r"line \d+: 1:30 would be read as 90; allowed: 90"),
+    # names that stand twice
+    (PROFILE, ("says: toy", "says: toy\nsays: other"), r"^smoke.yaml, line \d+: found duplicate key .says."),
     (
         PROFILE,
         ("says: toy", "says: !!python/object/apply:os.getcwd []"),
@@ -96,7 +93,7 @@ CASES = [
     (
         PROFILE,
         ("parameters: {}", "parameters: {size: 1e0}"),
-        r"parameter size = '1e0' \(str\) is not allowed; allowed: i",
+        r"parameter size = 1.0 \(float\) is not allowed; allowed: i",
     ),
     (
         PROFILE,
@@ -110,7 +107,7 @@ CASES = [
         r"^big.yaml, line 1: is empty; allowed: a mapping with says, pages_s",
     ),
     # the ledger
-    (LEDGER, ("A1:", "A1:\n  says: x"), r"^A.yml, line \d+: 'says' stands twice$"),
+    (LEDGER, ("A1:", "A1:\n  says: x"), r"^A.yml, line \d+: found duplicate key .says.$"),
     (LEDGER, ("A1:", "a1:"), r"^A.yml, line 1: a1: string should match pattern '\^\[A-Z\]\[0-9\]\+\$', not 'a1'$"),
     (LEDGER, ("paper: A", "paper: B"), r"^A.yml, line \d+: A1: paper: 'B' is not allowed; allowed: the file's letter$"),
     (LEDGER, ("weight:", "wieght:"), r"^A.yml, line \d+: A1.value: unknown field 'wieght'; allowed: whose, weight"),

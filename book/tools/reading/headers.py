@@ -22,12 +22,12 @@ def _header(chapter: str) -> dict:
     header = re.match(r"# ---\n((?:#.*\n)*?)# ---\n", text)
     if header is None or "lmc" not in header[1]:
         return {}
-    import yaml
+    from lmc_helpers.claims.yaml_files import parsed
 
     try:
-        read = yaml.safe_load(re.sub("^# ?", "", header[1], flags=re.MULTILINE))
+        read = parsed(re.sub("^# ?", "", header[1], flags=re.MULTILINE), chapter)
         return dict((read.get("jupyter") or {}).get("lmc") or {})
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         raise BuildError(f"chapter {chapter}: its header is no YAML of keys and values") from None
 
 
@@ -37,7 +37,7 @@ def function_name(chapter: str) -> str | None:
     if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
         raise BuildError(
             f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a function"
-            f" of {PACKAGE}, for example {PACKAGE}.experiments.width_barriers.runs"
+            f" of {PACKAGE}, for example {PACKAGE}._chapters.width_barriers.runs"
         )
     return name
 

@@ -36,7 +36,7 @@ def test_a_part_reads_its_own_paper_only(tmp_path):
     write(tmp_path, {"T1": claim(parts={"a": BASE})})
     (tmp_path / "U.yml").write_text("U1: [")
     assert part("T1.a", tmp_path).id == "T1.a"
-    with pytest.raises(LedgerError, match=r"^U.yml, line 2: did not find expected"):
+    with pytest.raises(LedgerError, match=r"^U.yml, line 1: expected the node content"):
         ledger(tmp_path)
 
 
@@ -97,8 +97,8 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("T1: {paper: T}\nT2: {paper: T}\nT1: {paper: T}\n", "T.yml, line 3: 'T1' stands twice"),
-        ("T1:\n  paper: T\n  says: x\n  says: y\n", "T.yml, line 4: 'says' stands twice"),
+        ("T1: {paper: T}\nT2: {paper: T}\nT1: {paper: T}\n", "T.yml, line 3: found duplicate key"),
+        ("T1:\n  paper: T\n  says: x\n  says: y\n", "T.yml, line 4: found duplicate key"),
         ("- T1\n", r"T.yml, line 1: \['T1'\] is not allowed here; allowed: a mapping from ids to claims"),
     ],
 )

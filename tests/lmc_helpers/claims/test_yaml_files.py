@@ -1,49 +1,27 @@
-"""YAML is read strictly: what would be misread is refused, and every refusal names the line."""
-
-import random
+"""What is no YAML is refused, and every refusal names the line."""
 
 import pytest
-import yaml
 from pydantic import TypeAdapter
 
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.yaml_files import load, parsed, place, read
 
 
-def some(rng: random.Random, depth: int):
-    """Something that YAML can say."""
-    kinds = [
-        lambda: rng.choice([True, False, None]),
-        lambda: rng.randint(-(10**6), 10**6),
-        lambda: rng.gauss(0, 1) * 10 ** rng.randint(-20, 20),
-        lambda: rng.choice(["word", "010", "1:30", "yes", "~", "a: b", "- c", "λ", "", "1e3"]),
-        lambda: [some(rng, depth - 1) for _ in range(rng.randint(0, 3))],
-        lambda: {f"k{at}": some(rng, depth - 1) for at in range(rng.randint(0, 3))},
-    ]
-    return rng.choice(kinds if depth else kinds[:4])()
-
-
-def test_what_is_written_is_read():
-    contents = [{"a": some(random.Random(seed), 3)} for seed in range(200)]
-    texts = [yaml.safe_dump(content, allow_unicode=True) for content in contents]
-    assert [text for text, content in zip(texts, contents, strict=True) if parsed(text, "a.yml") != content] == []
+def test_yaml_1_2():
+    text = "a: 010\nb: 1:30\nc: yes\nd: 1e-3\ne: true\nf: ~\n"
+    assert parsed(text, "a.yml") == {"a": 10, "b": "1:30", "c": "yes", "d": 1e-3, "e": True, "f": None}
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a: 1\nb: {c: 1, c: 2}\n", "a.yml, line 2: 'c' stands twice"),
-        ("a: 1\n1: 2\n'1': 3\n1: 4\n", "a.yml, line 4: 1 stands twice"),
-        ("a: 1\nb: 017\n", "a.yml, line 2: 017 would be read as 15; allowed: 15, or '017' as a text"),
-        ("a: 190:20:30\n", "a.yml, line 1: 190:20:30 would be read as 685230; allowed: 685230"),
-        ("a: 1:30.5\n", "a.yml, line 1: 1:30.5 would be read as 90.5; allowed: 90.5"),
-        ("a:\n  - ? {b: 1}\n    : 2\n", "a.yml, line 2: a list or a mapping is not allowed as a name"),
+        ("a: 1\nb: {c: 1, c: 2}\n", "a.yml, line 2: found duplicate key"),
         ("a: 1\n\tb: 2\n", "a.yml, line 2: found "),
         ("a: !!python/name:os.system\n", "a.yml, line 1: could not determine a constructor for the tag"),
         ("[" * 5000, "a.yml"),
     ],
 )
-def test_what_would_be_misread_is_refused(text, says):
+def test_what_is_no_yaml_is_refused(text, says):
     with pytest.raises(LedgerError) as error:
         parsed(text, "a.yml")
     assert str(error.value).startswith(says)
