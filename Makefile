@@ -1,7 +1,7 @@
-# make book | check | runs | test | test-slow | torture | lint | chapter | serve | archive | reports | confirm | sweep |
-# machines | reference | schemas | colab | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
+# make book | check | runs | test | test-slow | torture | lint | chapter | serve | archive | reports | confirm | repeat |
+# reference | schemas | colab | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
-#   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; sweep, machines: smoke)
+#   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; repeat: smoke)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from a folder of wheels that pip
 #                                is told to look at (find-links), else from pip's index, which for Linux ships CUDA
 #                                builds of several GB
@@ -24,7 +24,7 @@ WHERE = --executor "$(EXECUTOR)" --executor-args="$$EXECUTOR_ARGS"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 
-.PHONY: book check runs test test-slow torture setup chapter serve archive reports confirm sweep machines reference \
+.PHONY: book check runs test test-slow torture setup chapter serve archive reports confirm repeat reference \
         schemas colab bench lint lock audit clean
 
 book: setup
@@ -82,17 +82,11 @@ confirm: setup
 	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
 	    $(if $(COMMIT),--commit "$(COMMIT)") $(if $(SPOT),--spot "$(SPOT)")
 
-# Every chapter with SEEDS other seeds from the commit's id, or in the settings of book/settings.yml, stored in book/recorded:
-# make sweep SEEDS=10 [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
-# make machines [SETTINGS="two_threads openblas"], else the same
-SEEDS ?= 10
-AGAIN = $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE)
-
-sweep: setup
-	@$(BIN)/python -m book.tools.sweep $(AGAIN) --seeds "$(SEEDS)" $(if $(COMMIT),--commit "$(COMMIT)")
-
-machines: setup
-	@$(BIN)/python -m book.tools.machines $(AGAIN) $(if $(SETTINGS),--settings $(SETTINGS))
+# Chapters again, with SEEDS other seeds from the commit's id or in SETTINGS of book/settings.yml, compared and stored in
+# book/recorded: make repeat SEEDS=10 | SETTINGS=all [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
+repeat: setup
+	@$(BIN)/python -m book.tools.repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
+	    $(if $(SEEDS),--seeds "$(SEEDS)") $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(COMMIT),--commit "$(COMMIT)")
 
 bench: setup
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds

@@ -1,6 +1,6 @@
 """What one part measured in two runs that should find the same: by how much they differ, and whether that is too much.
 
-``book/settings.yml`` states the tolerance. :mod:`book.tools.machines` compares settings of the machine by it, and
+``book/settings.yml`` states the tolerance. :mod:`book.tools.repeat` compares settings of the machine by it, and
 :mod:`book.tools.reference` a run with the stored one.
 """
 

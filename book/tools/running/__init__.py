@@ -8,8 +8,6 @@ forkserver     the process that has imported everything, and forks one for each 
 graph          the command that runs the graph
 jobs           a training run as a build sees it
 listing        which training runs there are
-numpy_algebra  torch's float64 linear algebra by NumPy, as a second opinion
-options        what sweeps over seeds and over settings take from a command line
 prices         what training runs take
 progress       how far a build is
 stamps         the targets of the graph, and what makes them stale

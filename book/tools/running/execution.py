@@ -21,6 +21,7 @@ from typing import Any
 
 from book.tools.base import chapters, leftovers, stopping
 from book.tools.base.chapters import ROOT, BuildError
+from book.tools.reading import sources
 from book.tools.running import forkserver, variants
 from book.tools.running.forkserver import THREADS, Ended
 from lmc_helpers.claims.box import RECORDED_ONLY
@@ -84,7 +85,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
     quiet : bool
         no progress bar, even on a terminal.
     confirms : dict, optional
-        for a confirmatory run, what its provenance says besides (:func:`~book.tools.running.variants.provenance`); the
+        for another variant (``book/tools/running/variants.py``), what its provenance says besides, ``seeds``; the
         chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
     """
     title = variants.title(chapter, (confirms or {}).get("seeds", ""))
@@ -93,6 +94,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
             say(f"{title}: running at {parameters['profile']}")
             quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
             task = {"chapter": chapter, "parameters": parameters, "running": str(running), "quiet": quiet}
+            task["sources"] = sources.Sources().summary(chapter, parameters["profile"])
             ended = forkserver.call(f"{__name__}:perform", task | {"confirms": confirms or {}})
             if ended.answer is None:
                 raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
@@ -133,6 +135,7 @@ def perform(task: dict) -> dict:
         seconds = time.perf_counter() - start
         done.metadata.pop("papermill", None)  # it holds paths of this machine
         done.metadata["lmc"] = provenance(chapter, parameters, seconds, ran_on(done)) | confirms
+        done.metadata["lmc"]["sources"] = task["sources"]  # what they were when it began
         nbformat.write(done, running)
     except PapermillExecutionError as error:
         return {"error": f"{error.ename}: {error.evalue}"}
@@ -220,7 +223,7 @@ def run(arguments: list[str], tell: Callable[[Path], object] = lambda output: No
 
             parameters |= literals.given(chapter, given.parameters)
         variant = variants.check(given.seeds or "")
-        confirms = variants.provenance(chapter, given.profile, variant) if variant else None
+        confirms = {"seeds": variant} if variant else None
         parameters |= variants.parameters(chapter, variant)
         output = given.output or ROOT / "build" / "chapters" / f"{chapter}.ipynb"
         execute(chapter, parameters, output, given.quiet, confirms)

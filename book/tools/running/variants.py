@@ -3,7 +3,7 @@
 =================  ====================================================================================
 ``""``             the chapters' own seeds: the book
 ``COMMIT``         seeds from a commit's id: a confirmatory run (``book/tools/confirm.py``)
-``COMMIT.3``       the third of other seeds from that id: a sweep (``book/tools/sweep.py``)
+``COMMIT.3``       the third of other seeds from that id: a sweep (``book/tools/repeat.py``)
 ``@two_threads``   the chapters' own seeds in another setting of ``book/settings.yml``
 =================  ====================================================================================
 """
@@ -19,7 +19,7 @@ from pydantic import Field
 
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.reading import headers, sources
+from book.tools.reading import headers
 from book.tools.running.forkserver import THREADS
 from lmc_helpers.claims.intervals import Entry
 
@@ -33,7 +33,6 @@ class Setting(Entry):
     says: str = Field(min_length=1, description="the setting in a few words")
     threads: int = Field(1, ge=1, le=64, description="of one operation")
     variables: dict[str, str] = Field(default_factory=dict, description="of the environment")
-    numpy_algebra: bool = Field(False, description="torch's float64 linear algebra is computed by NumPy")
     python: str = Field("", description="the version of Python that the setting is; empty: the one at hand")
 
     @property
@@ -68,7 +67,7 @@ def check(variant: str) -> str:
 def setting(variant: str) -> Setting:
     """The setting that a variant runs in."""
     if not variant.startswith("@"):
-        return Setting(says="as built", threads=1, numpy_algebra=False, python="")
+        return Setting(says="as built", threads=1, python="")
     known = settings().settings
     if variant[1:] not in known:
         raise BuildError(f"setting {variant[1:]!r} is not in book/settings.yml; allowed: {', '.join(known)}")
@@ -97,7 +96,6 @@ def prepare(notebook, variant: str) -> None:
     found, code = setting(variant), [cell for cell in notebook.cells if cell.cell_type == "code"]
     begins = next((cell for cell in code if re.search(r"\b(begin|validate)\(", cell.source)), code[0])
     lines = [f"# {found.says}", "import torch", f"torch.set_num_threads({found.threads})"]
-    lines += ["from book.tools.running import numpy_algebra", "numpy_algebra.enter();"] if found.numpy_algebra else []
     notebook.cells.insert(notebook.cells.index(begins) + 1, new_code_cell("\n".join(lines)))
 
 
@@ -167,8 +165,3 @@ def parameters(chapter: str, variant: str) -> dict[str, int]:
     It is that of the chapter whose networks these are.
     """
     return {"seed": seed(variant, headers.networks_of(chapter))} if variant and not variant.startswith("@") else {}
-
-
-def provenance(chapter: str, profile: str, variant: str) -> dict[str, str]:
-    """What an executed chapter says of a variant: the commit of its seed or its setting, and a sum over its sources."""
-    return {"seeds": variant, "sources": sources.Sources().summary(chapter, profile)}

@@ -1,12 +1,14 @@
 """What a tool says when it fails, in one line, and its exit status."""
 
 import errno
+from types import SimpleNamespace
 
 import pytest
 
-from book.tools import machines, sweep
+from book.tools import repeat
 from book.tools.base import stopping
 from book.tools.base.chapters import BuildError
+from book.tools.findings import sweep_findings
 
 FULL = OSError(errno.ENOSPC, "No space left on device", "book/recorded/sweep-smoke.json")
 SAID = f"error: book/recorded/sweep-smoke.json: {stopping.ADVICE[errno.ENOSPC]}\n"
@@ -38,15 +40,15 @@ def test_what_fails_or_is_interrupted_is_one_line(error, status, said, capsys):
     assert capsys.readouterr() == ("", said)
 
 
-@pytest.mark.parametrize("tool", [sweep, machines])
-def test_runs_that_cannot_be_stored_are_one_line(tool, monkeypatch, capsys):
-    monkeypatch.setattr(tool, "run", raising(FULL))
-    assert tool.main([]) == 1
+def test_runs_that_cannot_be_stored_are_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(repeat, "of_seeds", raising(FULL))
+    assert repeat.main([]) == 1
     assert capsys.readouterr() == ("", SAID)
 
 
 @pytest.mark.parametrize("found", [0, 1])
 def test_a_contradiction_is_the_status_of_a_sweep(found, monkeypatch):
-    monkeypatch.setattr(sweep, "run", lambda *arguments, **where: {})
-    monkeypatch.setattr(sweep, "report", lambda content, profile: found if profile == "smoke" else 2)
-    assert sweep.main(["--profile", "smoke"]) == found
+    nothing = SimpleNamespace(run=lambda **where: {})
+    monkeypatch.setattr(repeat, "of_seeds", lambda *arguments: nothing)
+    monkeypatch.setattr(sweep_findings, "report", lambda content, profile: found if profile == "smoke" else 2)
+    assert repeat.main(["--profile", "smoke"]) == found

@@ -55,17 +55,17 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
 
 def test_settings_stand_in_a_table(recorded):
     Record("machines", "smoke").write(
-        {CHAPTER: chapter(["holds", "holds", "fails"], ["", "@two_threads", "@openblas"])}
+        {CHAPTER: chapter(["holds", "holds", "fails"], ["", "@two_threads", "@four_threads"])}
     )
     text = page()
     assert "| 2 threads | 1 | 1 | none | none | none | none |" in text
-    assert "| NumPy's OpenBLAS instead of torch's MKL | 1 | 0 | {claim}`Z3.exact` | none |" in text
+    assert "| 4 threads | 1 | 0 | {claim}`Z3.exact` | none |" in text
     folded = text[text.index("### Settings") :].partition("<summary>The runs</summary>")[2].partition("</details>")[0]
-    assert "| 3 | 2 threads, NumPy's OpenBLAS instead of torch's MKL | `bbbb` |" in folded
+    assert "| 3 | 2 threads, 4 threads | `bbbb` |" in folded
 
 
 def test_a_difference_stands_with_its_part(recorded):
-    found = chapter(["holds", "holds"], ["", "@openblas"])
+    found = chapter(["holds", "holds"], ["", "@four_threads"])
     found.parts["Z3.exact"][1] = found.parts["Z3.exact"][1].model_copy(update={"value": 2e-4})
     Record("machines", "smoke").write({CHAPTER: found})
     half = 6e-4 / (2 * 3.2905267314919255)  # of an interval at two-sided 10⁻³

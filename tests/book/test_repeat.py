@@ -1,15 +1,19 @@
-"""Sweeps of the small book: which runs there are, what is stored, what is named, what is not done again."""
+"""The small book with other seeds and in other settings: what is stored, what is named, what is not done again."""
 
 import hashlib
 import json
 import subprocess
+from types import SimpleNamespace
 
 import pytest
+import yaml
 from small_book import FIRST, SECOND
 
 from book.tools import build
 from book.tools.base.chapters import BuildError
-from book.tools.running import listing
+from book.tools.outcomes.difference import Difference
+from book.tools.running import listing, variants
+from lmc_helpers.claims.intervals import Interval
 
 ONCE = """
 from pathlib import Path
@@ -22,12 +26,20 @@ def value():
     return {right}
 """
 BASES = """
-from book.tools.sweep import Sweep
+from book.tools import repeat
+from book.tools.reading import sources
 
-sweep = Sweep("smoke", 2, ["01_first", "02_second"])
-sweep.collect()
-print(*sweep.bases.values(), sep="\\n")
+known, stored = sources.Sources(), repeat.checkable(repeat.Record("sweep", "smoke").read())
+for chapter in ("01_first", "02_second"):
+    print(repeat.seed_commit("smoke", chapter, stored.get(chapter), known))
 """
+SETTINGS = {
+    "exact": 1e-6,
+    "sampled": 1,
+    "pythons": ["3.11"],
+    "settings": {"three": {"says": "3 threads", "threads": 3}},
+}
+THREADS = "import torch\n\ndef value():\n    return 1 + {wrong} * (torch.get_num_threads() == 3)\n"
 
 
 @pytest.fixture
@@ -44,13 +56,14 @@ def clone(toy):
         return git("rev-parse", "HEAD")
 
     def sweep(seeds, *more):
-        return toy.run("book.tools.sweep", "--seeds", str(seeds), "--cores", "1", *more)
+        return toy.run("book.tools.repeat", "--seeds", str(seeds), "--cores", "1", *more)
 
     toy.path(".gitignore").write_text("build/\n.snakemake/\n__pycache__/\n")
     git("init", "--quiet")
     git("config", "user.name", "a")
     git("config", "user.email", "a@b")
     toy.commit, toy.sweep = commit, sweep
+    toy.settings = lambda *names: toy.run("book.tools.repeat", "--cores", "2", "--settings", *names)
     toy.bases = lambda: toy.python("-c", BASES).stdout.splitlines()
     toy.stored = lambda: json.loads(toy.path("book/recorded/sweep-smoke.json").read_text())
     return toy
@@ -85,10 +98,10 @@ def test_the_whole_life_of_a_sweep(clone):
     clone.path("lmc_helpers/gamma.py").write_text("def value():\n    return 1\n")
     refused = clone.sweep(3)
     assert refused.returncode == 1 and "needs a clean commit" in refused.stderr and "Traceback" not in refused.stderr
-    later = clone.commit()
+    clone.commit()
     done = clone.sweep(2, "first")
-    assert done.returncode == 0 and started(done) == [f"{FIRST}.1", f"{FIRST}.2"], done.stdout + done.stderr
-    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{later}.{k}" for k in (1, 2)]
+    assert done.returncode == 0 and started(done) == [f"{FIRST}.2"], done.stdout + done.stderr
+    assert [run["variant"] for run in clone.stored()[FIRST]["runs"]] == [f"{head}.{k}" for k in (1, 2)]
     clone.commit()
     done = clone.sweep(3, "second")
     assert started(done) == [f"{SECOND}.3"], done.stdout + done.stderr
@@ -96,7 +109,7 @@ def test_the_whole_life_of_a_sweep(clone):
     assert len(clone.stored()[FIRST]["runs"]) == 2
 
     clone.commit()
-    assert started(clone.sweep(2)) == [] and clone.bases() == [later, head]
+    assert started(clone.sweep(2)) == [] and clone.bases() == [head, head]
     subprocess.run(["git", "-C", clone.where, "checkout", "--quiet", "--orphan", "another"], check=True)
     clone.commit()  # seeds of a commit that is not in this history are drawn again
     assert clone.bases() == ["", ""]
@@ -106,7 +119,7 @@ def test_what_cannot_be_swept_is_one_clear_error(clone):
     clone.commit()
     third = ("--seeds", "2", "third")
     for done, said in zip(
-        clone.calls("book.tools.sweep", ("--seeds", "1"), third),
+        clone.calls("book.tools.repeat", ("--seeds", "1"), third),
         ("SEEDS = 1; allowed: 2 or more", "chapter 'third' does not exist; allowed: first, second"),
         strict=True,
     ):
@@ -116,6 +129,34 @@ def test_what_cannot_be_swept_is_one_clear_error(clone):
     clone.path("book/recorded/sweep-smoke.json").write_text('{"01_first": {"code": 1}}')
     done = clone.sweep(2)
     assert done.returncode == 1 and "book/recorded/sweep-smoke.json" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_what_a_setting_changes_is_named(clone):
+    clone.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS, sort_keys=False))
+    clone.path("lmc_helpers/gamma.py").write_text(THREADS.format(wrong=1e-3))
+    clone.edit("book/claims/A.yml", "equals: 1", "equals: 1\n        tolerance: 0.5")
+    clone.commit()
+    done = clone.settings("all")
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stdout + done.stderr
+    assert f"error: A1.value ({FIRST}, three): 1.001 and as built 1.0 differ by 0.00067 (relative; " in done.stderr
+    assert "B1.value (02_second, three)" not in done.stderr
+    entry = json.loads(clone.path("book/recorded/machines-smoke.json").read_text())[FIRST]
+    assert [(run["variant"], run["seed"]) for run in entry["runs"]] == [("", None), ("@three", None)]
+    again = clone.settings("three")
+    assert ": running at" not in again.stdout and again.returncode == 1
+
+
+def test_a_setting_that_is_unknown_or_wrong_or_another_python_is_named(clone):
+    stated = SETTINGS["settings"] | {"old": {"says": "Python 2.7", "python": "2.7"}}
+    clone.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"settings": stated}, sort_keys=False))
+    clone.commit()
+    unknown, old = clone.calls("book.tools.repeat", ("--settings", "four"), ("--settings", "old"))
+    assert "setting 'four' is not in book/settings.yml; allowed: three, old" in unknown.stderr
+    assert old.stderr.startswith("error: setting 'old' is Python 2.7; in a clone of its own"), old.stderr
+    clone.path("book/settings.yml").write_text(yaml.safe_dump(SETTINGS | {"exact": -1}))
+    wrong = clone.settings("three")
+    assert wrong.returncode == 1 and "settings.yml, line 1: exact" in wrong.stderr and "Traceback" not in wrong.stderr
 
 
 def test_training_runs_follow_the_seed_of_the_sweep_and_are_left_to_the_chapter_in_a_setting():
@@ -142,3 +183,26 @@ def test_here_one_build_a_variant_on_a_cluster_one_for_all(monkeypatch, tmp_path
     with pytest.raises(BuildError, match="a fails"):
         build.each("smoke", tmp_path, {"a": ["01_first"], "b": ["02_second"]}, executor=executor, cores=1)
     assert seen == expected
+
+
+@pytest.mark.parametrize("variant", ["abc", 40 * "g", 40 * "a" + ".0", "@", 40 * "a" + ".1.2"])
+def test_a_variant_that_is_none(variant):
+    with pytest.raises(BuildError, match="allowed: a full commit id"):
+        variants.check(variant)
+
+
+def difference(own, there, sampled=False, floor=0.0, criterion=(0.5, 1.5)):
+    part = SimpleNamespace(sampled=sampled, floor=floor, criterion=Interval(*criterion, ""))
+    runs = [
+        SimpleNamespace(value=v, low=v - 3.2905267314919255 * s, high=v + 3.2905267314919255 * s, verdict="holds")
+        for v, s in (own, there)
+    ]
+    return Difference(part, *runs)
+
+
+def test_the_size_of_a_difference():
+    assert difference((1.0, 0), (1.001, 0)).size == pytest.approx(0.001 / 1.5)
+    assert difference((1.0, 0.1), (1.05, 0.1), sampled=True).size == pytest.approx(0.5)
+    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-6, 1e-6)).size == pytest.approx(2e-9)
+    assert difference((1e-15, 0), (3e-15, 0), criterion=(-1e-16, 1e-16)).size == pytest.approx(2 / 3)
+    assert difference((1e-15, 0), (3e-15, 0), floor=1e-12, criterion=(-1e-16, 1e-16)).size == 0

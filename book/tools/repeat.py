@@ -1,0 +1,200 @@
+"""The chapters again, with other seeds or in other settings of the machine, and what differs.
+
+python -m book.tools.repeat --seeds 10 [CHAPTER ...]                  seeds from a commit's id
+python -m book.tools.repeat --settings two_threads [CHAPTER ...]      of ``book/settings.yml``; ``all``: every one
+
+The runs are jobs of the book's graph, here or on a cluster. A run that is up to date is never done again, so that what
+was stopped goes on, and 10 seeds add 7 to the 3 that are there: a chapter keeps the commit that its first seeds came
+from, as long as that is in this history. ``book/recorded`` holds what each run measured. With other seeds no part may
+be decided differently, stay open for more than one seed in ten, or spread against its error bars; in other settings
+verdicts must be the same, and numbers within the tolerance that ``book/settings.yml`` states.
+"""
+
+from __future__ import annotations
+
+if __name__ == "__main__":  # before what takes a while to import
+    from book.tools.base import stopping
+
+    stopping.watch()
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from book.tools import build, confirm
+from book.tools.base import chapters, history, stopping
+from book.tools.base.chapters import ROOT, BuildError
+from book.tools.findings import sweep_findings
+from book.tools.outcomes.sweep_records import (
+    AS_BUILT,
+    Chapter,
+    Record,
+    differences,
+    executed,
+    gathered,
+    is_current,
+    ran,
+    together,
+)
+from book.tools.reading import sources
+from book.tools.running import variants
+
+ALL = "all"
+NOT_REACHED = "was not reached"
+
+
+class Repeat:
+    """Some chapters in several variants: which are wanted, there, missing."""
+
+    def __init__(self, kind: str, profile: str, listed: dict[str, list[str]]):
+        self.profile, self.listed, self.record = profile, listed, Record(kind, profile)
+
+    def collect(self) -> dict[str, Chapter]:
+        """Chapter → its runs that are up to date, stored or lying here."""
+        known, stored, found = sources.Sources(), checkable(self.record.read()), {}
+        for chapter, names in self.listed.items():
+            before = stored.get(chapter)
+            kept = before if before and before.current(chapter, self.profile, known) else None
+            found[chapter] = together(kept, gathered(self.profile, chapter, names, known))
+        return found
+
+    def missing(self) -> dict[str, list[str]]:
+        """Variant → the chapters that lack its run, the first variants first."""
+        found = self.collect()
+        gaps: dict[str, list[str]] = {}
+        for number in range(max(map(len, self.listed.values()))):
+            for chapter, names in self.listed.items():
+                if number < len(names) and names[number] not in {run.variant for run in found[chapter].runs}:
+                    gaps.setdefault(names[number], []).append(chapter)
+        return gaps
+
+    def run(self, **where) -> dict[str, Chapter]:
+        """Do what is missing and store all runs; with other seeds, those that failed by themselves are noted."""
+        since, failed = time.time(), {}
+        if gaps := self.missing():
+            confirm.clean_commit(None, [], self.profile)
+            total = sum(map(len, self.listed.values()))
+            print(f"{sum(map(len, gaps.values()))} run(s) missing of {total}", flush=True)
+            try:
+                build.each(self.profile, ROOT / "build" / f"sweep-{self.profile}", gaps, **where)
+            except BuildError as error:
+                failed = failures(self.profile, gaps, since)
+                left = {(chapter, name) for name, named in self.missing().items() for chapter in named}
+                if left - {(chapter, name) for chapter, names in failed.items() for name in names}:
+                    raise BuildError(f"{error}; the table is stored when every run was done") from None
+        found = self.collect()
+        found = {chapter: one.model_copy(update={"failed": failed.get(chapter, {})}) for chapter, one in found.items()}
+        self.record.write(self.record.read() | found)
+        print(f"stored, to be committed: {self.record.path}", flush=True)
+        return found
+
+
+def checkable(stored: dict[str, Chapter]) -> dict[str, Chapter]:
+    """The chapters of a record whose seeds, if any, come from commits of this history."""
+    commits = {
+        chapter: {run.variant.partition(".")[0] for run in entry.runs if "." in run.variant}
+        for chapter, entry in stored.items()
+    }
+    gone = history.lost(commit for found in commits.values() for commit in found)
+    return {chapter: entry for chapter, entry in stored.items() if not commits[chapter] & gone}
+
+
+def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sources.Sources) -> str:
+    """The commit that a chapter's seeds come from: that of the runs that are up to date; "" if there are none."""
+    if stored and stored.current(chapter, profile, known) and stored.runs:
+        return stored.runs[0].variant.partition(".")[0]
+    paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
+    runs = [run for path in paths if (run := ran(path)) and is_current(run, chapter, profile, known)]
+    commits = [run["seeds"].partition(".")[0] for run in runs]
+    gone = history.lost(commits)
+    commits = [commit for commit in commits if commit not in gone]
+    return max(commits, key=commits.count, default="")
+
+
+def of_seeds(profile: str, count: int, wanted: list[str], commit: str | None) -> Repeat:
+    """Each chapter with so many seeds from a commit's id."""
+    if count < 2:
+        raise BuildError(f"SEEDS = {count}; allowed: 2 or more, one seed has no spread")
+    known, stored = sources.Sources(), checkable(Record("sweep", profile).read())
+    commits = {chapter: seed_commit(profile, chapter, stored.get(chapter), known) for chapter in wanted}
+    if fresh := [chapter for chapter in wanted if not commits[chapter]]:
+        commits |= dict.fromkeys(fresh, confirm.clean_commit(commit, fresh, profile))
+    return Repeat("sweep", profile, {c: [f"{commits[c]}.{k + 1}" for k in range(count)] for c in wanted})
+
+
+def of_settings(profile: str, names: list[str], wanted: list[str]) -> Repeat:
+    """Each chapter as built and in the settings named; one that is another Python is left to that Python."""
+    stated = variants.settings().settings
+    if names == [ALL]:
+        names = [name for name, setting in stated.items() if setting.here]
+    for name in names:
+        if not variants.setting(f"@{name}").here:
+            python = stated[name].python
+            raise BuildError(
+                f"setting {name!r} is Python {python}; in a clone of its own: make repeat PYTHON=python{python}"
+            )
+    return Repeat("machines", profile, {c: [AS_BUILT, *(f"@{name}" for name in names)] for c in wanted})
+
+
+def failures(profile: str, gaps: dict[str, list[str]], since: float) -> dict[str, dict[str, str]]:
+    """Chapter → variant → the error of runs that a build tried and that ended with one."""
+    found: dict[str, dict[str, str]] = {}
+    for variant, named in gaps.items():
+        for chapter in named:
+            path = ROOT / "build" / "failed" / profile / f"{variants.title(chapter, variant)}.ipynb"
+            if not executed(profile, variant, chapter).exists() and path.exists() and path.stat().st_mtime >= since:
+                found.setdefault(chapter, {})[variant] = error_of(path)
+    return found
+
+
+def error_of(path: Path) -> str:
+    """The error that a failed notebook ended with."""
+    outputs = (o for cell in sources.read(path).get("cells", ()) for o in cell.get("outputs", ()))
+    errors = [f"{o['ename']}: {o['evalue']}" for o in outputs if o.get("output_type") == "error"]
+    return errors[-1] if errors else NOT_REACHED
+
+
+def report(content: dict[str, Chapter]) -> int:
+    """Say what differs between settings; the exit status."""
+    found = differences(content)
+    wrong = [f"{one.part.id} ({one.chapter}, {one.setting}): {line}" for one in found for line in one.complaints()]
+    wrong += [
+        f"{chapter}{name} failed: {text}" for chapter, one in content.items() for name, text in one.failed.items()
+    ]
+    for line in wrong:
+        print(f"error: {line}", file=sys.stderr)
+    print(f"{len(content)} chapter(s), {len(found)} comparison(s): {len(wrong)} contradiction(s)")
+    return 1 if wrong else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="repeat", description="Run chapters with other seeds or settings and compare."
+    )
+    parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
+    parser.add_argument("--seeds", type=int, help="how many other seeds (default: 10)")
+    parser.add_argument("--settings", nargs="+", metavar="NAME", help=f"of book/settings.yml, or {ALL}")
+    parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
+    parser.add_argument("--profile", default="smoke", help="smoke, laptop or paper (default: smoke)")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--executor", default="local", help="local or slurm (default: local)")
+    parser.add_argument("--executor-args", default="", metavar="WORDS", help="arguments of Snakemake's for a cluster")
+    given = parser.parse_args(arguments)
+    chapters.speak_anywhere()
+    chapters.keep_apart()
+    return stopping.status(lambda: _main(given))
+
+
+def _main(given: argparse.Namespace) -> int:
+    where = {"cores": given.cores, "executor": given.executor, "executor_args": given.executor_args}
+    wanted = sorted({chapters.find(name) for name in given.chapters}) or chapters.chapters()
+    if given.settings:
+        return report(of_settings(given.profile, given.settings, wanted).run(**where))
+    seeds = 10 if given.seeds is None else given.seeds
+    return sweep_findings.report(of_seeds(given.profile, seeds, wanted, given.commit).run(**where), given.profile)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
