@@ -1,5 +1,5 @@
 # make book | check | runs | test | test-slow | torture | lint | chapter | serve | archive | reports | confirm | repeat |
-# reference | schemas | colab | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
+# reference | schemas | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; repeat: smoke)
 #   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from a folder of wheels that pip
@@ -25,7 +25,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 
 .PHONY: book check runs test test-slow torture setup chapter serve archive reports confirm repeat reference \
-        schemas colab bench lint lock audit clean
+        schemas bench lint lock audit clean
 
 book: setup
 	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)" $(WHERE)
@@ -94,10 +94,6 @@ bench: setup
 # JSON Schemas of the ledger and of the profiles, from their models.
 schemas: setup
 	@$(BIN)/python -m book.tools.schemas
-
-# The chapters as notebooks for Colab, once _config.yml says where the repository is.
-colab: setup
-	@$(BIN)/python -m book.tools.colab
 
 # Style, docstrings and types.
 lint: setup

@@ -34,9 +34,6 @@ FRONT = """<!DOCTYPE html>
 <body><a href="book/index.html">The book</a></body></html>
 """
 
-#: Folders whose files readers may be led to in the repository; Colab's need not be there.
-EDITED = tuple(name for name in ("book", "notebooks", "colab") if (ROOT / name).is_dir())
-
 
 def stage(profile: str, where: Path) -> None:
     """A folder with the book's sources, the executed chapters of one profile and the pages generated from them."""
@@ -49,8 +46,6 @@ def stage(profile: str, where: Path) -> None:
         shutil.copy(path, copy)
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, where)
-    tracked = [path.relative_to(ROOT).as_posix() for name in EDITED for path in sources.files(ROOT / name)]
-    (where / "book" / "sources.txt").write_text("\n".join(tracked) + "\n", encoding="utf-8")
     executed, extra = where / "book" / "executed", where / "book" / "extra"
     executed.mkdir()
     (extra / "sources").mkdir(parents=True)

@@ -32,7 +32,7 @@ MATHEMATICS, PIPELINE = 45, 15
 PIPELINE_FILES = ("book/tools/", "lmc_helpers/claims/", "lmc_helpers/chapter.py", "lmc_helpers/training/run_files.py")
 #: Not drawn from: what only draws or refuses arguments, pages (the runs have no built book), what is being replaced.
 LEFT_OUT = re.compile(
-    r"expect/|figures/|data/download|/pages/|/extensions/|guards|computing|parsing|numpy_algebra|colab|workers|prepared"
+    r"expect/|figures/|data/download|/pages/|/extensions/|guards|computing|parsing|numpy_algebra|workers|prepared"
     r"|kernels|stamps|supervise|leftovers|locking|alone|whole|yaml_files|machines|sweep|schemas|archive|reports|compare"
     r"|stacked_mlp|networks/lines|training/ensemble|cluster|lock\.py|training/progress|assemble|spread"
 )

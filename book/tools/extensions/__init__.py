@@ -2,7 +2,6 @@
 
 ==================  ========================================
 sphinx_claims       verdicts in the text
-sphinx_icons        only the icons that are shown
 sphinx_labels       references by authors and year
 sphinx_moving       the script of figures that move
 sphinx_numbers      theorems and figures numbered by chapter
@@ -10,7 +9,6 @@ sphinx_numerals     numbers as people write them
 sphinx_offline      no request to the network
 sphinx_phone        narrow screens
 sphinx_punctuation  what follows a formula stays on its line
-sphinx_repository   links to the repository
 sphinx_terms        first uses lead to the glossary
 ==================  ========================================
 """

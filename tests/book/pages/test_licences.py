@@ -5,9 +5,9 @@ from importlib.metadata import distribution
 
 from book.tools.pages import licences
 
-#: Files that the build writes, from templates of these packages or, as the icons, without what no page shows.
+#: Files that the build writes, from templates of these packages.
 MADE = ("documentation_options.js", "language_data.js", "pygments.css", "basic.css", "mystnb.")
-MADE += ("copybutton.js", "fontawesome.js")
+MADE += ("copybutton.js",)
 SUFFIXES = (".js", ".css", ".woff2", ".woff", ".ttf")
 
 
