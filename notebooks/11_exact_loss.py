@@ -15,10 +15,10 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** What do the minima of a two-layer network look like, and how does gradient descent reach them?
+# **Question.** What do the {term}`minima <minimum>` of a two-layer network look like, and how does gradient descent reach them?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` study the smallest network in which permutations matter: a ReLU
-# student that learns a teacher with orthonormal neurons. Its loss has a closed form (Z, section 4) and its minima are
+# student that learns a {term}`teacher <teacher and student>` with orthonormal neurons. Its loss has a closed form (Z, section 4) and its minima are
 # known (Z, Lemma 2, from Lin et al.).
 #
 # **What we find.** Both are so: {claim}`Z2.monte_carlo`, {claim}`Z1.sampled`. Along the floor of the valley the loss grows
@@ -124,7 +124,7 @@ figures.show("fig_floor", figure)
 #
 # For any $m$ and $M$, expanding the square leaves means of products of two ReLUs. They depend on the two norms and on the
 # angle $\theta$ only: $\mathbb E\, \sigma(u \cdot x)\, \sigma(v \cdot x) = \|u\| \|v\|\, \kappa(\cos\theta)$ with the
-# arc-cosine kernel
+# {term}`arc-cosine kernel <kappa of two rows>`
 #
 # $$
 # \kappa(t) = \tfrac{1}{2\pi d} \bigl( (\pi - \arccos t)\, t + \sqrt{1 - t^2} \bigr). \tag{Z 8}
@@ -235,7 +235,7 @@ claims.check("Z2.gradient", gradient_error, n=len(W))
 #
 # ```{prf:proof}
 # *If:* $\sigma(\alpha x_j) = \alpha \sigma(x_j)$ for $\alpha > 0$, so $f_W = f^*$. *Only if:* $L(W) = 0$ gives $f_W = f^*$
-# on the sphere, hence, both being positively homogeneous, on $\mathbb R^d$. The function $\sigma(w \cdot x)$ with
+# on the sphere, hence, both being {term}`positively homogeneous <homogeneous activation>`, on $\mathbb R^d$. The function $\sigma(w \cdot x)$ with
 # $w \ne 0$ is not differentiable across the hyperplane $w^\perp$, where its slope jumps by $w$. Add the jumps of all rows
 # with the same hyperplane. For a hyperplane other than the $e_j^\perp$, $j \le M$, the sum must vanish: with
 # $w_i = \alpha_i v$, the jump across $v^\perp$ is $\sum_i |\alpha_i|\, v$, so there are no such rows. For $e_j^\perp$ it gives

@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** Train two networks on the same task and match their neurons: how many find a partner?
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a teacher with
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a {term}`teacher <teacher and student>` with
 # $M$ neurons. The expected share of matched neurons, $T(m, M)$, returns to 1 as the width $m$ grows; with many teacher
 # neurons it is smallest at $m = 2M$ (Z, Theorem 5; Z, Fig. 1).
 #
@@ -32,7 +32,7 @@
 # ```{admonition} Before you start
 # :class: lmc-need
 # You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
-# differentiated. Where the minima come from: [](11_exact_loss.ipynb). {{ times }}
+# differentiated. Where the {term}`minima <minimum>` come from: [](11_exact_loss.ipynb). {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -89,7 +89,7 @@ from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overl
 # ```
 #
 # Row $i$ has *type* $j$ if $w_i \in S_j$: it follows the teacher neuron $j$. A minimum without zero rows has
-# $\alpha_j + 1 \ge 1$ rows of type $j$. The paper assumes (Z, *Assumption 3*) that the surplus counts
+# $\alpha_j + 1 \ge 1$ rows {term}`of type <type>` $j$. The paper assumes (Z, *{term}`Assumption 3`*) that the surplus counts
 # $\alpha = (\alpha_1, \dots, \alpha_M)$ follow $\operatorname{Multinomial}(m - M; \tfrac1M, \dots, \tfrac1M)$ and that the
 # entries of one type are uniform on the simplex. One such minimum, with $m = 8$, $M = 3$, $d = 4$:
 
@@ -98,7 +98,7 @@ W = sample_minima(m=8, M=3, d=4, n=1, seed=seed)[0]  # (m, d)
 print(np.array2string(W.numpy(), precision=3, suppress_small=True))
 
 # %% [markdown]
-# Why every such matrix is a minimum is one line: $\sigma$ is positively homogeneous, so the rows of type $j$ add up to
+# Why every such matrix is a minimum is one line: $\sigma$ is {term}`positively homogeneous <homogeneous activation>`, so the rows of type $j$ add up to
 # $\sum_i w_{ij}\, \sigma(x_j) = \sigma(e_j \cdot x)$. The loss is zero there, for every input distribution. We compare
 # sampled minima with the teacher as functions; that there are no *other* minima is
 # [proven in the previous chapter](11_exact_loss.ipynb).
@@ -151,7 +151,7 @@ claims.check(
 # Whether *gradient descent* finds such types is the rest of {claim}`Z13`. This chapter takes Assumption 3 for granted;
 # [the chapter on trained minima](17_trained_minima.ipynb) tests it, and rejects it.
 #
-# The *overlap* of two minima is the number of rows that can be paired with a row of the same type,
+# The *{term}`overlap`* of two minima is the number of rows that can be paired with a row of the same type,
 #
 # $$
 # C = M + \sum_{j=1}^M \min(\alpha^{(1)}_j, \alpha^{(2)}_j),
@@ -797,7 +797,7 @@ figures.numbers(
 #
 # The picture that the authors draw stands: matching is hardest at a fixed multiple of the width that the task needs, and
 # nearly perfect far beyond. But far is far: the unmatched share falls only like $m^{-1/2}$. The overlap counts neurons,
-# not their weights. What a merge pays is the *barrier*, which vanishes much faster and peaks elsewhere.
+# not their weights. What a merge pays is the *{term}`barrier`*, which vanishes much faster and peaks elsewhere.
 #
 # Read on: [](14_barrier_rate.ipynb) weighs the unmatched neurons, [](15_barrier_peak.ipynb) finds the peak of the barrier,
 # and [](17_trained_minima.ipynb) asks whether trained networks have such types.
@@ -819,7 +819,7 @@ figures.numbers(
 #
 # ```{admonition} Exercise 12.2
 # :class: lmc-exercise
-# Show that $T(M + 1, M) = 1 - \frac{M - 1}{M(M + 1)}$: this is what the first surplus neuron costs.
+# Show that $T(M + 1, M) = 1 - \frac{M - 1}{M(M + 1)}$: this is what the first {term}`surplus neuron` costs.
 # ```
 #
 # ```{admonition} Solution

@@ -17,11 +17,11 @@
 # :class: lmc-summary
 # **Question.** In which order should the neurons of one network stand before it is averaged with another?
 #
-# **The paper.** Algorithm 1 of Zhan, Li & Wu (Z) {cite:p}`zhan2025` pairs neurons of the same type, large with large, and
+# **The paper.** {term}`Algorithm 1` of Zhan, Li & Wu (Z) {cite:p}`zhan2025` pairs neurons of the {term}`same type <type>`, large with large, and
 # fills in what is left over as it comes. It is titled "Find the best permutation"; the text says "we try to find the best
-# permutation", so that the barrier "will be low".
+# permutation", so that the {term}`barrier` "will be low".
 #
-# **What we find.** The barrier is low ({claim}`Z4.low`), {glue:text}`low` times lower than before. Between random minima the
+# **What we find.** The barrier is low ({claim}`Z4.low`), {glue:text}`low` times lower than before. Between random {term}`minima <minimum>` the
 # permutation is often not the best of all $m!$ ({claim}`Z4.best`), between trained networks rarely ({claim}`Z4.trained`); the leftover neurons are paired blindly.
 # A linear assignment problem does better, and solves a neighbouring problem exactly.
 #
@@ -87,7 +87,7 @@ from lmc_helpers.teacher_student.population import population_loss
 # %% [markdown]
 # ## The algorithm
 #
-# Students with $m$ neurons learn the teacher $\sum_{j \le M} \sigma(e_j \cdot x)$. At a minimum every row of $W$ is a positive
+# Students with $m$ neurons learn the {term}`teacher <teacher and student>` $\sum_{j \le M} \sigma(e_j \cdot x)$. At a minimum every row of $W$ is a positive
 # multiple of some $e_j$, its *type*, or 0, and the rows of a type add up to $e_j$. The *barrier* between two minima is
 #
 # $$
@@ -95,7 +95,7 @@ from lmc_helpers.teacher_student.population import population_loss
 # $$
 #
 # in general a mean of the losses of the ends is taken off (Z 9), but minima have loss 0. The maximum is taken over
-# *the paper's grid* $\lambda = 0, 0.1, \dots, 1$. The *direct* barrier is that of two networks as they come, the *permuted*
+# *the {term}`paper's grid`* $\lambda = 0, 0.1, \dots, 1$. The *direct* barrier is that of two networks as they come, the *permuted*
 # one that between $W^{(1)}$ and $W^{(2)}_p$, the rows of $W^{(2)}$ in the order $p$.
 #
 # Z, Algorithm 1: sort the non-zero entries of each column in descending order; send the $k$-th row of type $j$ of
@@ -180,7 +180,7 @@ print(f"{int((heights > heights.min() + FLOOR).sum())} of {len(P)} are worse")
 # ## How often, and by how much
 #
 # For $M = 3$ and small $m$ we compute the barriers of all $m!$ permutations, between pairs of *uniform minima*: sampled by
-# Assumption 3 of the paper, with multinomial type counts and entries uniform on the simplex.
+# {term}`Assumption 3` of the paper, with multinomial type counts and entries uniform on the simplex.
 
 
 # %%
@@ -276,13 +276,13 @@ figures.numbers(
 # ({glue:text}`pairs_wide` for $m = 7$); profile {glue:text}`profile`.
 # ```
 #
-# At $m = 6$ the permuted barrier is on average {glue:text}`low` times lower than the direct one. Algorithm 1 misses the best
+# At $m = 6$ the {term}`permuted barrier` is on average {glue:text}`low` times lower than the direct one. Algorithm 1 misses the best
 # permutation for {glue:text}`missed` % of the pairs (at two-sided $10^{-3}$ between {glue:text}`missed_low` and
 # {glue:text}`missed_high` %), and its mean barrier is {glue:text}`algorithm:.2f` times the best one. The same factor for
 # other matchings:
 #
 # - without sorting, {glue:text}`unsorted:.1f`;
-# - weight matching, which maximises $\sum_i w^{(1)}_i \cdot w^{(2)}_{p(i)}$: {glue:text}`weight:.2f`. It pairs equal types as
+# - {term}`weight matching`, which maximises $\sum_i w^{(1)}_i \cdot w^{(2)}_{p(i)}$: {glue:text}`weight:.2f`. It pairs equal types as
 #   Algorithm 1 does and is blind to the leftovers as well;
 # - Algorithm 1 with large leftovers paired with small ones, {glue:text}`opposed:.2f`.
 #

@@ -15,9 +15,9 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** How fast does the barrier between two matched networks vanish as they get wider?
+# **Question.** How fast does the {term}`barrier` between two matched networks vanish as they get wider?
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after Algorithm 1 the barrier between two random minima goes to 0 as
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after {term}`Algorithm 1` the barrier between two random {term}`minima <minimum>` goes to 0 as
 # the width $m$ grows, as $O(m^{-1/2})$, whatever the input dimension (Z, Theorem 6).
 #
 # **What we find.** That is so, and more is true: the barrier falls like $m^{-2}$ ({claim}`Z5.bound_on_rate`), because
@@ -31,7 +31,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: types and Assumption 3 ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
+# You need: types and {term}`Assumption 3` ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
 # theorem, norms in $L^2$. {{ times }}
 # ```
 
@@ -71,8 +71,8 @@ from lmc_helpers.teacher_student.population import kappa, population_loss
 # %% [markdown]
 # ## What is left over
 #
-# Two minima follow Assumption 3: every row is on the ray of some teacher neuron $e_j$ (its *type*), the surplus counts of the
-# types are multinomial, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of one type, large
+# Two minima follow Assumption 3: every row is on the ray of some {term}`teacher <teacher and student>` neuron $e_j$ (its *type*), the surplus counts of the
+# types are multinomial, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of {term}`one type <type>`, large
 # with large, until one of the networks has no more of them. Its leftovers are the smallest rows:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: what Algorithm 1 leaves over"}
@@ -595,7 +595,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# What a merge costs is the *mass* of the neurons without a partner ({prf:ref}`prop-mass`). The overlap counts them instead:
+# What a merge costs is the *mass* of the neurons without a partner ({prf:ref}`prop-mass`). The {term}`overlap` counts them instead:
 # their share falls like $m^{-1/2}$, so that it predicts neither the rate nor the place of the peak. Networks in which unequal
 # neurons share a job merge better than networks of equal ones, if the small ones are left over.
 #

@@ -15,15 +15,15 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** At which width is the barrier between two matched networks largest?
+# **Question.** At which width is the {term}`barrier` between two matched networks largest?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after permutation the barrier rises with the width $m$ and then falls,
 # and its maximum at $m = 2M$ "becomes more evident" as $M$ grows (Z, section 4; Z, Figs. 2 and 3, 20 and 50 pairs a point).
 #
-# **What we find.** With six teacher neurons it is largest there, up to one neuron ({claim}`Z6.peak_uniform`). With many, the
-# place is a number that depends on the order in which Algorithm 1 finds its leftovers: {glue:text}`peak_barrier:.3f` $M$ if
+# **What we find.** With six {term}`teacher <teacher and student>` neurons it is largest there, up to one neuron ({claim}`Z6.peak_uniform`). With many, the
+# place is a number that depends on the order in which {term}`Algorithm 1` finds its leftovers: {glue:text}`peak_barrier:.3f` $M$ if
 # they stand at random ({claim}`Z7.peak_of_barrier`), {glue:text}`peak_place:.3f` $M$ if columns are sorted in place
-# ({claim}`Z7.peak_of_barrier_in_place`). The ratio to the direct barrier peaks later ({claim}`Z7.peak_of_ratio`); after the
+# ({claim}`Z7.peak_of_barrier_in_place`). The ratio to the {term}`direct barrier` peaks later ({claim}`Z7.peak_of_ratio`); after the
 # best permutation the peak is a little below $2M$ ({claim}`Z7.peak_of_best`).
 #
 # **Why it matters.** "Near twice the width of the task" is the width to avoid; to pin it down further one must say how the
@@ -96,10 +96,10 @@ from lmc_helpers.teacher_student.population import population_loss
 # %% [markdown]
 # ## More leftovers, but smaller ones
 #
-# Throughout, minima follow Assumption 3: each row is on the ray of one teacher neuron (its *type*), the $m - M$ surplus rows
-# choose their types at random, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of one type,
+# Throughout, {term}`minima <minimum>` follow {term}`Assumption 3`: each row is on the ray of one teacher neuron (its *type*), the $m - M$ surplus rows
+# choose their types at random, and the entries of a type are uniform on the simplex. Algorithm 1 pairs rows of {term}`one type <type>`,
 # large with large; the *leftovers* have no partner of their type. The *permuted* barrier is the largest loss on the line
-# after Algorithm 1, on the paper's grid $\lambda = 0, 0.1, \dots, 1$; the *direct* one that of the two networks as they come.
+# after Algorithm 1, on the {term}`paper's grid` $\lambda = 0, 0.1, \dots, 1$; the *direct* one that of the two networks as they come.
 #
 # Why there is a peak at all: with growing width more rows are left over, but they get smaller.
 
@@ -256,7 +256,7 @@ claims.check("Z15.dimension", float(slope), n=len(dims))
 #
 # For independent ends $f$ vanishes on both axes, so its mean is the
 # integral of $\partial_a \partial_b f = ab/(a^2 + b^2)^{3/2}$ against the two tails; for equal ends $f = (2 - \sqrt2) a$. $S(0)$ is
-# $\tfrac12 \mathbb E|N - N'|$ of the overlap theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
+# $\tfrac12 \mathbb E|N - N'|$ of the {term}`overlap` theorem, and the tail of all rows is $\mathbb E N_a$, the case $l = 1$.
 #
 # In place: the rows of a type
 # stand at independent uniform shares of the height, the $k$-th largest at the $k$-th of them. A row at the share $u$ with $n - 1$ others has
@@ -384,7 +384,7 @@ figures.numbers(
 #
 # ## Finite $M$
 #
-# Z, Fig. 3 divides the permuted barrier by the direct one, for $M = 4, 20, 100, 500$. At finite $M$ the curve lies above its
+# Z, Fig. 3 divides the {term}`permuted barrier` by the direct one, for $M = 4, 20, 100, 500$. At finite $M$ the curve lies above its
 # limit and keeps its shape. Leftovers stand here in random order.
 
 # %%

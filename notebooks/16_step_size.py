@@ -18,11 +18,11 @@
 # **Question.** Why does gradient descent with large steps return networks with dead neurons?
 #
 # **The paper.** Beyond a certain learning rate, Zhan, Li & Wu (Z) {cite:p}`zhan2025` find, solutions are sparse: whole rows
-# of $W$ are zero, and the PQ index jumps (Z, section 5; Z, Fig. 6). They leave the reason open. The barrier after permutation
+# of $W$ are zero, and the {term}`PQ index` jumps (Z, section 5; Z, Fig. 6). They leave the reason open. The {term}`barrier` after permutation
 # rises with the learning rate and then falls (Z, Fig. 13).
 #
 # **What we find.** The transition is there ({claim}`Z10.zero_rows`, {claim}`Z10.jump`), and so is the fall of the barrier
-# ({claim}`Z17.down`). The threshold is the step size at which minima *without* zero rows become too sharp to be stable; it is
+# ({claim}`Z17.down`). The threshold is the step size at which {term}`minima <minimum>` *without* zero rows become too sharp to be stable; it is
 # known in closed form ({claim}`Z10.place`) and falls like one over the width.
 #
 # **Why it matters.** A fixed learning rate becomes "large" as networks grow. Then neurons die, and what is left is easier to
@@ -31,7 +31,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: the Hessian at a minimum ([](11_exact_loss.ipynb)), types of rows ([](12_overlap_theorem.ipynb)), eigenvalues and
+# You need: the Hessian at a minimum ([](11_exact_loss.ipynb)), {term}`types of <type>` rows ([](12_overlap_theorem.ipynb)), eigenvalues and
 # convexity. {{ times }}
 # ```
 
@@ -79,7 +79,7 @@ from lmc_helpers.teacher_student.sparsity import even_sharpness, zero_rows
 #
 # Gradient descent $W \leftarrow W - \eta \nabla L(W)$ with the loss (Z 3), which has no factor ½, cannot settle at a minimum
 # whose Hessian has an eigenvalue above $2/\eta$: along its eigenvector each step overshoots by more than it gains. The largest
-# eigenvalue is the *sharpness* of the minimum. At a row that is exactly zero the gradient is zero; the row is dead and drops
+# eigenvalue is the *{term}`sharpness`* of the minimum. At a row that is exactly zero the gradient is zero; the row is dead and drops
 # out.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: overshooting, and sharpness by rows in use"}
@@ -364,7 +364,7 @@ claims.check("Z10.jump", value, stderr=error, n=networks)
 # %% [markdown]
 # ## The barrier
 #
-# The *barrier* is the largest loss on the line between two networks, less that of its ends; *permuted*: after Algorithm 1
+# The *barrier* is the largest loss on the line between two networks, less that of its ends; *permuted*: after {term}`Algorithm 1`
 # ([](13_algorithm_1.ipynb)). Z, Fig. 13 shows it against the learning rate, up and then down; $m$, $M$, $d$ and the range of
 # learning rates are not stated. Here are four settings, the three above and $m = 9$, $M = 6$, near which the barrier is largest
 # ([](17_trained_minima.ipynb)).
@@ -490,7 +490,7 @@ for m, M, d in SETTINGS:
 #
 # ```{admonition} Exercise 16.1
 # :class: lmc-exercise
-# One teacher neuron, $m$ students: what is the threshold?
+# One {term}`teacher <teacher and student>` neuron, $m$ students: what is the threshold?
 # ```
 #
 # ```{admonition} Solution

@@ -15,14 +15,14 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Do trained networks look like random minima?
+# **Question.** Do trained networks look like random {term}`minima <minimum>`?
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` assume so (Z, Assumption 3; evidence in Z, Fig. 9), and find barriers of
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` assume so (Z, {term}`Assumption 3`; evidence in Z, Fig. 9), and find {term}`barriers <barrier>` of
 # trained networks that peak at $m = 2M$ like those of random minima (Z, Fig. 2). Where they are lower, the paper attributes it
 # to sparsity.
 #
 # **What we find.** The type counts of trained networks are far more even than random ones ({claim}`Z13.counts`). Their barrier
-# peaks at $m =$ {glue:text}`peak` with six teacher neurons ({claim}`Z6.peak`) and has fallen at $2M$. It is lowered by even
+# peaks at $m =$ {glue:text}`peak` with six {term}`teacher <teacher and student>` neurons ({claim}`Z6.peak`) and has fallen at $2M$. It is lowered by even
 # counts ({claim}`Z9.even_counts`), below the threshold of the step size with hardly a zero row ({claim}`Z9.few_zero_rows`).
 #
 # **Why it matters.** Networks trained on one task merge better than chance once they are wide enough, because they share the work evenly.
@@ -30,7 +30,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: types, Assumption 3 and the overlap ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)),
+# You need: types, Assumption 3 and the {term}`overlap` ([](12_overlap_theorem.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)),
 # variances of binomial and Beta laws. {{ times }}
 # ```
 #
@@ -131,7 +131,7 @@ figures.show("fig_even", figure)
 #
 # ## The uniformity test
 #
-# With $m = 6$ and $M = d = 5$ there is one surplus row, so the type vector is one of five unit vectors. The paper finds all
+# With $m = 6$ and $M = d = 5$ there is one surplus row, so the {term}`type vector <type>` is one of five unit vectors. The paper finds all
 # five almost equally often in 500 runs and takes this as confirmation of the multinomial law (Z, Fig. 9a). The numbers of
 # runs here:
 
@@ -330,9 +330,9 @@ claims.check("Z13.entries_unstable", value, stderr=value * relative, n=networks)
 #
 # ## The barrier between trained networks
 #
-# The *barrier* of a pair is the largest loss on the line between its networks, less that of the ends, on the paper's grid
+# The *barrier* of a pair is the largest loss on the line between its networks, less that of the ends, on the {term}`paper's grid`
 # $\lambda = 0, 0.1, \dots, 1$: *direct*, or *permuted* by Algorithm 1. Z, Fig. 2 shows both for $M = 6$, $d = 8$. The width
-# with the largest mean permuted barrier, and what the permutation saves at $m = 2M$:
+# with the largest mean {term}`permuted barrier`, and what the permutation saves at $m = 2M$:
 
 # %%
 widths = [7, 8, 9, 10, 11, 12, 14, 16, 18, 21, 24, 30, 36]
@@ -439,7 +439,7 @@ claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 # [the previous chapter](16_step_size.ipynb) up to $m =$ {glue:text}`last_below`, hardly a row is zero.
 #
 # Even counts and even entries can be told apart by minima that have the types of trained networks and fresh uniform entries
-# ({py:func}`~lmc_helpers._chapters.trained_minima.with_uniform_entries`). At $m = 3M$:
+# (`with_uniform_entries`). At $m = 3M$:
 
 # %%
 m = 18
@@ -504,7 +504,7 @@ figures.numbers(
 # %% [markdown]
 # The even counts alone multiply the barrier by {glue:text}`by_counts`, the even entries by {glue:text}`by_entries` (± standard
 # error). Sparsity does lower a barrier, as the paper argues of zero rows; uneven entries, too, leave small rows unmatched. But it is not the cause
-# at this step size. {glue:text}`with_zero` of the networks with 18 to 30 rows have a zero row, and by the PQ index, a measure
+# at this step size. {glue:text}`with_zero` of the networks with 18 to 30 rows have a zero row, and by the {term}`PQ index`, a measure
 # of sparsity, trained networks are *less* sparse than uniform minima, {glue:text}`pq_trained:.3f` against
 # {glue:text}`pq_uniform:.3f` at $m = 18$ ([](18_sparsity.ipynb)); their barrier is lower because their counts agree. Beyond the
 # threshold, at a high learning rate or, as the threshold falls like $1/m$, at large $m$, rows die and the barrier falls once
@@ -512,7 +512,7 @@ figures.numbers(
 #
 # ## What we found that the paper does not say
 #
-# - A uniformity test with one surplus neuron holds for every exchangeable law. It says nothing about Assumption 3.
+# - A uniformity test with one {term}`surplus neuron` holds for every exchangeable law. It says nothing about Assumption 3.
 # - The type counts of trained minima are much more even than multinomial ones, at every initialisation tried. Whether the
 #   entries of a type look uniform on the simplex is decided by the initial weights.
 # - Below the threshold the barrier of trained networks is lower where it is because of their counts, and in spite of their

@@ -15,9 +15,9 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Are trained networks sparser than random minima?
+# **Question.** Are trained networks sparser than random {term}`minima <minimum>`?
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` measure sparsity by the PQ index: gradient descent is sparser the larger
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` measure sparsity by the {term}`PQ index`: gradient descent is sparser the larger
 # its learning rate, "the uniformly sampled minima have the smallest PQI", and with a large learning rate the index grows with
 # the width (Z, section 5; Z, Fig. 5).
 #
@@ -27,7 +27,7 @@
 # ({claim}`Z9.uniform_least`). The third holds for a learning rate like $m^{-1/2}$ ({claim}`Z9.width`),
 # not for one like $1/m$.
 #
-# **Why it matters.** Sparsity is one of the reasons given for low barriers. It has to be said: sparser than what?
+# **Why it matters.** Sparsity is one of the reasons given for low {term}`barriers <barrier>`. It has to be said: sparser than what?
 # ```
 #
 # ```{admonition} Before you start
@@ -108,7 +108,7 @@ figures.show("fig_index", figure)
 # ```{prf:theorem} PQ index of random minima
 # :label: thm-pq
 # Let the type counts be $n_j = 1 + \text{Multinomial}(m - M)$ and the entries of each type Dirichlet with parameter $a$
-# (uniform: $a = 1$; equal entries: $a \to \infty$). Let $S_j$ be the sum of the roots of the entries of type $j$. The PQ index
+# (uniform: $a = 1$; equal entries: $a \to \infty$). Let $S_j$ be the sum of the roots of the entries {term}`of type <type>` $j$. The PQ index
 # by neuron has the mean
 #
 # $$
@@ -337,7 +337,7 @@ claims.check(
 # ## What it means for merging networks
 #
 # Uneven rows help a matcher, which can leave the small ones over; zero rows match for free. But low barriers need neither:
-# with six teacher neurons
+# with six {term}`teacher <teacher and student>` neurons
 # networks trained with small steps are less sparse than uniform minima, and yet merge better from about $m = 2M$ on.
 #
 # Read on: [](17_trained_minima.ipynb) says what lowers their barrier; [](19_double_descent.ipynb) goes to widths below $M$.

@@ -15,14 +15,14 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** What happens to the barrier when networks are narrower than their task needs?
+# **Question.** What happens to the {term}`barrier` when networks are narrower than their task needs?
 #
-# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` report a double descent: the barrier after permutation falls to 0 at
-# $m = M$, where "the student neurons can always match teachers", rises to a peak near $2M$ and falls again (Z, section 4,
+# **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` report a {term}`double descent`: the {term}`barrier after permutation <permuted barrier>` falls to 0 at
+# $m = M$, where "the student neurons can always match {term}`teachers <teacher and student>`", rises to a peak near $2M$ and falls again (Z, section 4,
 # *Double descent*; Z, Fig. 4).
 #
 # **What we find.** Both descents are there ({claim}`Z8.first_descent`, {claim}`Z8.descends`). The zero at $m = M$ is one of the
-# minima ({claim}`Z8.zero_at_M`), with many teacher neurons not of every run ({claim}`Z8.at_M`). The second descent begins near
+# {term}`minima <minimum>` ({claim}`Z8.zero_at_M`), with many teacher neurons not of every run ({claim}`Z8.at_M`). The second descent begins near
 # $2M$ for random minima ({claim}`Z8.second_descent_uniform`), for trained networks before ({claim}`Z8.second_descent`).
 #
 # **Why it matters.** A network that is too narrow chooses what to leave out. Two that left out different things have no
@@ -31,7 +31,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: the loss and its minima ([](11_exact_loss.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), what trained networks
+# You need: the loss and its minima ([](11_exact_loss.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)), what trained networks
 # look like ([](17_trained_minima.ipynb)). {{ times }}
 # ```
 
@@ -216,7 +216,7 @@ claims.check("Z8.subsets", differ, interval=(low, high), n=5 * pairs)
 #
 # ## The barrier below and at $m = M$
 #
-# The *barrier* of a pair is the largest loss on the line between its networks, less that of its ends, on the paper's grid
+# The *barrier* of a pair is the largest loss on the line between its networks, less that of its ends, on the {term}`paper's grid`
 # $\lambda = 0, 0.1, \dots, 1$: *direct*, as they come, or *permuted*. Up to $m = 6$ the best of all $m!$ permutations is found
 # by trying them; above, Algorithm 1.
 
@@ -337,7 +337,7 @@ figures.numbers(
 #
 # Trained networks spread their rows evenly ([the chapter on trained minima](17_trained_minima.ipynb)), so the barrier falls
 # before $2M$. Its curves with 6 teachers and with more, as in Z, Fig. 10, beside those of *uniform minima*, which follow the
-# paper's Assumption 3:
+# paper's {term}`Assumption 3`:
 
 # %%
 SETTINGS = {  # (M, d): widths, budget, pairs
@@ -526,11 +526,11 @@ figures.numbers(
 # ## The input dimension
 #
 # Z, Fig. 11 has $M = 4$, $m = 6, \dots, 15$ and $d = 4, 16, 64, 128$; "the barrier is decreasing when $d$ is going up, while the
-# gap between the permuted barrier and the direct barrier remains almost the same". For uniform minima the barrier is exactly
+# gap between the permuted barrier and the {term}`direct barrier` remains almost the same". For uniform minima the barrier is exactly
 # proportional to $1/d$, and the ratio of the two barriers is constant ([](15_barrier_peak.ipynb)). For trained networks the law
 # of the counts could depend on $d$ through the initialisation. Descent in all dimensions runs in one batch: the rows' parts off
 # the teacher's axes span at most $m$ directions and never leave them
-# ({py:func}`~lmc_helpers._chapters.double_descent.descend_in_span`). The exponents of $d$ at $m = 8$:
+# (`descend_in_span`). The exponents of $d$ at $m = 8$:
 
 # %%
 DIMS = (4, 16, 64, 128)
@@ -704,7 +704,7 @@ figures.numbers(
 #
 # ## What it means for merging networks
 #
-# Permutations repair *where* two networks keep a feature, not *which* features they have. Below the width of the task they
+# Permutations {term}`repair` *where* two networks keep a feature, not *which* features they have. Below the width of the task they
 # differ in the second, above it only in the first and in how much each feature is split. The easiest width is exactly $M$, if
 # training gets there; one neuron more makes that much more likely, at the price of a small barrier.
 #

@@ -17,11 +17,11 @@
 # :class: lmc-summary
 # **Question.** Between a network and its copy with two neurons exchanged, is there a path on which the two approach each other, become one, and part again? Where is its top?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` follow such a path by decreasing the distance of the two parameter vectors and minimising the loss over everything else; it ends in a *permutation point*, where the two
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` follow such a path by decreasing the distance of the two parameter vectors and minimising the loss over everything else; it ends in a *{term}`permutation point`*, where the two
 # neurons coincide (P, section 4.1 and Fig. 1).
 #
 # **What we find.** Some paths do, and a theorem says how the loss arrives there ({claim}`P2.ends`, {claim}`P2.saddle`); merged pairs can have one loss or different ones ({claim}`P1.same_loss`). Read as a statement about every pair it is
-# not so: the minima form curves with folds ({claim}`P2.continuous`), and a curve may end at a network with a *derivative neuron* instead ({claim}`P2.reaches`). On the path the gradient is normal to the surfaces of constant distance
+# not so: the {term}`minima <minimum>` form curves with folds ({claim}`P2.continuous`), and a curve may end at a network with a *{term}`derivative neuron`* instead ({claim}`P2.reaches`). On the path the gradient is normal to the surfaces of constant distance
 # ({claim}`P2.tangent`).
 #
 # **Why it matters.** A permutation point on the way connects all orders of the neurons; its loss is the price of merging two of them.
@@ -253,7 +253,7 @@ for delta in (1, 0.1, 0.01):
 #
 # When a path of minima meets a fold as $\delta$ decreases, descent at the next distance has to leave the neighbourhood, however small the step: it jumps.
 #
-# The toy has two inputs, five tanh neurons and one output; the student starts as the teacher, whose weights have scale 2.5, so that its neurons differ. Ten pairs of neurons make ten curves:
+# The toy has two inputs, five tanh neurons and one output; the student starts as the {term}`teacher <teacher and student>`, whose weights have scale 2.5, so that its neurons differ. Ten pairs of neurons make ten curves:
 
 
 # %%

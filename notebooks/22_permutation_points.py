@@ -15,10 +15,10 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. What kind of point is this *permutation point* of the larger network?
+# **Question.** Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. What kind of point is this *{term}`permutation point`* of the larger network?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k-1}$ and $n_{k+1}$ being the widths of the layer before and the next
-# one; that it lies on an $n_{k+1}$-dimensional plateau of critical points; and that from it all permutations of the layer can be reached at equal loss.
+# one; that it lies on an $n_{k+1}$-dimensional {term}`plateau` of critical points; and that from it all permutations of the layer can be reached at equal loss.
 #
 # **What we find.** Critical it is ({claim}`P3.critical`), the plateau has this dimension and this constant loss ({claim}`P4.plateau`), and the permutations can be reached ({claim}`P4.exchange`, {claim}`P4.all`). The exact numbers of eigenvalues
 # differ: it can have several negative ones ({claim}`P3.at_most_one`), and with several outputs fewer zeros ({claim}`P3.zero`) and a smaller critical set ({claim}`P4.plateau_critical`).
@@ -28,7 +28,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: Hessians, symmetric matrices; the *inertia* of a symmetric matrix is the triple of the numbers of its negative, zero and positive eigenvalues. [](21_merging_neurons.ipynb) shows how one gets to these points. {{ times }}
+# You need: Hessians, symmetric matrices; the *{term}`inertia`* of a symmetric matrix is the triple of the numbers of its negative, zero and positive eigenvalues. [](21_merging_neurons.ipynb) shows how one gets to these points. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -196,7 +196,7 @@ figures.show("fig_saddle_or_minimum", idea)
 # size does not depend on $\lambda$.
 # ```
 #
-# The line of critical points is what Fukumizu and Amari {cite:p}`fukumizu2000` found. Their Theorem 3, which the paper cites for "at most one", tells minima from saddles by the signs of $D$; it does not count the negative eigenvalues. At most
+# The line of critical points is what Fukumizu and Amari {cite:p}`fukumizu2000` found. Their Theorem 3, which the paper cites for "at most one", tells {term}`minima <minimum>` from saddles by the signs of $D$; it does not count the negative eigenvalues. At most
 # one is right for scalar input without bias and one output, where $D$ is a number.
 #
 # ## Every number occurs
@@ -214,7 +214,7 @@ figures.show("fig_saddle_or_minimum", idea)
 # ```
 #
 # So a permutation point can be a minimum, and it can go down in all directions of $\eta$. Two inputs, two neurons, residuals made for it
-# ({py:func}`~lmc_helpers._chapters.permutation_points.targets_with_curvature`):
+# (`targets_with_curvature`):
 
 # %%
 ZERO = 1e-9  # relative size up to which an eigenvalue counts as 0
@@ -241,7 +241,7 @@ claims.check("P3.every_number", off, n=len(made))
 # %% [markdown]
 # ## Many permutation points
 #
-# Teachers with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension
+# {term}`Teachers <teacher and student>` with 6 neurons, students with 2 or 3, minimised to a gradient norm of $10^{-11}$; every neuron of every strict local minimum is doubled. Inputs of dimension 1, 2 and 4, outputs of dimension
 # 1 and 3, two smooth activations, and both layers of a deeper network.
 
 # %%

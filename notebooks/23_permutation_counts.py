@@ -15,9 +15,9 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *permutation points*, networks in which some neurons coincide, lie between them?
+# **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *{term}`permutation points <permutation point>`*, networks in which some neurons coincide, lie between them?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the minima for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
 # grows like $c_K n^K$ (P, Lemma 1), and each point lies in a plane of equal loss (P, Prop. 2).
 #
 # **What we find.** All of this holds ({claim}`P5.printed_forms`, {claim}`P5.bound`, {claim}`P5.layers`, {claim}`P6.growth`, {claim}`P7.equal_loss`). $T(K, n)$ is known for every $K < n$ ({claim}`P5.enumeration`), and the plane is no larger
@@ -75,7 +75,7 @@ from lmc_helpers.permutation_points.counts import (
 # %% [markdown]
 # ## Three neurons
 #
-# The smallest example has a scalar input and three neurons without biases, $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. P, Figs. 6 and 7 draw it with random weights; here it is a network. A teacher with $w = (0.5, 1.2, 2.9)$,
+# The smallest example has a scalar input and three neurons without biases, $f(x) = a_1\sigma(w_1 x) + a_2\sigma(w_2 x) + a_3\sigma(w_3 x)$. P, Figs. 6 and 7 draw it with random weights; here it is a network. A {term}`teacher <teacher and student>` with $w = (0.5, 1.2, 2.9)$,
 # $a = (1, 1, 1)$ and $\sigma(z) = \log(1 + e^z)$ labels 61 inputs. A student with three neurons has $3! = 6$ global minima. A student with *two* neurons settles at a positive loss; written with three neurons, one of them doubled, that is a
 # permutation point of *order* 1. Its six arrangements:
 

@@ -18,10 +18,10 @@
 # **Question.** What does it cost to merge two similar neurons in a deeper, trained network, and does it cost less in a wider one?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
-# most cases the loss rises monotonically towards the permutation point; that the barrier, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.
+# most cases the loss rises monotonically towards the {term}`permutation point`; that the {term}`barrier`, the loss at the saddle, falls with the width; and that the accuracy hardly suffers.
 #
 # **What we find.** On the small digits that ship with scikit-learn, with a second-order minimiser whose convergence is measured, the barrier falls with the width and the accuracy hardly suffers ({claim}`P8.falls`, {claim}`P8.accuracy`); whether most losses are monotone needs
-# more paths ({claim}`P8.monotone`). The path ends at a network with a derivative neuron, below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
+# more paths ({claim}`P8.monotone`). The path ends at a network with a {term}`derivative neuron`, below the permutation point ({claim}`P8.runs_away`, {claim}`P8.above`).
 #
 # **Why it matters.** Wide networks can exchange neurons cheaply; how cheaply depends on how long one minimises.
 # ```
@@ -154,7 +154,7 @@ every = {H: [merge(nets[H], theta) for theta in trained[H]] for H in WIDTHS}
 
 # %% [markdown]
 # A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Barrier, end and
-# drop of the accuracy for the paths that count:
+# {term}`drop of the accuracy <accuracy barrier>` for the paths that count:
 
 # %%
 paths = {
@@ -277,7 +277,7 @@ figures.numbers(
 #
 # ## Where the path ends
 #
-# The third row is another network than the second. With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general, and then no path of constrained minima ends at a permutation point with bounded output weights: $a_0$ and $a_1$
+# The third row is another network than the second. With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general, and then no path of constrained {term}`minima <minimum>` ends at a permutation point with bounded output weights: $a_0$ and $a_1$
 # grow like $1/\delta$, and the pair becomes a neuron and a *derivative neuron*. Only where the output weights have been made equal, and everything else minimised again, lies the permutation point of P, section 4.1; it is a minimum
 # of the network with one neuron less, and in the mean its loss is higher where this was decided ({claim}`P8.above`).
 

@@ -18,7 +18,7 @@
 # **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the minimum of an $l$-layer linear network with $h \times h$ weights is a copy of a matrix group and has
-# $2^{l-1}$ connected components (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
+# $2^{l-1}$ {term}`connected components <component>` (G, Prop. 4.1 and Cor. 4.2), and that for $h \ge 2$ permutations of neurons lead from any component to any other (G, Prop. 5.2).
 #
 # **What we find.** Both are so ({claim}`G1.count`, {claim}`G1.path`, {claim}`G3.joined`). The pass between two components has one height, the squared least singular value of the targets
 # ({claim}`G1.obstruction`). The action that Prop. 5.2 displays belongs to a network written in the opposite order ({claim}`G3.action`).
@@ -178,7 +178,7 @@ figures.show("fig_component_graph", idea)
 # ```
 #
 # With $g_1, \dots, g_{l-1}$ moving like this and $W_l$ given by the homeomorphism, any two points of one component are joined by an explicit curve of loss 0
-# ({py:func}`~lmc_helpers.linear_nets.minimum.path_in_minimum`). Random minima are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a
+# ({py:func}`~lmc_helpers.linear_nets.minimum.path_in_minimum`). Random {term}`minima <minimum>` are images of random group elements $U e^{\operatorname{diag} \xi}\, V$ with $U, V$ uniform on the orthogonal group and $\xi$ normal, a
 # law that has a density everywhere on $\mathrm{GL}_h$.
 
 # %%
@@ -246,7 +246,7 @@ claims.check(
 )
 
 # %% [markdown]
-# Now the count. Minima are found by descent ({py:func}`~lmc_helpers._chapters.components.descend`) from random weights with all choices of signs. Sorted by the signs $c_i$, two neighbours in the row are put into one class
+# Now the count. Minima are found by descent (`descend`) from random weights with all choices of signs. Sorted by the signs $c_i$, two neighbours in the row are put into one class
 # if the path between them stays at loss 0. If the signs did not tell all components apart, some paths would leave the minimum and the classes be more; if some component were empty or missed, they would be fewer.
 
 # %%
@@ -464,7 +464,7 @@ scene.show("fig_letters")
 #
 # ## When an orbit has fewer components than its group
 #
-# An orbit $O(w)$ of a continuous action of $G$ has at most as many components as $G$ (G, Cors 3.6 and 3.7): it is the image of $G$ under $g \mapsto g \cdot w$, and the image of a connected
+# An {term}`orbit` $O(w)$ of a continuous action of $G$ has at most as many components as $G$ (G, Cors 3.6 and 3.7): it is the image of $G$ under $g \mapsto g \cdot w$, and the image of a connected
 # set is connected. Here the bound is attained, because the action is free. In general the stabiliser, the set of $g$ with $g \cdot w = w$, lowers it.
 #
 # ```{prf:proposition} Stabilisers join components
@@ -733,7 +733,7 @@ claims.check(
 # \end{aligned}
 # $$
 #
-# The barrier, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
+# The {term}`barrier`, the largest loss on the line, is a sixteenth of the last factor, at $\lambda = \frac12$. The line lies in the minimum if and only if $(g - I)^2 = 0$.
 # ```
 #
 # ```{prf:proof}
@@ -849,7 +849,7 @@ figures.numbers(
 # For a *curve* between two linear networks the only obstacle is a sign in each hidden layer; exchanging two neurons there, or adding a neuron, removes it. A *straight line*, which averaging of weights
 # needs, asks for more: permutations bring it near zero loss if one network is a noisy permuted copy of the other, and leave a barrier of the same order if the two differ by a general element of $\mathrm{GL}_h$.
 #
-# **Read on.** [](32_skip_connection.ipynb): the same count when a skip connection is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.
+# **Read on.** [](32_skip_connection.ipynb): the same count when a {term}`skip connection` is added. [](33_unbounded_barriers.ipynb): how high the straight line can get. [](36_curvature.ipynb): when a straight line stays close to a curve.
 #
 # ## Exercises
 #

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Does a skip connection join pieces of the minimum that were separate without it?
+# **Question.** Does a {term}`skip connection` join pieces of the minimum that were separate without it?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
 #
@@ -27,7 +27,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: determinants, connected components, and from [](31_components.ipynb) the pass of {prf:ref}`thm-obstruction`. {{ times }}
+# You need: determinants, {term}`connected components <component>`, and from [](31_components.ipynb) the pass of {prf:ref}`thm-obstruction`. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -150,7 +150,7 @@ figures.show("fig_skip_components", idea)
 # $$
 #
 # is of degree one in every weight, so on a cube it takes its least and its largest value at vertices. Whether a cube, or a face between two cubes, meets the surface $F = 0$ can be read off the signs at its vertices, without a
-# tolerance. Cubes with a common face that meets the surface are put into one class ({py:func}`~lmc_helpers._chapters.skip_connection.surface_classes`).
+# tolerance. Cubes with a common face that meets the surface are put into one class (`surface_classes`).
 #
 # ```{prf:proposition} The count is exact
 # :label: prop-grid
@@ -321,8 +321,8 @@ for b in (0.0, -2.0):
         print(f"b = {b:2g}, {name}:", torch.linalg.det(A).tolist())
 
 # %% [markdown]
-# The proof is turned into explicit paths by {py:func}`~lmc_helpers._chapters.skip_connection.residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
-# $\mathrm{GL}_n \times \mathrm{GL}_n$, cross there if the other end has another sign of $\det W_1$, and come back. Random minima, a fifth of them with a singular $W_1$:
+# The proof is turned into explicit paths by `residual_path`: lift the singular values of $W_1$ a little, go to the corner $W_1 = \operatorname{diag}(\pm 1, 1, \dots, 1)$, $M = \varepsilon \operatorname{diag}(1, \dots, 1, \pm 1)$ in
+# $\mathrm{GL}_n \times \mathrm{GL}_n$, cross there if the other end has another sign of $\det W_1$, and come back. Random {term}`minima <minimum>`, a fifth of them with a singular $W_1$:
 
 
 # %%

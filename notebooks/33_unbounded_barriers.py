@@ -17,10 +17,10 @@
 # :class: lmc-summary
 # **Question.** How high can the loss be on the straight line between two networks that compute the same function?
 #
-# **The paper.** If the activation before the last layer is homogeneous, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` move a minimum along this
+# **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` move a minimum along this
 # symmetry: the loss on the straight line has no bound (G, Prop. 5.3 and Fig. 4), unless the weights are bounded (G, Prop. 5.6).
 #
-# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The barrier is known exactly, with its place ({claim}`G7.place`) and the least bound for bounded weights ({claim}`G7.sharp`). Two steps of the
+# **What we find.** Both are so ({claim}`G4.unbounded`, {claim}`G4.network`, {claim}`G7.bound`). The {term}`barrier` is known exactly, with its place ({claim}`G7.place`) and the least bound for bounded weights ({claim}`G7.sharp`). Two steps of the
 # printed proof of Prop. 5.3 need mending ({claim}`G4.printed_m`, {claim}`G4.segment`).
 #
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
@@ -444,7 +444,7 @@ figures.show("fig_network", figure)
 #
 # ## Bounded weights, bounded barrier
 #
-# By G, Prop. 5.6 the barrier is bounded on the part of the orbit with $\lVert W_i' \rVert < c$. (Its wording puts $b$ before $c$; one $b$ for all $c$ would contradict G, Prop. 5.3.) The bound itself:
+# By G, Prop. 5.6 the barrier is bounded on the part of the {term}`orbit` with $\lVert W_i' \rVert < c$. (Its wording puts $b$ before $c$; one $b$ for all $c$ would contradict G, Prop. 5.3.) The bound itself:
 #
 # ```{prf:proposition} The least bound
 # :label: prop-orbit-bound

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. How far from this orbit is the average of two of its points?
+# **Question.** Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. How far from this {term}`orbit` is the average of two of its points?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
 #
@@ -279,7 +279,7 @@ print(round(closed_form.item(), 6), round(projected.item(), 6))
 #
 # ## The minimum over g
 #
-# The theorems are compared with a minimisation over $g$ ({py:func}`~lmc_helpers._chapters.orbit_distance.orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
+# The theorems are compared with a minimisation over $g$ (`orbit_distance`): Newton's method on the group, from $2^{h+1} + 2$ starts with both signs of $\det g$. Along $(X e^{-t\eta}, e^{t\eta} Z)$ the distance to $(U, V)$ is stationary if and only if
 #
 # $$
 # X^\top (U - X) = (V - Z) Z^\top .

@@ -24,7 +24,7 @@
 # ({claim}`G8.logarithm`, {claim}`G8.two_factors`). For the map, bound and comparison hold ({claim}`G9.bound`, {claim}`G10.straight`); at the sizes of G, Fig. 3b, c the loss is even exactly constant
 # ({claim}`G10.printed_sizes`), and the curve starts at another minimum than $w$ ({claim}`G10.identity`).
 #
-# **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a barrier.
+# **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
 # ```
 #
 # ```{admonition} Before you start
@@ -99,7 +99,7 @@ from lmc_helpers.symmetry.matrix_logarithm import (
 # %% [markdown]
 # ## Constant loss
 #
-# Two hidden neurons without activation have their input weights $W_1$ in a plane. An invertible matrix $g$ may move them, if $g^{-1}$ corrects the output weights:
+# Two hidden neurons without activation have their input weights $W_1$ in a plane. An {term}`invertible matrix <GL_h>` $g$ may move them, if $g^{-1}$ corrects the output weights:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (plane, profiles) = figures.panels(2, height=4.2)
@@ -150,7 +150,7 @@ figures.show("fig_two_curves", idea)
 # $$
 #
 # where $\gamma(0) = w$ and $\gamma(1) = g \cdot w$. The loss is constant on them, as $\exp(tM) \in G$. Two groups for $w = (W_1, W_2)$ and $L = \|W_2 \sigma(W_1 X) - Y\|$: $GL_h$ for linear layers, $g \cdot w = (g W_1, W_2 g^{-1})$, and
-# positive factors of the $h$ neurons for a homogeneous $\sigma$, such as leaky ReLU. The next cell computes the loss along such curves and their chords, for random $g$ with $\det g > 0$ whose eigenvalues are at least $0.04$ away from angle
+# positive factors of the $h$ neurons for a {term}`homogeneous <homogeneous activation>` $\sigma$, such as leaky ReLU. The next cell computes the loss along such curves and their chords, for random $g$ with $\det g > 0$ whose eigenvalues are at least $0.04$ away from angle
 # $\pi$: on the negative axis $\log g$ is not real, and close to it rounding spoils it.
 
 # %%
@@ -617,7 +617,7 @@ figures.numbers(
 # ## Curves of the map: G, Fig. 3b, c
 #
 # $X$ is $16 \times 8$, $Y$ is $64 \times 8$, $W_1$ is $32 \times 16$ and $W_2$ is $64 \times 32$; leaky ReLU. The paper states neither the slope, here {glue:text}`slope`, nor the law of $g$, here $g = \exp M$ with independent normal entries of $M$ of variance
-# $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. Minima by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
+# $r^2/32$, for which $r$ is about the spectral radius; the magnitudes are $r =$ {glue:text}`small` and {glue:text}`large`. {term}`Minima <minimum>` by {glue:text}`training` steps of full-batch gradient descent with momentum, where the paper has SGD. With 8 samples
 # their loss is 0, here at most {glue:text}`start_8` of $\|Y\|$. Besides the printed batch, one with 64 samples, more than hidden neurons.
 
 

@@ -15,11 +15,11 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Two minima are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
+# **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
 #
-# **What we find.** On every orbit of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
+# **What we find.** On every {term}`orbit` of $GL_h$ that is drawn at random in this chapter and for which $d_{\max}$ is real the bound holds ({claim}`G11.sampled`). As a theorem for all curves it is false ({claim}`G11.distance`, {claim}`G11.loss`): a curve that turns by more than half a
 # circle may come back from another side, even one that a symmetry draws. With two hypotheses more, on the length of the curve and on the distance, it is true and sharp ({claim}`G11.spindle`, {claim}`G11.sharp`).
 #
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
@@ -295,7 +295,7 @@ for e in (0.01, 0.001, 0.0001):
 claims.check("G11.neck", in_d_max)
 
 # %% [markdown]
-# At $e = 0.01$ the midpoint is {glue:text}`neck_ratio:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`neck_loss:.0f` times $C_L d_{\max}$. Over the width of the neck, and over the size of the turn:
+# At $e = 0.01$ the midpoint is {glue:text}`neck_ratio:.0f` times as far from the minimum as $d_{\max}$, and the loss $\tilde L$ is {glue:text}`neck_loss:.0f` times $C_L d_{\max}$. Over the width of the {term}`neck`, and over the size of the turn:
 
 # %%
 e_grid = np.geomspace(0.002, 0.2, 25)
@@ -626,7 +626,7 @@ figures.numbers(
 # $\kappa \le \|\gamma''\|/\|\gamma'\|^2 \le \|M\|_2/\|\gamma'\|$ because $\gamma''$ arises from $\gamma'$ by multiplication with $\pm M$. $\|M e^{tM} W_1\|$ is continuous in $t$ and nowhere 0.
 # ```
 #
-# So a small curvature alone says nothing about the barrier: along the orbit the same barrier comes with arbitrarily small curvature. (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.) What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
+# So a small curvature alone says nothing about the {term}`barrier`: along the orbit the same barrier comes with arbitrarily small curvature. (Not with any: if also $W_2 M \ne 0$, $\kappa_{\max} \to 0$ for $q \to 0$ too, and it has a maximum between.) What the theorem bounds it by is $C_L d_{\max}$, and $D$ and $C_L$ grow as $\kappa_{\max}$ falls.
 #
 # Random $w$ with $h = 4$, $W_1$ $4 \times 6$, $W_2$ $5 \times 4$, $X$ $6 \times 7$, normal entries, and $g = \exp M$ with $\|M\|$ from 0.1 to 6.4, {glue:text}`orbits` curves each. The constant $C_L$ with
 #

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** A high barrier between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
+# **Question.** A high {term}`barrier` between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
 #
 # **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best permutation of the second
 # network's neurons (G, Prop. 5.4).
@@ -451,7 +451,7 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 #
 # ## What it means for merging networks
 #
-# Matching the neurons of two networks removes what their order has caused, and nothing of what their scales have. For homogeneous activations bring every neuron to one norm of its incoming weights first; then match.
+# Matching the neurons of two networks removes what their order has caused, and nothing of what their scales have. For {term}`homogeneous <homogeneous activation>` activations bring every neuron to one norm of its incoming weights first; then match.
 #
 # **Read on.** [](33_unbounded_barriers.ipynb): the barrier before permutations. [](12_overlap_theorem.ipynb): random networks in which the best permutation does help. [](56_matchers.ipynb): ways to find a good permutation.
 #

@@ -130,7 +130,7 @@ figures.show("fig_two_ellipses", idea)
 # W_{\text{eff}} = F + D \odot W
 # $$ (eq-effective)
 #
-# with fixed $F$ and $D$, entry by entry. The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *W-asymmetric* layers fix some entries of each row at random numbers ($D$ is the *mask* of the others), *sparse* ones fix them at 0, *syre* adds random numbers to all and scales them a little, and a *linear residual* adds the identity. By the chain rule
+# with fixed $F$ and $D$, entry by entry. The schemes of I, Table 1 differ in how $F$ and $D$ are drawn ({py:mod}`lmc_helpers.identifiability.asymmetric`): *{term}`W-asymmetric`* layers fix some entries of each row at random numbers ($D$ is the *{term}`mask`* of the others), *sparse* ones fix them at 0, *{term}`syre`* adds random numbers to all and scales them a little, and a *linear residual* adds the identity. By the chain rule
 #
 # $$
 # \frac{\partial L}{\partial W} = D \odot \frac{\partial L}{\partial W_{\text{eff}}} ,
@@ -258,7 +258,7 @@ claims.check("I1.table", violations, rival=uneven, n=drawn)
 # \end{aligned}
 # $$
 #
-# So $a \in \mathbb R^k$ are the neuron's *coefficients*, and $v_i$, the coefficients without trained weights, is its *centre*. I, Prop. 4.2 says that $a$ and the function determine each other: the neuron's class of functions is the affine space
+# So $a \in \mathbb R^k$ are the neuron's *coefficients*, and $v_i$, the coefficients without trained weights, is its *{term}`centre <centre of a neuron>`*. I, Prop. 4.2 says that $a$ and the function determine each other: the neuron's class of functions is the affine space
 # $v_i + \operatorname{im} M_i$ of dimension $\operatorname{rank} M_i$.
 #
 # The proof needs I, Assumption 4.1: if $\eta$ is injective, the inputs span the subspace; for ReLU and GELU they contain a set $T$ that spans it and holds $-c$ with every $c$, in short $T = -T$. For these two
@@ -438,7 +438,7 @@ figures.numbers(profile=profile, shares_last=f"{100 * shares[-1]:.0f}")
 #
 # ## The least weight
 #
-# The *realization cost* of a function for neuron $i$ is the least $\lVert w \rVert$ with which the neuron computes it. With the Gram matrix $S_i = M_i M_i^\top$ it is
+# The *{term}`realization cost`* of a function for neuron $i$ is the least $\lVert w \rVert$ with which the neuron computes it. With the Gram matrix $S_i = M_i M_i^\top$ it is
 #
 # $$
 # \lVert h_a \rVert_{\mathcal H_i} = \sqrt{(a - v_i)^\top S_i^{+} (a - v_i)}
@@ -569,7 +569,7 @@ scene.show("fig_ellipses")
 # Example 4.3. Left: the functions of cost 1 of each neuron, and $a = (0.6, 0.8)$. Right: what $a$ costs; $\varepsilon$ falls to the right.
 # ```
 #
-# How much of the inputs' variation a single coordinate can hold is the *coherence* of the subspace, $\nu = \max_l (U U^\top)_{ll}$ (I, (11)). In the example it is $1/(1 + \varepsilon^2)$. Since $U U^\top$ is a projection of trace $k$, it lies in $[k/d, 1]$. Subspaces with rows of equal length attain the lower end, coordinate subspaces the upper one.
+# How much of the inputs' variation a single coordinate can hold is the *{term}`coherence`* of the subspace, $\nu = \max_l (U U^\top)_{ll}$ (I, (11)). In the example it is $1/(1 + \varepsilon^2)$. Since $U U^\top$ is a projection of trace $k$, it lies in $[k/d, 1]$. Subspaces with rows of equal length attain the lower end, coordinate subspaces the upper one.
 
 # %%
 violation, other = [], []

@@ -89,7 +89,7 @@ def subspace(purpose: str, d: int, k: int) -> torch.Tensor:
 # %% [markdown]
 # ## The idea
 #
-# A neuron pays for the way from its centre to its function. If centres are far apart and functions stay near them, an exchange makes both ways longer. If training has carried each function past the middle to the other centre, an exchange makes them shorter:
+# A neuron pays for the way from its {term}`centre <centre of a neuron>` to its function. If centres are far apart and functions stay near them, an exchange makes both ways longer. If training has carried each function past the middle to the other centre, an exchange makes them shorter:
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, frames = figures.panels(2, height=3.2)
@@ -135,7 +135,7 @@ figures.show("fig_exchange", idea)
 # $$ (eq-table)
 #
 # which the paper calls the output sensitivity. It is linear in the permutation matrix, so the cheapest of all $m!$ reassignments is a linear assignment problem ({py:func}`~lmc_helpers.identifiability.swaps.cheapest`), and whether the identity is optimal can be decided exactly,
-# beyond the transpositions whose costs the paper measures. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
+# beyond the {term}`transpositions <transposition>` whose costs the paper measures. For a swap of neurons $i$ and $j$, I, (16) splits the change into three terms,
 #
 # $$
 # \begin{aligned}
@@ -210,7 +210,7 @@ claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 # \end{aligned}
 # $$
 #
-# For masks with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
+# For {term}`masks <mask>` with a fixed number of zeros in uniform places, as in the paper's experiments, $\mathbb E\, \lVert S - \mu I \rVert_F^2 = \sigma^2 \bigl( d \sum_l \lVert u_l \rVert^4 - k \bigr)/(d - 1)$, which is not larger.
 # ```
 #
 # ```{prf:proof}
@@ -227,7 +227,7 @@ claims.check("I5.identity", exact, rival=float(np.median(without_mismatch)))
 # so $C = \sqrt 2$ is enough. The inequality needs only the norm of $\mathbb E\,(S - \mu I)^2$, so $\nu$ may be replaced by $v(U)$ in the root. For inputs that hold each latent number $t$ times, $\nu = v = 1/t$ and $S$ is diagonal with independent means of $t$ entries, so that
 # $\mathbb E\, \lVert S - \mu I \rVert^2 \ge \sigma^2 \nu$, with equality for $k = 1$: the order $\sqrt \nu$ cannot be improved.
 #
-# For $d = 12$ all $2^{12}$ masks can be enumerated. The cells below find the exact probability that the deviation exceeds the bound, in units of the allowed $\delta$, on random, coherent and flat subspaces; and the second moments.
+# For $d = 12$ all $2^{12}$ masks can be enumerated. The cells below find the exact probability that the deviation exceeds the bound, in units of the allowed $\delta$, on random, {term}`coherent <coherence>` and flat subspaces; and the second moments.
 
 # %%
 MASKS = all_masks(12)  # (4096, 12)
@@ -308,7 +308,7 @@ claims.check("I4.refined", refined, rival=max(refined_half))
 claims.check("I4.moment", moments_exact, rival=min(other_moment))
 
 # %% [markdown]
-# The theorem covers other laws of $D$. In syre $d^2 = 1/u$ with $u$ uniform on $(1 - \epsilon, 1 + \epsilon)$, so that $\mu = \operatorname{artanh}(\epsilon)/\epsilon$, $\sigma^2 = 1/(1 - \epsilon^2) - \mu^2$ and $b = 1/(1 - \epsilon) - \mu$. Here the masks cannot be enumerated, and rows are drawn.
+# The theorem covers other laws of $D$. In {term}`syre` $d^2 = 1/u$ with $u$ uniform on $(1 - \epsilon, 1 + \epsilon)$, so that $\mu = \operatorname{artanh}(\epsilon)/\epsilon$, $\sigma^2 = 1/(1 - \epsilon^2) - \mu^2$ and $b = 1/(1 - \epsilon) - \mu$. Here the masks cannot be enumerated, and rows are drawn.
 
 
 # %%
@@ -562,7 +562,7 @@ claims.check("I5.corollary_small", corollary, rival=2 * max(corollary))
 #
 # with an error of at most $\dfrac{2 \mu}{\mu - \varepsilon}\, \rho_\pi + \dfrac{2 \mu \varepsilon}{\mu^2 - \varepsilon^2}\, \rho_\pi^2$. Both ends of the interval are attained.
 #
-# Given $D$, let $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are $2 \sigma_F^2 \operatorname{tr} B$ and $4 \sigma_F^2 k$ for syre, and $\sigma_F^2 \operatorname{tr}(B A)$ and $2 \sigma_F^2 \operatorname{tr} A$ for W-asymmetric weights.
+# Given $D$, let $A = 2I - S_i - S_j$ and $B = S_i^{-1} + S_j^{-1}$. The means of the centre term and of $\lVert \delta_{(ij)} \rVert^2$ over $F_0$ with independent normal entries are $2 \sigma_F^2 \operatorname{tr} B$ and $4 \sigma_F^2 k$ for syre, and $\sigma_F^2 \operatorname{tr}(B A)$ and $2 \sigma_F^2 \operatorname{tr} A$ for {term}`W-asymmetric` weights.
 # For syre the mean of $\lambda_{(ij)}$ over $F_0$ is $\frac{\mu}{2k} \operatorname{tr}(S_i^{-1} + S_j^{-1})$, and over independent $D$ with $\mathbb E\, S_i = \mu I$ it is more than 1, unless $S_i = \mu I$ almost surely. Over independent masks of full rank with $\mathbb E\, S_i = \mu I$ the mean W-asymmetric centre term is larger than with fixed weights of the same variance that do not depend on the mask, by $2 \sigma_F^2 \bigl( \mu\, \mathbb E \operatorname{tr} S^{-1} - k \bigr) \ge 0$.
 # ```
 #
@@ -719,7 +719,7 @@ figures.numbers(
 #
 # Fixed parts identify neurons as long as training stays close to them: with equal metrics no permutation is cheaper than none up to half the distance of two centres. A layer whose functions have moved further may be cheaper in another order, and two runs may then settle on different ones. One linear assignment in the cost table says whether that is so.
 #
-# **Read on.** [](43_center_gap.ipynb): how close the closest two centres are. [](44_gaussian_mixture.ipynb): swap costs of trained networks. [](54_swaps_on_images.ipynb): the same on images.
+# **Read on.** [](43_center_gap.ipynb): how close the closest two centres are. [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks. [](54_swaps_on_images.ipynb): the same on images.
 #
 # ## Exercises
 #

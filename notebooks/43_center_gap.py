@@ -15,11 +15,11 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** How close do the closest two of $m$ random centres come, and how does that depend on the width $m$ and on the dimension $k$ of the inputs?
+# **Question.** How close do the closest two of $m$ random {term}`centres <centre of a neuron>` come, and how does that depend on the width $m$ and on the dimension $k$ of the inputs?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
 #
-# **What we find.** The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is there for $k = 2$ {claim}`I6.exponent_2`. The gap has an explicit law {claim}`I6.limit`. By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`. For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a mask it is not needed.
+# **What we find.** The bound holds {claim}`I6.bound` {claim}`I6.masked`, and the scaling is there for $k = 2$ {claim}`I6.exponent_2`. The gap has an explicit law {claim}`I6.limit`. By it the gaps shrink faster than the rate for $k = 8$ and 32 at the widths of the figure {claim}`I6.exponent_8` {claim}`I6.exponent_32`. For $k = 32$ the hypothesis is not met at the paper's sizes {claim}`I6.hypothesis`; without a {term}`mask` it is not needed.
 #
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
 # ```
@@ -133,7 +133,7 @@ figures.show("fig_closest", idea)
 # \end{aligned}
 # $$ (eq-separation)
 #
-# provided that $q \ge C \bigl( \sqrt{q \nu \Lambda} + \nu \Lambda \bigr)$ with $\Lambda = \ln(4 k m^2/\delta)$, which is I, (21); the coherence $\nu$ is at least $k/d$.
+# provided that $q \ge C \bigl( \sqrt{q \nu \Lambda} + \nu \Lambda \bigr)$ with $\Lambda = \ln(4 k m^2/\delta)$, which is I, (21); the {term}`coherence` $\nu$ is at least $k/d$.
 # ```{prf:theorem} Separation without a mask
 # :label: thm-separation
 # If $p = 1$, {eq}`eq-separation` holds for every $U$, $m \ge 2$ and $\delta \in (0, 1)$ with $c = 1/\sqrt 8$; I, (21) is not needed.
@@ -389,7 +389,7 @@ for k in sample:
 #
 # ```{prf:proof}
 # By Hunter's form of the union bound the probability of at least one of $n_0$ events is at most the sum of theirs less the sum of $P(A_e \cap A_f)$ over the edges of a tree on the events. Pairs of centres are joined to a tree of pairs with a common centre, where $P(A_e \cap A_f) = p_2$. So $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_0) \ge \frac12$ at $m_0$, and
-# {prf:ref}`thm-gap-law` gives $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_1) \le \frac12$ at $m_1$. The numbers are computed below ({py:func}`~lmc_helpers._chapters.center_gap.exponent_ceiling`).
+# {prf:ref}`thm-gap-law` gives $P(\gamma_{\mathrm{out}} > \sqrt 2\, r_1) \le \frac12$ at $m_1$. The numbers are computed below (`exponent_ceiling`).
 # ```
 
 
@@ -578,7 +578,7 @@ figures.numbers(
 #
 # Fixed parts identify the neurons of a layer as long as its inputs vary in many dimensions: for $k$ in the tens the distance of the closest two centres stays a sizeable part of the typical one at the widths in use. Where the inputs, or the fixed parts themselves, vary in one or two dimensions only, wide layers hold neurons that are nearly interchangeable, and two networks with the same fixed part may still need an alignment.
 #
-# **Read on.** [](44_gaussian_mixture.ipynb): swap costs of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
+# **Read on.** [](44_gaussian_mixture.ipynb): {term}`swap costs <swap cost>` of trained networks for $k = 2$, 8 and 32. [](48_input_shifts.ipynb): the gap for a layer's inputs. [](49_feature_hardness.ipynb): what fixed parts take from learning.
 #
 # ## Exercises
 #

@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** Which neurons of a trained network could exchange their functions at little cost, and what decides it: the fixed weights, the dimension of the data, or training?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions. Without fixed weights near zero and negative swap costs dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions. Without fixed weights near zero and negative {term}`swap costs <swap cost>` dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
 #
 # **What we find.** We measure what I, Fig. 5 shows, in a setting put together from the published code: {claim}`I12.near_zero` {claim}`I12.negative` {claim}`I12.partners` {claim}`I12.diagonal`. At $\sigma_F = 1$ the picture is there before the first step, as the fixed weights and the data make it. Whether the trained parts are still small enough for the theorem behind it depends on the length of training {claim}`I12.regime`.
 #
@@ -172,7 +172,7 @@ figures.show("fig_cheap_partners", idea)
 #
 # For $\sigma_{\mathrm{sep}} = 0$ the classes have one mean and differ in the orientation of their noise, if the $s_l$ differ; with equal $s_l$ they are then equal.
 #
-# The *reference setting* here: these defaults, with the shares of I, App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers. One structure (centres, rotations, scales, $P$, masks and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
+# The *reference setting* here: these defaults, with the shares of I, App. F.1 as numbers of fixed entries, {glue:text}`fixed` in the rows of the four layers. One structure (centres, rotations, scales, $P$, {term}`masks <mask>` and $F$) is a cluster with one pair of networks, so that clusters are independent; the law of $s$ is the same for
 # all $k$, and all $k$ and $\sigma_F$ use the same masks. Error bars are over clusters, with Student's quantile. Networks are trained in {glue:text}`precision`.
 
 # %%
@@ -227,7 +227,7 @@ print(f"swap_costs: {swap_costs(F, D, W, U)[0, 1]:.4f}")
 # ```
 #
 # ```{prf:proof}
-# $r_i = M_i w_i$ with $M_i = U^\top \operatorname{diag}(d_i)$, so $\mathbb E r_i = 0$ and $\mathbb E r_i r_i^\top = \tau^2 S_i$. The cross term is linear in $r_i$ and $r_j$ and has mean 0. The last two terms have the mean
+# $r_i = M_i w_i$ with $M_i = U^\top \operatorname{diag}(d_i)$, so $\mathbb E r_i = 0$ and $\mathbb E r_i r_i^\top = \tau^2 S_i$. The {term}`cross term` is linear in $r_i$ and $r_j$ and has mean 0. The last two terms have the mean
 # $\tau^2 (\operatorname{tr} S_i^{-1} S_j - k) + \tau^2 (\operatorname{tr} S_j^{-1} S_i - k)$. The $\lambda_l$ are positive, and $\lambda + \lambda^{-1} \ge 2$ with equality at 1; $S_i^{-1} S_j$ is similar to a symmetric matrix, so all $\lambda_l = 1$ only if it is $I$.
 # ```
 #
@@ -569,7 +569,7 @@ for (k, sigma), pairs in runs.items():
 #
 # ## Ridge regression instead of a subspace
 #
-# I, App. G.3 estimates realization costs a second time, as relaxed costs, I, (254),
+# I, App. G.3 estimates {term}`realization costs <realization cost>` a second time, as {term}`relaxed costs <relaxed cost>`, I, (254),
 #
 # $$
 # \begin{aligned}

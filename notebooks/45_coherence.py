@@ -15,18 +15,18 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** A layer's neurons see different inputs, as each has a mask, and nothing else tells them apart. When can two networks with the same masks be averaged?
+# **Question.** A layer's neurons see different inputs, as each has a {term}`mask`, and nothing else tells them apart. When can two networks with the same masks be averaged?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *coherent* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *{term}`coherent <coherence>`* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
 #
-# **What we find.** All that is printed of the experiment holds: {claim}`I13.lmc_copy` {claim}`I13.rise_copy` {claim}`I13.rise_frame`. Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the barrier comes from neurons that one run uses and the other has switched off {claim}`I13.zeroed`.
+# **What we find.** All that is printed of the experiment holds: {claim}`I13.lmc_copy` {claim}`I13.rise_copy` {claim}`I13.rise_frame`. Beyond the paper: the coherence acts through how many neurons see enough of the data {claim}`I13.mediated`, and the {term}`barrier` comes from neurons that one run uses and the other has switched off {claim}`I13.zeroed`.
 #
 # **Why it matters.** Few neurons that can do the work are averaged well because nearly all are in use in every run, not because each has found its place; setting unused neurons to 0 lets the others be averaged, too.
 # ```
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: [](41_realization_cost.ipynb) for $S_i$, the realization cost and the coherence. {{ times }}
+# You need: [](41_realization_cost.ipynb) for $S_i$, the {term}`realization cost` and the coherence. {{ times }}
 # ```
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
@@ -653,7 +653,7 @@ print(f"sum of g {g.sum(dim=1).mean():.3f}", end=", ")
 print(f"at neurons on in one run only {g[:, one_only].sum(dim=1).mean():.3f}")
 
 # %% [markdown]
-# What decides which neurons are on? A run has two sources of chance, its initial weights and the order of its examples. We give the second student of a pair the one or the other of the first, or only the signs of its initial weights. And we repair pairs after training: by the best matching within classes of equal counts, and by
+# What decides which neurons are on? A run has two sources of chance, its initial weights and the order of its examples. We give the second student of a pair the one or the other of the first, or only the signs of its initial weights. And we {term}`repair` pairs after training: by the best matching within classes of equal counts, and by
 # setting to 0 the neurons that are off, which changes neither student.
 
 # %%
@@ -926,7 +926,7 @@ claims.check("I13.unequal", value, stderr=error, n=controls, rival=rival)
 # %% [markdown]
 # ## Two masks
 #
-# Finally, high coherence alone does not make neurons identifiable. In I, Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
+# Finally, high coherence alone does not make neurons {term}`identifiable <identifiability>`. In I, Example 4.3 the inputs are $(a, \varepsilon a, b, \varepsilon b)/\sqrt{1 + \varepsilon^2}$, $\nu = 1/(1 + \varepsilon^2)$, and the masks are $(1, 0, 0, 1)$ and $(0, 1, 1, 0)$: each neuron sees one latent at a cost that is $1/\varepsilon$ times that of the
 # other ([](41_realization_cost.ipynb) draws them). Let one half of 128 neurons have the first mask and the other half the second, and train as before.
 
 # %%

@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** How far does a layer's output stray from the straight way when its weights move on the straight line between two networks?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *chord deviation* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the loss barrier by the deviation of the output (I, Prop. 5.2).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *{term}`chord deviation`* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the {term}`loss barrier <barrier>` by the deviation of the output (I, Prop. 5.2).
 #
 # **What we find.** All three hold: {claim}`I9.exponent` {claim}`I9.smooth_bound` {claim}`I9.barrier`. The exponent $\frac32$ is sharp, the best constant is known, and $\beta < 1$ is not needed {claim}`I9.sharp_bound`. On trained networks the bound on the barrier is true and says little.
 #
@@ -180,7 +180,7 @@ print(f"closed form {closed:.6f}, integral over s {second_form(u, v, lam):.6f}")
 print(f"integral over directions {direct:.6f}")
 
 # %% [markdown]
-# The helper {py:func}`~lmc_helpers._chapters.chord_deviation.chord_deviation` takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. The next cell compares it, and the bound of I, (211), with the integral for many pairs.
+# The helper `chord_deviation` takes the angles from the part of $u - v$ that is orthogonal to $w_\lambda$, so that nothing cancels for nearly equal vectors. The next cell compares it, and the bound of I, (211), with the integral for many pairs.
 
 # %%
 generator = torch_generator(seed, "pairs")
@@ -254,7 +254,7 @@ claims.check("I9.wedge_bound", over, rival=8 * max(over))
 #
 # and $R = L = 0$ at $F = 1$. So $R \ge L$. Sum over neurons.
 #
-# *Sharpness.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr)$, which is $\frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
+# *{term}`Sharpness`.* $J(\beta, 1) = \frac{1}{2\pi} \bigl( (1 + \beta^2) \arctan \beta - \beta \bigr)$, which is $\frac{\beta^3}{3 \pi} (1 - \frac15 \beta^2 + \dots)$. In rank 1 with $\beta < 1$, $u$ and $v$ are positive multiples of each other.
 # ```
 #
 # The exponent $3/2$ of I, Theorem 5.1 is right and cannot be improved. Its constant, $\sqrt{2 \pi^2/3}\, (1 + \beta)$ in I, (226), may be divided by $\sqrt{2 \pi^3}\, (1 + \beta) \approx 7.9\, (1 + \beta)$. The remaining remarks of the paper are right, with one qualification: what the paper calls a second-order view is of order $\frac32$, between first and second,
@@ -280,7 +280,7 @@ for b in (0.01, 0.1, 1.0):
     print(f"{b:4} {on_the_circle(b):8.3g} {bound:7.3g} {printed:8.3g}")
 
 # %% [markdown]
-# The maximum over the circle is refined to all digits ({py:func}`~lmc_helpers._chapters.chord_deviation.worst_chord_deviation`) and compared with a search over $\lambda$ and all admissible pairs in three dimensions, which knows nothing of symmetric pairs.
+# The maximum over the circle is refined to all digits (`worst_chord_deviation`) and compared with a search over $\lambda$ and all admissible pairs in three dimensions, which knows nothing of symmetric pairs.
 
 # %%
 tiny = worst_chord_deviation(1e-4), worst_chord_deviation(1e-2)

@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** What does a function cost that a neuron can compute only nearly, on inputs that lie only nearly in a subspace?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` weigh the error of the function against the size of the weight, with a price $1/\beta$, and bound this *relaxed cost* by the minimum of a quadratic function (I, Theorem E.4); as $\beta \to 0$ it tends to the realization cost (I, Theorem E.5).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` weigh the error of the function against the size of the weight, with a price $1/\beta$, and bound this *{term}`relaxed cost`* by the minimum of a quadratic function (I, Theorem E.4); as $\beta \to 0$ it tends to the {term}`realization cost` (I, Theorem E.5).
 #
 # **What we find.** Both hold: {claim}`I19.closed_form` {claim}`I19.surrogate` {claim}`I19.ridgeless` {claim}`I19.ridgeless_any`. On symmetric inputs we add a lower bound, which leaves a factor 2 for ReLU {claim}`I19.between`.
 #
@@ -277,7 +277,7 @@ claims.check("I19.surrogate", upper, rival=max(to_low))
 claims.check("I19.between", between, rival=max(to_low), n=len(to_low))
 
 # %% [markdown]
-# Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition ({py:func}`~lmc_helpers._chapters.relaxed_costs.relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most
+# Last the limit $\beta \to 0$ for functions of the class (I, Theorem E.5), on symmetric inputs and on inputs without symmetry, where the realization cost comes from its definition (`relu_function_cost`); and functions that only their projection on the first $k$ eigenvectors puts into the class (I, Corollary E.6): their relaxed cost is at most
 # $\lVert w \rVert^2 + 2\, (\lVert u \rVert^2 + \lVert f + Dw \rVert^2)\, \tau_k/\beta$ with the least weight $w$ that realises the projected function, I, (273).
 
 # %%

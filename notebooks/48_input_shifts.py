@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** If the neurons of the layer before change places, what does it cost a layer to compute what it computed?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show that with large fixed parts the cost is about the squared shift of the centres (I, Theorem 4.7), that this holds for the cheapest exchange of two inputs (I, (26) and Corollary C.6), and that the least shift $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ with the width (I, Theorem 4.8).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show that with large fixed parts the cost is about the squared shift of the {term}`centres <centre of a neuron>` (I, Theorem 4.7), that this holds for the cheapest exchange of two inputs (I, (26) and Corollary C.6), and that the least shift $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ with the width (I, Theorem 4.8).
 #
 # **What we find.** All three hold: {claim}`I7.bound` {claim}`I7.minimum` {claim}`I7.root_m`, with sharp constants. One step in the proof of the corollary breaks {claim}`I7.minimum_step`; we give another proof.
 #
@@ -230,7 +230,7 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 # %% [markdown]
 # ## Transpositions
 #
-# For transpositions $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity I, (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
+# For {term}`transpositions <transposition>` $\delta_{(ab)} = (F_{:,a} - F_{:,b})(U_b - U_a)^\top$ has rank one, which gives identity I, (27), $\lVert \delta_{(ab)} \rVert = \lVert F_{:,b} - F_{:,a} \rVert\, \lVert U_b - U_a \rVert$; $\gamma_{\mathrm{in}}$ is the least of these norms over $a \ne b$. For Gaussian $F$ the distance of two columns has the mean
 #
 # $$
 # \mathbb E\, \lVert F_{:,b} - F_{:,a} \rVert = 2 \sigma\, \frac{\Gamma(\frac{m+1}{2})}{\Gamma(\frac m2)} \approx \sigma \sqrt{2m} ,
@@ -247,7 +247,7 @@ claims.check("I7.joint", joint_error, rival=min(old_support))
 # By I, (27) the ratio lies between $\min_{a \ne b} \lVert F_{:,b} - F_{:,a} \rVert/(\sigma \sqrt m)$ and the same quotient for the one pair with the nearest rows of $U$. The latter is $\sqrt{2 \chi^2_m/m} \to \sqrt 2$, whatever $d$ is. For $0 < t < 1$, $P(\chi^2_m < (1 - t) m) \le e^{-m t^2/4}$, and the union bound over fewer than $d^2/2$ pairs tends to 0 if $\ln d/m \to 0$.
 # ```
 #
-# So the upper bound in I, (28) needs no condition on $d$. With a mask $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry. The identity, then the growth with $m$:
+# So the upper bound in I, (28) needs no condition on $d$. With a {term}`mask` $\sigma^2$ is to be read as the variance $p \sigma_F^2$ of an entry. The identity, then the growth with $m$:
 
 # %%
 identity, wrong_identity = [], []

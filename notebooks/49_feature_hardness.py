@@ -143,7 +143,7 @@ claims.check("I8.sharp_stability", max(stability), n=len(stability))
 # ## A target that no network without biases reaches
 #
 # I, Theorem C.10 bounds the error for a target $\mathrm{ReLU}(w_\star^\top x + b_\star)$, $\lVert w_\star \rVert = d^2$, from below: for every $w_\star$ there is $b_\star$ with $|b_\star| \le 6 d^3 + 1$ such that for all $\alpha$, $W$ with
-# $\lVert \alpha \rVert_\infty < e^{cd}/(48 m d^2)$ and $\lVert \alpha \rVert_2 \lVert W \rVert_F \le 1/(10 \sqrt 2)$, with probability $1 - e^{-cd}$ over $F$, the error exceeds $1/(10 \sqrt 2)$. The theorem is true. But its networks have no biases, so they are positively homogeneous, $f(sx) = s f(x)$ for $s > 0$;
+# $\lVert \alpha \rVert_\infty < e^{cd}/(48 m d^2)$ and $\lVert \alpha \rVert_2 \lVert W \rVert_F \le 1/(10 \sqrt 2)$, with probability $1 - e^{-cd}$ over $F$, the error exceeds $1/(10 \sqrt 2)$. The theorem is true. But its networks have no biases, so they are {term}`positively homogeneous <homogeneous activation>`, $f(sx) = s f(x)$ for $s > 0$;
 # the target need not be, as $b_\star$ may be chosen, and with the largest one neither the draw of $F$ nor the conditions on $\alpha$ and $W$ are needed:
 #
 # ```{prf:theorem} Networks without biases

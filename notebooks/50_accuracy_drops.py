@@ -17,7 +17,7 @@
 # :class: lmc-summary
 # **Question.** How much accuracy is lost halfway between two networks with the same fixed weights, and does it depend on the dimension $k$ of the data?
 #
-# **The paper.** In networks that Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train on Gaussian mixtures the training accuracy drops by 46.4, 15.7 and 6.1 percentage points for $k = 2$, 8 and 32 (I, section 6, Q3; two pairs each, $\sigma_F = 1$).
+# **The paper.** In networks that Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train on Gaussian mixtures the training {term}`accuracy drops <accuracy barrier>` by 46.4, 15.7 and 6.1 percentage points for $k = 2$, 8 and 32 (I, section 6, Q3; two pairs each, $\sigma_F = 1$).
 #
 # **What we find.** The settings behind these numbers are not stated. In the setting that the published code suggests we measure the order {claim}`I12.order_low` {claim}`I12.order_high` and the numbers {claim}`I12.drop_2` {claim}`I12.drop_8` {claim}`I12.drop_32`, and how far each unstated number moves them. The drops depend on several of them as much as on $k$.
 #
@@ -26,7 +26,7 @@
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: [](44_gaussian_mixture.ipynb), which has the data, the networks and their swap costs. {{ times }}
+# You need: [](44_gaussian_mixture.ipynb), which has the data, the networks and their {term}`swap costs <swap cost>`. {{ times }}
 # ```
 #
 # The networks on this page (profile {glue:text}`profile`) were trained for **{glue:text}`steps` steps**; 50 000 samples and 100 epochs in batches of 128 are {glue:text}`paper_steps`. Below that the printed numbers stay open, and the box of a claim shows what a run of that length gave, where there is one.
@@ -301,7 +301,7 @@ figures.numbers(
 #
 # A drop compares the middle with the ends, and says as much about the data as about the networks: easy classes hide a bad average, and overlapping ones leave little to lose. To compare settings one needs the accuracy of the ends and of the best possible classifier beside the drop, and more than two pairs.
 #
-# **Read on.** [](44_gaussian_mixture.ipynb): swap costs of the same networks. [](53_asymmetric_mlps.ipynb): drops on MNIST, where the data are given. [](51_width_barriers.ipynb): barriers over width and depth.
+# **Read on.** [](44_gaussian_mixture.ipynb): swap costs of the same networks. [](53_asymmetric_mlps.ipynb): drops on MNIST, where the data are given. [](51_width_barriers.ipynb): {term}`barriers <barrier>` over width and depth.
 #
 # ## Exercises
 #

@@ -18,9 +18,9 @@
 # :class: lmc-summary
 # **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
-# **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the barrier after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
+# **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the {term}`barrier` after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
 #
-# **What we find.** The height of a barrier depends on two things that the paper's words do not settle for us. One is the matcher, which it does not name: after activation matching the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after weight matching where the two differ most ({claim}`Z11.matcher`). The other is the length of the training, for which it prints 10000 epochs, six million steps a network: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`; whether more complex images move it: {claim}`Z18.complexity`.
+# **What we find.** The height of a barrier depends on two things that the paper's words do not settle for us. One is the matcher, which it does not name: after {term}`activation matching` the barrier in this run (profile {glue:text}`profile`) is {glue:text}`matcher` times that after {term}`weight matching` where the two differ most ({claim}`Z11.matcher`). The other is the length of the training, for which it prints 10000 epochs, six million steps a network: on networks that fit all training images growing logits let the barrier grow without bound, or vanish ({prf:ref}`prop-logit-scale`). Whether there is a peak between the widths of the figure: {claim}`Z11.peak` after weight matching, {claim}`Z11.peak_activations` after activation matching; whether there is one when narrower networks are included: {claim}`Z11.narrower`. Whether the permutation's role depends greatly on the width: {claim}`Z12.depends` {claim}`Z12.depends_activations`. Whether depth leaves the peak in its place: {claim}`Z18.mnist`; whether it raises it: {claim}`Z18.height`; whether more complex images move it: {claim}`Z18.complexity`.
 #
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
@@ -159,7 +159,7 @@ figures.show("fig_width_idea", idea)
 # The theory for two-layer networks with a teacher of $M$ neurons. Left: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Right: the permuted barrier over the width, in the limit $M \to \infty$.
 # ```
 #
-# At $m = M$ both networks hold the teacher's neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
+# At $m = M$ both networks hold the {term}`teacher <teacher and student>`'s neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
 # ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
@@ -383,7 +383,7 @@ claims.check(
 # ```
 #
 # ```{prf:proof}
-# ReLU is positively homogeneous: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$. $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$. Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
+# ReLU is {term}`positively homogeneous <homogeneous activation>`: by induction over the maps, $S_c$ multiplies the units of layer $k$ by $c^k$, and the logits by $c^d$. $S_c$ is linear, so that it takes the line between two networks to the line between their images, $\lambda$ to $\lambda$. Now $N_\lambda(c) = \mathbb E \ln \sum_k e^{c^d (z_k - z_y)}$, and the logarithm of a sum of $K$ exponentials lies
 # between the largest exponent and that plus $\ln K$. The chord of $c^{-d} N$ lies as close to that of $V$, and the limit of $c^{-d} B(c)$ follows, uniformly in $\lambda$. If the ends classify all images rightly, $V_0 = V_1 = 0$ and the limit is $\max_\lambda V_\lambda$, positive as soon as one logit is larger than the label's. If the smallest gap
 # $\gamma = \min (z_{\lambda, y} - z_{\lambda, k})$ over images, $\lambda \in [0, 1]$ and $k \ne y$ is positive (it is a minimum over a compact set, of continuous functions), $0 \le B(c) \le \max_\lambda N_\lambda(c) \le K e^{-c^d \gamma} \to 0$.
 # ```
@@ -522,7 +522,7 @@ figures.numbers(
 # The same networks after several numbers of epochs. Left and middle: barrier of the NLL. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
 # ```
 #
-# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the direct barrier is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
+# From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the {term}`direct barrier` is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
 # *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
 # here that reaches 99.9 %: {glue:text}`fitting`. If there is one and it is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)). The largest mean barrier after weight matching and {glue:text}`last_budget` epochs: {glue:text}`counterpart`.
@@ -909,7 +909,7 @@ figures.numbers(
 #
 # A barrier is no property of a width alone. Before one says that networks of some size merge badly, one has to say how long they were trained, and which algorithm looked for the permutation ({claim}`Z11.matcher`). Where the NLL grows without end, the accuracy on the line is the safer thing to compare.
 #
-# **Read on.** [](56_matchers.ipynb): the matchers side by side. [](17_trained_minima.ipynb): whether trained two-layer networks look like the minima of the theory. [](62_the_word_barrier.ipynb): what else is called a barrier.
+# **Read on.** [](56_matchers.ipynb): the matchers side by side. [](17_trained_minima.ipynb): whether trained two-layer networks look like the {term}`minima <minimum>` of the theory. [](62_the_word_barrier.ipynb): what else is called a barrier.
 #
 # ## Exercises
 #
@@ -938,7 +938,7 @@ figures.numbers(
 # :class: dropdown lmc-solution
 # Activation matching: no. All units of layer $k$ respond $c^k$ times as strongly, and correlations do not change.
 #
-# Weight matching: no if there are no biases, or if there is one hidden layer. Without biases all inner products are multiplied by $c^2$. With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant. With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$. If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$. So the permuted barrier of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
+# Weight matching: no if there are no biases, or if there is one hidden layer. Without biases all inner products are multiplied by $c^2$. With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant. With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$. If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$. So the {term}`permuted barrier` of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
 # ```
 # ```{admonition} Try it
 # :class: tip

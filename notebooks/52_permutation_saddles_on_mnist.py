@@ -18,7 +18,7 @@
 # :class: lmc-summary
 # **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
-# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically towards the permutation point, the barrier falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
+# **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
 #
 # **What we find.** On whole images these are {claim}`P8.mnist_monotone` {claim}`P8.mnist` {claim}`P8.mnist_accuracy`: a converged run is too dear for this page. On fewer images, projected on their leading components, with a minimiser that converges: {claim}`P8.projected_monotone` {claim}`P8.projected_falls` {claim}`P8.projected_accuracy`. Whether the path ends below the permutation point: {claim}`P8.mnist_above`; whether the loss there falls with $H$, too: {claim}`P8.projected_points`; whether it costs accuracy: {claim}`P8.projected_points_accuracy`; whether a random pair is dearer: {claim}`P8.mnist_similar`.
 #
@@ -137,12 +137,12 @@ figures.show("fig_components", idea)
 # ```
 #
 # ```{prf:proof}
-# $x_\mu = Q Q^\top x_\mu$ gives 1. The chain rule gives 2, with $\|G Q^\top\| = \|G\|$ for $Q^\top Q = 1$. The map $W \mapsto W Q$ is linear and onto ($V$ is the image of $V Q^\top$), hence continuous and open, it touches no later layer, and $L$ depends on $W$ only through it: local minima correspond. A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
+# $x_\mu = Q Q^\top x_\mu$ gives 1. The chain rule gives 2, with $\|G Q^\top\| = \|G\|$ for $Q^\top Q = 1$. The map $W \mapsto W Q$ is linear and onto ($V$ is the image of $V Q^\top$), hence continuous and open, it touches no later layer, and $L$ depends on $W$ only through it: local {term}`minima <minimum>` correspond. A step of descent is $W - \eta\, G Q^\top$, whose image under the map is $W Q - \eta\, G$.
 # ```
 #
 # So with a basis of the whole span every minimum that is found for $V$, by whatever method, is one for the weights $V Q^\top$ of whole images. Which minimum a path comes to may depend on the method: steps of Newton's need not end where descent does.
 #
-# Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first ({py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.principal`).
+# Pixels are standardised by one mean and one deviation, so that the empty ones at the border are constant but not 0; together they add at most one dimension. We take the basis in which the second moments $\langle z z^\top \rangle$ are diagonal, largest first (`principal`).
 
 # %%
 name, told = choose((dataset, "digits"))
@@ -192,7 +192,7 @@ seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 # [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
 # followed to its border, and near a minimum the steps are Newton's. The metric $M$ is the Gauss–Newton matrix of the first {glue:text}`sample` images at most, without the entries that couple two blocks: one of the later layers and the weights of the first {glue:text}`leading` components, which is exact, and one of the other weights, a Kronecker product. Where a minimum lies does not depend on $M$. Coordinates of the pair and starts are those of chapter 24.
 #
-# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own ({py:class}`~lmc_helpers._chapters.permutation_saddles_on_mnist.MergeRun`): its file is read, or {py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
+# A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
 
 # %%
 delta = towards(distances)  # δ/δ_0, (K,)
@@ -291,7 +291,7 @@ def largest_mean(drops: dict[int, list[float]]) -> tuple[float, tuple, int]:
 fall, around, n_fall = largest_mean(drop)  # of the accuracy
 
 # %% [markdown]
-# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ ({py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.exponent`), and takes the largest mean drop of the accuracy. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
+# The cell counts the rising paths, fits the slope of $\ln$ mean barrier over $\ln H$ (`exponent`), and takes the largest mean {term}`drop of the accuracy <accuracy barrier>`. There are few paths of each width: the relative spread of the barriers is taken to be the same at all of them, and errors are widened from the normal to Student's quantile; the drop of the accuracy is bounded at every width.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.mnist_monotone, P8.mnist and the same projected, P8.projected_accuracy"}
 mnist = data.name == "mnist" and found.verified
@@ -341,8 +341,8 @@ gain = [float(np.log(high / low)) for _, low, high in both]
 # %% [markdown]
 # ## Where the path ends
 #
-# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *derivative neuron*, whose output weights diverge. On such a path two neurons are not exchanged. The paper's route leads on to equal output weights, to
-# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one. The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier. The run minimises at the permutation point, too ({py:func}`~lmc_helpers._chapters.permutation_saddles_on_mnist.permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
+# With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general. Then the path of constrained minima does not end at a permutation point with bounded output weights; on this page it ends, as measured below, at a network with a *{term}`derivative neuron`*, whose output weights diverge. On such a path two neurons are not exchanged. The paper's route leads on to equal output weights, to
+# the permutation point of P, section 4.1: a minimum of the network with one neuron less, the two merged neurons being one. The paper calls both the "loss at saddle" (P, section 5) and the "loss at the permutation point" (P, section 6) the barrier. The run minimises at the permutation point, too (`permutation_point`), from the end of the path with the mean of the two parameter vectors and the sum of their columns.
 
 # %%
 reached = {  # paths whose permutation point has converged as well
@@ -531,7 +531,7 @@ figures.numbers(
 # - The barrier of a random pair is {glue:text}`times` times that of the most similar one in the same network (geometric mean over {glue:text}`compared` networks, interval at two-sided $10^{-3}$): {claim}`P8.mnist_similar`.
 # - Where the paths end: the output weights of the pair have grown by a factor of {glue:text}`grown` (median; 1 at a permutation point with bounded weights), and the minimum of the merged network lies {glue:text}`higher` times as high (geometric mean; {claim}`P8.mnist_above`). Descent that stops earlier ends elsewhere ([chapter 24](24_deep_merge.ipynb)).
 #
-# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components. On all 784 pixels of 60 000 images, with 100 distances and 6 teachers at each width, {glue:text}`dear` products for a
+# What this page cannot decide are the statements on whole images at $H$ from 10 to 25. With all pixels of this page's images one minimum of the smallest network took {glue:text}`trial` products with the Hessian (of a budget of {glue:text}`budget`) and left a gradient of {glue:text}`left_over`, where {glue:text}`each` did on average with the leading components. On all 784 pixels of 60 000 images, with 100 distances and 6 {term}`teachers <teacher and student>` at each width, {glue:text}`dear` products for a
 # minimum would cost {glue:text}`hours` hours of one core in double precision, and larger networks may need more of them. A part of the images with all their pixels has fewer equations per parameter, and its barriers are too low for another reason than the width.
 #
 # ## What it means for merging networks

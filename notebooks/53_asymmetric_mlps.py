@@ -18,9 +18,9 @@
 # :class: lmc-summary
 # **Question.** If some weights of every neuron are fixed, and the same in two networks, does each neuron then have a place of its own, so that the networks can be averaged as they are?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that masks alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that {term}`masks <mask>` alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
 #
-# **What we find.** At large $\sigma_F$: is the identity close to the best permutation {claim}`I10.close`, are random ones far below {claim}`I10.random`, in every layer {claim}`I14.layers`? Without fixed values: does no share of fixed entries do that {claim}`I14.sparsity_any`, at the paper's sizes {claim}`I14.zero` {claim}`I14.sparsity`? Lines between networks, which the paper follows after 100 epochs, without alignment: connected at $\sigma_F = 1$ {claim}`I11.unaligned`, a high barrier in MLPs {claim}`I11.standard` and at $\sigma_F = 0$ {claim}`I11.zero`; with it: low barriers in all {claim}`I11.aligned`, a similar help at $\sigma_F = 0$ as in MLPs {claim}`I11.similar`. After fewer epochs, against unaligned MLPs: half of the drop or less at large $\sigma_F$ {claim}`I11.any_unaligned`, not so at 0 {claim}`I11.any_zero`, half or less for all once aligned {claim}`I11.any_aligned`, a similar help {claim}`I11.any_similar`. Whether the objective of the published script, taken literally, undoes the alignment: {claim}`I11.published`.
+# **What we find.** At large $\sigma_F$: is the identity close to the best permutation {claim}`I10.close`, are random ones far below {claim}`I10.random`, in every layer {claim}`I14.layers`? Without fixed values: does no share of fixed entries do that {claim}`I14.sparsity_any`, at the paper's sizes {claim}`I14.zero` {claim}`I14.sparsity`? Lines between networks, which the paper follows after 100 epochs, without alignment: connected at $\sigma_F = 1$ {claim}`I11.unaligned`, a high {term}`barrier` in MLPs {claim}`I11.standard` and at $\sigma_F = 0$ {claim}`I11.zero`; with it: low barriers in all {claim}`I11.aligned`, a similar help at $\sigma_F = 0$ as in MLPs {claim}`I11.similar`. After fewer epochs, against unaligned MLPs: half of the drop or less at large $\sigma_F$ {claim}`I11.any_unaligned`, not so at 0 {claim}`I11.any_zero`, half or less for all once aligned {claim}`I11.any_aligned`, a similar help {claim}`I11.any_similar`. Whether the objective of the published script, taken literally, undoes the alignment: {claim}`I11.published`.
 #
 # **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. At the start of training what counts is how much of a neuron is fixed, $\sigma_F^2 f$ against what is not; whether it stays so is not tested here.
 # ```
@@ -31,7 +31,7 @@
 # ```
 #
 # {glue:text}`data_says` Networks on this page (profile {glue:text}`profile`) have three hidden layers of **{glue:text}`width`** units and were trained for **{glue:text}`epochs` epochs** on {glue:text}`n_images` images; the paper's have 512 units and 100 epochs, on the 54 000 images of the published code. What the paper states about its own sizes stays open at others, what it states about barriers at fewer epochs as well, and the box of a claim then shows
-# what was measured here; what it states about W-MLPs in general, and what only we ask, is judged wherever the images are MNIST.
+# what was measured here; what it states about {term}`W-MLPs <W-asymmetric>` in general, and what only we ask, is judged wherever the images are MNIST.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # or digits, which stand in where MNIST is missing
 width: int = 64  # units of each of three hidden layers; 512 in the paper
@@ -102,7 +102,7 @@ from lmc_helpers.networks.segments import along_segments
 # - *W-MLP*: in each row some entries are fixed, $D = 0$ and $F \sim \mathcal N(0, \sigma_F^2)$ there; the others are trained, $D = 1$ and $F = 0$. With $\sigma_F = 0$ these are sparse networks.
 # - *syre-MLP*: all entries have
 #   $F \sim \mathcal N(0, \sigma_F^2)$ and $D^{-2}$ uniform in $[1 - \varepsilon, 1 + \varepsilon]$ (I, Table 1); $\varepsilon$ is not stated, and we take $\varepsilon = 0$, $D = 1$, as the [published code](https://github.com/vuenc/neuron-identifiability) does.
-# - *σ-MLP*: the weights are ordinary and the activation is $h \mapsto s(G h) \odot h$ with a fixed matrix $G$ of $\mathcal N(0, 1)$ entries and the logistic function $s$ (*FiGLU*).
+# - *σ-MLP*: the weights are ordinary and the activation is $h \mapsto s(G h) \odot h$ with a fixed matrix $G$ of $\mathcal N(0, 1)$ entries and the logistic function $s$ (*{term}`FiGLU <σ-asymmetric>`*).
 #
 # How much of a neuron do two runs have in common when they start? Let $d$ inputs be uncorrelated with variance 1, $f$ entries of the row fixed, the others drawn from $\mathcal N(0, 1/d)$. Given $F$, the pre-activations of unit $i$ in the two runs have
 #
@@ -310,7 +310,7 @@ def of_way(key: str) -> str:
 # %% [markdown]
 # ## The identity and the best permutation
 #
-# I, Q2 asks how large $\sigma_F$ must be for neurons to be identifiable. For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (I, Figs. 3a and 3c).
+# I, Q2 asks how large $\sigma_F$ must be for neurons to be {term}`identifiable <identifiability>`. For large enough $\sigma_F$, the paper says, $\mathcal L(I)$ becomes close to $\mathcal L(P^*)$ while random permutations remain significantly lower, and this holds at all stages of training (I, Figs. 3a and 3c).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objectives against σ_F, and over epochs"}
 SCALES = sorted({0.0, 1.0, *map(float, sigmas)})
@@ -405,7 +405,7 @@ claims.check("I14.zero", **judged(lambda e: way(e, "W 0")), n=n_steps)
 # %% [markdown]
 # ## Lines between networks
 #
-# I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4). The paper finds unaligned linear mode connectivity for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
+# I, Q1 follows the training accuracy on the line between two networks, unaligned and aligned (I, Fig. 4). The paper finds unaligned {term}`linear mode connectivity` for large $\sigma_F$, high barriers in MLPs and W-MLPs with $\sigma_F = 0$, reasonably low ones for all models after alignment, and that alignment lowers that of W-MLPs with $\sigma_F = 0$ similarly well as that of MLPs.
 # We call networks *connected* if the drop is at most 2 points, as many as {cite:t}`frankle2020` allow the test error to rise on the line, and a drop *high* if it is twice that, and twice the drop of W-MLPs with $\sigma_F = 1$; *reasonably low* is at most half of the drop of unaligned MLPs. (The script that draws I, Fig. 4a and 4c shows accuracies from 93 to 100.1 %, so that a curve that falls lower would leave the frame.) A drop may grow with training, so that a small one after fewer
 # than the printed 100 epochs says little: what the paper states about barriers is judged at 100 epochs, and what is so at the sizes of the page is asked apart.
 
@@ -787,13 +787,13 @@ figures.numbers(
 # ## What this page cannot decide, and its price
 #
 # The training of the networks of this page takes about {glue:text}`price` of one core. What is read of the paper's own sizes needs 512 units, all images, batches of 64 and 16 000 steps; what it states about barriers needs the printed 100 epochs, as a drop may grow with training. At the profile `paper` all networks are trained for 20 epochs, in jobs that run side by side, without a second seed (parameter `repeat`), so that a rejection stays open there, and `make runs PROFILE=paper LIST=1` says what each of them costs; the
-# printed 100 epochs for the four models of I, Fig. 4 are the parameters `long_epochs` and `long_pairs`. What is measured of a model is a run of its own ({py:class}`~lmc_helpers._chapters.asymmetric_mlps.MeasuredPairs`), so that they can be made one by one. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
+# printed 100 epochs for the four models of I, Fig. 4 are the parameters `long_epochs` and `long_pairs`. What is measured of a model is a run of its own (`MeasuredPairs`), so that they can be made one by one. Curves cannot be compared number by number: the paper prints no table of them, and how much the mask matters is not said.
 #
 # ## What we found that the paper does not say
 #
 # - At the start of training what identifies a neuron is $\sigma_F^2 f$, the fixed part of its row against the trained one. In maps between hidden layers, at the same share of fixed entries, a narrower network needs a larger $\sigma_F$ for the same start, like one over the square root of the width. Whether that stays so after training is not tested here.
 # - Fixed weights may have a price. The paper expects it, "strong symmetry breaking comes with reduced feature learning" (I, section 4.5), and says of ViTs that $\sigma_F = 2$ was "harder to train" (I, App. G.4). Here it is measured for MLPs: after the same {glue:text}`epochs` epochs the networks with $\sigma_F =$ {glue:text}`largest` reach {glue:text}`end_top` % of the training images, those with $\sigma_F = 0$ {glue:text}`end_zero` %. A small drop is to be read beside the height of the ends.
-# - Does alignment always help? It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`. $P^*$ matches activations; a unit that it moves takes its fixed weights away from their equals in the other network.
+# - Does alignment always help? It changes the drop by {glue:text}`harm_one` at $\sigma_F = 1$, and by {glue:text}`harm_top` at $\sigma_F =$ {glue:text}`largest`. $P^*$ {term}`matches activations <activation matching>`; a unit that it moves takes its fixed weights away from their equals in the other network.
 # - The largest $1 - |\rho|$, as in the published script, leaves MLPs with a drop of {glue:text}`published_MLP` points, where it is {glue:text}`none_MLP` unaligned, {glue:text}`correlation_MLP` by $\rho$ and {glue:text}`absolute_MLP` by $|\rho|$; at $\sigma_F = 1$ it is {glue:text}`published_one`, and {glue:text}`none_one` unaligned. The barriers of I, Fig. 4c are low.
 #   Where $1 - |\rho|$ leaves a high one ({claim}`I11.published`), that figure cannot have been made with this sign.
 # - If masks alone leave a trace, it is to be expected in the last hidden layer: in the row of each output half of the entries are 0 in both networks, so that a unit feeds only about half of the classes, the same in both. With $\sigma_F = 0$, $r$ is {glue:text}`zero_layers` after the three layers.

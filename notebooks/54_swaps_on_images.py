@@ -18,7 +18,7 @@
 # :class: lmc-summary
 # **Question.** What would it cost two neurons of a network trained on images to exchange their functions, and how far do a layer's inputs lean on single coordinates?
 #
-# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: swap costs (I, (16); I, Figs. 12 and 16–19) and the coherence $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
+# **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: {term}`swap costs <swap cost>` (I, (16); I, Figs. 12 and 16–19) and the {term}`coherence` $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
 #
 # **What we find.** Large fixed weights make swaps expensive, by both of the paper's estimates: at the paper's sizes {claim}`I15.mnist_scale` {claim}`I15.mnist_scale_ridge`, at those of this page {claim}`I15.mnist_any`. Whether coherence at the end of training is as I, App. G.5 says: low without effective symmetry breaking {claim}`I18.low`, lower in later layers {claim}`I18.later`, higher with large fixed weights {claim}`I18.higher_w` {claim}`I18.higher_syre`; at the sizes of this page {claim}`I18.any`. Whether it is there before training: about as large without fixed weights as with them {claim}`I18.start`, and high {claim}`I18.start_high`; whether training lowers it in MLPs and at $\sigma_F = 0$: {claim}`I18.lowered`.
 #
@@ -101,7 +101,7 @@ from lmc_helpers.networks.layers import norm_vectors
 # %% [markdown]
 # ## The idea
 #
-# A linear map applies $F + D \odot W$ with fixed $F$ and $D$ (I, (2)). Neuron $i$ computes a function with coefficients $a_i = v_i + r_i$: its *centre* $v_i$ comes from the fixed weights, $r_i$ from the trained ones, and weight decay charges for $r_i$ alone. If two neurons exchange their functions, each of them has to bridge the way from its own centre to the other's function.
+# A linear map applies $F + D \odot W$ with fixed $F$ and $D$ (I, (2)). Neuron $i$ computes a function with coefficients $a_i = v_i + r_i$: its *{term}`centre <centre of a neuron>`* $v_i$ comes from the fixed weights, $r_i$ from the trained ones, and weight decay charges for $r_i$ alone. If two neurons exchange their functions, each of them has to bridge the way from its own centre to the other's function.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 swap_idea, swap_panels = figures.panels(2, height=3.4)
@@ -137,7 +137,7 @@ figures.show("fig_swap_idea", swap_idea)
 #
 # ## The networks
 #
-# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *W-MLPs*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have masks and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page; so are the numbers after ± in the text. For ridge regression I, App. F.7
+# They are of four kinds (I, App. F.1): *MLPs* ($F = 0$, $D = 1$); *{term}`W-MLPs <W-asymmetric>`*, whose rows have some fixed entries, at $0$ or with $\sigma_F = 1$; and *syre-MLPs*, where $F$ is added to all entries, with $\sigma_F = 1$. There are {glue:text}`pairs` pairs of each, made as in [chapter 53](53_asymmetric_mlps.ipynb), where it is said what the paper leaves open. A pair shares $F$ and $D$; pairs have {term}`masks <mask>` and seeds of their own, and error bars are over pairs: intervals at two-sided $10^{-3}$, for the images of this page; so are the numbers after ± in the text. For ridge regression I, App. F.7
 # trains networks with batch norm; here these are {glue:text}`ridge_networks` of each kind, with the masks and first weights of the first networks of the pairs. Their norm is fixed in the regression with the mean and variance over the images. {glue:text}`left_out`
 
 # %%
@@ -160,7 +160,7 @@ for key in first.runs:
 # %% [markdown]
 # ## The subspace of the images, and its coherence
 #
-# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for realization costs, on the whole data set; here they are those of the first {glue:text}`looked` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
+# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`looked` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
 # $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
 
 # %%
@@ -252,7 +252,7 @@ claims.check("I18.inputs", excess, n=len(first.x) if on_mnist else 0)
 # \Delta_{(ij)} = T_{ij} + T_{ji} - T_{ii} - T_{jj} :
 # $$
 #
-# I, (14) for a transposition, with the costs of I, (10); I, (16) splits it into three terms.
+# I, (14) for a {term}`transposition`, with the costs of I, (10); I, (16) splits it into three terms.
 #
 # Two of the four architectures have $D = 1$: MLPs, and syre-MLPs with $\varepsilon = 0$ in I, Table 1 (the $\varepsilon$ of the experiments is not stated).
 #
@@ -277,7 +277,7 @@ claims.check("I18.inputs", excess, n=len(first.x) if on_mnist else 0)
 # ```
 #
 # This is I, (16) itself, with its term (iii) gone and (i) and (ii) added up. That the cost of a fully symmetric layer is invariant is said in I, section 4.2; the Mahalanobis estimate of I, Fig. 16 can show rounding only.
-# In a syre layer an exchange saves weight exactly where $v_i - v_j$ and $a_i - a_j$ make an angle of more than 90°, and costs little where one of them is short or they are nearly orthogonal. For one pair of neurons:
+# In a {term}`syre` layer an exchange saves weight exactly where $v_i - v_j$ and $a_i - a_j$ make an angle of more than 90°, and costs little where one of them is short or they are nearly orthogonal. For one pair of neurons:
 
 # %%
 # first layer of a syre-MLP: the formula and eq. (16)
@@ -339,7 +339,7 @@ claims.check("I15.one_metric", misses, rival=min(of_centres))
 # \end{aligned}
 # $$
 #
-# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs. The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two minima. Both estimates for one pair of neurons, and the part of the latter that is $\lVert w \rVert^2$:
+# $\eta$ is GELU, and $\alpha_i$, $\gamma_i$ are the norm of neuron $i$, fixed at its mean and variance over the inputs. The paper takes 15 000 steps of AdamW; we solve the exactly reduced problem of {prf:ref}`prop-ridge-reduction`. It is not convex; each $T_{ij}$ is the better of two {term}`minima <minimum>`. Both estimates for one pair of neurons, and the part of the latter that is $\lVert w \rVert^2$:
 
 # %%
 # neurons 0 and 1 of the second layer, W-MLP with σ_F = 1: both estimates
@@ -902,7 +902,7 @@ figures.numbers(
 #
 # Where an exchange costs more, more keeps neurons in their places: with fixed weights of scale 1 it costs more than without, in every layer ({claim}`I15.mnist_any`). What the average of two such networks loses is measured in [chapter 53](53_asymmetric_mlps.ipynb). Whether masks alone cost little to leave: {claim}`I15.mnist_zero`; whether networks with them need matching as ordinary ones do: {claim}`I11.any_zero`.
 #
-# **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest barrier.
+# **Read on.** [](53_asymmetric_mlps.ipynb): what averaging such networks costs. [](44_gaussian_mixture.ipynb): swap costs on data of a dimension that one can choose. [](56_matchers.ipynb): which matching leaves the lowest {term}`barrier`.
 #
 # ## Exercises
 #

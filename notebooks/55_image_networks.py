@@ -18,7 +18,7 @@
 # :class: lmc-summary
 # **Question.** Which symmetries do convolutional networks, residual networks and transformers have, and which of them do fixed weights break?
 #
-# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train W-asymmetric and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20), and suspect that symmetries of the attention heads survive the masks (I, App. G.4).
+# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` follow the loss between CNNs of depth 16 at several widths (Z, Fig. 15). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train {term}`W-asymmetric` and syre-ResNets and W-transformers on CIFAR-10 (I, Figs. 3b, 4b, 4d, 9 and 20), and suspect that symmetries of the {term}`attention heads <head of a transformer>` survive the {term}`masks <mask>` (I, App. G.4).
 #
 # **What we find.** At the papers' own sizes, without training: the permutations are as stated {claim}`I16.symmetry` {claim}`I17.symmetry`. The printed masks of ResNets break every permutation of channels {claim}`I16.broken` and, if the fixed entries are 0, no rescaling of a channel {claim}`I16.rescaling`. Of the linear maps of queries and keys in a head, masks leave a family of three quarters of the dimensions {claim}`I17.continuous`. What the papers report of trained networks needs their sizes: ResNets {claim}`I16.unaligned` {claim}`I16.aligned`, transformers {claim}`I17.one`, CNNs {claim}`Z19.peak`.
 #
@@ -318,7 +318,7 @@ claims.check(
 claims.check("I16.first_layer", min(empty["input"]), n=masks)
 
 # %% [markdown]
-# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the barrier of I, Fig. 4b at $\sigma_F = 0$ is due to no exact permutation symmetry of the family. (That approximate ones remain is the paper's point.) Networks on this page count by rows.
+# So the masks drawn here break what they are said to break, in either reading, and $\sigma_F = 0$ is a fair test of *structural* breaking: the {term}`barrier` of I, Fig. 4b at $\sigma_F = 0$ is due to no exact permutation symmetry of the family. (That approximate ones remain is the paper's point.) Networks on this page count by rows.
 #
 # How much of a channel do two runs share when they start? As in [](53_asymmetric_mlps.ipynb), a row with $f$ fixed entries of $d$ has the share $\rho_0 = \sigma_F^2 f / (\sigma_F^2 f + v (d - f))$ of its variance in common, with $v$ the variance of a trained entry: $1/(3d)$ by torch's law, $0.02^2$ in the transformer.
 
@@ -612,7 +612,7 @@ def way(e: Experiment, key: str) -> tuple[float, float]:
 # %% [markdown]
 # ### CNNs: the loss on the line
 #
-# Z, Fig. 15 has three panels for three widths, which caption and text do not state (we had the text, not the pictures), at one depth, optimiser and rate. Here are three widths, *direct* (as trained) and *permuted* (after weight matching), and half-way with the statistics of all units set right (REPAIR, [](56_matchers.ipynb)).
+# Z, Fig. 15 has three panels for three widths, which caption and text do not state (we had the text, not the pictures), at one depth, optimiser and rate. Here are three widths, *direct* (as trained) and *permuted* (after {term}`weight matching`), and half-way with the statistics of all units set right ({term}`REPAIR`, [](56_matchers.ipynb)).
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along the line"}
 figure, axes = figures.panels(len(widths), sharey=True)

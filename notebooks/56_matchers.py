@@ -17,26 +17,26 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest barrier, and at what price?
+# **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest {term}`barrier`, and at what price?
 #
-# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their Algorithm 1, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
+# **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their {term}`Algorithm 1`, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
 #
-# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of weight matching is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; does matching by activations, with layer norm {claim}`X3.norm_activations`? In wide ones, does weight matching leave none in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`? With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
+# **What we find.** What a matcher maximises is not what one wants to be small. With two hidden layers of five neurons the exact optimum of {term}`weight matching` is the best order in at most half of the pairs {claim}`X3.deep_best`, and among its local optima the objective says little about the barrier {claim}`X3.objective_barrier`. In narrow networks matching by the loss leaves less than weight matching {claim}`X3.straight_through`; does matching by activations, with layer norm {claim}`X3.norm_activations`? In wide ones, does weight matching leave none in the mean, without norms {claim}`X3.wide_barrier` and with layer norm {claim}`X3.wide_norm`? With large fixed weights at most a point of accuracy is left to gain {claim}`X3.fixed_weights`.
 #
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
 #
 # ```{admonition} Before you start
 # :class: lmc-need
-# You need: permutation matrices, linear assignment, correlations. The exact loss of students: [](11_exact_loss.ipynb); the W-MLPs: [](53_asymmetric_mlps.ipynb). {{ times }}
+# You need: permutation matrices, linear assignment, correlations. The exact loss of students: [](11_exact_loss.ipynb); the {term}`W-MLPs <W-asymmetric>`: [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
 # On the same pairs, at sizes and numbers of steps that a laptop can afford, this chapter runs
 #
 # - **weight matching** {cite:p}`ainsworth2023`: the order that brings the weights nearest to each other, by a descent that may be restarted;
-# - **activation matching** {cite:p}`singh2020,ainsworth2023`: units that respond alike to the same images; here by the largest sum of correlations, as in I. (Singh and Jaggi compare activations by distances, Ainsworth et al. by products that are not centred: both see sizes, correlations do not.)
-# - **straight-through matching** {cite:p}`ainsworth2023`, a descent on the loss half-way itself, and **Sinkhorn re-basin** {cite:p}`pena2023`, one over doubly stochastic matrices in the place of permutations, here on the loss at random places of the line;
-# - **REPAIR** {cite:p}`jordan2023`, which corrects the merged network afterwards.
+# - **{term}`activation matching`** {cite:p}`singh2020,ainsworth2023`: units that respond alike to the same images; here by the largest sum of correlations, as in I. (Singh and Jaggi compare activations by distances, Ainsworth et al. by products that are not centred: both see sizes, correlations do not.)
+# - **{term}`straight-through matching`** {cite:p}`ainsworth2023`, a descent on the loss half-way itself, and **{term}`Sinkhorn re-basin`** {cite:p}`pena2023`, one over doubly stochastic matrices in the place of permutations, here on the loss at random places of the line;
+# - **{term}`REPAIR`** {cite:p}`jordan2023`, which corrects the merged network afterwards.
 
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # or "digits"
@@ -246,7 +246,7 @@ figures.show("fig_idea_orders", idea)
 #
 # ## Where the best permutation is known
 #
-# Students with $m$ neurons at random minima of the teacher–student problem have an exact loss (chapter [](11_exact_loss.ipynb)). For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Z, Algorithm 1 and with a matching that is
+# Students with $m$ neurons at random {term}`minima <minimum>` of the {term}`teacher <teacher and student>`–student problem have an exact loss (chapter [](11_exact_loss.ipynb)). For one hidden layer weight matching is exact, and [](13_algorithm_1.ipynb) compares it with Z, Algorithm 1 and with a matching that is
 # exact for a neighbouring problem (*pair matching*). Here the matchers of deep networks join in. Activation matching pairs units whose activations have the largest correlations.
 #
 # ```{prf:proposition} Correlations do not see sizes
@@ -779,7 +779,7 @@ figures.show("fig_repair", figure)
 # ## Fixed weights
 #
 # Fixed weights of $\sigma_{\mathbf F} = 1$ are to give every unit its place, so that nothing is left for a matcher to do; those of $\sigma_{\mathbf F} = 0$ are not (I, section 6). The best of several matchers, if chosen afterwards, is at least as good as the identity by mere luck. So it is chosen on one half of the pairs and measured on the other,
-# by the drop of the accuracy:
+# by the {term}`drop of the accuracy <accuracy barrier>`:
 
 
 # %%

@@ -15,11 +15,11 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Two networks were trained apart, and the loss rises on the line between them. Which part of that barrier does each of the four papers explain?
+# **Question.** Two networks were trained apart, and the loss rises on the line between them. Which part of that {term}`barrier` does each of the four papers explain?
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` reorder the neurons of one network; Brea et al. (P) {cite:p}`brea2019` look at networks in which two neurons coincide; Zhao et al. (G) {cite:p}`zhao2025` follow curves that symmetries draw, for ReLU those of rescaled neurons; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two neurons.
 #
-# **What we find.** Their quantities are one picture. The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's swap cost, with the other network as the fixed part, is the objective of weight matching, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
+# **What we find.** Their quantities are one picture. The middle of an exchange is P's merged network and the top of Z's barrier ({claim}`X1.exchange`); one merge buys every order ({claim}`X1.one_merge`); I's {term}`swap cost`, with the other network as the fixed part, is the objective of {term}`weight matching`, one of the algorithms to which Z, section 6 refers ({claim}`X1.swap_identity`); scale has a normal form ({claim}`X1.normal_form`).
 # On networks trained on small digits, order makes {glue:text}`by_order` % of the barrier, scale {glue:text}`by_scale` %; the height of one merge is {glue:text}`merge_share` % of it.
 #
 # **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
@@ -169,7 +169,7 @@ figures.show("fig_lenses", figure)
 #
 # ## The middle of an exchange
 #
-# Let $T$ exchange neurons $i$ and $j$. Half-way from $\theta$ to $T\theta$ both are their mean: the line leads through a network in which they coincide, a *merge*. P's permutation points are the merges with gradient 0; and the middle is the top of Z's barrier.
+# Let $T$ exchange neurons $i$ and $j$. Half-way from $\theta$ to $T\theta$ both are their mean: the line leads through a network in which they coincide, a *merge*. P's {term}`permutation points <permutation point>` are the merges with gradient 0; and the middle is the top of Z's barrier.
 #
 # ```{prf:theorem} The middle of an exchange
 # :label: thm-middle
@@ -183,7 +183,7 @@ figures.show("fig_lenses", figure)
 #    $$
 #
 #    whichever neurons are exchanged; and what descent finds from $\bar\theta$ among the networks with $\theta_i = \theta_j$ lies between the last two.
-# 2. Let $\theta$ be a global minimum $W$ of the teacher–student problem of [](11_exact_loss.ipynb), with rows on the rays of $e_1, \dots, e_M$. The loss rises up to the middle, where the rows $w_i$, $w_j$ act as one row $w_i + w_j$. The barrier is 0 if they lie on one ray. On different rays, with the norms $p, q > 0$ and $\tan \varphi = q/p$,
+# 2. Let $\theta$ be a global minimum $W$ of the {term}`teacher <teacher and student>`–student problem of [](11_exact_loss.ipynb), with rows on the rays of $e_1, \dots, e_M$. The loss rises up to the middle, where the rows $w_i$, $w_j$ act as one row $w_i + w_j$. The barrier is 0 if they lie on one ray. On different rays, with the norms $p, q > 0$ and $\tan \varphi = q/p$,
 #
 #    $$
 #    B = \frac{\varphi\, p^2 + (\tfrac\pi2 - \varphi)\, q^2 - pq}{\pi d} .
@@ -207,7 +207,7 @@ figures.show("fig_lenses", figure)
 # $$
 # ```
 #
-# For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one. All pairs of neurons of random minima, the barrier searched along the line:
+# For $q \ll p$ this is $q^2/(2d)$ to leading order, the loss of *deleting* the smaller neuron: an exchange of neurons of different types costs about as much as to lose the smaller one. All pairs of neurons of random {term}`minima <minimum>`, the barrier searched along the line:
 
 
 # %%
@@ -805,9 +805,9 @@ saddle = saddle_over_middle(seed)
 claims.check("X1.digits_saddle", saddle[0], **judged(saddle, saddle_over_middle))
 
 # %% [markdown]
-# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the direct barrier, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well. What an exchange costs on a straight line is not what it costs.
+# The middle of the exchange of two random neurons is {glue:text}`exchange_share` % as high as the {term}`direct barrier`, and the point below it {glue:text}`below_share` % as high as the middle: a network of one neuron less does nearly as well. What an exchange costs on a straight line is not what it costs.
 #
-# **Fixed weights.** In I's picture they give every neuron a place: the direct barrier should be low, and a matcher should have little to do. The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell which neurons it moves nevertheless. For that we take activation matching, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
+# **Fixed weights.** In I's picture they give every neuron a place: the direct barrier should be low, and a matcher should have little to do. The swap costs, I, (16) with the principal subspace of the inputs that keeps 90 % of the second moment (as in F.7), should tell which neurons it moves nevertheless. For that we take {term}`activation matching`, which does not see the weights, and rank the cost of each moved neuron with its partner among its costs with all others.
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Rank the swap costs of moved neurons"}
@@ -969,7 +969,7 @@ figures.numbers(
 # | --- | --- | --- | --- |
 # | **Z** | Order: {glue:text}`by_order` % on digits, {glue:text}`students_explained` % between students, and what is left there exactly | what the best order leaves on digits | An aligned line is low, but alignment is not needed for a low path: one merge does it |
 # | **P** | The middle of every exchange; every order for the price of a merge, {glue:text}`merge_share` % of the barrier | how high the straight line is | With a spare neuron the price is 0: the barrier of an exchange is then no saddle between minima |
-# | **G** | Lines between rescaled copies: with scales $e^{s}$, $s \sim \mathcal N(0, 1)$, {glue:text}`planted` remains after matching, where 0 could be reached | nearly all: {glue:text}`by_scale` % of these barriers is scale | Unbounded barriers exist in every orbit; the penalty leads to its balanced point |
+# | **G** | Lines between rescaled copies: with scales $e^{s}$, $s \sim \mathcal N(0, 1)$, {glue:text}`planted` remains after matching, where 0 could be reached | nearly all: {glue:text}`by_scale` % of these barriers is scale | Unbounded barriers exist in every {term}`orbit`; the penalty leads to its balanced point |
 # | **I** | Why fixed weights lower the direct barrier, to {glue:text}`fixed_share` %, and in part which neurons move | the rest, {glue:text}`rest_fixed` against {glue:text}`rest_free` for matched ordinary networks | Neurons that weight matching leaves in place can still be matched better |
 #
 # None of this contradicts a theorem of the four papers. Their statements are about different lines and paths between the same points.

@@ -15,9 +15,9 @@
 #
 # ```{admonition} In short
 # :class: lmc-summary
-# **Question.** Four papers speak of the barrier between two networks. Do they mean the same, and does it matter?
+# **Question.** Four papers speak of the {term}`barrier` between two networks. Do they mean the same, and does it matter?
 #
-# **The papers.** Zhan, Li & Wu (Z, (9)) take the highest loss above the chord; Bürgin, Herbst, Lin & Jegelka (I) the accuracy along the line and its middle; Zhao, Dehmamy, Walters & Yu (G) the loss on the line between two minima; Brea, Şimşek, Illing & Gerstner (P) the loss of a saddle on a curve.
+# **The papers.** Zhan, Li & Wu (Z, (9)) take the highest loss above the chord; Bürgin, Herbst, Lin & Jegelka (I) the accuracy along the line and its middle; Zhao, Dehmamy, Walters & Yu (G) the loss on the line between two {term}`minima <minimum>`; Brea, Şimşek, Illing & Gerstner (P) the loss of a saddle on a curve.
 #
 # **What we find.** If both ends have the same loss, the baselines agree. If not, they differ by at most the difference of the ends, and we say exactly how {claim}`X4.baselines` {claim}`X4.between`. The middle alone sees at least half of a barrier whose profile is concave {claim}`X4.concave`, and may see nothing of another {claim}`X4.middle_blind`. Does the baseline decide which of two pairs of students is better connected in one of twenty comparisons or more? As they are {claim}`X4.disagree`, after
 # matching {claim}`X4.disagree_matched`. Loss and accuracy order classifiers differently {claim}`X4.accuracy_order`.
@@ -111,12 +111,12 @@ figures.show("fig_idea", figure)
 #
 # | | What is taken | Baseline | Of what |
 # | --- | --- | --- | --- |
-# | Z, (9) | supremum, on eleven places | the chord | population loss; Z, Fig. 3 divides by the direct barrier; negative log-likelihood in Z, Figs. 7, 8 |
+# | Z, (9) | supremum, on eleven places | the chord | population loss; Z, Fig. 3 divides by the {term}`direct barrier`; negative log-likelihood in Z, Figs. 7, 8 |
 # | I, Prop. 5.2 | each place | the chord | loss |
 # | I, Fig. 6, App. F.5 | the middle | – | "midpoint barrier" of the squared error |
 # | I, Figs. 4, 5, 20 | the line; the middle | the ends | accuracy |
 # | G, Props. 5.3, 5.4, 5.6 | supremum | zero, which both ends have | squared error |
-# | P, sections 4.1 and 5 | the end of a curve, a saddle | the loss of the minima | loss of the permutation point; P, Fig. 3 divides it |
+# | P, sections 4.1 and 5 | the end of a curve, a saddle | the loss of the minima | loss of the {term}`permutation point`; P, Fig. 3 divides it |
 #
 # Let $l(\lambda)$, $0 \le \lambda \le 1$, be the loss on a line, $c(\lambda) = \lambda\, l(1) + (1 - \lambda)\, l(0)$ its chord and $\Delta = |l(1) - l(0)|$. {py:func}`~lmc_helpers.barrier_kinds.barrier_kinds` takes the losses at some places of many lines and returns the kinds that are measured on a line:
 
@@ -146,7 +146,7 @@ for name, says in KINDS.items():
 # $B_{\text{worse}}$ as one wishes, and next to the better end, to $B_{\text{better}}$.
 # ```
 #
-# Two-layer students with fewer neurons than their teacher have positive loss, and one that was trained longer has less. The loss on the line between two of them is exact:
+# Two-layer students with fewer neurons than their {term}`teacher <teacher and student>` have positive loss, and one that was trained longer has less. The loss on the line between two of them is exact:
 
 # %%
 M, m, d = 8, 6, 8  # teacher, students, dimension
@@ -263,7 +263,7 @@ figures.numbers(missed=f"{100 * relative.item():.1f}")
 #
 # ```{prf:theorem} Errors are bounded by the log-likelihood, not the other way round
 # :label: thm-accuracy
-# For cross-entropy, the share of wrong answers is at most $l(\lambda) / \ln 2$ at every place. So the barrier of the accuracy, against any baseline, is at most $(B_{\text{worse}} + \max(l(0), l(1))) / \ln 2$. The barrier of the loss alone says nothing: there are lines with $B_{\text{chord}} < \varepsilon$ on which the accuracy falls from 1 to 0 and
+# For cross-entropy, the share of wrong answers is at most $l(\lambda) / \ln 2$ at every place. So the {term}`barrier of the accuracy <accuracy barrier>`, against any baseline, is at most $(B_{\text{worse}} + \max(l(0), l(1))) / \ln 2$. The barrier of the loss alone says nothing: there are lines with $B_{\text{chord}} < \varepsilon$ on which the accuracy falls from 1 to 0 and
 # rises again, and lines of constant accuracy with $B_{\text{chord}} > 1/\varepsilon$, for every $\varepsilon > 0$.
 # ```
 #
@@ -371,7 +371,7 @@ figures.numbers(
 # Percentage of pairs of pairs that two kinds of barrier order differently; 50 would be no relation. Left: {glue:text}`pairs` pairs of students, direct, loss against loss. Right: {glue:text}`classifiers` pairs of classifiers of digits, loss against accuracy (profile {glue:text}`profile`).
 # ```
 #
-# The chord and the worse end disagree about {glue:text}`chord_worse` % of the pairs of pairs of students, where the mean barrier is {glue:text}`over_delta` times the mean $\Delta$, and about {glue:text}`after_matching` % after weight matching, where it is {glue:text}`matched_over_delta` times; the chord and the middle about {glue:text}`chord_middle` %; the barrier of the loss and that of the accuracy about {glue:text}`loss_accuracy` % on the digits.
+# The chord and the worse end disagree about {glue:text}`chord_worse` % of the pairs of pairs of students, where the mean barrier is {glue:text}`over_delta` times the mean $\Delta$, and about {glue:text}`after_matching` % after {term}`weight matching`, where it is {glue:text}`matched_over_delta` times; the chord and the middle about {glue:text}`chord_middle` %; the barrier of the loss and that of the accuracy about {glue:text}`loss_accuracy` % on the digits.
 #
 # ## Lines and curves
 #

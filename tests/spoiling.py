@@ -38,12 +38,13 @@ PAGES = {
     ours: [{chapter: first, picture: fig_one}]
     parts: [A1.value]
 """,
-    "book/glossary.yml": """- term: width
-  says: a number
-  chapter: 01_first
-- term: depth
-  says: another
-  page: notes
+    "book/glossary.md": """# Words
+
+```{glossary}
+width
+  a number.
+  Defined in [](/book/executed/01_first.ipynb).
+```
 """,
     "book/notation.yml": """- letter: $a$
   means:

@@ -11,7 +11,7 @@ from spoiling import complete
 PROFILE, LEDGER, CHAPTER = "notebooks/profiles/smoke.yaml", "book/claims/A.yml", f"notebooks/{FIRST}.py"
 TOC, CONFIG, BIB = "_toc.yml", "_config.yml", "book/references.bib"
 FRONT, FIGURES, PAPERS = "book/front.yml", "book/figures.yml", "book/papers.yml"
-GLOSSARY, NOTATION, RECORDS = "book/glossary.yml", "book/notation.yml", "book/recorded/paper.json"
+GLOSSARY, NOTATION, RECORDS = "book/glossary.md", "book/notation.yml", "book/recorded/paper.json"
 WRITE = ("write", "")
 UTF8 = r"the byte 0xe9 is not UTF-8; allowed: a text in UTF-8"
 
@@ -23,10 +23,10 @@ CASES = [
         for text, line, says, files in (
             ("a: [1\nb: 2\n", 2, "(did not find expected|expected ',' or ']')", (PROFILE, TOC)),
             ("", 1, r"is empty; allowed: (a mapping|a list)", (LEDGER, CONFIG)),
-            ("word\n", 1, r"'word' is not allowed here; allowed: (a mapping|a list)", (FRONT, GLOSSARY)),
+            ("word\n", 1, r"'word' is not allowed here; allowed: (a mapping|a list)", (FRONT,)),
             ("# caf\xe9\n", 1, UTF8, (FIGURES, PAPERS)),
             ("- {a: 1}\n", 1, r"\[.*is not allowed here; allowed: a mapping", (PROFILE, LEDGER, TOC)),
-            ("{a: 1}\n", 1, "is not allowed here; allowed: a list", (GLOSSARY, NOTATION)),
+            ("{a: 1}\n", 1, "is not allowed here; allowed: a list", (NOTATION,)),
         )
         for file in files
     ),
@@ -321,18 +321,12 @@ CASES = [
         ("fig_one", "fig_two"),
         r"^figures.yml, line 2: Z, Fig. 1: 01_first shows no figure 'fig_two'; allowed: fig_",
     ),
+    (GLOSSARY, ("01_first", "01_fist"), r"^glossary.md, line 6: chapter '01_fist' does not exist; allowed: 01_first"),
     (
-        GLOSSARY,
-        ("chapter: 01_first", "chapter: 01_fist"),
-        r"^glossary.yml, line 3: .*'01_fist' does not exist; allowed: 0",
+        CHAPTER,
+        ("# # first", "# # first\n# The {term}`depth`"),
+        r"^01_first.py, line \d+: the glossary has no term",
     ),
-    (
-        GLOSSARY,
-        ("page: notes", "page: none"),
-        r"^glossary.yml, line 6: .*'none' does not exist; allowed: a page below bo",
-    ),
-    (GLOSSARY, ("term: depth", "term: Width"), r"^glossary.yml, line 4: 'term-width' stands twice"),
-    (GLOSSARY, ("says: another", "say: another"), r"^glossary.yml, line 4: 1.says: the field is missing$"),
     (
         NOTATION,
         ("chapters: [1]", "chapters: [9]"),

@@ -9,6 +9,5 @@ sphinx_numerals     numbers as people write them
 sphinx_offline      no request to the network
 sphinx_phone        narrow screens
 sphinx_punctuation  what follows a formula stays on its line
-sphinx_terms        first uses lead to the glossary
 ==================  ========================================
 """

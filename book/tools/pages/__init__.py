@@ -8,7 +8,7 @@ contents     what Jupyter Book is told
 destination  where pages may go
 front        the first page
 gallery      the papers' figures beside ours
-glossary     concepts
+glossary     which chapters use its terms
 licences     of what the pages ship
 moving       figures that move
 notation     letters

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 
-from book.tools.pages.glossary import NOT_PROSE
 from book.tools.reading import headers
 
 TIMES = "{{ times }}"
-WORD = re.compile(r"[^\W\d_]{2,}")
 SOLUTION = re.compile(r"^```\{admonition\} Solution$.*?^```$", re.M | re.S)
-WORDS, DISPLAYS, LINES = 200, 20, 40  # of text, displayed formulas and code, that are read in a minute
+WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 
 
 def number_title(notebook: dict, number: str) -> None:
@@ -23,18 +21,12 @@ def number_title(notebook: dict, number: str) -> None:
 
 
 def reading_minutes(notebook: dict) -> int:
-    """Minutes of reading: text, displayed formulas and the code that stands open, each at its own pace.
-
-    A formula in the text counts as a word; folded code and solutions do not count.
-    """
+    """Minutes of reading: text with its formulas, and the code that stands open; no folded code, no solutions."""
     minutes = 0.0
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            text = SOLUTION.sub(" ", text)
-            displays = text.count("$$") / 2
-            inline = text.count("$") / 2 - 2 * displays
-            minutes += (len(WORD.findall(NOT_PROSE.sub(" ", text))) + inline) / WORDS + displays / DISPLAYS
+            minutes += len(SOLUTION.sub(" ", text).split()) / WORDS
         elif not {"hide-input", "remove-cell", "remove-input"} & set(cell["metadata"].get("tags", ())):
             minutes += len(text.splitlines()) / LINES
     return max(1, round(minutes))
