@@ -4,6 +4,8 @@ async () => {
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const root = document.documentElement, text = found => found && found.innerText;
   const size = element => (({ width, height }) => [width, height])(element.getBoundingClientRect());
+  const inside = figure => ({ wide: figure.scrollWidth > figure.clientWidth, overflow: getComputedStyle(figure).overflowX,
+    right: Math.max(...all("figcaption *", figure).map(part => part.getBoundingClientRect().right)) });
   const frames = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   const until = async met => {
     for (const end = performance.now() + 30000; !met() && performance.now() < end;) await frames();
@@ -19,10 +21,10 @@ async () => {
     image.scrollIntoView({ block: "center", behavior: "instant" });
     await image.decode().catch(() => null); // a picture that does not come has no width
     const figure = image.closest("figure");
-    pictures.push({ src: image.getAttribute("src"), current: image.currentSrc, alt: image.alt,
+    pictures.push({ src: image.getAttribute("src"), alt: image.alt,
       natural: [image.naturalWidth, image.naturalHeight], shown: [image.clientWidth, image.clientHeight],
       reserved: reserved[k], size: size(image), moves: Boolean(image.closest(".lmc-moves")),
-      phone: image.matches("picture img"), caption: figure ? text(figure.querySelector("figcaption")) : null });
+      caption: figure ? text(figure.querySelector("figcaption")) : null, figure: figure && inside(figure) });
   }
   const moving = [], undrawn = [];
   for (const { dataset } of all("script.lmc-moving-spec")) {
@@ -99,7 +101,6 @@ async () => {
     formulas: all("mjx-container").length,
     wrong: all("mjx-merror, .math-error").map(formula => formula.textContent),
     fonts: [...document.fonts].filter(font => font.status == "loaded").map(font => font.family),
-    captions: all("article figcaption").map(text),
     pictures, cut: cut.map(formula => formula.textContent), marks, movers, folds, opened,
     boxes: boxes.length,
     beyond: boxes.filter(beyond).map(box => box.getAttribute("class")),

@@ -54,7 +54,7 @@ def stage(profile: str, where: Path) -> None:
     shown = boxes.shown(found)
     paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
     for path in chapters.executed(profile):
-        ready = opening.complete(staging.stage(records.notebook(path), extra / "phone", shown), paper)
+        ready = opening.complete(staging.stage(records.notebook(path), shown), paper)
         text = json.dumps(ready, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")

@@ -7,7 +7,7 @@ sphinx_moving       the script of figures that move
 sphinx_numbers      theorems and figures numbered by chapter
 sphinx_numerals     numbers as people write them
 sphinx_offline      no request to the network
-sphinx_phone        narrow screens
+sphinx_pictures     sizes of figures
 sphinx_punctuation  what follows a formula stays on its line
 ==================  ========================================
 """

@@ -1,29 +1,21 @@
-"""An executed chapter as its page shows it: without what only repeats, with pictures for phones beside the wide ones.
+"""An executed chapter as its page shows it: without what only repeats.
 
 The boxes of its claims are written anew, from what the chapter stored, the ledger and the record at paper scale: a page
 has the newest box although its chapter was not run again.
-
-``figures.show`` stores every figure twice, the second time with its panels in one column under the name ``…-phone``.
-Here that one becomes a file of its own, named by the SHA-256 of the wide picture, which is also what the page's image
-is called; ``sphinx_phone`` finds it by that name.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from book.tools.findings import places
-from book.tools.outcomes.records import pictures
 from book.tools.pages import moving
 from book.tools.reading.literals import values
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
 from lmc_helpers.claims.formulas import Address
 
-PHONE = "-phone"
 FOLDED = "hide-input"
 LABEL = "Parameters of this run"
 BOOK = ".."  # the folder of the book's pages, from those of its chapters
@@ -67,27 +59,6 @@ def label_folds(notebook: dict) -> None:
         prompts = cell["metadata"].get("mystnb", {})
         if PROMPTS[0] in prompts:
             prompts.setdefault(PROMPTS[1], prompts[PROMPTS[0]])
-
-
-def take_phone_pictures(notebook: dict) -> dict[str, bytes]:
-    """Take the pictures for phones out of a notebook; file name → PNG.
-
-    A file is named by the SHA-256 of the wide picture.
-    """
-    found = pictures(notebook)
-    for cell in notebook["cells"]:
-        if "outputs" in cell:
-            cell["outputs"] = [output for output in cell["outputs"] if not _is_phone(output, found)]
-    return {
-        f"{hashlib.sha256(found[name.removesuffix(PHONE)]).hexdigest()}.png": picture
-        for name, picture in found.items()
-        if name.endswith(PHONE) and name.removesuffix(PHONE) in found
-    }
-
-
-def _is_phone(output: dict, known: dict[str, bytes]) -> bool:
-    name = output.get("metadata", {}).get("scrapbook", {}).get("name", "")
-    return name.endswith(PHONE) and name.removesuffix(PHONE) in known
 
 
 def links(part: Part, errata: set[str], address: Address) -> claims.Links:
@@ -154,13 +125,10 @@ class Shown:
         return f"{'' if home == chapter else home + '.html'}#{word}", text
 
 
-def stage(notebook: dict, phone: Path, shown: Shown) -> dict:
-    """A notebook ready for its page; its pictures for phones go to the folder ``phone``."""
+def stage(notebook: dict, shown: Shown) -> dict:
+    """A notebook ready for its page."""
     rebuild_boxes(notebook, shown)
     fold_parameters(notebook)
     label_folds(notebook)
     moving.describe(notebook)
-    phone.mkdir(parents=True, exist_ok=True)
-    for name, picture in take_phone_pictures(notebook).items():
-        (phone / name).write_bytes(picture)
     return notebook

@@ -1,8 +1,6 @@
-"""What a page shows of an executed notebook: no repeated parameters, labels, pictures for phones apart."""
+"""What a page shows of an executed notebook: no repeated parameters, labels, new boxes."""
 
-import base64
 import copy
-import hashlib
 from dataclasses import asdict
 
 import pytest
@@ -16,12 +14,6 @@ from lmc_helpers.claims.judge import judge
 
 def cell(source: str, *tags: str, **metadata) -> dict:
     return {"cell_type": "code", "source": source, "metadata": {"tags": list(tags), **metadata}, "outputs": []}
-
-
-def stored(name: str, picture: bytes) -> dict:
-    mime = "application/papermill.record/image/png"
-    data = {mime: base64.b64encode(picture).decode(), "application/papermill.record/text/plain": "<Figure>"}
-    return {"output_type": "display_data", "data": data, "metadata": {"scrapbook": {"name": name, "mime_prefix": "x"}}}
 
 
 DEFAULTS = (
@@ -68,17 +60,6 @@ def test_an_open_cell_keeps_its_label():
     staging.label_folds({"cells": [labelled, plain]})
     assert labelled["metadata"]["mystnb"] == {"code_prompt_show": "Imports", "code_prompt_hide": "Imports"}
     assert "mystnb" not in plain["metadata"]
-
-
-def test_pictures_for_phones_become_files(tmp_path):
-    outputs = [stored("fig_a", b"wide a"), stored("fig_a-phone", b"phone a"), stored("fig_b", b"wide b")]
-    outputs += [stored("odd-phone", b"a figure of that name")]
-    shown = cell("figures.show", "hide-input") | {"outputs": list(outputs)}
-    notebook = {"cells": [{"cell_type": "markdown", "source": "", "metadata": {}}, shown], "metadata": {}}
-    staging.stage(notebook, tmp_path / "phone", staging.Shown())
-    (file,) = (tmp_path / "phone").iterdir()
-    assert file.name == f"{hashlib.sha256(b'wide a').hexdigest()}.png" and file.read_bytes() == b"phone a"
-    assert shown["outputs"] == [outputs[0], outputs[2], outputs[3]]
 
 
 SHOWN = staging.Shown(

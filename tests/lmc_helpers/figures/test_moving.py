@@ -77,7 +77,7 @@ def test_what_is_stored(monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda it, metadata: shown.append(metadata))
     monkeypatch.setattr("myst_nb.glue", lambda name, figure, display: stored.update({name: type(figure)}))
     scene().show("fig_powers")
-    assert sorted(stored) == ["fig_powers", "fig_powers-phone"]
+    assert sorted(stored) == ["fig_powers"]
     (metadata,) = shown
     assert metadata[MIME]["figure"] == "fig-powers"
     assert json.loads(metadata[MIME]["spec"]) == scene().spec()
