@@ -5,38 +5,25 @@ They are taken from the packages as they are installed. ``licences.txt`` lies be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 
 FILE = "licences.txt"
 #: Distribution → what of it the pages ship.
 SHIPPED = {
-    "sphinx": "search and basic style",
-    "sphinx-book-theme": "theme",
+    "plotly": "plotly.js",
     "pydata-sphinx-theme": "base of the theme, with Bootstrap and Font Awesome",
     "myst-nb": "style of cells",
-    "sphinx-proof": "style of theorems",
-    "sphinx-design": "style of cards",
+    "sphinx": "search and basic style",
+    "sphinx-book-theme": "theme",
     "sphinx-copybutton": "button that copies code, with clipboard.js",
-    "sphinx-togglebutton": "folds",
+    "sphinx-design": "cards",
+    "sphinx-mathjax-offline": "MathJax, which is under Apache-2.0, and its fonts",
+    "sphinx-proof": "style of theorems",
     "sphinx-thebe": "style of code",
-    "sphinx-mathjax-offline": "MathJax and its fonts",
-    "plotly": "plotly.js",
+    "sphinx-togglebutton": "folds",
 }
 WORDS = ("LICEN", "COPYING", "NOTICE")
 APACHE = ("packaging", "LICENSE.APACHE")  # a package that has the text: MathJax's copy comes without
-NOTED = {"sphinx-mathjax-offline": "MathJax: Apache-2.0"}
-
-
-@dataclass(frozen=True)
-class Shipped:
-    """A package of which the pages ship something."""
-
-    name: str
-    what: str
-    version: str
-    licence: str
-    texts: dict[str, str]  #: file → text of a licence
 
 
 def licence(found: Distribution) -> str:
@@ -45,7 +32,7 @@ def licence(found: Distribution) -> str:
     if stated := known.get("license_expression"):
         return str(stated)
     named = [line.rpartition(" :: ")[2] for line in known.get("classifier", []) if line.startswith("License")]
-    return ", ".join(named) or str(known.get("license") or "not stated").splitlines()[0]
+    return ", ".join(named) or str(known["license"]).splitlines()[0]
 
 
 def texts(found: Distribution) -> dict[str, str]:
@@ -55,25 +42,12 @@ def texts(found: Distribution) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8").strip() for file in here}
 
 
-def shipped() -> list[Shipped]:
-    """All of them, by name."""
-    rows = []
-    for name, what in sorted(SHIPPED.items()):
-        found = distribution(name)
-        own = texts(found)
-        if name in NOTED:
-            other, file = APACHE
-            own |= {key: text for key, text in texts(distribution(other)).items() if key == file}
-        stated = "; ".join(filter(None, [licence(found), NOTED.get(name)]))
-        rows.append(Shipped(name, what, found.version, stated, own))
-    return rows
-
-
-def text(rows: list[Shipped]) -> str:
+def text() -> str:
     """One file with all of them: each package with its licence, and the texts."""
-    parts = ["What these pages ship besides the book, with its licences."]
-    for row in rows:
-        parts.append(f"{row.name} {row.version}: {row.what}. Licence: {row.licence}.")
-    for row in rows:
-        parts += [f"{70 * '='}\n{row.name}, {file}\n\n{content}" for file, content in row.texts.items()]
-    return "\n\n".join(parts) + "\n"
+    listed, contents = ["What these pages ship besides the book, with its licences."], []
+    for name, what in SHIPPED.items():
+        found = distribution(name)
+        listed.append(f"{name} {found.version}: {what}. Licence: {licence(found)}.")
+        contents += [f"{70 * '='}\n{name}, {file}\n\n{content}" for file, content in texts(found).items()]
+    contents.append(f"{70 * '='}\nMathJax\n\n{texts(distribution(APACHE[0]))[APACHE[1]]}")
+    return "\n\n".join([*listed, *contents]) + "\n"

@@ -24,7 +24,7 @@ TEMPLATES = ROOT / "book" / "templates"
 EXECUTED = "book/executed"
 FOUND = (
     *("scoreboard.md", "errata.md", "statistics.md", "rooms.md"),
-    *("verdicts.md", "fields.md", "licences.md", "notation.md"),
+    *("verdicts.md", "fields.md", "notation.md"),
 )
 PAGES = (*front.PAGES, *FOUND)
 MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
@@ -124,7 +124,6 @@ def content(run: Run, findings: Findings) -> dict:
         "examples": boxes.examples(findings),
         "rooms": api.rooms(),
         "fields": published.fields(),
-        "licences": licences.shipped(),
         "letters": notation.letters(),
         "runs": run.statistics,
         "versions": sorted({v for r in run.statistics for v in ({"Python": r["python"]} | r["versions"]).items()}),
@@ -165,7 +164,7 @@ def write(run: Run, findings: Findings, book: Path) -> None:
     texts |= {book / name: text for name, text in of_papers.items()}
     texts[book / "extra" / "claims.json"] = json.dumps(published.published(run), indent=1, ensure_ascii=False) + "\n"
     texts[book / "extra" / "claims.schema.json"] = published.schema()
-    texts[book / "extra" / licences.FILE] = licences.text(known["licences"])
+    texts[book / "extra" / licences.FILE] = licences.text()
     texts[book / "glossary.md"] = glossary.with_uses(inputs.text(glossary.PAGE), glossary.uses())
     texts[book / "generated" / "verdicts.json"] = json.dumps(addresses(run, findings), indent=1) + "\n"
     for path, text in texts.items():
