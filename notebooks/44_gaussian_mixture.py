@@ -86,6 +86,7 @@ from lmc_helpers._chapters.gaussian_mixture import (
     Setting,
     first_layer_basis,
     first_layer_costs,
+    hidden_layers,
     layer_estimates,
     low_partners,
     ridge_matrix,
@@ -109,7 +110,7 @@ folder = Path(f"build/runs/gaussian_mixture-{profile}-{seed}")
 def train_pairs(settings, number, seed, run, **budget):
     """Train pairs; with ``resume`` their states go to a folder of their own."""
     where = folder / run if resume else None
-    options = {"dtype": getattr(torch, precision), "checkpoints": where}
+    options = {"precision": precision, "checkpoints": where}
     return mixture_pairs.train_pairs(settings, number, seed, **options, **budget)
 
 
@@ -533,9 +534,9 @@ drop = 100 * ((accuracy[:, 0] + accuracy[:, 2]) / 2 - accuracy[:, 1])
 
 # the second network's neurons in the order that activations match best
 a, b = pairs.ends()
-hidden = [end.layer_inputs(pairs.x)[1:] for end in (a, b)]
-matched = [match_activations(one, two) for one, two in zip(*hidden, strict=True)]
-aligned = pairs.drops((a, b.permuted(dict(enumerate(matched)))))
+hidden = [hidden_layers(end, pairs.x) for end in (a, b)]  # layer → activations
+matched = {k: match_activations(hidden[0][k], hidden[1][k]) for k in hidden[0]}
+aligned = pairs.drops((a, b.permuted(matched)))
 print(f"drop {drop.mean():.1f} points, after alignment {aligned.mean():.1f}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -626,7 +627,11 @@ print(f"2 γ²/β = {2 * 0.7**2 / 0.01:.4f}, part ‖w‖² {abs(part.item()):.4
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the networks and estimate their swap costs"}
 neighbours = torch.arange(2 * ridge_pairs).view(-1, 2)  # (0, 1), (2, 3), …
 LAYERS = {2: 1, 8: 3, 32: 1}  # how many layers are compared
-ridge_budget = {"samples": ridge_samples, "epochs": ridge_epochs, "norm": "batch"}
+ridge_budget = {
+    "samples": ridge_samples,
+    "epochs": ridge_epochs,
+    "norm": "running",
+}
 normed = {
     (p.setting.k, p.setting.sigma): p
     for p in train_pairs(settings, ridge_clusters, seed, "ridge", **ridge_budget)

@@ -101,7 +101,7 @@ from lmc_helpers._chapters.coherence import (
 )
 from lmc_helpers.error_bars import jackknife, over_clusters
 from lmc_helpers.identifiability.input_subspace import leverages
-from lmc_helpers.networks.lines import barriers
+from lmc_helpers.networks.segments import barriers
 
 # %% [markdown]
 # ## The idea
@@ -163,7 +163,7 @@ EMBEDDINGS = {
 gaps = []
 for embeddings in EMBEDDINGS.values():
     for k, U in zip(KS, embeddings, strict=True):  # U (d, 2)
-        assert (U.mT @ U - torch.eye(U.shape[-1])).abs().max() < 1e-6  # UᵀU = I
+        torch.testing.assert_close(U.T @ U, torch.eye(2).double())  # = I
         nu = leverages(U).max().item()  # max of (UUᵀ)_ℓℓ = ‖u_ℓ‖², I, (11)
         gaps.append(abs(k * nu - 1))
 

@@ -70,7 +70,7 @@ from lmc_helpers import claims, figures
 from lmc_helpers._chapters import gaussian_mixture as mixture_pairs
 from lmc_helpers._chapters.gaussian_mixture import Setting
 from lmc_helpers.error_bars import over_clusters
-from lmc_helpers.networks.lines import along_lines
+from lmc_helpers.networks.segments import along_segments
 
 DIMENSIONS = (2, 8, 32)
 PRINTED = {2: 46.4, 8: 15.7, 32: 6.1}  # percentage points
@@ -82,10 +82,8 @@ def train_pairs(settings, number, run, **budget):
     """Train pairs; with ``resume`` their states go to a folder of their own."""
     where = folder / run if resume else None
     options = {"samples": samples, "checkpoints": where} | budget
-    dtype = getattr(torch, precision)
-    return mixture_pairs.train_pairs(
-        settings, number, seed, dtype=dtype, **options
-    )
+    options |= {"precision": precision}
+    return mixture_pairs.train_pairs(settings, number, seed, **options)
 
 
 # %% [markdown]
@@ -141,7 +139,7 @@ published = train_pairs(
 lost = {}
 for k, pairs in zip(DIMENSIONS, published, strict=True):
     a, b = pairs.ends()  # ordinary networks, with F + D ⊙ W in the place of W
-    accuracy = along_lines(a, b, pairs.x, pairs.y, (0, 0.5, 1)).accuracy
+    accuracy = along_segments(a, b, pairs.x, pairs.y, (0, 0.5, 1)).accuracy
     ends = accuracy[:, [0, 2]].mean(dim=1)  # (clusters,)
     lost[k] = 100 * (ends - accuracy[:, 1])
     print(f"k = {k:2}: a drop of {lost[k].mean():.1f}, printed {PRINTED[k]}")
@@ -210,9 +208,9 @@ FACTORS = {
 }
 OTHERS = {  # trained apart: what all networks of an ensemble share
     "no norm": {"norm": "none"},
-    "batch norm": {"norm": "batch"},
+    "batch norm": {"norm": "running"},
     "five times the epochs": {"epochs": 5 * table_epochs},
-    "4 fixed, batch norm": {"norm": "batch", "fixed": (4,) * 4},
+    "4 fixed, batch norm": {"norm": "running", "fixed": (4,) * 4},
 }
 
 

@@ -100,7 +100,6 @@ from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.networks.cnn import CNN
-from lmc_helpers.networks.lines import barriers
 from lmc_helpers.networks.permutations import (
     inverse,
     permute,
@@ -108,6 +107,7 @@ from lmc_helpers.networks.permutations import (
     verify,
 )
 from lmc_helpers.networks.resnet import ResNet20
+from lmc_helpers.networks.segments import barriers
 from lmc_helpers.seeds import torch_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run

@@ -60,15 +60,16 @@ from lmc_helpers import claims, figures
 from lmc_helpers.barrier_kinds import KINDS, barrier_kinds, discordance
 from lmc_helpers.data.digits import digits
 from lmc_helpers.matching import permute, weight_matching
-from lmc_helpers.networks.lines import along_lines
-from lmc_helpers.networks.stacked_mlp import Architecture
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
 )
 from lmc_helpers.teacher_student.population import population_loss
-from lmc_helpers.training.ensemble import Recipe, train
+from lmc_helpers.training.fit import fit
+from lmc_helpers.training.recipes import Descent
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 figure, axis = figures.panels(height=3.6)
@@ -276,16 +277,16 @@ figures.numbers(missed=f"{100 * relative.item():.1f}")
 # Perceptrons with one hidden layer on scikit-learn's digits, trained from different starts in pairs, without any matching:
 
 # %%
-net = Architecture((64, 24, 10))
+net = MLP((64, 24, 10))
 images, labels = digits()
 inputs, fresh = images[:1200].float(), images[1200:].float()
 drawn = numpy_generator(seed, "classifiers").integers(2**31, size=2 * classifiers)
 starts = drawn.tolist()
-recipe = Recipe(epochs=epochs, batch=100, rate=1e-2, weight_decay=0.0)
-nets = train(net.initial(starts), recipe, inputs, labels[:1200], starts).networks
+recipe = Descent(epochs, batch=100, optimiser="adamw", rate=1e-2)
+nets = fit(net.initial(starts), recipe, inputs, labels[:1200], starts).stack
 halves = torch.arange(2 * classifiers).split(classifiers)
 first, other = (nets.ordinary(half) for half in halves)
-scored = along_lines(first, other, fresh, labels[1200:], places)
+scored = along_segments(first, other, fresh, labels[1200:], places)
 nll, wrong = scored.loss.double(), 1 - scored.accuracy.double()  # (n, L)
 by_loss, by_error = barrier_kinds(nll, places), barrier_kinds(wrong, places)
 print(f"wrong at the ends {wrong[:, [0, -1]].mean():.3f}", end=", ")

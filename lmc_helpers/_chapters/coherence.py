@@ -13,7 +13,8 @@ from scipy.stats import binom, norm
 from lmc_helpers.barrier import check_places
 from lmc_helpers.matching import weight_matching
 from lmc_helpers.seeds import normal, numpy_generator, torch_generator
-from lmc_helpers.training.ensemble import Recipe, epoch_order
+from lmc_helpers.training.examples import epoch_order
+from lmc_helpers.training.recipes import Descent
 
 # ---------- coherence inputs
 #
@@ -31,7 +32,6 @@ from lmc_helpers.training.ensemble import Recipe, epoch_order
 
 
 DIMENSION = 20  # d of App. F.5
-TOLERANCE = 1e-6  # of UᵀU = I; passes float32
 
 
 def latents(n: int, seed: int, purpose: str = "latents") -> torch.Tensor:
@@ -165,7 +165,7 @@ def same_counts(k: int, p: float) -> float:
 # split the groups between processes.
 
 
-F5 = Recipe(epochs=100, batch=512, rate=1e-2, weight_decay=1e-2)  # App. F.5; decay of weights and biases
+F5 = Descent(epochs=100, batch=512, optimiser="adamw", rate=1e-2, weight_decay=1e-2)  # App. F.5; biases decay, too
 SCALE = 0.05  # standard deviation of the initial weights
 BETAS, EPS = (0.9, 0.999), 1e-8  # of AdamW
 CHUNK = 2**18  # activations of one batch of networks: 1 MiB, which a core's cache holds
@@ -191,7 +191,7 @@ def train_students(
     D: torch.Tensor,
     z: torch.Tensor,
     seeds: Sequence[Sequence[int]],
-    recipe: Recipe = F5,
+    recipe: Descent = F5,
     dtype: torch.dtype = torch.float32,
     start: torch.Tensor | None = None,
 ) -> Students:
@@ -228,7 +228,7 @@ def train_students(
     return Students(W, b, (D.double()[:, None] * W) @ U.double()[:, None])
 
 
-def _train(u, mask, start, z3, y, orders, recipe: Recipe) -> torch.Tensor:
+def _train(u, mask, start, z3, y, orders, recipe: Descent) -> torch.Tensor:
     """Train some students of one group on their live neurons and rows."""
     r, m, rows = start.shape
     dtype = z3.dtype
@@ -331,7 +331,7 @@ def measure_points(
     pairs: int,
     seed: int,
     lambdas: Sequence[float] = PLACES,
-    recipe: Recipe = F5,
+    recipe: Descent = F5,
     dtype: torch.dtype = torch.float32,
 ) -> list[Point]:
     """Train the students of several points, each at its own U and masks, and measure the lines between them."""

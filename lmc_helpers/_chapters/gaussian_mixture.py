@@ -21,10 +21,13 @@ from lmc_helpers.identifiability.input_subspace import pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
 from lmc_helpers.identifiability.swaps import swap_terms
 from lmc_helpers.matching import match_activations
-from lmc_helpers.networks.lines import along_lines
-from lmc_helpers.networks.stacked_mlp import Architecture, Fixed, Networks
+from lmc_helpers.networks.layers import EPS
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Record, Stack
+from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import seed_sequence, torch_generator
-from lmc_helpers.training.ensemble import Recipe, train
+from lmc_helpers.training.fit import PRECISIONS, fit
+from lmc_helpers.training.recipes import Descent
 
 # ---------- mixture pairs
 #
@@ -68,41 +71,36 @@ class TrainedPairs:
     mixtures: list[GaussianMixture]  # G of them
     x: torch.Tensor  # training data (G, n, 128), (G, n)
     y: torch.Tensor  # training data (G, n, 128), (G, n)
-    before: Networks  # 2G networks before and after training; the F and D of a layer are (G, m, d)
-    after: Networks  # 2G networks before and after training; the F and D of a layer are (G, m, d)
-    kept: dict[int, Networks] = field(default_factory=dict)
+    before: Stack  # 2G networks; the F and D of a layer are (G, m, d)
+    after: Stack
+    kept: dict[int, Stack] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.x)
 
     def layer(self, g: int, k: int = 0, when: str | int = "after") -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """F, D and W of linear map k of the first network of cluster g, (m, d) each, before or after training."""
-        states: dict[str | int, Networks] = {"before": self.before, "after": self.after}
-        for epoch, networks in self.kept.items():
-            states[epoch] = networks
-        networks = states[when]
-        F, D = networks.fixed[k]
+        networks = self.kept[when] if isinstance(when, int) else {"before": self.before, "after": self.after}[when]
+        F, D = networks.fixed[f"{k}.weight"]
         return F[g], D[g], networks.params[f"{k}.weight"][2 * g]
 
-    def ends(self) -> tuple[Networks, Networks]:
+    def ends(self) -> tuple[Stack, Stack]:
         """First and second networks of all pairs as ordinary ones, with W_eff in the place of W."""
         G = len(self)
         return self.after.ordinary(range(0, 2 * G, 2)), self.after.ordinary(range(1, 2 * G, 2))
 
-    def aligned(self) -> tuple[Networks, Networks]:
+    def aligned(self) -> tuple[Stack, Stack]:
         """The same ends, with the neurons of the second ones in the order that activations match best."""
         a, b = self.ends()
-        hidden = zip(a.layer_inputs(self.x)[1:], b.layer_inputs(self.x)[1:], strict=True)
-        return a, b.permuted({k: match_activations(one, two) for k, (one, two) in enumerate(hidden)})
+        others = hidden_layers(b, self.x)
+        return a, b.permuted({k: match_activations(h, others[k]) for k, h in hidden_layers(a, self.x).items()})
 
-    def accuracies(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
+    def accuracies(self, ends: tuple[Stack, Stack] | None = None) -> torch.Tensor:
         """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones."""
         a, b = self.ends() if ends is None else ends
-        accuracy = along_lines(a, b, self.x, self.y, (0, 0.5, 1)).accuracy
-        assert accuracy is not None  # the loss is the cross-entropy
-        return accuracy
+        return along_segments(a, b, self.x, self.y, (0, 0.5, 1)).accuracy
 
-    def drops(self, ends: tuple[Networks, Networks] | None = None) -> torch.Tensor:
+    def drops(self, ends: tuple[Stack, Stack] | None = None) -> torch.Tensor:
         """Mean accuracy of the ends less that of the middle, in percentage points, (G,)."""
         accuracy = self.accuracies(ends)
         return 100 * (accuracy[:, [0, 2]].mean(dim=1) - accuracy[:, 1])
@@ -116,6 +114,13 @@ class TrainedPairs:
         return 100 * torch.stack(right)
 
 
+def hidden_layers(networks: Stack, x: torch.Tensor) -> Record:
+    """Activations of all hidden layers, layer → (N, n, m)."""
+    record: Record = {}
+    networks.forward(x, record)
+    return record
+
+
 def train_pairs(
     settings: Sequence[Setting],
     clusters: int,
@@ -125,31 +130,33 @@ def train_pairs(
     epochs: int,
     batch: int = 128,
     norm: str = "layer",
-    dtype: torch.dtype = torch.float32,
+    precision: str = "float32",
     keep: Collection[int] = (),
     checkpoints: Path | str | None = None,
 ) -> list[TrainedPairs]:
     """Train pairs of four-layer GELU networks of width 64 for several settings, all networks of a setting at once."""
     settings = list(settings)
-    net = Architecture((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
-    recipe = Recipe(epochs=epochs, batch=batch, rate=1e-3, weight_decay=1e-2)
+    model = MLP((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
+    descent = Descent(epochs, batch, "adamw", rate=1e-3, weight_decay=1e-2)
     numbers = [
         int(seed_sequence(seed, f"cluster {g} of Gaussian mixtures").generate_state(1)[0]) for g in range(clusters)
     ]
     seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
-    data: dict[tuple, tuple] = {}
+    drawn: dict[tuple, tuple] = {}
     found = []
     for place, setting in enumerate(settings):
         law = (setting.k, setting.separation, setting.scales, setting.mixture)
-        if law not in data:
-            data[law] = _data(setting, numbers, samples, dtype)
-        mixtures, x, y = data[law]
-        before = _initial(net, setting, numbers, seeds, dtype)
+        if law not in drawn:
+            drawn[law] = _data(setting, numbers, samples, PRECISIONS[precision])
+        mixtures, x, y = drawn[law]
+        before = _initial(model, setting, numbers, seeds, PRECISIONS[precision])
         file = None if checkpoints is None else Path(checkpoints) / f"{place}.npz"
-        trained = train(before, recipe, x.to(device()), y.to(device()), seeds, keep=keep, checkpoint=file)
-        after = trained.networks.to(x)  # on the CPU
-        kept = {epoch: networks.to(x) for epoch, networks in trained.kept.items()}
-        found.append(TrainedPairs(setting, mixtures, x, y, before, after, kept))
+        data = x.to(device()), y.to(device())
+        done = fit(before, descent, *data, seeds, keep=keep, checkpoint=file, precision=precision)
+        if done.diverged:
+            raise ValueError(f"networks of seeds {done.diverged} diverged; allowed: pairs of which both are trained")
+        kept = {epoch: networks.to(x) for epoch, networks in done.kept.items()}  # on the CPU
+        found.append(TrainedPairs(setting, mixtures, x, y, before, done.stack.to(x), kept))
     return found
 
 
@@ -169,23 +176,20 @@ def _data(
     return mixtures, x, y
 
 
-def _initial(
-    net: Architecture, setting: Setting, numbers: Sequence[int], seeds: Sequence[int], dtype: torch.dtype
-) -> Networks:
+def _initial(model: MLP, setting: Setting, numbers: Sequence[int], seeds: Sequence[int], dtype: torch.dtype) -> Stack:
     """The 2G networks before training, with F and D of each cluster."""
-    layers = {k: net.shapes()[f"{k}.weight"] for k in range(net.maps)}
-    fixed: Fixed = {}
-    for k, shape in layers.items():
+    fixed: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+    params = dict(model.initial(seeds, dtype).params)
+    for k, name in enumerate(model.maps()):
+        shape = model.shapes()[name]
         scheme = WAsymmetric(setting.fixed[k], setting.sigma)
         drawn = [scheme.draw(shape, torch_generator(number, f"asymmetry of layer {k}")) for number in numbers]
         F, D = (torch.stack(part).to(dtype) for part in zip(*drawn, strict=True))
-        fixed[k] = (F, D)
-    params = dict(net.initial(seeds, dtype).params)
-    if setting.initial == "normal":
-        for k, shape in layers.items():
+        fixed[name] = (F, D)
+        if setting.initial == "normal":
             normal = [torch.randn(shape, generator=torch_generator(n, f"normal weights {k}")) for n in seeds]
-            params[f"{k}.weight"] = (torch.stack(normal) / math.sqrt(shape[1])).to(dtype)
-    return Networks(net, params, net.statistics(len(seeds), dtype), fixed)
+            params[name] = (torch.stack(normal) / math.sqrt(shape[1])).to(dtype)
+    return Stack(model, params, fixed)
 
 
 # ---------- mixture swaps
@@ -275,12 +279,21 @@ def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]
     }
 
 
+def norm_as_affine(networks: Stack, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The bias and the running batch norm behind linear map k as one affine map s ↦ α s + γ, (N, m) each, float64."""
+    bias, gain, shift, mean, variance = (
+        networks.params[f"{k}.{name}"].double() for name in ("bias", "gain", "shift", "mean", "variance")
+    )
+    alpha = gain * (variance + EPS).rsqrt()
+    return alpha, alpha * (bias - mean) + shift
+
+
 def ridge_matrix(
     pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True, beta: float = BETA
 ) -> torch.Tensor:
     """Swap costs of all pairs of neurons in the first layer of one network by ridge regression, as in Fig. 15."""
     first, _ = pairs.ends()
-    scale, shift = first.norm_as_affine(0)
+    scale, shift = norm_as_affine(first, 0)
     affine = (scale[g], shift[g]) if norms else (None, None)
     every = torch.arange(neurons)
     found = ridge_costs(
@@ -296,10 +309,10 @@ def layer_estimates(
 ) -> dict[tuple[int, str], torch.Tensor]:
     """Swap costs of some pairs of neurons in the first networks by the four estimates of :data:`ESTIMATES`."""
     first, _ = pairs.ends()
-    seen = first.layer_inputs(pairs.x)
+    seen = [pairs.x, *hidden_layers(first, pairs.x).values()]
     found: dict[tuple[int, str], list[torch.Tensor]] = {}
     for k in range(layers):
-        scale, shift = first.norm_as_affine(k)
+        scale, shift = norm_as_affine(first, k)
         for g in range(len(pairs)):
             X = seen[k][g].double()
             layer, some = pairs.layer(g, k), X[:inputs]

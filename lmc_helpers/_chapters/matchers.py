@@ -303,7 +303,6 @@ def match(
     moved = b.permuted(p)
     loss, accuracy = chord or _chord(a, b, unseen)
     line, merged = along_segments(a, moved, *unseen, [0.5]), scores(repair(a, moved, x).stack, *unseen)
-    assert line.accuracy is not None and merged.accuracy is not None
     size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
@@ -390,5 +389,4 @@ class Pairs:
 def _chord(a: Stack, b: Stack, unseen: Examples) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean loss and accuracy of the two ends, (P,) each: the chord half-way."""
     line = along_segments(a, b, *unseen, (0, 1))
-    assert line.accuracy is not None
     return line.loss.mean(dim=1), line.accuracy.mean(dim=1)

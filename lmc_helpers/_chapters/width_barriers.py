@@ -17,10 +17,9 @@ from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import QUANTILE, mean_and_error, place_of_peak, ratio_of_means, slope_and_error, widening
-from lmc_helpers.networks.lines import barriers
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.networks.segments import along_segments
+from lmc_helpers.networks.segments import along_segments, barriers
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Result, Run
@@ -268,7 +267,7 @@ class Lines:
 def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
     """NLL and accuracy on all lines of some pairs."""
     found = {order: along_segments(pairs.first, b, x, y, PLACES) for order, b in pairs.second.items()}
-    accuracy = {order: line.accuracy for order, line in found.items() if line.accuracy is not None}
+    accuracy = {order: line.accuracy for order, line in found.items()}
     return Lines({order: line.loss for order, line in found.items()}, accuracy, pairs.each)
 
 

@@ -37,7 +37,7 @@ __all__ = [
 #: Laws of initial weights: that of torch.nn, He's normal law with zero biases, and a normal law of variance 1/inputs.
 INITIAL = ("torch", "he", "normal")
 
-EPS = 1e-5  # of the norms, as in torch.nn
+EPS, MOMENTUM = 1e-5, 0.1  # of norms and running statistics, as in torch.nn
 
 
 class _Product(torch.autograd.Function):
@@ -196,7 +196,13 @@ def norm_vectors(h: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> to
     return torch.addcmul(shift[:, None, None], layer_norm(h, h.shape[-1:], eps=EPS), gain[:, None, None])
 
 
-def norm_units(h: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+def norm_units(
+    h: torch.Tensor,
+    gain: torch.Tensor,
+    shift: torch.Tensor,
+    running: tuple[torch.Tensor, torch.Tensor] | None = None,
+    update: bool = False,
+) -> torch.Tensor:
     """Batch norm of each network, with the mean and variance of each unit over the samples that are given.
 
     Parameters
@@ -205,6 +211,11 @@ def norm_units(h: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> torc
         (N, B, m).
     gain, shift : torch.Tensor
         (N, m).
+    running : (torch.Tensor, torch.Tensor), optional
+        means and variances (N, m) to use in place of those of the samples.
+    update : bool
+        use those of the samples, and move the running ones by a tenth towards them, in place. The variance of B samples
+        that enters is the unbiased one, as in torch.nn.
 
     Returns
     -------
@@ -217,7 +228,15 @@ def norm_units(h: torch.Tensor, gain: torch.Tensor, shift: torch.Tensor) -> torc
     >>> norm_units(h, torch.ones(1, 1), torch.ones(1, 1)).round(decimals=3).flatten().tolist()
     [0.0, 2.0]
     """
-    variance, mean = torch.var_mean(h, dim=1, correction=0, keepdim=True)
+    if running is not None and not update:
+        mean, variance = (part[:, None] for part in running)
+    else:
+        variance, mean = torch.var_mean(h, dim=1, correction=0, keepdim=True)
+    if running is not None and update:
+        B = h.shape[1]
+        with torch.no_grad():
+            running[0].lerp_(mean[:, 0], MOMENTUM)
+            running[1].lerp_(variance[:, 0] * (B / (B - 1)), MOMENTUM)
     return torch.addcmul(shift[:, None], (h - mean) * (variance + EPS).rsqrt(), gain[:, None])
 
 
@@ -324,9 +343,9 @@ def draw_by_law(shapes: dict[str, tuple[int, ...]], law: str, generator: torch.G
     Parameters
     ----------
     shapes : dict
-        name → shape, the name ``map.kind`` with the kind weight, bias, gain or shift.
+        name → shape, the name ``map.kind`` with the kind weight, bias, gain, shift, mean or variance.
     law : str
-        of weights and biases, as in :func:`initial`; gains are 1 and shifts 0.
+        of weights and biases, as in :func:`initial`; gains and variances are 1, shifts and means 0.
     generator : torch.Generator
         on the CPU.
 
@@ -348,8 +367,8 @@ def draw_by_law(shapes: dict[str, tuple[int, ...]], law: str, generator: torch.G
     drawn = {}
     for name, shape in shapes.items():
         layer, _, kind = name.rpartition(".")
-        if kind in ("gain", "shift"):
-            drawn[name] = torch.full(shape, float(kind == "gain"), dtype=torch.float64)
+        if kind in ("gain", "shift", "mean", "variance"):
+            drawn[name] = torch.full(shape, float(kind in ("gain", "variance")), dtype=torch.float64)
         else:
             drawn[name] = initial(shape, math.prod(shapes[f"{layer}.weight"][1:]), law, generator)
     return drawn

@@ -1,14 +1,16 @@
 """Multilayer perceptrons of the papers as a :class:`~lmc_helpers.networks.model.Model`.
 
 Each hidden layer is a linear map, a norm and an activation, with names, laws of initial weights and a permutation
-symmetry. Shapes and words are those of :mod:`lmc_helpers.networks.stacked_mlp`.
+symmetry.
 
 The activation FiGLU of σ-asymmetric networks (Lim et al. 2024), h ↦ s(G h) ⊙ h with the logistic function s, has a
 matrix G, the *gate*. It is a map like the others, so that a scheme can fix all of its entries to N(0, 1), as there:
 ``WAsymmetric(fixed=m, sigma=1.0)``. With G permuted on both axes the network is the same function of its inputs.
 
-Batch norm takes the statistics of the inputs that it is given, in training those of the batch. There are no running
-ones: a network with this norm is a function of a set of images, and is evaluated on all of them at once.
+There are two batch norms. ``"batch"`` takes the statistics of the inputs that it is given, always: such a network is a
+function of a set of inputs, and is evaluated on all of them at once. ``"running"`` is that of ``torch.nn``: the
+statistics of the batch in training, running ones later. They are tensors of the network like its weights, so that they
+are stacked, permuted and interpolated with them.
 """
 
 from __future__ import annotations
@@ -17,14 +19,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
+from torch.nn.functional import gelu
 
 from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record, Tensors
 from lmc_helpers.networks.permutations import Axis, Symmetry
-from lmc_helpers.networks.stacked_mlp import ACTIVATIONS, NORMS, Architecture
 
-__all__ = ["MLP"]
+__all__ = ["ACTIVATIONS", "MLP", "NORMS"]
 
+#: Activations by their names; ``"figlu"`` has a map of its own.
+ACTIVATIONS = {"relu": torch.relu, "gelu": gelu, "tanh": torch.tanh}
+
+#: Norms of hidden layers.
+NORMS = ("none", "layer", "batch", "running")
+
+STATISTICS = ("mean", "variance")  # running ones
 FIGLU = "figlu"
 
 
@@ -42,7 +51,8 @@ class MLP(Model):
     activation : str
         ``"relu"``, ``"gelu"`` (exact), ``"tanh"``, or ``"figlu"`` with a gate for each hidden layer.
     norm : str
-        of hidden layers, before the activation: ``"none"``, or ``"layer"`` or ``"batch"`` with trained gain and shift.
+        of hidden layers, before the activation: ``"none"``, or ``"layer"``, ``"batch"`` or ``"running"`` with trained
+        gain and shift.
     bias : bool
         whether the linear maps have biases.
     init : str
@@ -66,7 +76,9 @@ class MLP(Model):
         check_choice("activation", self.activation, (*ACTIVATIONS, FIGLU))
         check_choice("norm", self.norm, NORMS)
         check_choice("init", self.init, INITIAL)
-        self._architecture()
+        whole = isinstance(self.sizes, tuple) and all(type(n) is int and n >= 1 for n in self.sizes)
+        if not whole or len(self.sizes) < 3:
+            raise ValueError(f"sizes = {self.sizes!r}; allowed: a tuple (n_0, …, n_d) of integers >= 1 with d >= 2")
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -78,18 +90,27 @@ class MLP(Model):
         """n_d."""
         return self.sizes[-1]
 
-    def _architecture(self) -> Architecture:
-        activation = "gelu" if self.activation == FIGLU else self.activation  # sizes and words are checked there
-        return Architecture(self.sizes, activation, self.norm, self.bias)
-
     @property
     def _gates(self) -> dict[str, tuple[int, int]]:
         hidden = self.sizes[1:-1] if self.activation == FIGLU else ()
         return {f"{k}.gate": (m, m) for k, m in enumerate(hidden)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """For map k ``k.weight`` and ``k.bias``, for hidden layer k ``k.gain`` and ``k.shift``; then any ``k.gate``."""
-        return self._architecture().shapes() | self._gates
+        """For map k ``k.weight`` and ``k.bias``, then what the norm of hidden layer k has; last any ``k.gate``."""
+        trained = () if self.norm == "none" else ("gain", "shift")
+        of_norm = (*trained, *(STATISTICS if self.norm == "running" else ()))
+        shapes: dict[str, tuple[int, ...]] = {}
+        for k, (before, after) in enumerate(pairwise(self.sizes)):
+            shapes[f"{k}.weight"] = (after, before)
+            if self.bias:
+                shapes[f"{k}.bias"] = (after,)
+            if k < len(self.sizes) - 2:
+                shapes |= {f"{k}.{kind}": (after,) for kind in of_norm}
+        return shapes | self._gates
+
+    def statistics(self) -> frozenset[str]:
+        """``k.mean`` and ``k.variance`` of running batch norms."""
+        return frozenset(name for name in self.shapes() if name.endswith(STATISTICS))
 
     def maps(self) -> tuple[str, ...]:
         """All linear maps, gates included."""
@@ -100,20 +121,22 @@ class MLP(Model):
         return max(self.sizes)
 
     def draw(self, generator: torch.Generator) -> Tensors:
-        """Weights and biases by the law ``init``, gains 1, shifts 0, gates N(0, 1).
-
-        By ``"torch"`` they are those of ``stacked_mlp``; gates are drawn last.
-        """
-        drawn = draw_by_law(self._architecture().shapes(), self.init, generator)
-        gates = {
-            name: torch.randn(shape, generator=generator, dtype=torch.float64) for name, shape in self._gates.items()
-        }
-        return drawn | gates
+        """Weights and biases by the law ``init``, gains 1, shifts 0, gates N(0, 1), which are drawn last."""
+        gates = self._gates
+        drawn = draw_by_law({k: v for k, v in self.shapes().items() if k not in gates}, self.init, generator)
+        return drawn | {k: torch.randn(v, generator=generator, dtype=torch.float64) for k, v in gates.items()}
 
     def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
         """Outputs (N, B, n_d); recorded are the hidden layers after their activations."""
         if record is not None and not isinstance(record, dict):
             raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
+        return self._outputs(params, x, record, training=False)
+
+    def training_outputs(self, params: Tensors, x: torch.Tensor) -> torch.Tensor:
+        """Outputs with the statistics of the batch, which move the running ones in place; two or more examples."""
+        return self._outputs(params, x, None, training=True)
+
+    def _outputs(self, params: Tensors, x: torch.Tensor, record: Record | None, training: bool) -> torch.Tensor:
         h, last = self.batched(params, x), len(self.sizes) - 2
         for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
@@ -121,6 +144,9 @@ class MLP(Model):
                 h = norm_vectors(h[:, None], params[f"{k}.gain"], params[f"{k}.shift"])[:, 0]
             elif self.norm == "batch":
                 h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"])
+            elif self.norm == "running":
+                running = params[f"{k}.mean"], params[f"{k}.variance"]
+                h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"], running, update=training)
             if self.activation == FIGLU:
                 h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
             else:

@@ -20,10 +20,9 @@ import torch
 
 from lmc_helpers import expect
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute
-from lmc_helpers.networks.stacked_mlp import effective
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["Fixed", "Model", "Record", "Stack", "Tensors"]
+__all__ = ["Fixed", "Model", "Record", "Stack", "Tensors", "effective"]
 
 Tensors = dict[str, torch.Tensor]
 
@@ -64,7 +63,11 @@ class Model(ABC):
 
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Name → shape of every trained tensor of one network, in order."""
+        """Name → shape of every tensor of one network, in order; all are trained but :meth:`statistics`."""
+
+    def statistics(self) -> frozenset[str]:
+        """Names of the tensors that follow the examples and are not trained: running means and variances."""
+        return frozenset()
 
     @abstractmethod
     def maps(self) -> tuple[str, ...]:
@@ -96,6 +99,20 @@ class Model(ABC):
         torch.Tensor
             (N, B, classes).
         """
+
+    def training_outputs(self, params: Tensors, x: torch.Tensor) -> torch.Tensor:
+        """Outputs as :meth:`forward` gives them, of a network in training: its running statistics, if any, are moved.
+
+        Examples
+        --------
+        >>> from lmc_helpers.networks.mlp import MLP
+        >>> model, x = MLP((1, 1, 1), norm="running"), torch.tensor([[0.0], [1.0]])
+        >>> params = model.initial([1]).params
+        >>> outputs = model.training_outputs(params, x)
+        >>> bool(params["0.mean"] != 0), bool(torch.allclose(outputs, model.forward(params, x)))
+        (True, False)
+        """
+        return self.forward(params, x)
 
     @abstractmethod
     def symmetry(self) -> Symmetry:
@@ -182,7 +199,7 @@ class Model(ABC):
         return found
 
     def parameters(self) -> int:
-        """Number of trained numbers of one network.
+        """Number of numbers of one network, running statistics included.
 
         Examples
         --------
@@ -227,7 +244,7 @@ class Stack:
     model : Model
         their architecture.
     params : dict of torch.Tensor
-        trained tensors, name → (N, …), names and shapes those of :meth:`Model.shapes`.
+        name → (N, …), names and shapes those of :meth:`Model.shapes`.
     fixed : dict
         name of a weight of :meth:`Model.maps` → (F, D), each (G, …) with G a divisor of N: networks 0 … N/G − 1 share
         the first one, and so on. Such a weight W acts as F + D ⊙ W.
@@ -364,3 +381,29 @@ class Stack:
             raise ValueError(f"F of {sorted(parts['F'])} and D of {sorted(parts['D'])}; allowed: both of each weight")
         ordered = {name: parts["params"][name] for name in model.shapes() if name in parts["params"]}
         return cls(model, ordered | parts["params"], {name: (F, parts["D"][name]) for name, F in parts["F"].items()})
+
+
+def effective(W: torch.Tensor, F: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
+    """F + D ⊙ W for stacked W, eq. (2) of Bürgin et al.
+
+    Parameters
+    ----------
+    W : torch.Tensor
+        (N, …).
+    F, D : torch.Tensor
+        (G, …), shared by N/G networks each.
+
+    Returns
+    -------
+    torch.Tensor
+        (N, …).
+
+    Examples
+    --------
+    >>> W, F, D = torch.tensor([[[1.0]], [[2.0]]]), torch.tensor([[[10.0]]]), torch.tensor([[[3.0]]])
+    >>> effective(W, F, D).flatten().tolist()
+    [13.0, 16.0]
+    """
+    if len(F) in (1, len(W)):
+        return torch.addcmul(F, D, W)
+    return torch.addcmul(F[:, None], D[:, None], W.unflatten(0, (len(F), -1))).flatten(0, 1)

@@ -2,26 +2,34 @@
 
 A place λ on the line of a pair (a, b) is a network of its own, λ a + (1 − λ) b, so that pairs and places are stacked
 and evaluated at once. λ = 1 is a, as in :mod:`lmc_helpers.barrier`. The lines are those between effective weights,
-F + D ⊙ W. :func:`lmc_helpers.networks.lines.barriers` makes barriers of the losses.
+F + D ⊙ W; running statistics are interpolated like weights. :func:`barriers` makes barriers of the losses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers import expect
 from lmc_helpers.barrier import check_places
-from lmc_helpers.networks.lines import Line
 from lmc_helpers.networks.model import Model, Stack
 
-__all__ = ["along_segments", "scores"]
+__all__ = ["Barriers", "Line", "along_segments", "barriers", "scores"]
 
 ACTIVATION = {"cpu": 2**21, "cuda": 2**28}  # numbers in the largest activation of one batch: 8 MiB, and 1 GiB
 PARAMETERS = {"cpu": 2**21, "cuda": 2**30}  # numbers in the parameters of the networks evaluated at once: 8 MiB, 4 GiB
 EXAMPLES = 64  # a batch has at least about as many, if the networks that share it can be fewer
+
+
+@dataclass(frozen=True)
+class Line:
+    """Losses and accuracies (P, L) at the places of the lines of P pairs."""
+
+    loss: torch.Tensor
+    accuracy: torch.Tensor
 
 
 def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
@@ -80,7 +88,6 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
 
     Examples
     --------
-    >>> from lmc_helpers.networks.lines import barriers
     >>> from lmc_helpers.networks.mlp import MLP
     >>> nets, pairs = MLP((1, 2, 2)).initial([1, 2, 3]), torch.tensor([[0, 1], [0, 2], [1, 2]])
     >>> a, b = (nets.ordinary(pairs[:, end]) for end in (0, 1))
@@ -112,6 +119,57 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
     if not loss.isfinite().all():
         raise ValueError("a loss on a line is not finite; allowed: networks with finite losses")
     return Line(loss, accuracy)
+
+
+@dataclass(frozen=True)
+class Barriers:
+    """Barriers of P lines, each (P,), under the names that say what they are measured against.
+
+    ``middle_mean``: the middle above the mean of the ends; ``middle_worse``: the middle above the worse end;
+    ``peak_chord``: the largest value above the chord over all λ; ``peak_worse``: the largest value above the worse end.
+    """
+
+    middle_mean: torch.Tensor
+    middle_worse: torch.Tensor
+    peak_chord: torch.Tensor
+    peak_worse: torch.Tensor
+
+
+def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
+    """Barriers from losses along lines.
+
+    Parameters
+    ----------
+    loss : torch.Tensor
+        (P, L), at the places of :func:`along_segments`.
+    lambdas : sequence of float
+        the L places, with 0, ½ and 1 among them.
+
+    Returns
+    -------
+    Barriers
+        (P,) each.
+
+    Examples
+    --------
+    >>> found = barriers(torch.tensor([[1.0, 4.0, 3.0]]), [0, 0.5, 1])
+    >>> found.middle_mean.item(), found.middle_worse.item()
+    (2.0, 1.0)
+    """
+    expect.tensor(loss, "loss", "... L")
+    expect.array(lambdas, "lambdas", "L")
+    if not loss.numel():
+        raise ValueError(f"loss has shape {tuple(loss.shape)}; allowed: (P, L), P >= 1")
+    places = [float(value) for value in lambdas]
+    if loss.shape[-1] != len(places) or not {0.0, 0.5, 1.0} <= set(places):
+        raise ValueError(f"losses {tuple(loss.shape)} at lambdas = {places}; allowed: one each, with 0, 0.5 and 1")
+    at_b, middle, at_a = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))
+    weight = torch.tensor(places).to(loss)
+    if weight.amin() < 0 or weight.amax() > 1:
+        raise ValueError(f"lambdas = {places}; allowed: places in [0, 1]")
+    chord = at_b[..., None] * (1 - weight) + at_a[..., None] * weight
+    worse = torch.maximum(at_b, at_a)
+    return Barriers(middle - (at_b + at_a) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)
 
 
 def _between(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor) -> torch.Tensor:

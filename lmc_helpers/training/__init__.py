@@ -1,4 +1,4 @@
-"""Recipes, ensembles trained as one computation, checkpoints, and runs as files (chapters 44, 45, 50, 62; part 5).
+"""Recipes, networks trained as one computation, checkpoints, and runs as files (chapters 44, 45, 50, 62; part 5).
 
 A training run is data → one digest → one file:
 
@@ -9,11 +9,6 @@ A training run is data → one digest → one file:
 - :mod:`~lmc_helpers.training.run_files`: where these files lie, damage that is noticed, one process at a time.
 - :mod:`~lmc_helpers.training.prices`: hours and memory of a run before it runs.
 - :mod:`~lmc_helpers.training.description`: frozen dataclasses as canonical text.
-
-For the perceptrons of chapters 44, 45, 50 and 62, and for both:
-
-- :mod:`~lmc_helpers.training.ensemble`: a recipe (AdamW), the order of examples by seed and epoch, and the training of
-  N stacked networks at once; each is the network that a plain loop trains.
 - :mod:`~lmc_helpers.training.checkpoints`: the state of a run in one npz file, which another run refuses.
 - :mod:`~lmc_helpers.training.progress`: a progress bar, where tqdm is installed.
 """

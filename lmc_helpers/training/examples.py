@@ -15,9 +15,8 @@ import torch
 
 from lmc_helpers import expect
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.training.ensemble import epoch_order
 
-__all__ = ["PADDING", "Examples", "Normal", "Views", "draw_views"]
+__all__ = ["PADDING", "Examples", "Normal", "Views", "draw_views", "epoch_order"]
 
 #: Mean and deviation of each channel, in units of 255.
 Normal = tuple[Sequence[float], Sequence[float]]
@@ -136,15 +135,48 @@ def draw_views(seeds: Sequence[int], n: int, epoch: int, augment: Sequence[str])
     return Views(torch.stack(flips), torch.stack(moves))
 
 
+def epoch_order(seeds: Sequence[int], n: int, epoch: int) -> torch.Tensor:
+    """The order in which each network sees n examples in one epoch; it depends on (seed, epoch) only.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        one a network.
+    n, epoch : int
+        number of examples, and which epoch.
+
+    Returns
+    -------
+    torch.Tensor
+        (N, n), int64.
+
+    Examples
+    --------
+    >>> a = epoch_order([7, 8, 7], n=5, epoch=3)
+    >>> bool((a[0] == a[2]).all()), sorted(a[1].tolist())
+    (True, [0, 1, 2, 3, 4])
+    """
+    expect.array(seeds, "seeds", "N", empty=True)
+    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
+    if not len(seeds):
+        raise ValueError("no seeds; allowed: one a network")
+    expect.integer(n, "n", least=1)
+    expect.integer(epoch, "epoch", least=0)
+    purpose = f"order of the examples in epoch {epoch}"
+    drawn = {seed: torch.randperm(n, generator=torch_generator(seed, purpose)) for seed in dict.fromkeys(seeds)}
+    return torch.stack([drawn[seed] for seed in seeds])
+
+
 class Examples:
     """Examples that N networks share, each in its own order.
 
     Parameters
     ----------
     x : torch.Tensor
-        floats (n, …) as they are, or images (n, C, H, W), uint8.
+        floats (n, …) as they are, or images (n, C, H, W), uint8; or (G, n, …), G sets of as many examples, of which
+        networks 0 … N/G − 1 share the first one, and so on.
     y : torch.Tensor
-        labels (n,), long.
+        labels (n,) or (G, n), long.
     shape : tuple of int
         shape of one input of the networks, with as many entries as one of x.
     classes : int
@@ -173,6 +205,9 @@ class Examples:
         normal: Normal | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
+        self.sets = len(y) if y.ndim == 2 else 1
+        if y.ndim == 2 and x.shape[:2] == y.shape:
+            x, y = x.flatten(0, 1), y.flatten()
         if x.ndim < 2 or not len(x) or math.prod(x.shape[1:]) != math.prod(shape):
             raise ValueError(f"inputs have shape {tuple(x.shape)}; allowed: (n, …) with the entries of {shape}, n >= 1")
         if y.dtype != torch.long or y.shape != x.shape[:1] or int(y.min()) < 0 or int(y.max()) >= classes:
@@ -200,7 +235,7 @@ class Examples:
         return factor, shift
 
     def __len__(self) -> int:
-        return len(self.y)
+        return len(self.y) // self.sets
 
     def batches(
         self, seeds: Sequence[int], epoch: int, batch: int, augment: Sequence[str] = (), first: int = 0
@@ -229,6 +264,7 @@ class Examples:
             raise ValueError(f"augment = {augment!r}; allowed: some of 'flip' and 'crop'")
         n = len(self)
         order = epoch_order(seeds, n, epoch).to(self.x.device)  # (N, n)
+        order += torch.arange(len(seeds), device=order.device)[:, None] * self.sets // len(seeds) * n  # of its set
         views = draw_views(seeds, n, epoch, augment).part(slice(None), self.x.device) if augment else None
         for start in range(first * batch, n, batch):
             part = slice(start, start + batch)
@@ -241,7 +277,7 @@ class Examples:
         Parameters
         ----------
         chosen : torch.Tensor
-            (N, B), which examples.
+            (N, B), which examples, counted through all sets.
         views : Views, optional
             how images are seen.
 

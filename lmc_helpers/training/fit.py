@@ -2,7 +2,7 @@
 
 The sum of the N losses is differentiated and one optimiser of torch acts on the stacked tensors (N, …), entry by entry:
 each network receives the update that it would get alone. What a network sees depends on its own seed: the order of the
-examples on (seed, epoch), as in :mod:`lmc_helpers.training.ensemble`, flips and crops too.
+examples on (seed, epoch), flips and crops too.
 
 A network whose loss leaves all bounds has *diverged*: its parameters become NaN, so that it neither disturbs the others
 nor returns, and it is left out of what is returned.
@@ -93,9 +93,10 @@ def fit(
         how to train.
     x : torch.Tensor
         inputs (n, …) of all networks, with as many entries each as the model takes: floats as they are, or images
-        (n, C, H, W), uint8, which are normalised batch by batch.
+        (n, C, H, W), uint8, which are normalised batch by batch; or (G, n, …) with G a divisor of N, of which networks
+        0 … N/G − 1 share the first set, and so on.
     y : torch.Tensor
-        labels (n,), long.
+        labels (n,) or (G, n), long.
     seeds : sequence of int
         one a network, of the order of its examples and of their flips and crops.
     normal : (sequence of float, sequence of float), optional
@@ -140,11 +141,11 @@ def fit(
     if checkpoint is not None and not isinstance(checkpoint, (str, Path)):
         raise ValueError(f"checkpoint = {checkpoint!r}; allowed: None, or a path")
     expect.number(every_s, "every_s", least=0)
-    expect.text(precision, "precision")
+    expect.one_of(precision, "precision", PRECISIONS)
     expect.one_of(show_progress, "show_progress", (True, False))
     seeds = [int(seed) for seed in seeds]
-    _check(stack, descent, x, seeds, keep, precision)
     examples = Examples(x, y, stack.model.input_shape, stack.model.classes, normal, PRECISIONS[precision])
+    _check(stack, descent, examples, seeds, keep)
     run = {
         "model": described(stack.model),
         "descent": described(descent),
@@ -184,17 +185,20 @@ def fit(
     return state.result(seeds)
 
 
-def _check(
-    stack: Stack, descent: Descent, x: torch.Tensor, seeds: list[int], keep: Collection[int], precision: str
-) -> None:
+def _check(stack: Stack, descent: Descent, examples: Examples, seeds: list[int], keep: Collection[int]) -> None:
     if len(seeds) != len(stack):
         raise ValueError(f"{len(seeds)} seeds of {len(stack)} networks; allowed: one each")
     if not set(keep) <= set(range(descent.epochs + 1)):
         raise ValueError(f"epochs {sorted(keep)} to keep; allowed: 0 to {descent.epochs}")
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision = {precision!r} is unknown; allowed: {', '.join(PRECISIONS)}")
+    x, n = examples.x, len(examples)
     if descent.augment and x.ndim != 4:
         raise ValueError(f"augment = {descent.augment} of inputs {tuple(x.shape)}; allowed: images (n, C, H, W)")
+    if len(stack) % examples.sets:
+        raise ValueError(f"{examples.sets} sets of examples for {len(stack)} networks; allowed: a divisor of these")
+    if stack.model.statistics() and 1 in (n, descent.batch, n % descent.batch):
+        raise ValueError(
+            f"{n} examples in batches of {descent.batch} with running statistics; allowed: no batch of 1 example"
+        )
 
 
 class _State:
@@ -202,9 +206,9 @@ class _State:
 
     def __init__(self, start: Stack, descent: Descent, n: int, device: torch.device, precision: str) -> None:
         dtype, N = PRECISIONS[precision], len(start)
-        params = {
-            name: value.detach().to(device, dtype, copy=True).requires_grad_() for name, value in start.params.items()
-        }
+        params = {name: value.detach().to(device, dtype, copy=True) for name, value in start.params.items()}
+        for name in params.keys() - start.model.statistics():
+            params[name].requires_grad_()
         fixed = {name: (F.to(device, dtype), D.to(device, dtype)) for name, (F, D) in start.fixed.items()}
         self.stack, self.n = Stack(start.model, params, fixed), n
         self.optimiser = _optimiser(self.stack, descent)
@@ -224,7 +228,7 @@ class _State:
         """One step of all networks, (N, B, …) and (N, B); nothing waits for the device."""
         N, B = labels.shape
         with self.cast:
-            outputs = self.stack.forward(inputs)  # (N, B, classes)
+            outputs = self.stack.model.training_outputs(self.stack.effective(), inputs)  # (N, B, classes)
         each = cross_entropy(outputs.flatten(0, 1).to(self._dtype), labels.flatten(), reduction="none").view(N, B)
         self.optimiser.zero_grad()
         (each.sum() / B).backward()  # the sum of the networks' mean losses
@@ -321,9 +325,10 @@ def _fixed_of(stack: Stack, index: torch.Tensor) -> dict[str, tuple[torch.Tensor
 
 
 def _optimiser(stack: Stack, descent: Descent) -> torch.optim.Optimizer:
-    decayed = stack.params.keys() if descent.decay == "all" else set(stack.model.maps())
+    trained = {name: value for name, value in stack.params.items() if name not in stack.model.statistics()}
+    decayed = trained.keys() if descent.decay == "all" else set(stack.model.maps())
     groups = [
-        {"params": [value for name, value in stack.params.items() if (name in decayed) is which], "weight_decay": decay}
+        {"params": [value for name, value in trained.items() if (name in decayed) is which], "weight_decay": decay}
         for which, decay in ((True, descent.weight_decay), (False, 0.0))
     ]
     groups = [group for group in groups if group["params"]]

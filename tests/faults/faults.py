@@ -34,7 +34,7 @@ PIPELINE_FILES = ("book/tools/", "lmc_helpers/claims/", "lmc_helpers/chapter.py"
 LEFT_OUT = re.compile(
     r"expect/|figures/|data/download|/pages/|/extensions/|guards|computing|parsing|numpy_algebra|workers|prepared"
     r"|kernels|stamps|supervise|leftovers|locking|alone|whole|yaml_files|machines|sweep|schemas|archive|reports|compare"
-    r"|stacked_mlp|networks/lines|training/ensemble|cluster|lock\.py|training/progress|assemble|spread"
+    r"|cluster|lock\.py|training/progress|assemble|spread"
 )
 SWAPS = {
     ast.Add: ("+", "-", "sign"),

@@ -43,9 +43,8 @@ from lmc_helpers._chapters.coherence import (
     unequal_copy,
 )
 from lmc_helpers.identifiability.input_subspace import leverages
-from lmc_helpers.networks.lines import along_lines
-from lmc_helpers.networks.stacked_mlp import Architecture, Networks
-from lmc_helpers.training.ensemble import Recipe, epoch_order, train
+from lmc_helpers.training.examples import epoch_order
+from lmc_helpers.training.recipes import Descent
 
 # ---------- coherence inputs
 #
@@ -122,7 +121,11 @@ def test_latents_and_target():
 # Points of the coherence experiment against students trained one at a time and losses written out.
 
 
-RECIPE = Recipe(epochs=2, batch=512, rate=0.01)
+def adamw(weight_decay=0.01, **options):
+    return Descent(optimiser="adamw", weight_decay=weight_decay, **options)
+
+
+RECIPE = adamw(epochs=2, batch=512, rate=0.01)
 DOUBLE = torch.float64
 
 
@@ -176,7 +179,7 @@ def test_seeds_differ_within_a_point_and_depend_on_the_seed():
 
 # ---------- coherence students
 #
-# Students in the plane against the ensemble on all coordinates, a plain loop of torch, and autograd.
+# Students in the plane against a plain loop of torch, and autograd.
 
 
 def masks_of_coherence_students(G, m, d, p=0.3, seed=0):
@@ -203,7 +206,7 @@ def plain_loop(U, D, z, seed, recipe):
 @pytest.mark.parametrize("chunk", [1, 2**18])
 def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
     monkeypatch.setattr(coherence_students, "CHUNK", chunk)
-    recipe = Recipe(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
+    recipe = adamw(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
     z = latents(37, seed=1)  # the last batch is a smaller one
     U = torch.stack([exact_copy(2, 6), random_frame(3, sample_frame(5, 6)), exact_copy(1, 6)])
     D = masks_of_coherence_students(3, 9, 6)
@@ -221,7 +224,7 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
 def test_a_given_start_is_that_of_other_seeds():
     """Against a plain loop with the order of the examples from one seed and the weights from another."""
     recipe, z, U, D = (
-        Recipe(epochs=3, batch=16, rate=0.01),
+        adamw(epochs=3, batch=16, rate=0.01),
         latents(37, seed=1),
         exact_copy(2, 6)[None],
         masks_of_coherence_students(1, 5, 6),
@@ -243,26 +246,9 @@ def test_a_given_start_is_that_of_other_seeds():
     torch.testing.assert_close(found.b[0, 0], b.detach(), rtol=1e-9, atol=1e-11)
 
 
-def test_students_are_those_of_the_ensemble():
-    z, U, D = latents(30, seed=1), exact_copy(3), masks_of_coherence_students(1, 12, 20)
-    net = Architecture((20, 12, 1), output="ones", loss="mse")
-    recipe = Recipe(epochs=6, batch=15, rate=0.01)
-    initial = {"0.weight": raw_weights([1, 2], 12, 20), "0.bias": torch.zeros(2, 12, dtype=DOUBLE)}
-    fixed = {0: (torch.zeros(1, 12, 20, dtype=DOUBLE), D)}
-    x, y = z @ U.T, target(z)[:, None]
-    done = train(Networks(net, initial, {}, fixed), recipe, x, y, [1, 2]).networks
-    found = train_students(U[None], D, z, [[1, 2]], recipe, DOUBLE)
-    torch.testing.assert_close(found.W[0], done.params["0.weight"], rtol=1e-8, atol=1e-10)
-    assert found.b[0].sub(done.params["0.bias"]).abs().max() < 1e-9
-    first, second = (done.ordinary([i]) for i in (0, 1))
-    expected = along_lines(first, second, x, y, [0, 0.3, 0.5, 1]).loss
-    losses = line_losses(found, torch.tensor([[0, 1]]), z, [0, 0.3, 0.5, 1], DOUBLE)
-    torch.testing.assert_close(losses[0], expected)
-
-
 def test_single_precision_follows_double():
     z, U, D = latents(256, seed=1), exact_copy(4)[None], masks_of_coherence_students(1, 32, 20)
-    recipe = Recipe(epochs=10, batch=128, rate=0.01)
+    recipe = adamw(epochs=10, batch=128, rate=0.01)
     single, double = (train_students(U, D, z, [[1, 2]], recipe, dtype) for dtype in (torch.float32, DOUBLE))
     assert single.W.dtype == DOUBLE
     torch.testing.assert_close(single.W, double.W, rtol=0, atol=2e-4)
@@ -272,7 +258,7 @@ def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     z, U = latents(64, seed=1), exact_copy(2)[None]
     D = masks_of_coherence_students(1, 10, 20, p=0.5)
     D[:, :4, :4] = 0  # four neurons that see nothing
-    recipe = Recipe(epochs=3, batch=32, rate=0.01, weight_decay=0.5)
+    recipe = adamw(epochs=3, batch=32, rate=0.01, weight_decay=0.5)
     found = train_students(U, D, z, [[1]], recipe, DOUBLE)
     assert (found.b[0, 0, :4] == 0).all() and (found.A[0, 0, :4] == 0).all() and (found.b[0, 0, 4:] != 0).any()
     unseen = (D[0] == 0) | (U[0] == 0).all(dim=1)
@@ -281,19 +267,19 @@ def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
 
 def test_nothing_to_see_and_nothing_to_do():
     z, U = latents(8, seed=1), exact_copy(1)[None]
-    found = train_students(U, torch.zeros(1, 3, 20), z, [[1, 2]], Recipe(epochs=2, batch=8))
+    found = train_students(U, torch.zeros(1, 3, 20), z, [[1, 2]], adamw(epochs=2, batch=8, rate=0.001))
     assert (found.A == 0).all() and (found.b == 0).all()
     losses = line_losses(found, torch.tensor([[0, 1]]), z, [0.5])
     assert losses.item() == pytest.approx(target(z).square().mean().item(), rel=1e-6)
-    start = train_students(U, torch.ones(1, 3, 20), z, [[1, 2]], Recipe(epochs=0, batch=8))
+    start = train_students(U, torch.ones(1, 3, 20), z, [[1, 2]], adamw(epochs=0, batch=8))
     assert start.W[0].equal(raw_weights([1, 2], 3, 20))
 
 
 def test_one_neuron_one_latent():
     z, U = latents(40, seed=1), exact_copy(1, 2)[None]
     D = torch.tensor([[[1.0, 0.0]]])
-    found = train_students(U, D, z, [[1]], Recipe(epochs=4, batch=40, rate=0.01), DOUBLE)
-    W, b = plain_loop(U[0], D[0].double(), z, 1, Recipe(epochs=4, batch=40, rate=0.01))
+    found = train_students(U, D, z, [[1]], adamw(epochs=4, batch=40, rate=0.01), DOUBLE)
+    W, b = plain_loop(U[0], D[0].double(), z, 1, adamw(epochs=4, batch=40, rate=0.01))
     torch.testing.assert_close(found.W[0, 0], W, rtol=1e-9, atol=1e-12)
     torch.testing.assert_close(found.b[0, 0], b, rtol=1e-9, atol=1e-12)
 
@@ -308,7 +294,7 @@ def test_copies_train_like_one_weight_with_a_larger_step():
     """Exact copies: A obeys Adam with gradient ∂L/∂A/√k and step rate · n/√k, written here with autograd on A alone."""
     k, m, rate, decay = 3, 11, 0.01, 0.2
     z, U, D = latents(40, seed=1), exact_copy(k, 6), masks_of_coherence_students(1, m, 6, p=0.6)
-    found = train_students(U[None], D, z, [[4]], Recipe(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
+    found = train_students(U[None], D, z, [[4]], adamw(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
     n = torch.stack([D[0, :, 0::2].sum(dim=1), D[0, :, 1::2].sum(dim=1)], dim=1)  # copies seen (m, 2)
     A, b = (D[0] * raw_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
     states = [
@@ -346,7 +332,7 @@ def test_lines_are_the_loss_of_the_mean_network():
 
 
 U, D, Z = exact_copy(2)[None], masks_of_coherence_students(1, 4, 20), latents(8, seed=1)
-SHORT = Recipe(epochs=1, batch=8)
+SHORT = adamw(epochs=1, batch=8)
 STUDENTS = Students(torch.zeros(1, 2, 4, 2), torch.zeros(1, 2, 4), torch.zeros(1, 2, 4, 2))
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from oracles.networks import perceptron, perturbed
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 from torch import nn
@@ -19,11 +20,13 @@ from lmc_helpers._chapters.gaussian_mixture import (
     layer_estimates,
     low_partners,
     neuron_pairs,
+    norm_as_affine,
     ridge_matrix,
     train_pairs,
     what_orders,
 )
-from lmc_helpers.networks.stacked_mlp import Networks
+from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.model import Stack
 
 # ---------- mixture pairs
 #
@@ -37,13 +40,13 @@ def test_settings_share_masks_and_noise():
     plain, scaled, zero = train_pairs([Setting(2), Setting(2, sigma=3.0), Setting(2, sigma=0.0)], **SMALL)
     assert torch.equal(plain.x, scaled.x)
     for k in range(4):
-        (F, D), (F3, D3), (F0, D0) = (p.after.fixed[k] for p in (plain, scaled, zero))
+        (F, D), (F3, D3), (F0, D0) = (p.after.fixed[f"{k}.weight"] for p in (plain, scaled, zero))
         assert torch.equal(D, D3)
         assert torch.equal(D, D0)
         assert torch.allclose(3 * F, F3)
         assert (F0 == 0).all()
         assert ((F == 0) == (D == 1)).all()
-    assert [int((plain.after.fixed[k][1][0] == 0).sum(dim=1).unique()) for k in range(4)] == [10, 8, 8, 32]
+    assert [int((plain.after.fixed[f"{k}.weight"][1][0] == 0).sum(dim=1).unique()) for k in range(4)] == [10, 8, 8, 32]
 
 
 def test_networks_of_a_pair_differ_and_clusters_differ():
@@ -52,7 +55,7 @@ def test_networks_of_a_pair_differ_and_clusters_differ():
     assert len(W) == 4
     assert len({tuple(w.flatten()[:5].tolist()) for w in W}) == 4
     assert not torch.equal(pairs.x[0], pairs.x[1])
-    assert not torch.equal(pairs.after.fixed[0][1][0], pairs.after.fixed[0][1][1])
+    assert not torch.equal(*pairs.after.fixed["0.weight"][1])
 
 
 def test_a_cluster_trains_as_it_does_alone():
@@ -76,14 +79,14 @@ def test_stopped_pairs_go_on_and_epochs_are_kept(tmp_path, monkeypatch):
     settings = [Setting(2), Setting(2, sigma=0.0)]
     budget = SMALL | {"epochs": 3, "keep": (1,)}
     whole = train_pairs(settings, **budget)
-    original, count = mixture_pairs.train, iter(range(10))
+    original, count = mixture_pairs.fit, iter(range(10))
 
     def stopped(*args, **keywords):
         if next(count) == 1:
             raise KeyboardInterrupt
         return original(*args, **keywords)
 
-    monkeypatch.setattr(mixture_pairs, "train", stopped)
+    monkeypatch.setattr(mixture_pairs, "fit", stopped)
     with pytest.raises(KeyboardInterrupt):
         train_pairs(settings, checkpoints=tmp_path, **budget)
     assert [file.name for file in tmp_path.iterdir()] == ["0.npz"]
@@ -96,7 +99,7 @@ def test_stopped_pairs_go_on_and_epochs_are_kept(tmp_path, monkeypatch):
 
 
 def test_accuracies_are_those_of_the_networks():
-    (pairs,) = train_pairs([Setting(2)], norm="batch", **SMALL)
+    (pairs,) = train_pairs([Setting(2)], norm="running", **SMALL)
     accuracy = pairs.accuracies()
     for end, which in zip(pairs.ends(), (2, 0), strict=True):  # λ = 1 is the first one
         outputs = end.forward(pairs.x)
@@ -115,7 +118,7 @@ def test_initial_law(initial):
 
 def test_masked_entries_only_decay():
     (pairs,) = train_pairs([Setting(2)], **SMALL)
-    D = pairs.after.fixed[1][1].repeat_interleave(2, dim=0)
+    D = pairs.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
     before, after = (networks.params["1.weight"][D == 0] for networks in (pairs.before, pairs.after))
     assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
 
@@ -135,10 +138,10 @@ def test_alignment_undoes_a_planted_permutation():
     (pairs,) = train_pairs([Setting(8)], **SMALL)
     a, _ = pairs.ends()
     draw = torch.Generator().manual_seed(1)
-    perms = {k: torch.stack([torch.randperm(64, generator=draw) for _ in range(2)]) for k in range(3)}
+    perms = {str(k): torch.stack([torch.randperm(64, generator=draw) for _ in range(2)]) for k in range(3)}
     moved = a.permuted(perms)
     both = {name: torch.stack([value, moved.params[name]], dim=1).flatten(0, 1) for name, value in a.params.items()}
-    planted = replace(pairs, after=Networks(a.architecture, both))
+    planted = replace(pairs, after=Stack(a.model, both))
     assert planted.accuracies().shape == (2, 3)
     one, two = planted.aligned()
     for name, value in one.params.items():
@@ -163,7 +166,7 @@ def test_ceiling_is_the_share_of_the_largest_densities():
 # Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm.
 
 
-SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "dtype": torch.float64}
+SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "precision": "float64"}
 
 
 @pytest.fixture(scope="module")
@@ -231,18 +234,18 @@ def test_shifts_of_centres_and_trained_parts(pairs):
 
 
 def test_estimates_against_torch_modules_and_direct_minimisation():
-    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "batch"}))
+    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
     neurons = torch.tensor([[0, 1], [5, 2]])
     found = layer_estimates(pairs, neurons, inputs=40, layers=2)
     assert set(found) == {(k, name) for k in range(2) for name in ESTIMATES}
     g, k, (i, j) = 1, 1, neurons[1].tolist()
     # the first network of the cluster as torch.nn modules
-    params, statistics = pairs.after.params, pairs.after.statistics
+    params = pairs.after.params
     norms = []
     for layer in range(2):
         norm = nn.BatchNorm1d(64).double().eval()
         norm.weight.data, norm.bias.data = params[f"{layer}.gain"][2 * g], params[f"{layer}.shift"][2 * g]
-        norm.running_mean, norm.running_var = (statistics[f"{layer}.{what}"][2 * g] for what in ("mean", "variance"))
+        norm.running_mean, norm.running_var = (params[f"{layer}.{what}"][2 * g] for what in ("mean", "variance"))
         norms.append(norm)
     F0, D0, W0 = pairs.layer(g, 0)
     X = nn.functional.gelu(norms[0](pairs.x[g] @ (F0 + D0 * W0).T + params["0.bias"][2 * g])).detach()
@@ -274,6 +277,15 @@ def test_estimates_against_torch_modules_and_direct_minimisation():
 
     expected = cost(i, j) + cost(j, i) - cost(i, i) - cost(j, j)
     assert found[k, "ridge, norms fixed"][g, 1].item() == pytest.approx(expected, rel=1e-3, abs=1e-4)
+
+
+def test_norm_as_affine_is_that_of_torch():
+    stack = perturbed(MLP((3, 7, 5, 2), norm="running"))
+    h = torch.randn(3, 6, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(3))  # W x
+    alpha, gamma = norm_as_affine(stack, 0)
+    for i in range(3):
+        net, _ = perceptron(stack, i)
+        torch.testing.assert_close(alpha[i] * h[i] + gamma[i], net.eval()[1](h[i] + net[0].bias).detach())
 
 
 def test_low_partners_by_counting():
@@ -320,7 +332,7 @@ def test_what_orders_by_least_norm_weights(pairs):
 
 @pytest.mark.parametrize("norms", [True, False])
 def test_a_ridge_matrix_holds_the_costs_of_its_pairs(norms):
-    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "batch"}))
+    (pairs,) = train_pairs([Setting(2)], **(SMALL_MIXTURE_SWAPS | {"norm": "running"}))
     found = ridge_matrix(pairs, 1, neurons=4, inputs=40, norms=norms)
     i, j = neuron_pairs(4)
     name = ESTIMATES[2] if norms else ESTIMATES[1]

@@ -19,27 +19,19 @@ from bad_arguments import (
     without_a_row,
 )
 
-from lmc_helpers.networks import layers, lines, permutations, segments, stacked_mlp
+from lmc_helpers.networks import layers, permutations, segments
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Symmetry
-from lmc_helpers.networks.stacked_mlp import Architecture, Networks
 
 NO_OBJECT = {"a string": "nets", "nothing": None, "a number": 1}
-MODEL, NET = MLP((3, 4, 2)), Architecture((3, 4, 2))
-STACK, NETWORKS = MODEL.initial([1, 2], torch.float64), NET.initial([1, 2], torch.float64)
+MODEL = MLP((3, 4, 2))
+STACK = MODEL.initial([1, 2], torch.float64)
 
 
-def spoilt(nets, like):
-    """Networks of which one has a weight that is not finite, and others that are no pairs of them."""
-    params = nets.params | {"1.weight": torch.full_like(nets.params["1.weight"], torch.nan)}
-    return NO_OBJECT | {"nan": like(params), "of another kind": {"0.weight": params["0.weight"]}}
-
-
-STACKS = Other(STACK, spoilt(STACK, lambda params: Stack(MODEL, params)))
-MANY = Other(NETWORKS, spoilt(NETWORKS, lambda params: Networks(NET, params)))
+NAN = Stack(MODEL, STACK.params | {"1.weight": torch.full_like(STACK.params["1.weight"], torch.nan)})
+STACKS = Other(STACK, NO_OBJECT | {"nan": NAN, "of another kind": {"0.weight": STACK.params["0.weight"]}})
 OTHER_STACKS = Other(STACK, STACKS.wrong | {"one": STACK.ordinary([0]), "wide": MLP((3, 5, 2)).initial([1, 2])})
-OTHER_MANY = Other(NETWORKS, MANY.wrong | {"one": NETWORKS.ordinary([0]), "of a stack": STACK})
 X, Y = Tensor(normal(5, 3)), Labels(torch.tensor([0, 1, 1, 0, 1]), 2)
 PLACES, MIDDLE = Array([0.0, 0.5, 1.0], free=(-1,)), Array([0.0, 0.5, 1.0])
 HALF = Other(
@@ -80,7 +72,7 @@ OTHERS = {
         **dict.fromkeys(("norm_channels", "norm_vectors", "norm_units", "attention", "attention_pattern"), FORWARD),
         **dict.fromkeys(("check_image", "check_choice", "check_counts"), "is a check itself"),
     },
-    "stacked_mlp": {"effective": FORWARD},
+    "model": {"effective": FORWARD},
 }
 
 TABLE = [
@@ -98,10 +90,8 @@ TABLE = [
         {"shapes": Other({"0.weight": (2, 3)}, {"no dict": [(2, 3)], "a zero": {"0.weight": (0, 3)}, "nothing": None})}
         | {"law": Choice("he"), "generator": GENERATOR},
     ),
-    Row(lines.evaluate, {"networks": MANY, "x": X, "y": Y}),
-    Row(lines.along_lines, {"a": MANY, "b": OTHER_MANY, "x": X, "y": Y, "lambdas": PLACES}),
-    Row(lines.barriers, {"lambdas": HALF}, lambda lambdas: lines.barriers(normal(2, 3), lambdas)),
-    Row(lines.barriers, {"loss": Tensor(normal(2, 3), free=(-2,), few=False), "lambdas": MIDDLE}),
+    Row(segments.barriers, {"lambdas": HALF}, lambda lambdas: segments.barriers(normal(2, 3), lambdas)),
+    Row(segments.barriers, {"loss": Tensor(normal(2, 3), free=(-2,), few=False), "lambdas": MIDDLE}),
     Row(
         permutations.permute,
         {"params": Named(PARAMS, {"numbers": False, "empty": False}, free=((-1,), (-2,)), length=False)}
@@ -120,15 +110,6 @@ TABLE = [
     ),
     Row(segments.scores, {"stack": STACKS, "x": X, "y": Y}),
     Row(segments.along_segments, {"a": STACKS, "b": OTHER_STACKS, "x": X, "y": Y, "lambdas": PLACES}),
-    Row(
-        stacked_mlp.check_data,
-        {"net": Other(NET, NO_OBJECT), "x": X, "y": Y, "N": Integer(2, least=1)},
-    ),
-    Row(
-        stacked_mlp.check_data,
-        {"y": Tensor(normal(5, 2))},
-        lambda y: stacked_mlp.check_data(Architecture((3, 4, 2), loss="mse"), X.value, y, 2),
-    ),
 ]
 
 

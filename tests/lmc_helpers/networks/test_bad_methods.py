@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from bad_arguments import (
-    Flag,
     Integer,
     Number,
     Other,
@@ -24,20 +23,18 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import verify
 from lmc_helpers.networks.resnet import ResNet20
-from lmc_helpers.networks.stacked_mlp import Architecture
 from lmc_helpers.networks.vit import ViT
 
 SHAPE = (1, 8, 8)
 MODEL = MLP((3, 4, 2))
-BATCH_NORM = MLP((3, 4, 2), norm="batch")  # not by way of Networks
+BATCH_NORM = MLP((3, 4, 2), norm="batch")
+RUNNING = MLP((3, 4, 2), norm="running")
 IMAGES = [
     CNN(2, 2, 1, input_shape=SHAPE),
     ResNet20(1, 1, base=2, input_shape=SHAPE),
     ViT(4, 4, 1, 2, input_shape=SHAPE),
 ]
-NET, NORMED = Architecture((3, 4, 2)), Architecture((3, 4, 2), norm="batch")
-STACK, NETS = MODEL.initial([1, 2], torch.float64), NET.initial([1, 2], torch.float64)
-TRAINED = NORMED.initial([1, 2], torch.float64)
+STACK = MODEL.initial([1, 2], torch.float64)
 
 GENERATOR = Other(torch.Generator(), {"a seed": 1, "nothing": None, "NumPy's": np.random.default_rng(1)})
 SEEDS = {"none": [], "a number": 1, "a string": "12", "nothing": None, "negative": [-1], "too large": [2**32]}
@@ -119,27 +116,11 @@ STATES |= {"F alone": STATE | {"F/0.weight": PART}, "none": {}, "nothing": None,
 SCHEMES = {"unknown": {"W": WAsymmetric(1, 1.0)}, "a number as name": {1: WAsymmetric(1, 1.0)}, "a list": ["0.weight"]}
 SCHEMES |= {"no scheme": {"0.weight": "w"}, "a class": {"0.weight": 1}, "nothing": None, "a string": "0.weight"}
 CHECK = verify(MODEL)
-SQUARED = Architecture((3, 4, 1), loss="mse")
-Z, LABELS = normal(2, 5, 2), torch.zeros(2, 5, dtype=torch.long)
-OF_LABELS = {
-    "transposed": LABELS.T,
-    "one row": LABELS[:1],
-    "one axis": LABELS[0],
-    "floats": LABELS.double(),
-    "longer": LABELS[:, :4],
-}
-OF_LABELS |= {
-    "32 bits": LABELS.int(),
-    "NumPy": LABELS.numpy(),
-    "nothing": None,
-    "a string": "y",
-    "meta": LABELS.to("meta"),
-}
-VALUES = {"without their axis": Z[..., 0], "one network": Z[:1, :, :1], "two values": Z, "single": Z[..., :1].float()}
-VALUES |= {"labels": LABELS, "NumPy": Z[..., :1].numpy(), "nothing": None, "meta": Z[..., :1].to("meta")}
 
 OTHERS = {
-    "model": dict.fromkeys(("Model.draw", "Model.forward", "Scheme.draw"), "says what others do"),
+    "model": dict.fromkeys(
+        ("Model.draw", "Model.forward", "Model.training_outputs", "Scheme.draw"), "says what others do"
+    ),
     "permutations": {"Permutable.forward": "says what others do"},
 }
 
@@ -147,15 +128,16 @@ TABLE = [
     *(Row(model.draw, {"generator": GENERATOR}) for model in (MODEL, *IMAGES)),
     *(
         Row(model.forward, {"params": params_of(model), "x": inputs(5, *model.input_shape), "record": RECORD})
-        for model in (MODEL, BATCH_NORM, *IMAGES)
+        for model in (MODEL, BATCH_NORM, RUNNING, *IMAGES)
     ),
+    Row(RUNNING.training_outputs, {"params": params_of(RUNNING), "x": inputs(5, 3)}),
     Row(MODEL.batched, {"params": params_of(MODEL), "x": X}),
     *(
         Row(
             model.initial,
             {"seeds": Other([1, 2], SEEDS), "dtype": Other(torch.float64, DTYPE), "fixed": fixed(key, other)},
         )
-        for model, key, other in ((MODEL, "0.weight", "0.bias"), (NET, 0, 7))
+        for model, key, other in ((MODEL, "0.weight", "0.bias"),)
     ),
     Row(MODEL.map_shape, {"name": NAME}),
     Row(IMAGES[-1].map_shape, {"name": Other("class", NAME.wrong)}),
@@ -170,23 +152,6 @@ TABLE = [
     Row(Stack.from_state, {"model": Other(MODEL, NO_DICT | {"nothing": None}), "state": Other(STATE, STATES)}),
     Row(CHECK.holds, {"rounding": Number(1e-10, least=0), "effect": Number(1e-6, least=0)}),
     Row(IMAGES[1].channels, {"group": Integer(1, least=1, most=3)}),
-    Row(
-        NET.losses,
-        {"outputs": Tensor(Z, batch=False, holes=False), "y": Other(LABELS, OF_LABELS)},
-    ),
-    Row(SQUARED.losses, {"y": Other(Z[..., :1], VALUES)}, lambda y: SQUARED.losses(Z[..., :1], y)),
-    Row(NORMED.statistics, {"N": Integer(2, least=1), "dtype": Other(torch.float64, DTYPE)}),
-    Row(NETS.forward, {"x": X, "training": Flag(False)}),
-    Row(
-        TRAINED.forward,
-        {"x": Other(X.value, X.wrong | {"one example": X.value[:1]})},
-        lambda x: TRAINED.forward(x, True),
-    ),
-    Row(NETS.layer_inputs, {"x": Other(X.value, {k: v for k, v in X.wrong.items() if k != "single"})}),
-    Row(NETS.ordinary, {"which": Other([0, 1, 1], INDICES)}),
-    Row(NETS.permuted, {"permutations": orders(0, 1, 7, "0", True)}),
-    Row(NETS.to, {"tensor": Tensor(normal(1), few=False, empty=False, free=(-1,), holes=False)}),
-    Row(TRAINED.norm_as_affine, {"k": Integer(0, least=0, most=0)}),
 ]
 
 

@@ -2,30 +2,13 @@
 
 import pytest
 import torch
-from oracles.networks import DOUBLE, fill, numbers, perturbed, weights_of
+from oracles.networks import ACTIVATIONS, DOUBLE, fill, numbers, perceptron, perturbed, weights_of
 from torch import nn
 
 from lmc_helpers.identifiability.asymmetric import FiGLU, WAsymmetric
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.networks.permutations import verify
-from lmc_helpers.networks.stacked_mlp import Architecture
-
-ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "tanh": nn.Tanh}
-
-
-def module(model):
-    """The same network in torch, and its parameters by our names."""
-    layers, tensors = [], {}
-    for k, (before, after) in enumerate(zip(model.sizes[:-1], model.sizes[1:], strict=True)):
-        layers.append(nn.Linear(before, after, model.bias, dtype=DOUBLE))
-        tensors |= weights_of(layers[-1], str(k))
-        if k < len(model.sizes) - 2:
-            if model.norm != "none":
-                norm = nn.LayerNorm if model.norm == "layer" else nn.BatchNorm1d
-                layers.append(norm(after, dtype=DOUBLE))
-                tensors |= weights_of(layers[-1], str(k), "gain", "shift")
-            layers.append(ACTIVATIONS[model.activation]())
-    return nn.Sequential(*layers), tensors
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.permutations import random_permutations, verify
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -35,9 +18,8 @@ def test_mlp_is_that_of_torch(activation, norm, bias):
     model = MLP((5, 7, 6, 8, 3), activation, norm, bias)
     stack, x, record = perturbed(model), numbers(4, 5), {}
     outputs = stack.forward(x, record)
-    net, tensors = module(model)
     for i in range(3):
-        fill(tensors, {name: value[i] for name, value in stack.params.items()})
+        net, _ = perceptron(stack, i)
         torch.testing.assert_close(outputs[i], net(x), rtol=0, atol=1e-12)
         ends = [place + 1 for place, layer in enumerate(net) if isinstance(layer, ACTIVATIONS[activation])]
         for k, end in enumerate(ends):
@@ -60,6 +42,28 @@ def test_batch_norm_knows_each_network_s_own_inputs():
     found = verify(stack.model)
     assert max(found.permuted.values()) < 1e-10
     assert {axis.name for axis, change in found.left_out.items() if change < 1e-6} == {"0.bias"}  # the norm takes it
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_running_statistics_are_those_of_torch(bias):
+    model = MLP((5, 7, 6, 3), "gelu", "running", bias)
+    stack, x, record = perturbed(model), numbers(4, 5), {}
+    nets = [perceptron(stack, i) for i in range(3)]
+    tested = stack.forward(x, record)
+    trained = model.training_outputs(stack.params, x)
+    for i, (net, tensors) in enumerate(nets):
+        torch.testing.assert_close(tested[i], net.eval()(x), rtol=0, atol=1e-12)
+        torch.testing.assert_close(record["0"][i], net[:3](x), rtol=0, atol=1e-12)
+        torch.testing.assert_close(trained[i], net.train()(x), rtol=0, atol=1e-12)
+        for name in model.statistics():
+            torch.testing.assert_close(stack.params[name][i], tensors[name], rtol=0, atol=1e-12)
+    assert model.statistics() == {"0.mean", "0.variance", "1.mean", "1.variance"}
+    p = random_permutations(model.symmetry(), 3, torch.Generator().manual_seed(1))
+    moved, before = stack.permuted(p), stack.forward(x)
+    torch.testing.assert_close(moved.forward(x), before, rtol=0, atol=1e-12)
+    for name in model.statistics():
+        half = Stack(model, moved.params | {name: stack.params[name]})
+        assert not torch.allclose(half.forward(x), before, atol=1e-6)
 
 
 def figlu(model):
@@ -106,9 +110,9 @@ def test_gates_can_be_fixed():
 
 
 def test_the_sizes_of_the_papers():
-    with torch.device("meta"):
-        net, _ = module(MLP((784, 512, 512, 512, 10), "gelu", "layer"))
-    assert MLP((784, 512, 512, 512, 10), "gelu", "layer").parameters() == sum(p.numel() for p in net.parameters())
+    model = MLP((784, 512, 512, 512, 10), "gelu", "layer")
+    net, _ = perceptron(model.initial([1]), 0)
+    assert model.parameters() == sum(p.numel() for p in net.parameters())
     assert MLP((784, 512, 512, 512, 10)).parameters() == 932_362
     symmetry = MLP((784, 15, 16, 17, 10), init="he").symmetry()
     assert symmetry.sizes == {"0": 15, "1": 16, "2": 17}
@@ -116,9 +120,16 @@ def test_the_sizes_of_the_papers():
 
 
 def test_initial_weights():
-    drawn = MLP((50, 400, 3), norm="layer").initial([1, 7])
-    before = Architecture((50, 400, 3), norm="layer").initial([1, 7])  # the networks of the earlier chapters
-    assert all(drawn.params[name].equal(before.params[name]) for name in before.params)
+    drawn = MLP((50, 400, 3), norm="running").initial([1, 7]).params
+    W, b = drawn["0.weight"][0], drawn["1.bias"]
+    torch.manual_seed(0)
+    spread = nn.Linear(50, 400).weight.std().item()
+    assert W.abs().max() <= 50**-0.5 and W.std().item() == pytest.approx(spread, rel=0.02)
+    assert W.mean().item() == pytest.approx(0, abs=3 * W.std().item() / 20_000**0.5) and 0 < b.abs().max() <= 400**-0.5
+    assert all(drawn[f"0.{kind}"].eq(value).all() for kind, value in {"gain": 1, "shift": 0}.items())
+    assert all(drawn[f"0.{kind}"].eq(value).all() for kind, value in {"mean": 0, "variance": 1}.items())
+    other = drawn["0.weight"][1]
+    assert other.equal(MLP((50, 400, 3)).initial([7]).params["0.weight"][0]) and not other.equal(W)
     he = MLP((50, 400, 3), init="he").initial([1]).params
     assert he["0.weight"].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.03) and he["0.bias"].eq(0).all()
 

@@ -7,16 +7,18 @@ from torch import nn
 
 from lmc_helpers.networks import segments
 from lmc_helpers.networks.cnn import CNN
-from lmc_helpers.networks.lines import along_lines, barriers
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.networks.segments import along_segments, scores
-from lmc_helpers.networks.stacked_mlp import Architecture, Networks
+from lmc_helpers.networks.segments import along_segments, barriers, scores
 from lmc_helpers.networks.vit import ViT
 
 LAMBDAS = [0, 0.3, 0.5, 1]
-MODELS = [MLP((5, 7, 6, 3), "gelu", "layer"), CNN(3, 3, 1, input_shape=(1, 6, 6), classes=3),
-          ViT(2, 6, 1, 2, 1, 0.5, (1, 4, 4), 3)]  # fmt: skip
+MODELS = [
+    MLP((5, 7, 6, 3), "gelu", "layer"),
+    CNN(3, 3, 1, input_shape=(1, 6, 6), classes=3),
+    ViT(2, 6, 1, 2, 1, 0.5, (1, 4, 4), 3),
+    MLP((5, 7, 3), norm="running"),
+]
 
 
 def example(model, P=2, n=9):
@@ -51,16 +53,6 @@ def test_lines_are_their_networks_one_by_one(monkeypatch, model, shared, activat
         assert own.accuracy[:, 0].equal(line.accuracy[:, at])
 
 
-def test_lines_are_those_of_the_earlier_chapters():
-    sizes = (5, 7, 6, 3)
-    a, b, x, y = example(MLP(sizes))
-    before = along_lines(*(Networks(Architecture(sizes), end.params) for end in (a, b)), x, y, LAMBDAS)
-    line = along_segments(a, b, x, y, LAMBDAS)
-    torch.testing.assert_close(line.loss, before.loss)
-    torch.testing.assert_close(line.accuracy, before.accuracy)
-    assert barriers(line.loss, LAMBDAS).middle_mean.shape == (2,)
-
-
 def test_lines_run_between_effective_weights():
     model = MLP((5, 7, 3))
     fixed = {"0.weight": (numbers(1, 7, 5), numbers(1, 7, 5, seed=2))}
@@ -79,6 +71,13 @@ def test_a_permuted_copy_and_a_line_of_length_zero():
     torch.testing.assert_close(scores(a.permuted(p), x, y).loss, line.loss[:, :1])
 
 
+def test_barriers_by_hand():
+    loss = torch.tensor([[1.0, 5.0, 2.0, 3.0], [1.0, 1.0, 1.0, 1.0]])
+    found = barriers(loss, [0, 0.25, 0.5, 1])
+    assert found.middle_mean.tolist() == [0.0, 0.0] and found.middle_worse.tolist() == [-1.0, 0.0]
+    assert found.peak_chord.tolist() == [3.5, 0.0] and found.peak_worse.tolist() == [2.0, 0.0]
+
+
 A, B, X, Y = example(MODELS[0])
 
 
@@ -95,6 +94,8 @@ A, B, X, Y = example(MODELS[0])
         (lambda: scores(A, X[:, :0], Y[:, :0]), "labels have shape"),
         (lambda: scores(A, X, Y + 1), "allowed: integers 0 to 2"),
         (lambda: scores(A, X, Y.float()), "labels torch.float32"),
+        (lambda: barriers(torch.ones(2, 2), [0, 1]), "with 0, 0.5 and 1"),
+        (lambda: barriers(torch.ones(2, 2), [0, 0.5, 1]), r"losses \(2, 2\)"),
     ],
 )
 def test_bad_input_is_named(call, message):

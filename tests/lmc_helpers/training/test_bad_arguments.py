@@ -22,15 +22,13 @@ from bad_arguments import (
 )
 
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.networks.stacked_mlp import Architecture
-from lmc_helpers.training import checkpoints, description, ensemble, examples, fit, prices, run_files
-from lmc_helpers.training.ensemble import Recipe
+from lmc_helpers.training import checkpoints, description, examples, fit, prices, run_files
 from lmc_helpers.training.recipes import Descent
 
 NO_OBJECT = {"a string": "x", "nothing": None, "a number": 1}
 SEEDS = Many([1, 2], Integer(1, least=0, most=2**32 - 1))
 MODEL = MLP((3, 4, 2))
-STACK, NETWORKS = MODEL.initial([1, 2]), Architecture((3, 4, 2)).initial([1, 2])
+STACK = MODEL.initial([1, 2])
 X, Y = Tensor(normal(5, 3), kinds=False), Labels(torch.tensor([0, 1, 1, 0, 1]), 2)
 KEEP = Other([1], {"too late": [9], "negative": [-1], "a string": "1", "a number": 1, "nothing": None})
 CHECKPOINT = Other(None, {"a number": 0, "a list": ["a"]})
@@ -42,7 +40,6 @@ NOWHERE = Other("missing.npz", {"a number": 0, "nothing": None})
 BELOW = "writes or reads a file; see test_what_is_written_is_checked"
 OTHERS = {
     "checkpoints": dict.fromkeys(("save_checkpoint", "load_checkpoint"), BELOW),
-    "ensemble": {"examples_of": "a step of a descent; examples and orders are checked before"},
     "progress": {"progress": "shows a bar, computes no number"},
     "run_files": {"folder": "takes nothing", "unreadable": "is an error itself", "alone": "a lock"}
     | dict.fromkeys(("write", "read"), BELOW),
@@ -57,20 +54,14 @@ TABLE = [
     Row(description.described, {"value": Other({"a": 1}, DATA)}),
     Row(description.canonical, {"value": Other({"a": 1}, DATA)}),
     Row(description.digest_of, {"value": Other({"a": 1}, DATA)}),
-    Row(ensemble.epoch_order, {"seeds": SEEDS, "n": Integer(5, least=1), "epoch": Integer(0, least=0)}),
-    Row(
-        ensemble.train,
-        {"start": Other(NETWORKS, NO_OBJECT | {"a stack": STACK}), "recipe": Other(Recipe(1, 5), NO_OBJECT)}
-        | {"x": X, "y": Y, "seeds": SEEDS, "keep": KEEP, "checkpoint": CHECKPOINT, "every": Integer(1, least=1)}
-        | {"show_progress": Flag(False)},
-    ),
+    Row(examples.epoch_order, {"seeds": SEEDS, "n": Integer(5, least=1), "epoch": Integer(0, least=0)}),
     Row(
         examples.draw_views,
         {"seeds": SEEDS, "n": Integer(5, least=1), "epoch": Integer(0, least=0), "augment": AUGMENT},
     ),
     Row(
         fit.fit,
-        {"stack": Other(STACK, NO_OBJECT | {"networks": NETWORKS}), "descent": Other(Descent(1, 5), NO_OBJECT)}
+        {"stack": Other(STACK, NO_OBJECT), "descent": Other(Descent(1, 5), NO_OBJECT)}
         | {"x": X, "y": Y, "seeds": SEEDS, "keep": KEEP, "checkpoint": CHECKPOINT, "every_s": Number(1.0, least=0)}
         | {"normal": Other(None, {"for no images": ([0.5], [0.5])}), "precision": Choice("float32")}
         | {"show_progress": Flag(False)},

@@ -5,8 +5,7 @@ import torch
 from torch.nn.functional import pad
 
 from lmc_helpers.data.images import load
-from lmc_helpers.training.ensemble import epoch_order
-from lmc_helpers.training.examples import Examples, Views, draw_views
+from lmc_helpers.training.examples import Examples, Views, draw_views, epoch_order
 
 SEEDS = [3, 8, 3]
 
@@ -67,6 +66,25 @@ def test_views_are_uniform_and_belong_to_a_seed_and_an_epoch():
 def test_a_flip_is_the_same_with_and_without_crops():
     both, one = draw_views([1], 50, 0, ("crop", "flip")), draw_views([1], 50, 0, ("flip",))
     assert both.flipped.equal(one.flipped)
+
+
+def test_an_order_is_a_permutation_that_changes_with_seed_and_epoch():
+    order = epoch_order([1, 2, 1], 50, 0)
+    assert order.shape == (3, 50) and order.sort(dim=1).values.equal(torch.arange(50).expand(3, -1))
+    assert order[0].equal(order[2]) and not order[0].equal(order[1])
+    assert not order.equal(epoch_order([1, 2, 1], 50, 1))
+
+
+@pytest.mark.parametrize("G", [1, 2, 4])
+def test_neighbours_share_a_set_of_examples(G):
+    values, labels = torch.arange(60.0).view(4, 5, 3)[:G], torch.arange(20).view(4, 5)[:G]
+    examples = Examples(values, labels, (3,), 20)
+    order = epoch_order([3, 8, 9, 3], 5, 1)
+    assert len(examples) == 5
+    for start, (inputs, found) in zip((0, 2, 4), examples.batches([3, 8, 9, 3], 1, 2), strict=True):
+        for i in range(4):
+            chosen = order[i, start : start + 2]
+            assert inputs[i].equal(values[i * G // 4][chosen]) and found[i].equal(labels[i * G // 4][chosen])
 
 
 @pytest.mark.parametrize("batch", [1, 4, 11, 20])

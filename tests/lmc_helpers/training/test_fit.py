@@ -5,20 +5,21 @@ import math
 
 import pytest
 import torch
+from oracles.networks import perceptron
 from torch import nn
 
 import lmc_helpers.training.fit as module
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.training.ensemble import epoch_order
-from lmc_helpers.training.examples import draw_views
+from lmc_helpers.training.examples import draw_views, epoch_order
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 
 SEEDS = [5, 6, 7, 5]
 DOUBLE = torch.float64
 MODEL = MLP((6, 5, 4, 3), "gelu", "layer")
+RUNNING = MLP((6, 5, 4, 3), norm="running")
 
 
 def problem(n=23, shape=(6,), classes=3):
@@ -30,33 +31,6 @@ def fixed_parts(G=2, name="1.weight", shape=(4, 5)):
     generator = torch.Generator().manual_seed(1)
     D = (torch.rand(G, *shape, generator=generator) < 0.6).double()
     return {name: (torch.randn(G, *shape, generator=generator, dtype=DOUBLE) * (1 - D), D)}
-
-
-class Masked(nn.Module):
-    def __init__(self, linear, F, D):
-        super().__init__()
-        self.linear, self.F, self.D = linear, F, D
-
-    def forward(self, x):
-        return nn.functional.linear(x, self.F + self.D * self.linear.weight, self.linear.bias)
-
-
-def by_hand(stack, i):
-    """One network of MODEL in torch.nn, and its tensors by the stack's names."""
-    layers, names = [], {}
-    for k, (before, after) in enumerate([(6, 5), (5, 4), (4, 3)]):
-        linear = nn.Linear(before, after, dtype=DOUBLE)
-        names |= {f"{k}.weight": linear.weight, f"{k}.bias": linear.bias}
-        F_D = stack.fixed.get(f"{k}.weight")
-        layers.append(linear if F_D is None else Masked(linear, *(part[i * len(part) // len(stack)] for part in F_D)))
-        if k < 2:
-            norm = nn.LayerNorm(after, dtype=DOUBLE)
-            names |= {f"{k}.gain": norm.weight, f"{k}.shift": norm.bias}
-            layers += [norm, nn.GELU()]
-    with torch.no_grad():
-        for name, tensor in names.items():
-            tensor.copy_(stack.params[name][i])
-    return nn.Sequential(*layers), names
 
 
 def plain_loop(net, optimiser, rates, x, y, orders, batch):
@@ -107,7 +81,7 @@ def test_each_network_is_the_one_that_a_plain_loop_trains(descent, optimiser, op
     if descent.schedule == "warm-up":
         rates = [0.001, 0.001 * 20 ** (1 / 3), 0.001 * 20 ** (2 / 3), 0.02, 0.02, 0.02]
     for i, seed in enumerate(SEEDS):
-        net, names = by_hand(stack, i)
+        net, names = perceptron(stack, i)
         orders = [epoch_order([seed], 23, epoch)[0] for epoch in range(descent.epochs)]
         plain = optimiser(net.parameters(), lr=1.0, **options)
         losses, accuracies = plain_loop(net, plain, rates, x, y, orders, descent.batch)
@@ -116,6 +90,39 @@ def test_each_network_is_the_one_that_a_plain_loop_trains(descent, optimiser, op
         assert done.losses[:, i].tolist() == pytest.approx(losses, rel=1e-10)
         assert done.accuracies[:, i].tolist() == pytest.approx(accuracies, rel=1e-12)
     assert done.survivors == (0, 1, 2, 3) and done.diverged == () and done.stack.fixed.keys() == {"1.weight"}
+
+
+@pytest.mark.parametrize(
+    ("model", "sets", "batch", "decay"),
+    [
+        (MODEL, 2, 7, "weights"),
+        # no biases before batch norm: their gradient is 0, and Adam would blow its rounding up
+        (MLP((6, 5, 4, 3), "gelu", "running", bias=False), 4, 8, "all"),
+        (MLP((6, 5, 4, 3), "tanh", "running", bias=False), 1, 23, "weights"),
+    ],
+)
+def test_sets_of_examples_and_running_statistics(model, sets, batch, decay):
+    x, y = (part.unflatten(0, (sets, 23)) for part in problem(23 * sets))
+    stack = model.initial(SEEDS, DOUBLE, fixed_parts())
+    before = {name: value.clone() for name, value in stack.params.items()}
+    descent = Descent(4, batch, "adamw", 0.02, weight_decay=0.3, decay=decay)
+    done = fit(stack, descent, x, y, SEEDS, precision="float64")
+    assert all(stack.params[name].equal(value) for name, value in before.items())
+    for i, seed in enumerate(SEEDS):
+        net, names = perceptron(stack, i)
+        weights = [value for name, value in names.items() if name.endswith("weight")]
+        rest = [value for value in net.parameters() if all(value is not other for other in weights)]
+        groups = [{"params": weights}, {"params": rest, "weight_decay": 0.3 if decay == "all" else 0.0}]
+        plain = torch.optim.AdamW(groups, lr=1.0, weight_decay=0.3, foreach=False)
+        orders = [epoch_order([seed], 23, epoch)[0] for epoch in range(4)]
+        mine = i * sets // 4
+        losses, _ = plain_loop(net, plain, [0.02] * 4, x[mine], y[mine], orders, batch)
+        for name, expected in names.items():
+            torch.testing.assert_close(done.stack.params[name][i], expected.detach(), rtol=1e-8, atol=1e-9)
+        assert done.losses[:, i].tolist() == pytest.approx(losses, rel=1e-9)
+        outputs = done.stack.forward(x[mine])[i]
+        torch.testing.assert_close(outputs, net.eval()(x[mine]).detach(), rtol=1e-7, atol=1e-8)
+    assert not any(value.requires_grad for value in done.stack.params.values())
 
 
 def test_only_weights_decay():
@@ -168,12 +175,13 @@ def test_a_network_does_not_depend_on_its_company_nor_is_its_start_changed():
         assert not value.requires_grad
 
 
-def test_kept_networks_are_those_of_shorter_runs():
+@pytest.mark.parametrize("model", [MODEL, RUNNING])
+def test_kept_networks_are_those_of_shorter_runs(model):
     x, y = problem()
-    done = fit(MODEL.initial(SEEDS), Descent(4, 10, "adam"), x, y, SEEDS, keep=(0, 2, 4))
+    done = fit(model.initial(SEEDS), Descent(4, 10, "adam"), x, y, SEEDS, keep=(0, 2, 4))
     assert list(done.kept) == [0, 2, 4]
     for epochs, stack in done.kept.items():
-        short = fit(MODEL.initial(SEEDS), Descent(epochs, 10, "adam"), x, y, SEEDS).stack
+        short = fit(model.initial(SEEDS), Descent(epochs, 10, "adam"), x, y, SEEDS).stack
         assert all(stack.params[name].equal(value) for name, value in short.params.items())
 
 
@@ -193,25 +201,26 @@ class Killed(Exception):
 
 
 RESUMED = [
-    Descent(3, 5, "sgd", 0.1, momentum=0.9, schedule="cosine"),
-    Descent(3, 5, "sgd", 0.1),
-    Descent(3, 5, "adamw", 0.01, weight_decay=0.1, augment=("crop", "flip")),
+    (MODEL, Descent(3, 5, "sgd", 0.1, momentum=0.9, schedule="cosine")),
+    (MODEL, Descent(3, 5, "sgd", 0.1)),
+    (MODEL, Descent(3, 5, "adamw", 0.01, weight_decay=0.1, augment=("crop", "flip"))),
+    (RUNNING, Descent(3, 5, "adamw", 0.01, weight_decay=0.1)),
 ]
 
 
 @functools.cache
-def never_killed(descent):
+def never_killed(model, descent):
     x, y = problem(shape=(1, 2, 3))
-    return fit(MODEL.initial(SEEDS, fixed=fixed_parts()), descent, x.float(), y, SEEDS, keep=(0, 1, 3))
+    return fit(model.initial(SEEDS, fixed=fixed_parts()), descent, x.float(), y, SEEDS, keep=(0, 1, 3))
 
 
-@pytest.mark.parametrize("descent", RESUMED)
+@pytest.mark.parametrize(("model", "descent"), RESUMED)
 @pytest.mark.parametrize("steps", [1, 4, 5, 9, 14])
-def test_a_run_that_was_killed_ends_with_the_same_bits(tmp_path, monkeypatch, descent, steps):
+def test_a_run_that_was_killed_ends_with_the_same_bits(tmp_path, monkeypatch, model, descent, steps):
     """23 examples make 5 steps an epoch: in the middle of an epoch, at its last step, after it, and before the end."""
     x, y = problem(shape=(1, 2, 3))
-    arguments = (MODEL.initial(SEEDS, fixed=fixed_parts()), descent, x.float(), y, SEEDS)
-    whole = never_killed(descent)
+    arguments = (model.initial(SEEDS, fixed=fixed_parts()), descent, x.float(), y, SEEDS)
+    whole = never_killed(model, descent)
     path, done = tmp_path / "run.npz", []
 
     def save(*state):
@@ -316,8 +325,10 @@ def test_no_epochs_is_the_start():
     [
         ({"seeds": [1]}, "1 seeds of 4 networks; allowed: one each"),
         ({"keep": [4]}, r"epochs \[4\] to keep; allowed: 0 to 3"),
-        ({"precision": "float16"}, "precision = 'float16' is unknown; allowed: float32, float64, bfloat16"),
+        ({"precision": "float16"}, "precision = 'float16'"),
         ({"descent": Descent(3, 5, augment=("flip",))}, r"augment = \('flip',\) of inputs \(23, 6\); allowed: images"),
+        ({"stack": RUNNING.initial(SEEDS), "descent": Descent(3, 11)}, "no batch of 1 example"),
+        ({"x": torch.ones(3, 5, 6), "y": torch.zeros(3, 5, dtype=torch.long)}, "3 sets of examples for 4 networks"),
     ],
 )
 def test_errors(change, message):
