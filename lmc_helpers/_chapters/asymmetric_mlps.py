@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import os
-import platform
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
@@ -23,10 +20,10 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.training.description import digest_of
+from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.prices import BASE_MIB, FLOPS, Price
 from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
+from lmc_helpers.training.run_files import folder
 from lmc_helpers.training.runs import DataSpec, Result, Run
 
 # ---------- asymmetric mlps
@@ -280,20 +277,14 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class MeasuredPairs:
+class MeasuredPairs(Cached[Measured]):
     """The measurement of one variant: everything that it depends on."""
 
     training: Run  # of MLPs with three hidden layers; networks 2p and 2p + 1 are pair p
     places: int  # intervals of the lines between the networks at the end, even
     looked: int  # training images on which units are matched and accuracies are taken, the first ones
 
-    def __hash__(self) -> int:
-        return int(self.digest, 16)
-
-    @property
-    def digest(self) -> str:
-        """16 hexadecimal digits that change with what is measured."""
-        return digest_of(self._identity())
+    __hash__ = Cached.__hash__
 
     def _identity(self) -> dict:
         asked = {"places": self.places, "looked": self.looked}
@@ -308,10 +299,6 @@ class MeasuredPairs:
         """The file of the result: with the book where it is recorded, else among the runs."""
         kept = recorded() / f"{self.digest}.npz"
         return kept if kept.exists() else folder() / kept.name
-
-    def done(self) -> bool:
-        """Whether the file is there."""
-        return self.path().exists()
 
     @property
     def needs(self) -> tuple[Path, ...]:
@@ -334,25 +321,11 @@ class MeasuredPairs:
         return Price(work / 3600, work / 3600, BASE_MIB + LINES_MIB + math.ceil(4 * numbers / 2**20))
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs: cores, memory_mib, minutes; no gpu, as the networks are there when it starts."""
-        cost, training = self.prices(), self.training.resources()
-        return {
-            "cores": 1,
-            "memory_mib": max(cost.memory_mib, int(training["memory_mib"])),
-            "minutes": 1 + math.ceil(60 * cost.cpu_hours),
-            "gpu": False,
-        }
+        """What a job needs; no gpu, as the networks are there when it starts."""
+        own, training = super().resources(), self.training.resources()
+        return own | {"memory_mib": max(own["memory_mib"], training["memory_mib"])}
 
-    def result(self, show_progress: bool = False) -> Measured:
-        """The result: read where its file is there, else measured, with the training where it is not there either."""
-        path = self.path()
-        if not path.exists():
-            with alone(path.with_name(f".{self.digest}.lock")):
-                if not path.exists():
-                    self._measure(path, show_progress)
-        return self._read(path)
-
-    def _measure(self, path: Path, show_progress: bool) -> None:
+    def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
         trained, data, where = self.training.result(show_progress), self.training.data, device()
         start = time.perf_counter()
         images = load(data.name, data.split, data.n, data.seed)
@@ -364,33 +337,20 @@ class MeasuredPairs:
             found = measure(a, b, x, y, lambdas, published=epoch is None)
             tensors |= {f"{epoch}/{part}": getattr(found, part).cpu() for part in PARTS}
             tensors |= {f"{epoch}/accuracy/{way}": line.cpu() for way, line in found.accuracy.items()}
-        provenance = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "seconds": round(time.perf_counter() - start, 3),
-            "threads": torch.get_num_threads(),
-            "versions": {"python": platform.python_version(), "torch": torch.__version__},
-            "commit": os.environ.get("LMC_COMMIT", "unknown"),
-            "training": trained.provenance,
-        }
-        write(path, self._identity(), provenance, tensors)
+        return provenance(time.perf_counter() - start, training=trained.provenance), tensors
 
-    def _read(self, path: Path) -> Measured:
-        provenance, tensors = read(path, self._identity())
-        try:
-            survivors = tuple(tensors.pop("survivors").tolist())
-            accuracies = tensors.pop("accuracies")
-            found = {}
-            for epoch in (*self.training.keep, None):
-                lines = {k: v for k, v in tensors.items() if k.startswith(f"{epoch}/accuracy/")}
-                parts = {part: tensors[f"{epoch}/{part}"] for part in PARTS}
-                found[epoch] = Found(**parts, accuracy={k.rpartition("/")[2]: v for k, v in lines.items()})
-            seeds = self.training.seeds
-            lost = tuple(seed for k, seed in enumerate(seeds) if k not in survivors)
-            whole = Measured(found, accuracies, survivors, lost, provenance)
-            if any(len(one.optimal) != len(whole.pairs) for one in found.values()):
-                raise ValueError(f"{len(whole.pairs)} pairs, and others")
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise unreadable(path, error) from error
+    def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Measured:
+        survivors = tuple(tensors.pop("survivors").tolist())
+        accuracies = tensors.pop("accuracies")
+        found = {}
+        for epoch in (*self.training.keep, None):
+            lines = {k: v for k, v in tensors.items() if k.startswith(f"{epoch}/accuracy/")}
+            parts = {part: tensors[f"{epoch}/{part}"] for part in PARTS}
+            found[epoch] = Found(**parts, accuracy={k.rpartition("/")[2]: v for k, v in lines.items()})
+        lost = tuple(seed for k, seed in enumerate(self.training.seeds) if k not in survivors)
+        whole = Measured(found, accuracies, survivors, lost, provenance)
+        if any(len(one.optimal) != len(whole.pairs) for one in found.values()):
+            raise ValueError(f"{len(whole.pairs)} pairs, and others")
         return whole
 
 

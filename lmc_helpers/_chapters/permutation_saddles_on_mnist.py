@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -25,11 +21,11 @@ from lmc_helpers.permutation_points.converged import ConvergedPath, follow
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.training.description import described, digest_of
+from lmc_helpers.training.cached import Cached, provenance
+from lmc_helpers.training.description import described
 from lmc_helpers.training.prices import BASE_MIB, Price
 from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
 from lmc_helpers.training.runs import DataSpec, Run
 
 # ---------- products
@@ -491,7 +487,7 @@ class Merged(Merge):
 
 
 @dataclass(frozen=True)
-class MergeRun:
+class MergeRun(Cached[Merged]):
     """The merge of one pair of neurons: everything that the path depends on."""
 
     teachers: Run  # which trains the network, n_0 → H → H → n_d, tanh
@@ -501,18 +497,12 @@ class MergeRun:
     products: int  # with Hessians, budget at every distance; the permutation point has four times as many
     seed: int | None = None  # draws a random other pair; without it the most similar pair is merged
 
-    def __hash__(self) -> int:
-        return int(self.digest, 16)
+    __hash__ = Cached.__hash__
 
     @property
     def neurons(self) -> int:
         """H, neurons of layer 2."""
         return _sizes(self.teachers, "teachers")[LAYER]
-
-    @property
-    def digest(self) -> str:
-        """16 hexadecimal digits that change with what is computed."""
-        return digest_of(self._identity())
 
     def _identity(self) -> dict:
         return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": TOLERANCE}
@@ -527,14 +517,6 @@ class MergeRun:
             f" {data.name} ({data.size} images, {inputs}), {self.distances} distances"
         )
 
-    def path(self) -> Path:
-        """The file of the result, in :func:`~lmc_helpers.training.run_files.folder`."""
-        return folder() / f"{self.digest}.npz"
-
-    def done(self) -> bool:
-        """Whether the file is there."""
-        return self.path().exists()
-
     def prices(self) -> Price:
         """Hours of one core if every budget is used up, and memory; it does not run on a GPU."""
         data, pixels = self.teachers.data, _sizes(self.teachers, "teachers")[0]
@@ -542,26 +524,7 @@ class MergeRun:
         hours = core_hours(data.size, inputs, [self.neurons], 1, self.distances + BELOW, self.products)
         return Price(hours, hours, BASE_MIB + math.ceil(COPIES * data.size * pixels * 8 / 2**20))
 
-    def resources(self) -> dict[str, int | bool]:
-        """What a job needs: cores, memory_mib, minutes; no gpu."""
-        cost = self.prices()
-        return {
-            "cores": 1,
-            "memory_mib": cost.memory_mib,
-            "minutes": 1 + math.ceil(60 * cost.cpu_hours),
-            "gpu": False,
-        }
-
-    def result(self, show_progress: bool = False) -> Merged:
-        """The result, read from its file or else computed, with the teachers where they are missing too."""
-        path = self.path()
-        if not path.exists():
-            with alone(path.with_name(f".{self.digest}.lock")):
-                if not path.exists():
-                    self._merge(path, show_progress)
-        return self._read(path)
-
-    def _merge(self, path: Path, show_progress: bool) -> None:
+    def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
         taught, data = self.teachers.result(show_progress), self.teachers.data
         start = time.perf_counter()
         images = load(data.name, data.split, data.n, data.seed)
@@ -575,30 +538,18 @@ class MergeRun:
         budget = self.products, TOLERANCE
         found = merge(task, theta, pair, towards(self.distances), images.y, *budget, show_progress)
         point = permutation_point(task, found.path.theta[-1], images.y, BELOW * self.products, TOLERANCE)
-        provenance = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "seconds": round(time.perf_counter() - start, 3),
-            "threads": torch.get_num_threads(),
-            "versions": {"python": platform.python_version(), "torch": torch.__version__},
-            "commit": os.environ.get("LMC_COMMIT", "unknown"),
-            "products": found.products,
-            "teachers": taught.provenance,
-        }
+        seconds = time.perf_counter() - start
         tensors = {name: getattr(found.path, name) for name in PATH} | {"accuracy": found.accuracy}
         tensors |= {"pair": torch.tensor(pair), "point": torch.tensor(point, dtype=torch.float64)}
-        write(path, self._identity(), provenance, tensors)
+        return provenance(seconds, products=found.products, teachers=taught.provenance), tensors
 
-    def _read(self, path: Path) -> Merged:
-        provenance, tensors = read(path, self._identity())
-        try:
-            found = ConvergedPath(*(tensors[name] for name in PATH))
-            accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
-            loss, norm, share = tensors["point"].tolist()
-            if any(len(one) != self.distances for one in (*vars(found).values(), accuracy)):
-                raise ValueError(f"{len(found.theta)} distances")
-            return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
-        except (KeyError, ValueError, TypeError) as error:
-            raise unreadable(path, error) from error
+    def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Merged:
+        found = ConvergedPath(*(tensors[name] for name in PATH))
+        accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
+        loss, norm, share = tensors["point"].tolist()
+        if any(len(one) != self.distances for one in (*vars(found).values(), accuracy)):
+            raise ValueError(f"{len(found.theta)} distances")
+        return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
 
 
 def merges(

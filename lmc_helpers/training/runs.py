@@ -12,29 +12,23 @@ folder: a chapter, a job of a cluster, two of them at once.
 
 from __future__ import annotations
 
-import datetime
 import math
-import os
-import platform
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from lmc_helpers import expect
 from lmc_helpers.data.images import NAMES, PARTS, SPLITS, load
 from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
 from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack, Tensors
+from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.checkpoints import digest as digest_of_tensors
-from lmc_helpers.training.description import canonical, described, digest_of
+from lmc_helpers.training.description import canonical, described
 from lmc_helpers.training.fit import PRECISIONS, AllDiverged, Fitted, fit
 from lmc_helpers.training.prices import Price, price
 from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
 
 __all__ = ["REVISION", "DataSpec", "Result", "Run"]
 
@@ -106,7 +100,7 @@ class Result(Fitted):
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Cached[Result]):
     """N networks trained at once: everything that the result depends on.
 
     Parameters
@@ -168,8 +162,7 @@ class Run:
             raise ValueError(f"precision = {self.precision!r} is unknown; allowed: {', '.join(PRECISIONS)}")
         self.describe()  # refuses what is no data
 
-    def __hash__(self) -> int:
-        return int(self.digest, 16)
+    __hash__ = Cached.__hash__
 
     def schemes(self) -> dict[str, Scheme]:
         """Name of a map → its scheme; empty for ordinary networks."""
@@ -180,11 +173,6 @@ class Run:
     def describe(self) -> str:
         """Everything that the result depends on, as text: JSON with sorted keys, floats by ``repr``."""
         return canonical(self)
-
-    @property
-    def digest(self) -> str:
-        """16 hexadecimal digits of :meth:`describe` and :data:`REVISION`."""
-        return digest_of(self._identity())
 
     def _identity(self) -> dict:
         return {"run": described(self), "revision": REVISION}
@@ -199,14 +187,6 @@ class Run:
         images = f"{self.data.name} ({self.data.split}, {self.data.size} images)"
         return f"{len(self.seeds)} × {model}{by} on {images}, {d.epochs} epochs of {rate}"
 
-    def path(self) -> Path:
-        """The file of the result, in :func:`~lmc_helpers.training.run_files.folder`."""
-        return folder() / f"{self.digest}.npz"
-
-    def done(self) -> bool:
-        """Whether the file is there."""
-        return self.path().exists()
-
     def prices(self) -> Price:
         """Estimated hours of one CPU core, or of a GPU, and memory."""
         shapes = self.model.shapes()
@@ -214,14 +194,14 @@ class Run:
         return price(self.model, self.descent, self.data.size, len(self.seeds), len(self.keep), masked)
 
     def resources(self) -> dict[str, int | bool]:
-        """What a job needs: cores, memory_mib, minutes, and whether it asks for a GPU, gpu.
+        """What a job needs, on a GPU where it takes many hours of a core.
 
         The minutes are estimated (:mod:`lmc_helpers.training.prices`): a limit of time should be a multiple of them.
         """
         cost = self.prices()
-        gpu = cost.cpu_hours > GPU_HOURS
-        hours = cost.gpu_hours if gpu else cost.cpu_hours
-        return {"cores": 1, "memory_mib": cost.memory_mib, "minutes": 1 + math.ceil(60 * hours), "gpu": gpu}
+        if cost.cpu_hours <= GPU_HOURS:
+            return super().resources()
+        return super().resources() | {"minutes": 1 + math.ceil(60 * cost.gpu_hours), "gpu": True}
 
     def fixed(self) -> Fixed:
         """F and D by name of the weight, (G, …), float64."""
@@ -231,33 +211,8 @@ class Run:
             for name in self.schemes()
         }
 
-    def result(self, show_progress: bool = False) -> Result:
-        """The result: read where its file is there, else trained and written.
-
-        A process that asks for a run that another one trains waits for it. A run that was killed goes on from its last
-        checkpoint.
-
-        Parameters
-        ----------
-        show_progress : bool
-            show a progress bar where tqdm is installed.
-
-        Returns
-        -------
-        Result
-            on the CPU.
-        """
-        expect.one_of(show_progress, "show_progress", (True, False))
-        path = self.path()
-        if not path.exists():
-            with alone(path.with_name(f".{self.digest}.lock")):
-                if not path.exists():
-                    self._train(path, show_progress)
-        return self._read(path)
-
-    def _train(self, path: Path, show_progress: bool) -> None:
+    def _compute(self, show_progress: bool) -> tuple[dict, Tensors]:
         images, where = load(self.data.name, self.data.split, self.data.n, self.data.seed), device()
-        checkpoint = path.with_name(f".{self.digest}.checkpoint.npz")
         try:
             done = fit(
                 self.model.initial(self.seeds, PRECISIONS[self.precision], self.fixed()),
@@ -267,41 +222,28 @@ class Run:
                 self.seeds,
                 normal=(images.mean.tolist(), images.deviation.tolist()),
                 keep=self.keep,
-                checkpoint=checkpoint,
+                checkpoint=self._checkpoint,  # from which a run that was killed goes on
                 every_s=EVERY_S,
                 precision=self.precision,
                 show_progress=show_progress,
             )
         except AllDiverged:
-            checkpoint.unlink(missing_ok=True)
+            self._checkpoint.unlink(missing_ok=True)
             raise
-        provenance = {
-            "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "seconds": round(done.seconds, 3),
-            "device": describe_device(where),
-            "threads": torch.get_num_threads(),
-            "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
-            "verified": images.verified,
-            "images": digest_of_tensors(images.x, images.y),
-            "commit": os.environ.get("LMC_COMMIT", "unknown"),
-            "diverged": list(done.diverged),
-        }
+        origin = provenance(
+            done.seconds,
+            device=describe_device(where),
+            verified=images.verified,
+            images=digest_of_tensors(images.x, images.y),
+            diverged=list(done.diverged),
+        )
         tensors = {"losses": done.losses, "accuracies": done.accuracies, "survivors": torch.tensor(done.survivors)}
         tensors |= {f"final/{name}": value for name, value in done.stack.state().items()}
         for epoch, stack in done.kept.items():  # F and D are those of the final networks
             tensors |= {f"kept {epoch}/params/{name}": value for name, value in stack.params.items()}
-        write(path, self._identity(), provenance, tensors)
-        checkpoint.unlink(missing_ok=True)
-
-    def _read(self, path: Path) -> Result:
-        provenance, tensors = read(path, self._identity())
-        try:
-            return self._result(provenance, tensors)
-        except (KeyError, ValueError) as error:
-            raise unreadable(path, error) from error
+        return origin, tensors
 
     def _result(self, provenance: dict, tensors: Tensors) -> Result:
-        """A result of the tensors of a file, every shape checked."""
         losses, accuracies, survivors = (tensors.pop(name) for name in ("losses", "accuracies", "survivors"))
         parts: dict[str, Tensors] = {}
         for key, value in tensors.items():

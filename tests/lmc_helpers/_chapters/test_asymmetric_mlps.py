@@ -24,6 +24,7 @@ from lmc_helpers._chapters.asymmetric_mlps import (
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
+from lmc_helpers.training.run_files import read, write
 from lmc_helpers.training.runs import Run
 
 # ---------- asymmetric mlps
@@ -285,14 +286,14 @@ def test_a_damaged_file_is_named():
     for run in (one, other):
         run.result()
     path, whole = one.path(), one.path().read_bytes()
-    provenance, tensors = module.read(path, one._identity())
+    provenance, tensors = read(path, one._identity())
     fewer = tensors | {"None/optimal": tensors["None/optimal"][:1]}
     for spoil in (
         lambda: path.write_bytes(whole[:-200]),
         lambda: path.write_bytes(other.path().read_bytes()),
         lambda: path.write_bytes(b""),
-        lambda: module.write(path, one._identity(), provenance, fewer),
-        lambda: module.write(path, one._identity(), provenance, {"survivors": torch.tensor([0, 1])}),
+        lambda: write(path, one._identity(), provenance, fewer),
+        lambda: write(path, one._identity(), provenance, {"survivors": torch.tensor([0, 1])}),
     ):
         spoil()
         with pytest.raises(ValueError, match=f"{path.name} cannot be read"):

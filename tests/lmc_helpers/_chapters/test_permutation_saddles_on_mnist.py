@@ -45,6 +45,7 @@ from lmc_helpers.permutation_points.mlp import MLP as MLP_of_products
 from lmc_helpers.permutation_points.mlp import MLP as MLP_of_truncated
 from lmc_helpers.permutation_points.pair import PairChart
 from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.run_files import read, write
 from lmc_helpers.training.runs import DataSpec, Run
 
 # ---------- merge runs
@@ -142,14 +143,14 @@ def test_a_damaged_file_is_named():
     run = replace(RUN, products=20)
     run.result()
     path, whole = run.path(), run.path().read_bytes()
-    provenance, tensors = module.read(path, run._identity())
+    provenance, tensors = read(path, run._identity())
     RUN.result()
     for damaged in (whole[:-200], RUN.path().read_bytes(), b""):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match=f"{path.name}.*delete it and run again"):
             run.result()
     for missing in (tensors | {"loss": tensors["loss"][:-1]}, {k: v for k, v in tensors.items() if k != "pair"}):
-        module.write(path, run._identity(), provenance, missing)
+        write(path, run._identity(), provenance, missing)
         with pytest.raises(ValueError, match=f"{path.name}.*delete it and run again"):
             run.result()
     path.write_bytes(whole)

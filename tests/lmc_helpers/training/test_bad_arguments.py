@@ -39,6 +39,7 @@ NOWHERE = Other("missing.npz", {"a number": 0, "nothing": None})
 
 BELOW = "writes or reads a file; see test_what_is_written_is_checked"
 OTHERS = {
+    "cached": {"provenance": "says where a result comes from, computes no number"},
     "checkpoints": dict.fromkeys(("save_checkpoint", "load_checkpoint"), BELOW),
     "progress": {"progress": "shows a bar, computes no number"},
     "run_files": {"folder": "takes nothing", "unreadable": "is an error itself", "alone": "a lock"}

@@ -12,6 +12,7 @@ import lmc_helpers.training.runs as module
 from lmc_helpers.data.images import NAMES, SPLITS, load
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.training import cached
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
@@ -162,12 +163,12 @@ def test_a_damaged_or_strange_file_is_named(here):
     ],
 )
 def test_tensors_that_do_not_fit_are_refused(monkeypatch, change):
-    real = module.write
+    real = cached.write
 
     def wrong(path, run, provenance, tensors):
         real(path, run, provenance, change(tensors))
 
-    monkeypatch.setattr(module, "write", wrong)
+    monkeypatch.setattr(cached, "write", wrong)
     with pytest.raises(ValueError, match=r"cannot be read .* delete it"):
         RUN.result()
 

@@ -1,0 +1,129 @@
+"""A result that is computed once: what it depends on → one digest → one file."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+import platform
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+import torch
+
+from lmc_helpers import expect
+from lmc_helpers.training.description import digest_of
+from lmc_helpers.training.prices import Price
+from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
+
+__all__ = ["Cached", "provenance"]
+
+Found = TypeVar("Found")
+
+
+class Cached(ABC, Generic[Found]):
+    """What a chapter asks for and a job may have made: its subclasses are frozen dataclasses.
+
+    A subclass needs ``__hash__ = Cached.__hash__``, as a dataclass would hash its fields, which may be dicts.
+    """
+
+    @abstractmethod
+    def _identity(self) -> dict:
+        """Everything that the result depends on."""
+
+    @abstractmethod
+    def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
+        """The provenance and the tensors of the file."""
+
+    @abstractmethod
+    def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Found:
+        """The result of the tensors of a file, every shape checked."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is computed in words, one line."""
+
+    @abstractmethod
+    def prices(self) -> Price:
+        """Estimated hours of one CPU core, or of a GPU, and memory."""
+
+    @property
+    def needs(self) -> tuple[Path, ...]:
+        """Files of the runs that come before."""
+        return ()
+
+    def __hash__(self) -> int:
+        return int(self.digest, 16)
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that change with what is computed."""
+        return digest_of(self._identity())
+
+    def path(self) -> Path:
+        """The file of the result, in :func:`~lmc_helpers.training.run_files.folder`."""
+        return folder() / f"{self.digest}.npz"
+
+    def done(self) -> bool:
+        """Whether the file is there."""
+        return self.path().exists()
+
+    def resources(self) -> dict[str, int | bool]:
+        """What a job needs: cores, memory_mib, minutes, which are estimated, and whether it asks for a GPU, gpu."""
+        cost = self.prices()
+        minutes = 1 + math.ceil(60 * cost.cpu_hours)
+        return {"cores": 1, "memory_mib": cost.memory_mib, "minutes": minutes, "gpu": False}
+
+    def result(self, show_progress: bool = False) -> Found:
+        """The result: read where its file is there, else computed and written.
+
+        A process that asks for what another one computes waits for it.
+
+        Parameters
+        ----------
+        show_progress : bool
+            show a progress bar where tqdm is installed.
+
+        Returns
+        -------
+        object
+            on the CPU.
+        """
+        expect.one_of(show_progress, "show_progress", (True, False))
+        path = self.path()
+        if not path.exists():
+            with alone(path.with_name(f".{self.digest}.lock")):
+                if not path.exists():
+                    write(path, self._identity(), *self._compute(show_progress))
+                    self._checkpoint.unlink(missing_ok=True)
+        found = read(path, self._identity())
+        try:
+            return self._result(*found)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise unreadable(path, error) from error
+
+    @property
+    def _checkpoint(self) -> Path:
+        """A file that is there while the result is computed, if a computation that is killed can go on."""
+        return self.path().with_name(f".{self.digest}.checkpoint.npz")
+
+
+def provenance(seconds: float, **more: object) -> dict:
+    """Where a result comes from: date, seconds, threads, versions, commit, and more.
+
+    Examples
+    --------
+    >>> sorted(provenance(1.0, device="CPU"))
+    ['commit', 'date', 'device', 'seconds', 'threads', 'versions']
+    """
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 3),
+        "threads": torch.get_num_threads(),
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "numpy": np.__version__},
+        "commit": os.environ.get("LMC_COMMIT", "unknown"),
+        **more,
+    }
