@@ -10,9 +10,10 @@ import difflib
 import math
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from types import NoneType
+from typing import TypeVar
 
 LITERALS = (bool, int, float, str, list, tuple, dict, NoneType)
 
@@ -183,6 +184,23 @@ def begin(namespace: dict, **rules: Rule) -> None:
 
     device.fix_threads(1)
     _started["at"] = time.perf_counter()
+
+
+T = TypeVar("T")
+
+
+def parameters(kind: type[T], namespace: dict) -> T:
+    """A dataclass of the parameters that have the names of its fields.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Parameters:
+    ...     epochs: int
+    >>> parameters(Parameters, {"epochs": 3, "profile": "smoke"}).epochs
+    3
+    """
+    return kind(**{field.name: namespace[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
 def end() -> str:

@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers._chapters.width_barriers.runs}
+#   lmc: {runs: lmc_helpers._chapters.width_barriers.Parameters}
 # ---
 
 # %% [markdown]
@@ -102,15 +102,14 @@ from lmc_helpers._chapters.width_barriers import (
     Case,
     Curves,
     Pairs,
+    Parameters,
     bounds_of,
     depth_trend,
-    elsewhere,
     lines,
     matched_pairs,
     middles,
     place_ratio,
     ratio_at_peaks,
-    sweep,
 )
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means
@@ -167,21 +166,8 @@ figures.show("fig_width_idea", idea)
 # which pairs the units of a layer by the largest sum of correlations of their responses to the images on which the NLL is taken (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
 
 # %%
-cases = sweep(
-    dataset=dataset,
-    widths=widths,
-    depths=depths,
-    depth_widths=depth_widths,
-    groups=groups,
-    depth_groups=depth_groups,
-    long_groups=long_groups,
-    together=together,
-    epochs=epochs,
-    budgets=budgets,
-    images=images,
-    second=second,
-    seed=seed,
-)
+settings = chapter.parameters(Parameters, globals())
+cases = settings.sweep()
 data = cases[Case(4, widths[0], "first")].data
 trained = load(data.name, n=data.n, seed=data.seed)
 seen, unseen = (
@@ -767,14 +753,7 @@ figures.numbers(
 # The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
-runs_there = elsewhere(
-    other=other,
-    other_widths=other_widths,
-    other_pairs=other_pairs,
-    other_epochs=other_epochs,
-    other_images=other_images,
-    seed=seed,
-)
+runs_there = settings.other_dataset_runs()
 spec = runs_there[other_widths[0]].data
 there = load(spec.name, n=spec.n, seed=spec.seed)
 x, y = there.inputs(flat=True)[:measured], there.y[:measured]

@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers._chapters.permutation_saddles_on_mnist.runs}
+#   lmc: {runs: lmc_helpers._chapters.permutation_saddles_on_mnist.Parameters}
 # ---
 
 # %% [markdown]
@@ -72,14 +72,13 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     SAMPLE,
     TOLERANCE,
     Merged,
+    Parameters,
     Task,
     core_hours,
     exponent,
     flat,
     merge,
-    merges,
     principal,
-    teachers_of_widths,
     towards,
 )
 from lmc_helpers.data.images import choose, load
@@ -146,8 +145,8 @@ figures.show("fig_components", idea)
 
 # %%
 name, told = choose((dataset, "digits"))
-settings = dict(dataset=dataset, images=images, widths=widths, seed=seed)
-teaching = teachers_of_widths(teachers=teachers, epochs=epochs, **settings)
+settings = chapter.parameters(Parameters, globals())
+teaching = settings.teaching()  # width → the run of its teachers
 data = next(iter(teaching.values())).data  # what the teachers saw
 found = load(data.name, data.split, data.n, data.seed)
 x, labels = found.inputs(torch.float64, flat=True), found.y  # (T, n), (T,)
@@ -199,9 +198,7 @@ delta = towards(distances)  # δ/δ_0, (K,)
 MISSES = distances // 5  # distances at which a path that counts has not
 FALLS = 1e-3  # of the largest loss: what counts as a fall
 
-similar, random = merges(
-    teaching.values(), components, distances, products, randoms, seed
-)
+similar, random = settings.merges()  # of the most similar pairs, of random ones
 every = {H: [run.result() for run in row] for H, row in similar.items()}
 
 start, first = trained[widths[0]][0], every[widths[0]][0]

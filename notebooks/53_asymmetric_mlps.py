@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers._chapters.asymmetric_mlps.runs}
+#   lmc: {runs: lmc_helpers._chapters.asymmetric_mlps.Parameters}
 # ---
 
 # %% [markdown]
@@ -75,18 +75,18 @@ chapter.begin(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters import asymmetric_mlps
 from lmc_helpers._chapters.asymmetric_mlps import (
     CORE,
     Experiment,
+    Parameters,
     ends,
     fixed_entries,
-    long_settings,
 )
 from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
@@ -184,29 +184,15 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share. Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights. The cell trains all of them. {glue:text}`left_out`
 
 # %%
-settings = dict(
-    dataset=dataset,
-    width=width,
-    images=images,
-    epochs=epochs,
-    stages=stages,
-    batch=batch,
-    pairs=pairs,
-    sweep_pairs=sweep_pairs,
-    sigmas=sigmas,
-    shares=shares,
-    places=places,
-    looked=looked,
-)
-first = Experiment(seed=seed, **settings)
+settings = chapter.parameters(Parameters, globals())
+first = Experiment(settings)
 for key in first.runs:
     result = first.measured(key)
     print(f"{key:14} training accuracy {result.accuracies.mean():.3f}")
 
 long = first  # the models of I, Fig. 4, trained for longer
 if long_epochs:
-    longer = long_settings(long_epochs, long_pairs, **settings)
-    long = Experiment(seed=seed, **longer)
+    long = Experiment(settings.longer(), CORE)
 
 # %% [markdown]
 # One pair of small W-MLPs with $\sigma_F = 0$, {glue:text}`little` units a layer and twenty epochs, written out. $S$ holds the correlations of the units of a layer over all training images, after norm and activation; $P^*$ maximises $\mathcal L(P) = \frac1m \langle P, S \rangle$ (the paper's Q2 has it without $\frac1m$, its script with it), and the mean $\mathcal L_r$ of $\mathcal L$ over all $m!$ permutations is the mean of $S$, where the script draws a hundred. The line is followed between
@@ -214,9 +200,9 @@ if long_epochs:
 
 # %%
 little = min(width, 32)
-sizes = dict(width=little, images=min(images, 1000), epochs=20, pairs=1)
-sizes |= dict(dataset=dataset, stages=[], sweep_pairs=1, sigmas=[], shares=[])
-_, small, *_ = asymmetric_mlps.training_runs(seed=seed, **sizes)  # σ_F = 0
+sizes = dict(width=little, images=min(images, 1000), epochs=20, batch=64)
+sizes |= dict(stages=[], pairs=1, sweep_pairs=1, sigmas=[], shares=[])
+small = replace(settings, **sizes).training_runs()["W 0"]  # σ_F = 0
 shown = load(name, small.data.split, small.data.n, seed)
 x, y = shown.inputs(flat=True), shown.y
 a, b = ends(small.result())  # one pair, F + D ⊙ W in the place of W
@@ -269,10 +255,11 @@ n_long = steps_of(long_epochs or epochs, long_pairs if long_epochs else n_core)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "A second seed, and words for numbers"}
 # trained only where a rejection has to be repeated
-second = Experiment(seed=(seed + 1) % 2**32, **settings)
+settings_again = replace(settings, seed=(seed + 1) % 2**32)
+second = Experiment(settings_again)
 long_second = second
 if long_epochs:
-    long_second = Experiment(seed=(seed + 1) % 2**32, **longer)
+    long_second = Experiment(settings_again.longer(), CORE)
 
 
 def judged(quantity, of: Experiment = first) -> dict:

@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers._chapters.swaps_on_images.runs, networks_of: asymmetric_mlps}
+#   lmc: {runs: lmc_helpers._chapters.swaps_on_images.Parameters, networks_of: asymmetric_mlps}
 # ---
 
 # %% [markdown]
@@ -72,6 +72,7 @@ chapter.begin(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+from dataclasses import replace
 from functools import cache
 from math import ceil
 
@@ -86,6 +87,7 @@ from lmc_helpers._chapters.swaps_on_images import (
     LAYERS,
     PLACES,
     Experiment,
+    Parameters,
     Swaps,
     fixed_norm,
     layer_parts,
@@ -142,17 +144,8 @@ figures.show("fig_swap_idea", swap_idea)
 
 # %%
 name, data_says = choose((dataset, "digits"))
-settings = dict(
-    dataset=dataset,
-    width=width,
-    images=images,
-    epochs=epochs,
-    stages=stages,
-    batch=batch,
-    pairs=pairs,
-    ridge_networks=ridge_networks,
-)
-first = Experiment(looked, seed=seed, **settings)
+settings = chapter.parameters(Parameters, globals())
+first = Experiment(settings, looked)
 for key in first.runs:
     accuracies = first.result(key).accuracies[-1]
     print(f"{key:20} training accuracy {accuracies.mean():.3f}")
@@ -220,9 +213,9 @@ if 0 not in stages:
     raise ValueError(f"stages = {stages}; allowed: epochs with 0 among them")
 KEPT = [epoch for epoch in sorted(set(stages)) if epoch < epochs]
 # with a second seed, trained only where a rejection has to be repeated
-other = settings | {"seed": (seed + 1) % 2**32}
-second = Experiment(looked, **other)
-untrained = Experiment(looked, **other | {"epochs": 0, "stages": []})
+other = replace(settings, seed=(seed + 1) % 2**32)
+second = Experiment(other, looked)
+untrained = Experiment(replace(other, epochs=0, stages=[]), looked)
 
 
 @cache

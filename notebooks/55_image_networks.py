@@ -8,7 +8,7 @@
 #     display_name: Python 3
 #     language: python
 #     name: python3
-#   lmc: {runs: lmc_helpers._chapters.image_networks.runs}
+#   lmc: {runs: lmc_helpers._chapters.image_networks.Parameters}
 # ---
 
 # %% [markdown]
@@ -87,6 +87,7 @@ from lmc_helpers._chapters.image_networks import (
     RESNET,
     VIT,
     Experiment,
+    Parameters,
     choose_images,
     equations,
     move_heads,
@@ -540,22 +541,8 @@ claims.check(
 # What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias. All networks are trained in float32, whatever the device. {glue:text}`left_out`
 
 # %%
-settings = dict(
-    dataset=dataset,
-    widths=widths,
-    resnet=resnet,
-    vit=vit,
-    side=side,
-    images=images,
-    epochs=epochs,
-    warm_up=warm_up,
-    batch=batch,
-    pairs=pairs,
-    sweep_pairs=sweep_pairs,
-    sigmas=sigmas,
-    together=together,
-)
-experiment = Experiment(places, seen, seed=seed, **settings)
+settings = chapter.parameters(Parameters, globals())
+experiment = Experiment(settings, places, seen)
 for key in experiment.runs:
     print(f"{key:14} training accuracy {experiment.accuracy(key):.2f}")
 
@@ -571,7 +558,7 @@ n_top = n_resnet if max(sigmas) >= 5 else 0  # as far as the MLPs' sweep, App. F
 n_vit = steps[2] if printed_steps and vit == [384, 8, 6] else 0
 n_cnn = steps[0] if printed_steps and widths == [8, 32, 128] else 0
 TOP = f"W-ResNet {max([2.0, *map(float, sigmas)]):g}"
-second = Experiment(places, seen, seed=(seed + 1) % 2**32, **settings)
+second = Experiment(replace(settings, seed=(seed + 1) % 2**32), places, seen)
 
 
 def judged(quantity, repeat: bool = True) -> dict:

@@ -9,7 +9,7 @@
 #     language: python
 #     name: python3
 #   lmc:
-#     runs: lmc_helpers._chapters.matchers.runs
+#     runs: lmc_helpers._chapters.matchers.Parameters
 # ---
 
 # %% [markdown]
@@ -81,6 +81,7 @@ chapter.begin(
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -91,9 +92,9 @@ from lmc_helpers._chapters import matchers as matched_pairs
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     KINDS,
-    NAMES,
     WIDE,
     Pairs,
+    Parameters,
     compare_students,
     cross_fitted_gain,
     descents,
@@ -343,22 +344,13 @@ few_x, few_y = few.inputs(flat=True), few.y
 others = load("digits", "test")
 
 
+settings = chapter.parameters(Parameters, globals())
+
+
 @cache
 def training(seed):
     """The runs of this chapter by their names."""
-    runs = matched_pairs.runs(
-        dataset=dataset,
-        width=width,
-        pairs=pairs,
-        images=images,
-        epochs=epochs,
-        wide=wide,
-        wide_pairs=wide_pairs,
-        small_pairs=small_pairs,
-        small_epochs=small_epochs,
-        seed=seed,
-    )
-    return dict(zip(NAMES, runs, strict=True))
+    return replace(settings, seed=seed).by_name()
 
 
 @cache

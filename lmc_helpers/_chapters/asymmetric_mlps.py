@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -96,41 +95,38 @@ def variants(sigmas: Sequence[float], shares: Sequence[float]) -> dict[str, Vari
 CORE = ("MLP", "W 0", "W 1", "syre 1")  # Fig. 4, with all pairs and stages of training
 
 
-def training_runs(
-    *,
-    dataset: str,
-    width: int,
-    images: int,
-    epochs: int,
-    stages: Sequence[int],
-    pairs: int,
-    sweep_pairs: int,
-    sigmas: Sequence[float],
-    shares: Sequence[float],
-    batch: int = 64,
-    seed: int = 0,
-) -> list[Run]:
-    """The training runs, one for each of :func:`variants`, by the recipe of App. F.1."""
-    name, _ = choose(tuple(dict.fromkeys((dataset, "digits"))))
-    drawn = numpy_generator(seed, "networks of asymmetric MLPs").integers(0, 2**32, 2 * max(pairs, sweep_pairs))
-    masks = numpy_generator(seed, "masks of asymmetric MLPs").integers(0, 2**32, max(pairs, sweep_pairs))
-    data = DataSpec(name, SPLIT, min(images, DataSpec(name, SPLIT).size), seed)
-    descent = Descent(epochs, batch, "adamw", 1e-3, weight_decay=1e-2)
-    found = []
-    for key, variant in variants(sigmas, shares).items():
-        P = pairs if key in CORE else sweep_pairs
-        found.append(
-            Run(
-                variant.model(PIXELS[name], width),
-                descent,
-                data,
-                tuple(drawn[: 2 * P].tolist()),
-                variant.schemes(PIXELS[name], width),
-                tuple(masks[:P].tolist()),
-                tuple(epoch for epoch in stages if epoch < epochs) if key in CORE else (),
-            )
-        )
-    return found
+@dataclass(frozen=True)
+class Training:
+    """What the networks depend on, by the names that the parameters of chapter 53 have."""
+
+    dataset: str
+    width: int
+    images: int
+    epochs: int
+    stages: Sequence[int]
+    batch: int
+    pairs: int
+    sweep_pairs: int
+    sigmas: Sequence[float]
+    shares: Sequence[float]
+    seed: int
+
+    def training_runs(self) -> dict[str, Run]:
+        """The training run of each of :func:`variants`, by the recipe of App. F.1."""
+        name, _ = choose(tuple(dict.fromkeys((self.dataset, "digits"))))
+        most, pixels = max(self.pairs, self.sweep_pairs), PIXELS[name]
+        drawn = numpy_generator(self.seed, "networks of asymmetric MLPs").integers(0, 2**32, 2 * most)
+        masks = numpy_generator(self.seed, "masks of asymmetric MLPs").integers(0, 2**32, most)
+        data = DataSpec(name, SPLIT, min(self.images, DataSpec(name, SPLIT).size), self.seed)
+        descent = Descent(self.epochs, self.batch, "adamw", 1e-3, weight_decay=1e-2)
+        stages = tuple(epoch for epoch in self.stages if epoch < self.epochs)
+        found = {}
+        for key, variant in variants(self.sigmas, self.shares).items():
+            P = self.pairs if key in CORE else self.sweep_pairs
+            model, schemes = variant.model(pixels, self.width), variant.schemes(pixels, self.width)
+            seeds, mask_seeds = tuple(drawn[: 2 * P].tolist()), tuple(masks[:P].tolist())
+            found[key] = Run(model, descent, data, seeds, schemes, mask_seeds, stages if key in CORE else ())
+        return found
 
 
 def ends(result: Result, epoch: int | None = None) -> tuple[Stack, Stack]:
@@ -198,9 +194,8 @@ def measure(
 class TrainedPairs:
     """The variants of section 6, each trained and measured when it is first asked for."""
 
-    def __init__(self, places: int, **settings) -> None:
-        names = variants(settings["sigmas"], settings["shares"])
-        self.runs = dict(zip(names, training_runs(**settings), strict=True))
+    def __init__(self, settings: Training, places: int) -> None:
+        self.runs = settings.training_runs()
         self.lambdas = [k / places for k in range(places + 1)]
         data = self.runs["MLP"].data
         images = load(data.name, data.split, data.n, data.seed)
@@ -354,58 +349,43 @@ class MeasuredPairs(Cached[Measured]):
         return whole
 
 
-def measurements(places: int, looked: int, only: Collection[str] | None = None, **settings) -> dict[str, MeasuredPairs]:
-    """The measurements of all variants, by their names."""
-    trainings = training_runs(**settings)
-    found = {
-        name: MeasuredPairs(run, places if name in CORE else 2, min(looked, run.data.size))
-        for name, run in zip(variants(settings["sigmas"], settings["shares"]), trainings, strict=True)
-    }
-    return {name: one for name, one in found.items() if only is None or name in only}
+@dataclass(frozen=True)
+class Parameters(Training):
+    """What the measurements depend on, too."""
 
+    places: int
+    looked: int
+    long_epochs: int = 0
+    long_pairs: int = 2
 
-def long_settings(long_epochs: int, long_pairs: int, **settings) -> dict:
-    """The settings of the same experiment on the variants of Fig. 4 alone, trained for longer."""
-    longer = {"epochs": long_epochs, "pairs": long_pairs, "stages": [], "sigmas": [], "shares": [], "only": CORE}
-    return settings | longer
+    def measurements(self, only: Collection[str] | None = None) -> dict[str, MeasuredPairs]:
+        """The measurements of all variants, or of some, by their names."""
+        return {
+            name: MeasuredPairs(run, self.places if name in CORE else 2, min(self.looked, run.data.size))
+            for name, run in self.training_runs().items()
+            if only is None or name in only
+        }
 
+    def longer(self) -> Parameters:
+        """The same experiment, trained for longer: for the variants of Fig. 4, :data:`CORE`."""
+        return replace(self, epochs=self.long_epochs, pairs=self.long_pairs, stages=(), sigmas=(), shares=())
 
-def runs(
-    *,
-    dataset: str,
-    width: int,
-    images: int,
-    epochs: int,
-    stages: Sequence[int],
-    pairs: int,
-    sweep_pairs: int,
-    sigmas: Sequence[float],
-    shares: Sequence[float],
-    places: int,
-    looked: int,
-    long_epochs: int = 0,
-    long_pairs: int = 2,
-    batch: int = 64,
-    seed: int = 0,
-) -> list[Run | MeasuredPairs]:
-    """The runs in front of chapter 53, for the book's jobs: trainings, then measurements."""
-    settings: dict[str, Any] = dict(dataset=dataset, width=width, images=images, epochs=epochs, stages=stages)
-    settings |= dict(pairs=pairs, sweep_pairs=sweep_pairs, sigmas=sigmas, shares=shares, batch=batch, seed=seed)
-    settings |= dict(places=places, looked=looked)
-    found = [*measurements(**settings).values()]
-    if long_epochs:
-        found += measurements(**long_settings(long_epochs, long_pairs, **settings)).values()
-    return [*(one.training for one in found if one.path().parent != recorded()), *found]
+    def runs(self) -> list[Run | MeasuredPairs]:
+        """The runs in front of the chapter, for the book's jobs: trainings, then measurements."""
+        found = [*self.measurements().values()]
+        if self.long_epochs:
+            found += self.longer().measurements(CORE).values()
+        return [*(one.training for one in found if one.path().parent != recorded()), *found]
 
 
 class Experiment(TrainedPairs):
     """All variants of section 6, each trained and measured when it is first asked for."""
 
-    def __init__(self, **settings) -> None:  # without the images: a file that lies here needs none
-        self.measurements = measurements(**settings)
+    def __init__(self, settings: Parameters, only: Collection[str] | None = None) -> None:
+        self.measurements = settings.measurements(only)
         self.runs = {name: one.training for name, one in self.measurements.items()}
-        places, self.looked = (getattr(self.measurements["MLP"], name) for name in ("places", "looked"))
-        self.lambdas = [k / places for k in range(places + 1)]
+        self.looked = self.measurements["MLP"].looked
+        self.lambdas = [k / settings.places for k in range(settings.places + 1)]
         self._results: dict[str, Result] = {}
         self._measured: dict[str, Measured] = {}
 

@@ -330,67 +330,66 @@ def _swept(name: str) -> bool:
     return name.startswith("W-ResNet") and name not in ("W-ResNet 0", "W-ResNet 2")
 
 
-def runs(
-    *,
-    dataset: str,
-    widths: Sequence[int],
-    resnet: Sequence[int],
-    vit: Sequence[int],
-    images: int,
-    epochs: Sequence[int],
-    warm_up: int,
-    pairs: int,
-    sweep_pairs: int,
-    sigmas: Sequence[float],
-    side: int = 1,
-    together: int = 1000,
-    batch: int = 128,
-    seed: int = 0,
-) -> list[Run]:
-    """The training runs of all networks."""
-    name, _ = choose_images(dataset)
-    models = networks(SHAPES[name], PATCH[name], widths, resnet, vit, 1 if name == "digits" else side)
-    data = DataSpec(name, SPLIT, min(images, DataSpec(name, SPLIT).size), seed)
-    augment = ("flip", "crop") if name == "cifar10" else ()  # App. F.3
-    schedule = "warm-up" if warm_up else "constant"
-    rising = Descent(
-        epochs[1], batch, "adamw", 1e-2, 0.0, 1e-2, "all", schedule, warm_up, 1e-4 * bool(warm_up), augment
-    )
-    descents = {
-        "CNN": Descent(epochs[0], batch, "adam", 5e-3),
-        "ResNet": rising,
-        "ViT": Descent(epochs[2], batch, "adamw", 1e-3, weight_decay=1e-2, schedule="cosine", augment=augment),
-    }
-    drawn = numpy_generator(seed, "image networks").integers(0, 2**32, 2 * max(pairs, sweep_pairs)).tolist()
-    masks = numpy_generator(seed, "masks of image networks").integers(0, 2**32, max(pairs, sweep_pairs)).tolist()
-    found = []
-    for key, (architecture, kind, sigma) in variants(widths, sigmas).items():
-        model, P = models[architecture], sweep_pairs if _swept(key) else pairs
-        plain = model.model if isinstance(model, Averaged) else model
-        for first in range(0, P, together):
-            last = min(first + together, P)
-            found.append(
-                Run(
-                    model,
-                    descents[architecture.split()[0]],
-                    data,
-                    tuple(drawn[2 * first : 2 * last]),
-                    schemes(plain, kind, sigma) if kind else {},
-                    tuple(masks[first:last]),
-                )
-            )
-    return found
+@dataclass(frozen=True)
+class Parameters:
+    """What the networks depend on, by the names that the chapter's parameters have."""
+
+    dataset: str
+    widths: Sequence[int]
+    resnet: Sequence[int]
+    vit: Sequence[int]
+    side: int
+    images: int
+    epochs: Sequence[int]
+    warm_up: int
+    batch: int
+    pairs: int
+    sweep_pairs: int
+    sigmas: Sequence[float]
+    together: int
+    seed: int
+
+    def by_name(self) -> dict[str, list[Run]]:
+        """The training runs of each of :func:`variants`."""
+        name, _ = choose_images(self.dataset)
+        side = 1 if name == "digits" else self.side
+        models = networks(SHAPES[name], PATCH[name], self.widths, self.resnet, self.vit, side)
+        data = DataSpec(name, SPLIT, min(self.images, DataSpec(name, SPLIT).size), self.seed)
+        augment = ("flip", "crop") if name == "cifar10" else ()  # App. F.3
+        adamw = Descent(self.epochs[2], self.batch, "adamw", 1e-3, weight_decay=1e-2, augment=augment)
+        flat = replace(adamw, epochs=self.epochs[1], rate=1e-2)
+        rising = replace(flat, schedule="warm-up", warm_up=self.warm_up, start_rate=1e-4) if self.warm_up else flat
+        descents = {
+            "CNN": Descent(self.epochs[0], self.batch, "adam", 5e-3),
+            "ResNet": rising,
+            "ViT": replace(adamw, schedule="cosine"),
+        }
+        most = max(self.pairs, self.sweep_pairs)
+        drawn = numpy_generator(self.seed, "image networks").integers(0, 2**32, 2 * most).tolist()
+        masks = numpy_generator(self.seed, "masks of image networks").integers(0, 2**32, most).tolist()
+        found: dict[str, list[Run]] = {}
+        for key, (architecture, kind, sigma) in variants(self.widths, self.sigmas).items():
+            model, P = models[architecture], self.sweep_pairs if _swept(key) else self.pairs
+            scheme = schemes(model.model if isinstance(model, Averaged) else model, kind, sigma) if kind else {}
+            descent = descents[architecture.split()[0]]
+            parts = [slice(first, min(first + self.together, P)) for first in range(0, P, self.together)]
+            seeds = [tuple(drawn[2 * part.start : 2 * part.stop]) for part in parts]
+            found[key] = [
+                Run(model, descent, data, own, scheme, tuple(masks[part]))
+                for own, part in zip(seeds, parts, strict=True)
+            ]
+        return found
+
+    def runs(self) -> list[Run]:
+        """All of them."""
+        return [run for some in self.by_name().values() for run in some]
 
 
 class Experiment:
     """All pairs, each trained and measured when it is first asked for."""
 
-    def __init__(self, places: int, seen: int, **settings) -> None:
-        every, pairs, swept = iter(runs(**settings)), settings["pairs"], settings["sweep_pairs"]
-        self.runs = {
-            name: [next(every) for _ in range(0, swept if _swept(name) else pairs, settings.get("together", 1000))]
-            for name in variants(settings["widths"], settings["sigmas"])
-        }
+    def __init__(self, settings: Parameters, places: int, seen: int) -> None:
+        self.runs = settings.by_name()
         self.lambdas = [k / places for k in range(places + 1)]
         data = next(iter(self.runs.values()))[0].data
         images = load(data.name, data.split, data.n, data.seed)

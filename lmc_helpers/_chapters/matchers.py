@@ -164,42 +164,48 @@ SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row 
 PIXELS = {"digits": 64, "mnist": 784}
 
 
-def runs(
-    *,
-    dataset: str,
-    width: int,
-    pairs: int,
-    images: int,
-    epochs: int,
-    wide: int,
-    wide_pairs: int,
-    small_pairs: int,
-    small_epochs: int,
-    seed: int,
-) -> list[Run]:
-    """The trainings of the chapter, two networks a pair."""
-    source, _ = choose((dataset, "digits"))
-    data = DataSpec(source, n=min(images, DataSpec(source).size), seed=seed)
-    descent = Descent(epochs, 128, "adamw", 1e-3, weight_decay=1e-2)
+@dataclass(frozen=True)
+class Parameters:
+    """What the networks depend on, by the names that the chapter's parameters have."""
 
-    def seeds(of: str, number: int) -> tuple[int, ...]:
-        return tuple(numpy_generator(seed, f"matched pairs, {of}").integers(0, 2**32, number).tolist())
+    dataset: str
+    width: int
+    pairs: int
+    images: int
+    epochs: int
+    wide: int
+    wide_pairs: int
+    small_pairs: int
+    small_epochs: int
+    seed: int
 
-    def pairs_of(kind: str, units: int, number: int, drawn_for: str) -> Run:
+    def by_name(self) -> dict[str, Run]:
+        """The training runs of :data:`NAMES`, two networks a pair."""
+        found = {kind: self._pairs_of(kind, self.width, self.pairs, kind) for kind in KINDS}
+        found |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
+        small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
+        descent = Descent(self.small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
+        return found | {"small": Run(small, descent, DataSpec("digits"), self._seeds("small", 2 * self.small_pairs))}
+
+    def _seeds(self, of: str, number: int) -> tuple[int, ...]:
+        return tuple(numpy_generator(self.seed, f"matched pairs, {of}").integers(0, 2**32, number).tolist())
+
+    def _pairs_of(self, kind: str, units: int, number: int, drawn_for: str) -> Run:
         norm, sigma = KINDS[kind]
+        source, _ = choose((self.dataset, "digits"))
         sizes = (PIXELS[source], units, units, units, 10)
-        run = Run(MLP(sizes, norm=norm), descent, data, seeds(drawn_for, 2 * number))
+        data = DataSpec(source, n=min(self.images, DataSpec(source).size), seed=self.seed)
+        descent = Descent(self.epochs, 128, "adamw", 1e-3, weight_decay=1e-2)
+        run = Run(MLP(sizes, norm=norm), descent, data, self._seeds(drawn_for, 2 * number))
         if sigma is None:
             return run
         fixed = [max(1, round(share * inputs)) for share, inputs in zip(SHARES, sizes[:-1], strict=True)]
         scheme = {f"{k}.weight": WAsymmetric(entries, sigma) for k, entries in enumerate(fixed)}
-        return replace(run, scheme=scheme, mask_seeds=seeds(f"masks of {drawn_for}", number))
+        return replace(run, scheme=scheme, mask_seeds=self._seeds(f"masks of {drawn_for}", number))
 
-    narrow = [pairs_of(kind, width, pairs, kind) for kind in KINDS]
-    wider = [pairs_of(kind, wide, wide_pairs, name) for name, kind in WIDE.items()]
-    small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
-    descent_of_small = Descent(small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
-    return [*narrow, *wider, Run(small, descent_of_small, DataSpec("digits"), seeds("small", 2 * small_pairs))]
+    def runs(self) -> list[Run]:
+        """All of them."""
+        return list(self.by_name().values())
 
 
 # ---------- matched students

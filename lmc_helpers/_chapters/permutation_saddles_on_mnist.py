@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -461,22 +461,6 @@ WORTH_A_JOB_S = 30.0  # seconds of a merge below which a job of its own costs mo
 COPIES = 6  # of the images in double precision, at most, that are there at once
 
 
-def teachers_of_widths(
-    *, dataset: str, images: int, widths: Sequence[int], teachers: int, epochs: int, seed: int
-) -> dict[int, Run]:
-    """The run that trains the teachers of each width: Adam on the negative log-likelihood, tanh."""
-    name, _ = choose((dataset, "digits"))
-    data = DataSpec(name)
-    if images < data.size:
-        data = DataSpec(name, n=images, seed=seed)
-    pixels, found = load(name).x[0].numel(), {}
-    for H in widths:
-        drawn = numpy_generator(seed, f"teachers of width {H}").integers(0, 2**32, teachers)
-        descent = Descent(epochs, 100, "adam", 3e-3)
-        found[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Merged(Merge):
     """One pair of neurons, merged, and what is below the end of its path."""
@@ -552,36 +536,48 @@ class MergeRun(Cached[Merged]):
         return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
 
 
-def merges(
-    teaching: Iterable[Run], components: int, distances: int, products: int, randoms: int = 0, seed: int = 0
-) -> tuple[dict[int, list[MergeRun]], dict[int, list[MergeRun]]]:
-    """The merges of the most similar pairs of all teachers, and of random pairs of some."""
-    of = {_sizes(run, "teaching")[LAYER]: run for run in teaching}
-    settings = components, distances, products
-    similar = {H: [MergeRun(run, k, *settings) for k in range(len(run.seeds))] for H, run in of.items()}
-    random = {H: [MergeRun(run, k, *settings, seed) for k in range(len(run.seeds))][:randoms] for H, run in of.items()}
-    return similar, random
+@dataclass(frozen=True)
+class Parameters:
+    """What the teachers and the merges depend on, by the names that the chapter's parameters have."""
 
+    dataset: str
+    images: int
+    components: int
+    widths: Sequence[int]
+    teachers: int
+    randoms: int
+    epochs: int
+    distances: int
+    products: int
+    seed: int
 
-def runs(
-    *,
-    dataset: str,
-    images: int,
-    components: int,
-    widths: Sequence[int],
-    teachers: int,
-    randoms: int,
-    epochs: int,
-    distances: int,
-    products: int,
-    seed: int,
-) -> list[Run | MergeRun]:
-    """The runs in front of chapter 52, for the book's jobs: teachers, one run a width, and merges."""
-    of = teachers_of_widths(dataset=dataset, images=images, widths=widths, teachers=teachers, epochs=epochs, seed=seed)
-    teaching = list(of.values())
-    found = merges(teaching, components, distances, products, randoms, seed)
-    listed = (run for by_width in found for row in by_width.values() for run in row)
-    return [*teaching, *(run for run in listed if 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S)]
+    def teaching(self) -> dict[int, Run]:
+        """The run that trains the teachers of each width: Adam on the negative log-likelihood, tanh."""
+        name, _ = choose((self.dataset, "digits"))
+        data = DataSpec(name)
+        if self.images < data.size:
+            data = DataSpec(name, n=self.images, seed=self.seed)
+        pixels, found = load(name).x[0].numel(), {}
+        for H in self.widths:
+            drawn = numpy_generator(self.seed, f"teachers of width {H}").integers(0, 2**32, self.teachers)
+            descent = Descent(self.epochs, 100, "adam", 3e-3)
+            found[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
+        return found
+
+    def merges(self) -> tuple[dict[int, list[MergeRun]], dict[int, list[MergeRun]]]:
+        """The merges of the most similar pairs of all teachers, and of random pairs of some, by width."""
+        teaching, networks = self.teaching(), range(self.teachers)
+        settings = self.components, self.distances, self.products
+        similar = {H: [MergeRun(run, k, *settings) for k in networks] for H, run in teaching.items()}
+        random = {
+            H: [MergeRun(run, k, *settings, self.seed) for k in networks[: self.randoms]] for H, run in teaching.items()
+        }
+        return similar, random
+
+    def runs(self) -> list[Run | MergeRun]:
+        """The runs in front of the chapter, for the book's jobs: teachers, one run a width, and merges."""
+        listed = (run for by_width in self.merges() for row in by_width.values() for run in row)
+        return [*self.teaching().values(), *(run for run in listed if 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S)]
 
 
 def _sizes(run: Run, name: str) -> tuple[int, ...]:

@@ -9,8 +9,7 @@ from functools import cached_property
 import torch
 from torch.nn.functional import gelu
 
-from lmc_helpers._chapters import asymmetric_mlps
-from lmc_helpers._chapters.asymmetric_mlps import CORE
+from lmc_helpers._chapters.asymmetric_mlps import CORE, Training
 from lmc_helpers.data.images import load
 from lmc_helpers.error_bars import jackknife
 from lmc_helpers.identifiability.costs import swap_costs
@@ -46,35 +45,30 @@ PLACES = ("images", "layer 2", "layer 3", "layer 4", "outputs")
 HIDDEN_PLACES = slice(1, 4)
 
 
-def runs(
-    *,
-    dataset: str,
-    width: int,
-    images: int,
-    epochs: int,
-    stages: Sequence[int],
-    pairs: int,
-    ridge_networks: int,
-    batch: int = 64,
-    seed: int = 0,
-) -> list[Run]:
-    """The training runs: MLP, W-MLPs with σ_F = 0 and 1 and syre-MLP, with layer norm, then with batch norm."""
-    every = asymmetric_mlps.training_runs(
-        dataset=dataset,
-        width=width,
-        images=images,
-        epochs=epochs,
-        stages=stages,
-        pairs=pairs,
-        sweep_pairs=pairs,
-        sigmas=(),
-        shares=(),
-        batch=batch,
-        seed=seed,
-    )
-    found = dict(zip(asymmetric_mlps.variants((), ()), every, strict=True))
-    layered = [found[name] for name in CORE]
-    return [*layered, *(_normed(run, ridge_networks) for run in layered)]
+@dataclass(frozen=True)
+class Parameters:
+    """What the networks depend on, by the names that the chapter's parameters have."""
+
+    dataset: str
+    width: int
+    images: int
+    epochs: int
+    stages: Sequence[int]
+    batch: int
+    pairs: int
+    ridge_networks: int
+    seed: int
+
+    def by_name(self) -> dict[str, Run]:
+        """The training runs: MLP, W-MLPs with σ_F = 0 and 1 and syre-MLP, with layer norm, then with batch norm."""
+        shared = {k: v for k, v in vars(self).items() if k != "ridge_networks"}
+        every = Training(**shared, sweep_pairs=self.pairs, sigmas=(), shares=()).training_runs()
+        layered = {name: every[name] for name in CORE}
+        return layered | {f"{name}, batch norm": _normed(run, self.ridge_networks) for name, run in layered.items()}
+
+    def runs(self) -> list[Run]:
+        """All of them."""
+        return list(self.by_name().values())
 
 
 def _normed(run: Run, networks: int) -> Run:
@@ -160,9 +154,8 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
 class Experiment:
     """The networks of Figs. 12, 16 to 19 and 21, trained and looked at when they are first asked for."""
 
-    def __init__(self, looked: int, **settings) -> None:
-        names = [*CORE, *(f"{name}, batch norm" for name in CORE)]
-        self.runs = dict(zip(names, runs(**settings), strict=True))
+    def __init__(self, settings: Parameters, looked: int) -> None:
+        self.runs = settings.by_name()
         data = self.runs["MLP"].data
         self.x = load(data.name, data.split, data.n, data.seed).inputs(flat=True)[:looked]
         self.images = _moments(self.x)

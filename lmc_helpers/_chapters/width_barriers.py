@@ -83,37 +83,57 @@ class Case(NamedTuple):
     kind: str
 
 
-def sweep(
-    *,
-    dataset: str,
-    widths: Sequence[int],
-    depths: Sequence[int],
-    depth_widths: Sequence[int],
-    groups: int,
-    depth_groups: int,
-    long_groups: int,
-    together: int,
-    epochs: int,
-    budgets: Sequence[int],
-    images: int,
-    second: Sequence[int],
-    seed: int,
-) -> dict[Case, Run]:
-    """The training runs of the comparison, by the recipe of App. B.1."""
-    data, every = _data(dataset, images, seed), sorted({epochs, *budgets})
+@dataclass(frozen=True)
+class Parameters:
+    """What the training runs depend on, by the names that the chapter's parameters have."""
 
-    def run(case: Case, count: int, keep: Sequence[int]) -> Run:
-        return _run(data, case, count * together, keep, seed)
+    dataset: str
+    widths: Sequence[int]
+    depths: Sequence[int]
+    depth_widths: Sequence[int]
+    groups: int
+    depth_groups: int
+    long_groups: int
+    together: int
+    epochs: int
+    budgets: Sequence[int]
+    images: int
+    second: Sequence[int]
+    other: str
+    other_widths: Sequence[int]
+    other_pairs: int
+    other_epochs: int
+    other_images: int
+    seed: int
 
-    found: dict[Case, Run] = {}
-    for depth, at, count in ((DEPTH, widths, groups), *((depth, depth_widths, depth_groups) for depth in depths)):
-        kept = every if depth == DEPTH and not long_groups else [epochs]
-        found |= {case: run(case, count, kept) for case in (Case(depth, m, "first") for m in at)}
-        if depth in second:
-            found |= {case: run(case, count, [epochs]) for case in (Case(depth, m, "second") for m in at)}
-    for case in (Case(DEPTH, m, "long") for m in widths):
-        found[case] = run(case, long_groups, every) if long_groups else found[case._replace(kind="first")]
-    return found
+    def sweep(self) -> dict[Case, Run]:
+        """The training runs of the comparison, by the recipe of App. B.1."""
+        data, every = _data(self.dataset, self.images, self.seed), sorted({self.epochs, *self.budgets})
+
+        def run(case: Case, count: int, keep: Sequence[int]) -> Run:
+            return _run(data, case, count * self.together, keep, self.seed)
+
+        others = ((depth, self.depth_widths, self.depth_groups) for depth in self.depths)
+        found: dict[Case, Run] = {}
+        for depth, at, count in ((DEPTH, self.widths, self.groups), *others):
+            kept = every if depth == DEPTH and not self.long_groups else [self.epochs]
+            found |= {case: run(case, count, kept) for case in (Case(depth, m, "first") for m in at)}
+            if depth in self.second:
+                found |= {case: run(case, count, [self.epochs]) for case in (Case(depth, m, "second") for m in at)}
+        for case in (Case(DEPTH, m, "long") for m in self.widths):
+            first = found[case._replace(kind="first")]
+            found[case] = run(case, self.long_groups, every) if self.long_groups else first
+        return found
+
+    def other_dataset_runs(self) -> dict[int, Run]:
+        """Networks with four maps on another data set, by the same recipe: where Fig. 14 has its second curve."""
+        data, count = _data(self.other, self.other_images, self.seed), 2 * self.other_pairs
+        cases = {m: Case(DEPTH, m, "first") for m in self.other_widths}
+        return {m: _run(data, case, count, [self.other_epochs], self.seed) for m, case in cases.items()}
+
+    def runs(self) -> list[Run]:
+        """All of them."""
+        return list(dict.fromkeys([*self.sweep().values(), *self.other_dataset_runs().values()]))
 
 
 def _data(dataset: str, images: int, seed: int) -> DataSpec:
@@ -132,62 +152,6 @@ def _run(data: DataSpec, case: Case, count: int, keep: Sequence[int], seed: int)
     return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
 
 
-def elsewhere(
-    *, other: str, other_widths: Sequence[int], other_pairs: int, other_epochs: int, other_images: int, seed: int
-) -> dict[int, Run]:
-    """Networks with four maps on another data set, by the same recipe: where Fig. 14 has its second curve."""
-    data = _data(other, other_images, seed)
-    return {m: _run(data, Case(DEPTH, m, "first"), 2 * other_pairs, [other_epochs], seed) for m in other_widths}
-
-
-def runs(
-    *,
-    dataset: str,
-    widths: Sequence[int],
-    depths: Sequence[int],
-    depth_widths: Sequence[int],
-    groups: int,
-    depth_groups: int,
-    long_groups: int,
-    together: int,
-    epochs: int,
-    budgets: Sequence[int],
-    images: int,
-    second: Sequence[int],
-    other: str,
-    other_widths: Sequence[int],
-    other_pairs: int,
-    other_epochs: int,
-    other_images: int,
-    seed: int,
-) -> list[Run]:
-    """All runs of :func:`sweep` and of :func:`elsewhere`, which say what the parameters are."""
-    found = sweep(
-        dataset=dataset,
-        widths=widths,
-        depths=depths,
-        depth_widths=depth_widths,
-        groups=groups,
-        depth_groups=depth_groups,
-        long_groups=long_groups,
-        together=together,
-        epochs=epochs,
-        budgets=budgets,
-        images=images,
-        second=second,
-        seed=seed,
-    )
-    there = elsewhere(
-        other=other,
-        other_widths=other_widths,
-        other_pairs=other_pairs,
-        other_epochs=other_epochs,
-        other_images=other_images,
-        seed=seed,
-    )
-    return list(dict.fromkeys([*found.values(), *there.values()]))
-
-
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """P pairs: the first networks, and for each order the second ones with their units in that order."""
@@ -204,12 +168,12 @@ def matched_pairs(
     restarts: int,
     seed: int,
     orders: Sequence[str] = ORDERS,
-    together: int = 2,
+    group_size: int = 2,
 ) -> Pairs:
     """Every two networks of each group of a run after some epochs, matched."""
     known = result.kept | {len(result.losses): result.stack}
     at = {place: k for k, place in enumerate(result.survivors)}
-    groups = [range(k, k + together) for k in range(0, max(at, default=-1) + 1, together)]
+    groups = [range(k, k + group_size) for k in range(0, max(at, default=-1) + 1, group_size)]
     pairs = [(at[i], at[j]) for group in groups if {*group} <= {*at} for i, j in combinations(group, 2)]
     a, b = (known[epoch].ordinary([pair[end] for pair in pairs]) for end in (0, 1))
     second = {}
@@ -222,7 +186,7 @@ def matched_pairs(
             count = restarts if order == "weights" else 1
             found = weight_matching(a.params, b.params, a.model.symmetry(), count, seed)
             second[order] = b.permuted(found.permutations)
-    return Pairs(a, second, math.comb(together, 2))
+    return Pairs(a, second, math.comb(group_size, 2))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,12 @@
 """Parameters: what is allowed passes, everything else is one error that names it and what is allowed."""
 
 import math
+from dataclasses import dataclass
 
 import pytest
 
 from lmc_helpers import chapter
-from lmc_helpers.chapter import Choice, Flag, Integer, ListOf, ParameterError, Real, validate
+from lmc_helpers.chapter import Choice, Flag, Integer, ListOf, ParameterError, Real, parameters, validate
 
 RULES = {
     "M": Integer(1, 10),
@@ -21,6 +22,15 @@ def test_good_parameters_pass():
     namespace = GOOD | {"math": math, "Integer": Integer, "_hidden": 3, "In": ["code"], "Out": {}}
     assert validate(namespace, RULES) == GOOD
     assert validate(GOOD | {"rate": 1}, RULES)["rate"] == 1
+
+
+def test_a_dataclass_takes_the_parameters_of_its_fields():
+    @dataclass(frozen=True)
+    class Parameters:
+        widths: list
+        M: int
+
+    assert parameters(Parameters, GOOD | {"math": math}) == Parameters(GOOD["widths"], GOOD["M"])
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """What a chapter says of itself in its header, beside what Jupyter reads there.
 
     jupyter:
-      lmc: {runs: lmc_helpers._chapters.swaps_on_images.runs, networks_of: asymmetric_mlps}
+      lmc: {runs: lmc_helpers._chapters.swaps_on_images.Parameters, networks_of: asymmetric_mlps}
 
-``runs``         the function that gives its training runs from some of its parameters
+``runs``         a dataclass of some of its parameters, whose method ``runs`` gives its training runs
 ``networks_of``  the chapter whose networks these are: in runs with seeds from a commit both have one seed, so that
                  what both train is trained once
 """
@@ -32,12 +32,12 @@ def _header(chapter: str) -> dict:
 
 
 def function_name(chapter: str) -> str | None:
-    """The function that gives the runs of a chapter, None if it trains nothing."""
+    """The class, or function, that gives the runs of a chapter, None if it trains nothing."""
     name = _header(chapter).get("runs")
     if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
         raise BuildError(
-            f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a function"
-            f" of {PACKAGE}, for example {PACKAGE}._chapters.width_barriers.runs"
+            f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a class"
+            f" of {PACKAGE}, for example {PACKAGE}._chapters.width_barriers.Parameters"
         )
     return name
 

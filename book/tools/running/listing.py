@@ -1,7 +1,7 @@
 """The training runs in front of the chapters, listed: which there are.
 
-A chapter that trains names, in its header, a function that gives its runs from some of its parameters, and calls the
-same function itself: under plain papermill it trains what it does not find.
+A chapter that trains names, in its header, a dataclass of some of its parameters with a method ``runs``, and asks the
+same one itself: under plain papermill it trains what it does not find. A function that gives the runs will do, too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def parameters(chapter: str, profile: str, seeds: str = "") -> dict:
 
 
 def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:
-    """The training runs of a chapter, each once; its function is called with the parameters that it names."""
+    """The training runs of a chapter, each once, by the parameters that its function or dataclass names."""
     name = headers.function_name(chapter)
     if name is None:
         return []
@@ -62,6 +62,7 @@ def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:
             raise BuildError(f"{where} wants {keyword.name!r}, no parameter of the chapter; it has: {', '.join(known)}")
     try:
         found = function(**{keyword.name: known[keyword.name] for keyword in wanted if keyword.name in known})
+        found = found.runs() if isinstance(function, type) else found
     except Exception as error:
         raise BuildError(f"{where} failed: {type(error).__name__}: {error}") from error
     if not isinstance(found, (list, tuple)):

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import types
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 import pytest
 import torch
@@ -51,6 +51,20 @@ def chapter(tmp_path, monkeypatch):
         return "51_widths"
 
     return make
+
+
+def test_a_dataclass_has_the_parameters_that_it_names(chapter):
+    @dataclass(frozen=True)
+    class Parameters:
+        width: int
+        seed: int
+        more: int = 3
+
+        def runs(self):
+            assert (self.width, self.seed, self.more) == (8, 7, 3)
+            return [Some()]
+
+    assert [run.title for run in listing.runs(chapter(Parameters), "smoke")] == ["some"]
 
 
 def test_the_function_is_called_with_the_parameters_that_it_names(chapter):

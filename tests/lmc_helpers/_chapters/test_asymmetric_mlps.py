@@ -12,14 +12,11 @@ from lmc_helpers._chapters import asymmetric_mlps
 from lmc_helpers._chapters.asymmetric_mlps import (
     CORE,
     Experiment,
+    Parameters,
     TrainedPairs,
     ends,
     fixed_entries,
-    long_settings,
     measure,
-    measurements,
-    runs,
-    training_runs,
 )
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.mlp import MLP
@@ -32,15 +29,15 @@ from lmc_helpers.training.runs import Run
 # Objectives against all permutations, lines against averaged networks, and what the networks of a pair share.
 
 
-SMALL = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0, 1], pairs=3, sweep_pairs=2)
-SMALL |= dict(sigmas=[5.0], shares=[0.5], seed=3)
+SIZES = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0, 1], batch=64, pairs=3, sweep_pairs=2)
+PARAMETERS = Parameters(**SIZES, sigmas=[5.0], shares=[0.5], seed=3, places=4, looked=100)
 
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        found = TrainedPairs(4, **SMALL)
+        found = TrainedPairs(PARAMETERS, 4)
         for name in found.runs:
             found.result(name)
         yield found
@@ -125,13 +122,14 @@ def test_counts_of_fixed_entries():
 
 
 def test_runs_follow_from_their_arguments():
-    some = dict(zip(asymmetric_mlps.variants([5.0], [0.5]), training_runs(**SMALL), strict=True))
+    some = PARAMETERS.training_runs()
+    assert list(some) == list(asymmetric_mlps.variants([5.0], [0.5]))
     assert len(some["MLP"].seeds) == 6 and len(some["W 5"].mask_seeds) == 2 and some["W 5"].keep == ()
     assert all(some[name].keep == (0, 1) for name in CORE)
     assert some["MLP"].model.init == "torch" and some["W 0"].model.init == "normal"
     assert len({run.digest for run in some.values()}) == len(some)
-    assert training_runs(**SMALL)[0].digest != training_runs(**(SMALL | {"seed": 4}))[0].digest
-    assert training_runs(**(SMALL | {"images": 60_000}))[0].data.size == 1293
+    assert some["MLP"].digest != replace(PARAMETERS, seed=4).training_runs()["MLP"].digest
+    assert replace(PARAMETERS, images=60_000).training_runs()["MLP"].data.size == 1293
 
 
 def test_a_pair_of_which_one_diverged_is_left_out(experiment):
@@ -146,9 +144,6 @@ def test_a_pair_of_which_one_diverged_is_left_out(experiment):
 # Measurements as runs: what the networks give directly, a digest that sees everything, a file.
 
 
-MEASURED = SMALL | dict(places=4, looked=100)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def here(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
@@ -158,7 +153,7 @@ def here(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def experiment_of_measured_pairs():
-    return Experiment(**MEASURED)
+    return Experiment(PARAMETERS)
 
 
 def right(stack, parameters, x, y):
@@ -199,7 +194,7 @@ def test_objectives_at_the_beginning_are_correlations_of_units(experiment_of_mea
 
 
 def test_it_is_measured_once_and_read_whole(monkeypatch):
-    one = measurements(**MEASURED)["MLP"]
+    one = PARAMETERS.measurements()["MLP"]
     first = one.result()
     assert one.done() and one.path().name == f"{one.digest}.npz" and one.path().stat().st_size < 20_000
     monkeypatch.setattr(module, "measure", None)  # nothing is measured again
@@ -214,8 +209,8 @@ def test_it_is_measured_once_and_read_whole(monkeypatch):
 
 
 def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch):
-    one = replace(measurements(**MEASURED)["W 1"], looked=90)
-    there = runs(**MEASURED | {"looked": 90})
+    one = replace(PARAMETERS.measurements()["W 1"], looked=90)
+    there = replace(PARAMETERS, looked=90).runs()
     one.result()
     kept = tmp_path / "book" / one.path().name
     kept.parent.mkdir()
@@ -224,25 +219,26 @@ def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch)
     monkeypatch.setenv("LMC_RUNS", str(tmp_path / "empty"))
     monkeypatch.setattr(Run, "result", None)  # nothing is trained
     assert one.path() == kept and one.done() and one.result().pairs == (0, 1, 2)
-    assert not measurements(**MEASURED)["W 1"].done()  # another number of images
-    left = runs(**MEASURED | {"looked": 90})
+    assert not PARAMETERS.measurements()["W 1"].done()  # another number of images
+    left = replace(PARAMETERS, looked=90).runs()
     assert {run.digest for run in there} - {run.digest for run in left} == {one.training.digest}
 
 
 def test_trainings_come_first_and_once():
-    found = runs(**MEASURED)
-    names = len(measurements(**MEASURED))
+    found = PARAMETERS.runs()
+    names = len(PARAMETERS.measurements())
     assert [isinstance(run, Run) for run in found] == [True] * names + [False] * names
     assert all(run.prices().cpu_hours > 0 and run.resources()["memory_mib"] > 500 for run in found)
-    longer = runs(**MEASURED, long_epochs=4, long_pairs=2)
+    long = replace(PARAMETERS, long_epochs=4, long_pairs=2)
+    longer = long.runs()
     assert len(longer) == len(found) + 2 * len(CORE)
-    more = measurements(**long_settings(4, 2, **MEASURED))
+    more = long.longer().measurements(CORE)
     assert list(more) == list(CORE) and all(one.training.descent.epochs == 4 for one in more.values())
-    assert more["MLP"].training.seeds == measurements(**MEASURED)["MLP"].training.seeds[:4]
+    assert more["MLP"].training.seeds == PARAMETERS.measurements()["MLP"].training.seeds[:4]
 
 
 def test_a_digest_sees_everything():
-    one = measurements(**MEASURED)["W 0"]
+    one = PARAMETERS.measurements()["W 0"]
     others = [
         replace(one, places=6),
         replace(one, looked=99),
@@ -254,7 +250,7 @@ def test_a_digest_sees_everything():
 
 
 def test_after_a_divergence_partners_stay_together(monkeypatch):
-    some = Experiment(**MEASURED)
+    some = Experiment(PARAMETERS)
     whole = {name: some.measured(name) for name in ("MLP", "W 1")}
     less = replace(
         whole["MLP"],
@@ -281,7 +277,7 @@ def test_after_a_divergence_partners_stay_together(monkeypatch):
 
 
 def test_a_damaged_file_is_named():
-    one = replace(measurements(**MEASURED)["sigma"], looked=80)
+    one = replace(PARAMETERS.measurements()["sigma"], looked=80)
     other = replace(one, looked=81)
     for run in (one, other):
         run.result()

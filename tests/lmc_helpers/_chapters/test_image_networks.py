@@ -1,5 +1,6 @@
 """What chapter *image networks* computes, against independent oracles."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import pytest
@@ -12,6 +13,7 @@ from lmc_helpers._chapters.image_networks import (
     VIT,
     Averaged,
     Experiment,
+    Parameters,
     cells,
     choose_images,
     entries,
@@ -19,7 +21,6 @@ from lmc_helpers._chapters.image_networks import (
     kept_map,
     move_heads,
     networks,
-    runs,
     schemes,
     seconds_per_image,
     shared,
@@ -225,17 +226,29 @@ def test_a_run_of_it_is_data():
 # Counts against Table 3, lines against averaged networks, and runs that follow from their arguments.
 
 
-SMALL_IMAGE_NETWORKS = dict(
-    dataset="digits", widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], images=60, epochs=[1, 1, 1], warm_up=0
+PARAMETERS = Parameters(
+    dataset="digits",
+    widths=[2],
+    resnet=[1, 2, 1],
+    vit=[8, 1, 2],
+    side=1,
+    images=60,
+    epochs=[1, 1, 1],
+    warm_up=0,
+    batch=30,
+    pairs=2,
+    sweep_pairs=2,
+    sigmas=[0.5],
+    together=1,
+    seed=3,
 )
-SMALL_IMAGE_NETWORKS |= dict(pairs=2, sweep_pairs=2, sigmas=[0.5], batch=30, seed=3)
 
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        yield Experiment(2, 40, **SMALL_IMAGE_NETWORKS, together=1)
+        yield Experiment(PARAMETERS, 2, 40)
 
 
 def test_entries_are_those_of_table_3():
@@ -261,12 +274,12 @@ def test_the_networks_of_the_papers():
 
 
 def test_runs_follow_from_their_arguments():
-    some, pairwise = runs(**SMALL_IMAGE_NETWORKS), runs(**SMALL_IMAGE_NETWORKS, together=1)
+    some, pairwise = replace(PARAMETERS, together=1000).runs(), PARAMETERS.runs()
     assert len(some) == len(variants([2], [0.5])) == 9 and len(pairwise) == 18
     assert pairwise[0].seeds + pairwise[1].seeds == some[0].seeds and some[0].descent.optimiser == "adam"
     assert some[2].fixed()["head.weight"][0].eq(0).all() and not some[3].fixed()["head.weight"][0].eq(0).all()
     assert len({run.digest for run in some + pairwise}) == 27
-    warm = runs(**(SMALL_IMAGE_NETWORKS | {"warm_up": 1, "epochs": [1, 2, 1]}))[1].descent
+    warm = replace(PARAMETERS, warm_up=1, epochs=[1, 2, 1], together=2).runs()[1].descent
     assert warm.schedule == "warm-up" and warm.rate_in(0) == pytest.approx(1e-4) and warm.rate_in(1) == 1e-2
     assert list(variants([2], [0.0, 2.0])) == list(variants([2], []))
 
@@ -288,7 +301,7 @@ def test_averaged_networks_are_followed_on_averaged_images(experiment, monkeypat
     run = experiment.runs["CNN 2"][0]
     small = CNN(width=2, pools=2, input_shape=(1, 4, 4))
     averaged = Averaged(small, 2, (1, 8, 8))
-    other = Experiment(2, 40, **SMALL_IMAGE_NETWORKS, together=1)
+    other = Experiment(PARAMETERS, 2, 40)
     other.runs["CNN 2"] = [type(run)(averaged, run.descent, run.data, run.seeds)]
     lines = other.losses("CNN 2")
     stack = other.runs["CNN 2"][0].result().stack

@@ -1,6 +1,7 @@
 """What chapter *matchers* computes, against independent oracles."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,17 +9,16 @@ import torch
 
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
-    NAMES,
     WIDE,
     Descents,
     Pairs,
+    Parameters,
     activation_correlations,
     compare_students,
     cross_fitted_gain,
     descents,
     every_permutation,
     match,
-    runs,
 )
 from lmc_helpers.alignment.activation_matching import moments
 from lmc_helpers.alignment.methods import methods
@@ -106,13 +106,23 @@ def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
 # The trainings of the pairs.
 
 
-SIZES = {"width": 8, "pairs": 3, "images": 60, "epochs": 1, "wide": 12, "wide_pairs": 2}
-SIZES |= {"small_pairs": 2, "small_epochs": 1}
+PARAMETERS = Parameters(
+    dataset="digits",
+    width=8,
+    pairs=3,
+    images=60,
+    epochs=1,
+    wide=12,
+    wide_pairs=2,
+    small_pairs=2,
+    small_epochs=1,
+    seed=3,
+)
 
 
 def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
     monkeypatch.setenv("LMC_RUNS", str(tmp_path))
-    found = dict(zip(NAMES, runs(dataset="digits", seed=3, **SIZES), strict=True))
+    found = PARAMETERS.by_name()
     assert {kind: len(run.mask_seeds) for kind, run in found.items() if run.scheme} == {"σ_F = 0": 3, "σ_F = 1": 3}
     assert len({seed for run in found.values() for seed in run.seeds}) == 4 * 6 + 3 * 4
     F, D = found["σ_F = 1"].fixed()["1.weight"]
@@ -124,7 +134,7 @@ def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
 
 
 def test_wide_networks_are_the_same_but_for_width_number_and_seeds():
-    found = dict(zip(NAMES, runs(dataset="digits", seed=3, **SIZES), strict=True))
+    found = PARAMETERS.by_name()
     for name, kind in WIDE.items():
         wide, narrow = found[name], found[kind]
         assert wide.model.sizes == (64, 12, 12, 12, 10) and narrow.model.sizes == (64, 8, 8, 8, 10)
@@ -133,7 +143,7 @@ def test_wide_networks_are_the_same_but_for_width_number_and_seeds():
 
 
 def test_runs_are_keyed_by_the_seed():
-    first, again, other = (runs(dataset="digits", seed=seed, **SIZES) for seed in (3, 3, 4))
+    first, again, other = (replace(PARAMETERS, seed=seed).runs() for seed in (3, 3, 4))
     assert [run.digest for run in first] == [run.digest for run in again]
     assert not {run.digest for run in first} & {run.digest for run in other}
 

@@ -20,19 +20,17 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     Local,
     MergeRun,
     Metric,
+    Parameters,
     Task,
     core_hours,
     exponent,
     flat,
     local_squared_loss,
     merge,
-    merges,
     output_derivatives,
     permutation_point,
     principal,
     random_pair,
-    runs,
-    teachers_of_widths,
     through,
     towards,
     truncated_newton,
@@ -53,9 +51,9 @@ from lmc_helpers.training.runs import DataSpec, Run
 # Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file.
 
 
-SETTINGS = {"dataset": "digits", "images": 90, "widths": [3, 4], "teachers": 2, "epochs": 2, "seed": 5}
 PATHS = {"components": 3, "distances": 4, "products": 60}
-TEACHING = teachers_of_widths(**SETTINGS)
+PARAMETERS = Parameters("digits", images=90, widths=[3, 4], teachers=2, randoms=1, epochs=2, seed=5, **PATHS)
+TEACHING = PARAMETERS.teaching()
 RUN = MergeRun(TEACHING[4], 1, **PATHS)
 
 
@@ -169,15 +167,14 @@ def test_prices_grow_with_what_is_computed():
 
 
 def test_runs_are_those_of_the_chapter():
-    assert runs(**SETTINGS, **PATHS, randoms=1) == list(TEACHING.values())  # merges that take no time are no jobs
-    long = PATHS | {"products": 10_000_000}
-    found = runs(**SETTINGS, **long, randoms=1)
-    similar, random = merges(TEACHING.values(), **long, randoms=1, seed=5)
+    assert PARAMETERS.runs() == list(TEACHING.values())  # merges that take no time are no jobs
+    long = replace(PARAMETERS, products=10_000_000)
+    found, (similar, random) = long.runs(), long.merges()
     assert found[:2] == list(TEACHING.values())
     assert found[2:] == [*similar[3], *similar[4], *random[3], *random[4]]
     assert [run.network for run in similar[3]] == [0, 1] and all(run.seed is None for run in similar[3])
     assert [(run.network, run.seed) for run in random[4]] == [(0, 5)]
-    assert merges(TEACHING.values(), **PATHS, randoms=9)[1][3][1].network == 1  # at most all of them
+    assert replace(PARAMETERS, randoms=9).merges()[1][3][1].network == 1  # at most all of them
     assert len({run.digest for run in found}) == len(found)
 
 
@@ -185,8 +182,8 @@ def test_teachers_differ():
     assert [run.model.sizes for run in TEACHING.values()] == [(64, 3, 3, 10), (64, 4, 4, 10)]
     assert all(run.data.n == 90 and len(set(run.seeds)) == 2 for run in TEACHING.values())
     assert TEACHING[3].seeds != TEACHING[4].seeds
-    assert teachers_of_widths(**SETTINGS | {"images": 60_000})[3].data.n is None
-    assert teachers_of_widths(**SETTINGS | {"seed": 6})[3].seeds != TEACHING[3].seeds
+    assert replace(PARAMETERS, images=60_000).teaching()[3].data.n is None
+    assert replace(PARAMETERS, seed=6).teaching()[3].seeds != TEACHING[3].seeds
 
 
 # ---------- merged classifiers

@@ -5,12 +5,13 @@ import pytest
 import torch
 from torch import nn
 
-from lmc_helpers._chapters import asymmetric_mlps
+from lmc_helpers._chapters.asymmetric_mlps import Training
 from lmc_helpers._chapters.swaps_on_images import (
     LAYERS,
     Coherences,
     Experiment,
     Moments,
+    Parameters,
     Swaps,
     coherences,
     fixed_norm,
@@ -19,7 +20,6 @@ from lmc_helpers._chapters.swaps_on_images import (
     neighbours,
     one_metric_costs,
     principal_basis,
-    runs,
 )
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.networks.mlp import MLP
@@ -29,7 +29,8 @@ from lmc_helpers.networks.mlp import MLP
 # Moments and subspaces against the activations themselves, and which networks the runs share.
 
 
-SMALL = dict(dataset="digits", width=16, images=150, epochs=2, stages=[0, 1], pairs=3, ridge_networks=2, seed=3)
+SIZES = dict(dataset="digits", width=16, images=150, epochs=2, batch=64, seed=3)
+PARAMETERS = Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
 
 
 def inputs(*shape):
@@ -73,10 +74,9 @@ def test_excess_and_relative_at_both_ends():
 
 
 def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
-    every = dict(SMALL, sigmas=[5.0], shares=[0.5], sweep_pairs=2)
-    del every["ridge_networks"]
-    shared = {run.digest for run in asymmetric_mlps.training_runs(**every)}
-    mine = runs(**SMALL)
+    every = Training(**SIZES, stages=[0, 1], pairs=3, sigmas=[5.0], shares=[0.5], sweep_pairs=2)
+    shared = {run.digest for run in every.training_runs().values()}
+    mine = PARAMETERS.runs()
     assert {run.digest for run in mine[:4]} <= shared and len({run.digest for run in mine}) == 8
     for layered, normed in zip(mine[:4], mine[4:], strict=True):
         assert normed.seeds == layered.seeds[:4:2] and normed.model.norm == "batch" and normed.keep == ()
@@ -87,7 +87,7 @@ def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
 
 def test_an_experiment_averages_over_pairs(tmp_path, monkeypatch):
     monkeypatch.setenv("LMC_RUNS", str(tmp_path))
-    some = Experiment(100, **SMALL)
+    some = Experiment(PARAMETERS, 100)
     for epoch in (0, None):
         found = some.coherences("W 1", epoch)
         assert found.nu.shape == (6, 5) and found.nu[:, 0].unique().numel() == 1
@@ -105,16 +105,14 @@ def test_an_experiment_averages_over_pairs(tmp_path, monkeypatch):
 # Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent.
 
 
-SMALL_IMAGE_SWAPS = dict(
-    dataset="digits", width=16, images=150, epochs=2, stages=[0], pairs=2, ridge_networks=2, seed=3
-)
+FEW = Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
 
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        some = Experiment(120, **SMALL_IMAGE_SWAPS)
+        some = Experiment(FEW, 120)
         for name in some.runs:
             some.result(name)
         yield some

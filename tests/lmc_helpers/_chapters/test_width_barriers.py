@@ -1,6 +1,7 @@
 """What chapter *width barriers* computes, against independent oracles."""
 
 import math
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -16,17 +17,15 @@ from lmc_helpers._chapters.width_barriers import (
     Curves,
     Lines,
     Pairs,
+    Parameters,
     bounds_of,
     depth_trend,
-    elsewhere,
     lines,
     matched_pairs,
     middles,
     place_ratio,
     ratio_at_peaks,
     rescaled,
-    runs,
-    sweep,
 )
 from lmc_helpers.data import images
 from lmc_helpers.data.images import load
@@ -70,24 +69,26 @@ def test_the_place_is_found_where_it_is_plain():
 # The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand.
 
 
-SWEEP = {
-    "widths": [3, 5],
-    "depths": [2],
-    "depth_widths": [4],
-    "groups": 2,
-    "depth_groups": 3,
-    "long_groups": 1,
-    "together": 3,
-    "epochs": 2,
-    "budgets": [1, 3],
-    "images": 300,
-    "second": [2, 4],
-    "seed": 5,
-}
-
-
-ELSEWHERE = {"other": "digits", "other_widths": [7, 9], "other_pairs": 4, "other_epochs": 4, "other_images": 200}
-ELSEWHERE |= {"seed": 5}
+PARAMETERS = Parameters(
+    dataset="digits",
+    widths=[3, 5],
+    depths=[2],
+    depth_widths=[4],
+    groups=2,
+    depth_groups=3,
+    long_groups=1,
+    together=3,
+    epochs=2,
+    budgets=[1, 3],
+    images=300,
+    second=[2, 4],
+    other="digits",
+    other_widths=[7, 9],
+    other_pairs=4,
+    other_epochs=4,
+    other_images=200,
+    seed=5,
+)
 
 
 def result_of(stack, epochs=1, **more):
@@ -112,7 +113,7 @@ def some_data(model, n=40):
 
 
 def test_the_runs_are_those_of_the_appendix():
-    found = sweep(dataset="digits", **SWEEP)
+    found = PARAMETERS.sweep()
     assert list(found) == [
         *(Case(4, m, kind) for kind in ("first", "second") for m in (3, 5)),
         *(Case(2, 4, kind) for kind in ("first", "second")),
@@ -126,15 +127,15 @@ def test_the_runs_are_those_of_the_appendix():
         assert (run.data.name, run.data.n, run.model.init) == ("digits", 300, "he")
     seeds = [seed for run in found.values() for seed in run.seeds]
     assert len(seeds) == len(set(seeds))
-    there = elsewhere(**ELSEWHERE)
-    assert runs(dataset="digits", **SWEEP | ELSEWHERE) == [*found.values(), *there.values()]
+    there = PARAMETERS.other_dataset_runs()
+    assert PARAMETERS.runs() == [*found.values(), *there.values()]
     assert [(len(run.seeds), run.data.n, run.descent.epochs) for run in there.values()] == [(8, 200, 4)] * 2
     assert [run.model.sizes for run in there.values()] == [(64, 7, 7, 7, 10), (64, 9, 9, 9, 10)]
 
 
 def test_the_second_seed_is_the_next_one_on_the_same_images():
-    found = sweep(dataset="digits", **SWEEP)
-    after = sweep(dataset="digits", **SWEEP | {"seed": 6, "images": 60_000})
+    found = PARAMETERS.sweep()
+    after = replace(PARAMETERS, seed=6, images=60_000).sweep()
     assert found[Case(4, 3, "second")].seeds == after[Case(4, 3, "first")].seeds
     assert {run.data for run in found.values()} == {found[Case(4, 3, "first")].data}
     assert {run.data.n for run in after.values()} == {None}
@@ -142,32 +143,32 @@ def test_the_second_seed_is_the_next_one_on_the_same_images():
 
 @pytest.mark.parametrize("depths", [[], [2], [4], [3]])
 def test_a_second_seed_is_had_at_the_depths_that_ask_for_it(depths):
-    found = sweep(dataset="digits", **SWEEP | {"second": depths})
+    found = replace(PARAMETERS, second=depths).sweep()
     assert {case.depth for case in found if case.kind == "second"} == {*depths} & {2, 4}
-    both = sweep(dataset="digits", **SWEEP)
+    both = PARAMETERS.sweep()
     assert all(both[case] == run for case, run in found.items())
 
 
 def test_networks_may_be_followed_without_more_of_them():
-    alone = SWEEP | {"long_groups": 0, "second": []}
-    found = sweep(dataset="digits", **alone)
+    alone = replace(PARAMETERS, long_groups=0, second=[])
+    found = alone.sweep()
     assert found[Case(4, 3, "long")] == found[Case(4, 3, "first")]
     assert found[Case(4, 3, "long")].keep == (1, 2)
     assert found[Case(2, 4, "first")].descent.epochs == 2
-    assert len(runs(dataset="digits", **alone | ELSEWHERE)) == 3 + 2
+    assert len(alone.runs()) == 3 + 2
     same = {"other_widths": [3], "other_pairs": 3, "other_epochs": 2, "other_images": 300}
-    assert len(runs(dataset="digits", **alone | {"budgets": []} | ELSEWHERE | same)) == 3  # trained once
+    assert len(replace(alone, budgets=[], **same).runs()) == 3  # trained once
 
 
 def test_digits_stand_in_for_what_is_not_there(monkeypatch):
     monkeypatch.setattr(images, "available", lambda name: None if name == "digits" else "no network")
-    assert {run.data.name for run in runs(dataset="mnist", **SWEEP | ELSEWHERE | {"other": "cifar10"})} == {"digits"}
+    assert {run.data.name for run in replace(PARAMETERS, dataset="mnist", other="cifar10").runs()} == {"digits"}
 
 
 def test_runs_are_trained_and_compared_at_their_budgets(tmp_path, monkeypatch):
     monkeypatch.setenv("LMC_RUNS", str(tmp_path))
-    result, x = sweep(dataset="digits", **SWEEP)[Case(4, 3, "long")].result(), load("digits").inputs(flat=True)[:50]
-    early, late = (matched_pairs(result, epoch, x, 1, 1, together=3).first.params["0.weight"] for epoch in (1, 3))
+    result, x = PARAMETERS.sweep()[Case(4, 3, "long")].result(), load("digits").inputs(flat=True)[:50]
+    early, late = (matched_pairs(result, epoch, x, 1, 1, group_size=3).first.params["0.weight"] for epoch in (1, 3))
     assert not torch.equal(early, late)
     assert torch.equal(late, result.stack.params["0.weight"][[0, 0, 1]])
 
@@ -177,7 +178,7 @@ def test_every_two_of_a_group_are_a_pair():
     x, y = some_data(model)
     nets = rescaled(model.initial(range(7), torch.float64), 4.0)  # so that some lines have barriers
     lost = result_of(nets, survivors=(0, 1, 2, 3, 5, 6, 7))  # the second group of three lacks network 4
-    pairs = matched_pairs(lost, 1, x, 1, 1, ["direct"], together=3)
+    pairs = matched_pairs(lost, 1, x, 1, 1, ["direct"], group_size=3)
     first, second = pairs.first.params["0.weight"], pairs.second["direct"].params["0.weight"]
     assert torch.equal(first, nets.params["0.weight"][[0, 0, 1]])
     assert torch.equal(second, nets.params["0.weight"][[1, 2, 2]])
