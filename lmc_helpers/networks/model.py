@@ -199,7 +199,7 @@ class Model(ABC):
         return found
 
     def parameters(self) -> int:
-        """Number of numbers of one network, running statistics included.
+        """How many numbers one network has, running statistics included.
 
         Examples
         --------
