@@ -11,41 +11,46 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, Natural, Reals, checked, require_finite
 
 GRID = tuple(k / 10 for k in range(11))  # 0, 0.1, …, 1, as Zhan, Li & Wu evaluate it
-Loss = Callable[[torch.Tensor], torch.Tensor]
+Loss = Callable[[Tensor], Tensor]
 
 
+@checked
 def check_places(
-    lambdas, dtype: torch.dtype = torch.float64, device: torch.device | str | None = None, row: bool = True
-) -> torch.Tensor:
+    lambdas: Reals, dtype: torch.dtype = torch.float64, device: torch.device | str | None = None, row: bool = True
+) -> Float[Tensor, "*places"]:
     """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor.
 
     Parameters
     ----------
-    lambdas : sequence of float
+    lambdas
         one or more numbers in [0, 1].
     dtype, device
         of the tensor.
-    row : bool
+    row
         the places must be a row; else a number or any shape is allowed.
 
     Returns
     -------
     torch.Tensor
-        (L,), or the shape that was given.
+        or the shape that was given.
 
     Examples
     --------
     >>> check_places((0, 0.5, 1)).tolist()
     [0.0, 0.5, 1.0]
     """
-    expect.reals(lambdas, "lambdas")
-    expect.floating(dtype, "dtype")
-    expect.device(device, "device")
-    expect.one_of(row, "row", (True, False))
+    return _places(lambdas, dtype, device, row)
+
+
+def _places(lambdas: Reals, dtype: torch.dtype, device: torch.device | str | None, row: bool = True) -> Tensor:
+    if not dtype.is_floating_point:
+        raise ValueError(f"dtype = {dtype}; allowed: a floating-point dtype of torch")
     places = torch.as_tensor(lambdas, dtype=dtype, device=device)
     if row and (places.ndim != 1 or not len(places)):
         raise ValueError(f"lambdas has shape {tuple(places.shape)}; allowed: one or more numbers in a row")
@@ -55,28 +60,19 @@ def check_places(
     return places
 
 
-def _check_ends(a: torch.Tensor, b: torch.Tensor) -> None:
-    expect.tensors({"a": a, "b": b})
-    if a.shape != b.shape:
-        raise ValueError(f"the ends have shapes {tuple(a.shape)} and {tuple(b.shape)}; allowed: equal shapes")
-    expect.tensor(a, "a", finite=False)
-    expect.same({"a": a, "b": b})
-    if not (torch.isfinite(a).all() and torch.isfinite(b).all()):
-        raise ValueError("an end holds values that are not finite; allowed: finite weights")
-
-
-def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tensor:
+@checked
+def excess(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shape"], lambdas: Reals) -> Tensor:
     """Loss above the chord at each λ.
 
         loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
 
     Parameters
     ----------
-    loss : callable
-        maps weights (..., m, d) to losses (...).
-    a, b : torch.Tensor
-        ends (..., m, d) of equal shape; λ = 1 is a.
-    lambdas : sequence of float
+    loss
+        maps weights, as (..., m, d) or (..., p), to losses (...).
+    a, b
+        λ = 1 is a.
+    lambdas
         points of [0, 1].
 
     Returns
@@ -92,32 +88,35 @@ def excess(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas) -> torch.Tenso
     >>> excess(lambda w: -w.square().sum(dim=(-2, -1)), a, b, [0, 0.5, 1]).tolist()
     [0.0, 1.0, 0.0]
     """
-    expect.function(loss, "loss")
-    expect.tensors({"a": a, "b": b})
-    lambdas = check_places(lambdas, a.dtype, a.device)
-    _check_ends(a, b)
+    return _excess(loss, a, b, lambdas)
+
+
+def _excess(loss: Loss, a: Tensor, b: Tensor, lambdas: Reals) -> Tensor:
+    lambdas = _places(lambdas, a.dtype, a.device)
+    require_finite(a=a, b=b)
     at_a, at_b = loss(a), loss(b)
     return torch.stack([loss(x * a + (1 - x) * b) - x * at_a - (1 - x) * at_b for x in lambdas])
 
 
-def loss_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas=GRID) -> torch.Tensor:
+@checked
+def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shape"], lambdas: Reals = GRID) -> Tensor:
     """The barrier: the largest loss above the chord over the given λ.
 
         max_λ loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
 
     Parameters
     ----------
-    loss : callable
-        maps weights (..., m, d) to losses (...).
-    a, b : torch.Tensor
-        ends (..., m, d) of equal shape; λ = 1 is a.
-    lambdas : sequence of float
+    loss
+        maps weights, as (..., m, d) or (..., p), to losses (...).
+    a, b
+        λ = 1 is a.
+    lambdas
         points of [0, 1]; the paper's grid 0, 0.1, …, 1 unless given.
 
     Returns
     -------
     torch.Tensor
-        (...). It is at least 0 when 0 or 1 is among the λ.
+        (...), at least 0 when 0 or 1 is among the λ.
 
     Examples
     --------
@@ -127,19 +126,22 @@ def loss_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, lambdas=GRID) -> 
     >>> loss_barrier(lambda w: -w.square().sum(dim=(-2, -1)), a, b).item()
     1.0
     """
-    return excess(loss, a, b, lambdas).amax(dim=0)
+    return _excess(loss, a, b, lambdas).amax(dim=0)
 
 
-def refined_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, coarse: int = 11, steps: int = 40) -> torch.Tensor:
+@checked
+def refined_barrier(
+    loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shape"], coarse: Integer = 11, steps: Natural = 40
+) -> Float[Tensor, " *batch"]:
     """The supremum of the loss above the chord, to rounding: golden-section search around the best grid point.
 
     Parameters
     ----------
     loss, a, b
-        as in :func:`excess`.
-    coarse : int
+        as in :func:`excess`; the axes of the losses are the first ones of the ends.
+    coarse
         grid points; the maximum must be the only one between the neighbours of the best of them.
-    steps : int
+    steps
         golden-section steps; each shrinks the bracket by 0.618.
 
     Returns
@@ -154,18 +156,19 @@ def refined_barrier(loss: Loss, a: torch.Tensor, b: torch.Tensor, coarse: int = 
     >>> round(refined_barrier(cubic, a, b).item(), 12) == round(2 / 3**1.5, 12)
     True
     """
-    expect.function(loss, "loss")
-    expect.tensor(a, "a", finite=False)
-    expect.integer(coarse, "coarse", least=2)
-    expect.integer(steps, "steps", least=0)
+    if coarse < 2:
+        raise ValueError(f"coarse = {coarse}; allowed: coarse >= 2")
     grid = torch.linspace(0, 1, coarse, dtype=a.dtype, device=a.device)
-    values = excess(loss, a, b, grid)  # (coarse, ...)
+    values = _excess(loss, a, b, grid)  # (coarse, ...)
+    batch = values.shape[1:]
+    if a.shape[: len(batch)] != batch:
+        raise ValueError(f"the loss has shape {tuple(batch)} for ends {tuple(a.shape)}; allowed: their first axes")
     best = values.argmax(dim=0)
     low, high = grid[(best - 1).clamp(min=0)], grid[(best + 1).clamp(max=coarse - 1)]  # (...)
     at_a, at_b = loss(a), loss(b)
 
-    def height(x: torch.Tensor) -> torch.Tensor:
-        weight = x[..., None, None]
+    def height(x: Tensor) -> Tensor:
+        weight = x.reshape(*batch, *(1 for _ in a.shape[len(batch) :]))
         return loss(weight * a + (1 - weight) * b) - x * at_a - (1 - x) * at_b
 
     golden = (5**0.5 - 1) / 2

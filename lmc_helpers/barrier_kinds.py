@@ -7,11 +7,12 @@ line: its highest point, its middle, or its mean. Chapter 62 says which paper us
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Reals, checked, require_finite
 from lmc_helpers.barrier import check_places
 
 __all__ = ["KINDS", "barrier_kinds", "discordance"]
@@ -27,7 +28,8 @@ KINDS = {
 }
 
 
-def barrier_kinds(loss: torch.Tensor, lambdas: Sequence[float]) -> dict[str, torch.Tensor]:
+@checked
+def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, Tensor]:
     """All kinds of barrier of some lines, by the names of :data:`KINDS`.
 
     With l(λ) the loss on a line, c(λ) = λ l(1) + (1 − λ) l(0) its chord, and suprema over the given places:
@@ -38,9 +40,9 @@ def barrier_kinds(loss: torch.Tensor, lambdas: Sequence[float]) -> dict[str, tor
 
     Parameters
     ----------
-    loss : torch.Tensor
-        (..., L), at the L places.
-    lambdas : sequence of float
+    loss
+        at the places.
+    lambdas
         from 0 to 1 in increasing order, with ½ among them.
 
     Returns
@@ -54,12 +56,11 @@ def barrier_kinds(loss: torch.Tensor, lambdas: Sequence[float]) -> dict[str, tor
     >>> {name: value.item() for name, value in found.items()}
     {'chord': 2.0, 'mean': 2.0, 'worse': 1.0, 'better': 3.0, 'middle': 2.0, 'area': 1.0}
     """
-    expect.tensor(loss, "loss", "... L")
     places = check_places(lambdas, loss.dtype, loss.device)
     ordered = bool((places.diff() > 0).all())
     if not ordered or places[0] != 0 or places[-1] != 1 or not (places == 0.5).any():
         raise ValueError(f"lambdas = {list(lambdas)}; allowed: increasing from 0 to 1, with 1/2")
-    if loss.ndim < 1 or loss.shape[-1] != len(places):
+    if loss.shape[-1] != len(places):
         raise ValueError(f"loss has shape {tuple(loss.shape)}; allowed: (..., {len(places)}), one loss a place")
     at_b, at_a, top = loss[..., 0], loss[..., -1], loss.amax(dim=-1)
     chord = places * at_a[..., None] + (1 - places) * at_b[..., None]  # (..., L)
@@ -74,7 +75,8 @@ def barrier_kinds(loss: torch.Tensor, lambdas: Sequence[float]) -> dict[str, tor
     }
 
 
-def discordance(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
+@checked
+def discordance(x: Float[Tensor, " n"], y: Float[Tensor, " n"]) -> tuple[float, float]:
     """Share of the pairs of objects that x and y order differently, (1 − τ)/2 with Kendall's τ, and its standard error.
 
     A tie in one of them counts as half. The share is a U-statistic: with h_i the share of the other objects that i and
@@ -83,8 +85,8 @@ def discordance(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
 
     Parameters
     ----------
-    x, y : torch.Tensor
-        (n,), n >= 3, two values of each object.
+    x, y
+        n >= 3, two values of each object.
 
     Returns
     -------
@@ -96,11 +98,10 @@ def discordance(x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
     >>> discordance(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 3.0, 2.0]))[0]
     0.3333333333333333
     """
-    expect.tensor(x, "x")
-    expect.tensor(y, "y")
-    if x.shape != y.shape or x.ndim != 1 or len(x) < 3:
-        raise ValueError(f"x and y have shapes {tuple(x.shape)}, {tuple(y.shape)}; allowed: (n,) both, n >= 3")
+    require_finite(x=x, y=y)
     n = len(x)
+    if n < 3:
+        raise ValueError(f"n = {n} objects; allowed: n >= 3")
     agree = (x[:, None] - x).sign() * (y[:, None] - y).sign()
     differ = (1 - agree.double()) / 2  # (n, n); ½ on the diagonal
     h = (differ.sum(dim=1) - 0.5) / (n - 1)

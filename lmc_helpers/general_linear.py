@@ -19,8 +19,10 @@ import math
 import numpy as np
 import scipy.linalg
 import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, Positive, Tensors, checked
 
 __all__ = [
     "determinant_sign",
@@ -31,18 +33,18 @@ __all__ = [
     "rank_tolerance",
     "require_finite",
     "require_invertible",
-    "require_square",
     "rotation_logarithm",
     "times_inverse",
 ]
 
 
-def rank_tolerance(h: int) -> float:
+@checked
+def rank_tolerance(h: Positive) -> float:
     """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error.
 
     Parameters
     ----------
-    h : int
+    h
         the larger size of the matrix.
 
     Returns
@@ -55,46 +57,16 @@ def rank_tolerance(h: int) -> float:
     >>> rank_tolerance(2) == 2.0**-47
     True
     """
-    expect.integer(h, "h", least=1)
     return 16 * h * torch.finfo(torch.float64).eps
 
 
-def require_square(matrices: dict[str, torch.Tensor], **data: torch.Tensor) -> None:
-    """Raise unless the matrices are float64 and share one shape (..., h, h), and the data are (h, h).
-
-    Parameters
-    ----------
-    matrices : dict of torch.Tensor
-        name → matrix (..., h, h); the first one sets the shape.
-    **data : torch.Tensor
-        matrices without a batch.
-
-    Examples
-    --------
-    >>> require_square({"W_1": torch.ones(2, 3)})
-    Traceback (most recent call last):
-        ...
-    ValueError: W_1 has shape (2, 3); allowed: (..., h, h) with h >= 1
-    """
-    expect.tensors(matrices)
-    expect.tensors(data)
-    first, shape = next((name, A.shape) for name, A in matrices.items())
-    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 1:
-        raise ValueError(f"{first} has shape {tuple(shape)}; allowed: (..., h, h) with h >= 1")
-    expected = dict.fromkeys(matrices, shape) | dict.fromkeys(data, shape[-2:])
-    for name, A in (matrices | data).items():
-        if A.shape != expected[name]:
-            raise ValueError(f"{name} has shape {tuple(A.shape)}; allowed: {tuple(expected[name])}")
-        if A.dtype != torch.float64:
-            raise ValueError(f"{name} has dtype {A.dtype}; allowed: torch.float64")
-
-
-def require_finite(matrices: dict[str, torch.Tensor]) -> None:
+@checked
+def require_finite(matrices: Tensors) -> None:
     """Raise unless all entries are finite numbers.
 
     Parameters
     ----------
-    matrices : dict of torch.Tensor
+    matrices
         name → matrix of any shape.
 
     Examples
@@ -104,18 +76,18 @@ def require_finite(matrices: dict[str, torch.Tensor]) -> None:
         ...
     ValueError: X holds inf; allowed: finite values
     """
-    expect.tensors(matrices)
     for name, A in matrices.items():
         if not torch.isfinite(A).all():
             raise ValueError(f"{name} holds {A[~torch.isfinite(A)][0].item()}; allowed: finite values")
 
 
-def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
+@checked
+def require_invertible(matrices: Tensors) -> None:
     """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
 
     Parameters
     ----------
-    matrices : dict of torch.Tensor
+    matrices
         name → matrix (..., h, h).
 
     Examples
@@ -127,7 +99,6 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
     """
     require_finite(matrices)
     for name, A in matrices.items():
-        expect.tensor(A, name, "... h h")
         sigma = torch.linalg.svdvals(A)  # (..., h)
         least = rank_tolerance(A.shape[-1])
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
@@ -139,57 +110,44 @@ def require_invertible(matrices: dict[str, torch.Tensor]) -> None:
             )
 
 
-def determinant_sign(A: torch.Tensor) -> torch.Tensor:
+@checked
+def determinant_sign(A: Float[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]:
     """The sign of det A, without forming the determinant, which could under- or overflow.
-
-    Parameters
-    ----------
-    A : torch.Tensor
-        (..., h, h).
 
     Returns
     -------
     torch.Tensor
-        (...), of the dtype of A: 1, −1, or 0 where a pivot is exactly 0.
+        of the dtype of A: 1, −1, or 0 where a pivot is exactly 0.
 
     Examples
     --------
     >>> determinant_sign(-1e-200 * torch.eye(3, dtype=torch.float64)).item()
     -1.0
     """
-    expect.tensor(A, "A", "... h h")
     return torch.linalg.slogdet(A).sign
 
 
-def times_inverse(B: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
+@checked
+def times_inverse(B: Float[Tensor, "*#batch m h"], A: Float[Tensor, "*#batch h h"]) -> Float[Tensor, "*both m h"]:
     """B A⁻¹, by a solve.
 
     Parameters
     ----------
-    B, A : torch.Tensor
-        (..., m, h) and (..., h, h); the batches broadcast.
-
-    Returns
-    -------
-    torch.Tensor
-        (..., m, h).
+    B, A
+        the batches broadcast.
 
     Examples
     --------
     >>> times_inverse(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
     1.5
     """
-    expect.tensor(B, "B", "... m h")
-    expect.tensor(A, "A", "... h h")
-    expect.same({"A": A, "B": B}, shape=False)
-    if A.shape[-1] != B.shape[-1]:
-        raise ValueError(f"B has shape {tuple(B.shape)} and A {tuple(A.shape)}; allowed: (..., m, h) and (..., h, h)")
     # with equal batches, or torch would take a matrix B (h, h) for vectors where A is (h, h, h)
     batch = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
 
 
-def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+@checked
+def haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """Matrices with orthonormal columns, uniformly distributed, (..., d, k) with k <= d; square ones are orthogonal.
 
     The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
@@ -197,9 +155,9 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
 
     Parameters
     ----------
-    shape : tuple of int
+    shape
         (..., d, k), k <= d.
-    generator : torch.Generator
+    generator
         as from :func:`lmc_helpers.seeds.torch_generator`.
 
     Returns
@@ -213,17 +171,16 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
     >>> bool(torch.allclose(Q.mT @ Q, torch.eye(2, dtype=torch.float64).expand(7, 2, 2)))
     True
     """
-    expect.sizes(shape, "shape", least=0)
-    expect.generator(generator, "generator")
-    if len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
+    if min(shape, default=0) < 0 or len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
         raise ValueError(f"shape = {tuple(shape)}; allowed: (..., d, k) with 1 <= k <= d")
     Q, R = torch.linalg.qr(torch.randn(shape, dtype=torch.float64, generator=generator))
     return Q * R.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]
 
 
+@checked
 def random_invertible(
-    batch: tuple[int, ...], h: int, generator: torch.Generator, signs: torch.Tensor | int | None = None
-) -> torch.Tensor:
+    batch: tuple[int, ...], h: Positive, generator: torch.Generator, signs: Tensor | Integer | None = None
+) -> Float[Tensor, "*batch h h"]:
     """Random elements U diag(e^ξ) V of GL_h: U and V uniform on the orthogonal group, ξ normal with deviation ½.
 
     The law has a positive density on all of GL_h, either sign of the determinant is equally likely, and the condition
@@ -231,19 +188,19 @@ def random_invertible(
 
     Parameters
     ----------
-    batch : tuple of int
+    batch
         leading dimensions.
-    h : int
-        size of the matrices, at least 1.
-    generator : torch.Generator
+    h
+        size of the matrices.
+    generator
         as from :func:`lmc_helpers.seeds.torch_generator`.
-    signs : torch.Tensor or int, optional
+    signs
         wanted signs of the determinants, 1 or −1, of shape ``batch`` or one for all.
 
     Returns
     -------
     torch.Tensor
-        (..., h, h) with ``batch`` in front, float64.
+        with ``batch`` in front, float64.
 
     Examples
     --------
@@ -253,12 +210,6 @@ def random_invertible(
     >>> determinant_sign(random_invertible((3,), 2, torch.Generator().manual_seed(0), torch.tensor([1, -1, 1])))
     tensor([ 1., -1.,  1.], dtype=torch.float64)
     """
-    expect.sizes(batch, "batch", least=0)
-    expect.integer(h, "h")
-    expect.generator(generator, "generator")
-    expect.reals(1 if signs is None else signs, "signs")
-    if h < 1:
-        raise ValueError(f"h = {h}; allowed: h >= 1")
     U, V = haar((2, *batch, h, h), generator)
     xi = torch.randn(*batch, h, dtype=torch.float64, generator=generator) / 2
     g = U @ (xi.exp()[..., None] * V)
@@ -271,13 +222,14 @@ def random_invertible(
     return g
 
 
-def polar(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+@checked
+def polar(g: Float[Tensor, "*batch h h"]) -> tuple[Tensor, Tensor]:
     """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite.
 
     Parameters
     ----------
-    g : torch.Tensor
-        invertible matrices (..., h, h).
+    g
+        invertible matrices.
 
     Returns
     -------
@@ -290,13 +242,13 @@ def polar(g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     >>> Q.round(decimals=9).abs().tolist(), S.diagonal().round(decimals=9).tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0])
     """
-    expect.tensor(g, "g", "... h h")
     U, sigma, Vh = torch.linalg.svd(g)
     S = Vh.mT @ (sigma[..., None] * Vh)
     return U @ Vh, (S + S.mT) / 2
 
 
-def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
+@checked
+def rotation_logarithm(R: Float64[Tensor, "*batch h h"]) -> Float64[Tensor, "*batch h h"]:
     """A real skew K with exp K = R and all angles in [0, π], from the real Schur form R = Z T Zᵀ.
 
     T has blocks 1, −1 and [[cos ω, −sin ω], [sin ω, cos ω]]. As det R = 1, the −1 come in pairs; each is a rotation
@@ -304,13 +256,8 @@ def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
 
     Parameters
     ----------
-    R : torch.Tensor
-        rotations (..., h, h).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., h, h).
+    R
+        rotations.
 
     Examples
     --------
@@ -319,7 +266,6 @@ def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
     tensor([[0.0000, 3.1416],
             [3.1416, 0.0000]], dtype=torch.float64)
     """
-    require_square({"R": R})
     h = R.shape[-1]
     error = (R.mT @ R - torch.eye(h).to(R)).abs().amax(dim=(-2, -1))
     if not (error <= 1e-10).all():
@@ -330,7 +276,10 @@ def rotation_logarithm(R: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(np.array(one_by_one).reshape(R.shape)).to(R)
 
 
-def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
+@checked
+def path_in_group(
+    a: Float64[Tensor, "*batch h h"], b: Float64[Tensor, "*batch h h"], steps: Integer
+) -> Float64[Tensor, "*batch steps h h"]:
     """A path in GL_h from a to b, whose determinants have one sign.
 
     With a = Q_a S_a and b = Q_b S_b the polar decompositions and K the logarithm of the rotation Q_aᵀ Q_b, the path is
@@ -339,15 +288,15 @@ def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
 
     Parameters
     ----------
-    a, b : torch.Tensor
-        invertible matrices (..., h, h).
-    steps : int
+    a, b
+        invertible matrices.
+    steps
         points of the path at equal distances of t, both ends included; at least 2.
 
     Returns
     -------
     torch.Tensor
-        (..., steps, h, h); the ends are a and b up to rounding.
+        the ends are a and b up to rounding.
 
     Examples
     --------
@@ -356,12 +305,9 @@ def path_in_group(a: torch.Tensor, b: torch.Tensor, steps: int) -> torch.Tensor:
     tensor([[0., 2.],
             [2., 0.]], dtype=torch.float64)
     """
-    expect.integer(steps, "steps")
     if steps < 2:
         raise ValueError(f"steps = {steps}; allowed: steps >= 2")
-    ends = {"a": a, "b": b}
-    require_square(ends)
-    require_invertible(ends)
+    require_invertible({"a": a, "b": b})
     differ = determinant_sign(a) != determinant_sign(b)
     if differ.any():
         raise ValueError("det a and det b have different signs; allowed: two matrices of one component of GL_h")

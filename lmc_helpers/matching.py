@@ -12,52 +12,27 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float, Int64
 from scipy.optimize import linear_sum_assignment
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, Natural, NonNegative, checked, require_finite
 
-Objective = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # (m, d), (B, m, d) -> (B,)
+Leftovers = Literal["order", "in place", "sorted", "opposed"]
+Objective = Callable[[Tensor, Tensor], Tensor]  # (m, d), (B, m, d) -> (B,)
 
 LARGEST = 9  # most rows that brute force takes: 9! = 362 880 permutations
 CHUNK = 5040  # most permutations that an objective sees at once
 SLACK = 1e-12  # relative: values closer than this are rounding, hence tied
 
 
-def _check_weights(W: torch.Tensor, name: str) -> None:
-    expect.tensors({name: W})
-    if W.ndim < 2 or min(W.shape[-2:]) < 1:
-        raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 rows and d >= 1")
-    if not W.is_floating_point():
-        raise ValueError(f"{name} has dtype {W.dtype}; allowed: floating point")
-    if not torch.isfinite(W).all():
-        index = tuple((~torch.isfinite(W)).nonzero()[0].tolist())
-        raise ValueError(f"{name}{list(index)} = {W[index].item()}; allowed: finite weights")
-
-
-def _check_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
-    expect.tensors({"W1": W1, "W2": W2})
-    if W1.shape != W2.shape:
-        raise ValueError(f"W1 has shape {tuple(W1.shape)} and W2 {tuple(W2.shape)}; allowed: equal shapes (..., m, d)")
-    _check_weights(W1, "W1")
-    _check_weights(W2, "W2")
-
-
-def _check_single_pair(W1: torch.Tensor, W2: torch.Tensor) -> None:
-    _check_pair(W1, W2)
-    if W1.ndim > 2:
-        raise ValueError(f"W1 and W2 have shape {tuple(W1.shape)}; allowed: one pair, (m, d)")
-
-
-def check_permutation(p: torch.Tensor) -> None:
+@checked
+def check_permutation(p: Int64[Tensor, "*batch m"]) -> None:
     """Raise unless every p[..., :] is a permutation of 0 … m − 1.
-
-    Parameters
-    ----------
-    p : torch.Tensor
-        (..., m), torch.long.
 
     Examples
     --------
@@ -66,9 +41,10 @@ def check_permutation(p: torch.Tensor) -> None:
     Traceback (most recent call last):
     ValueError: p[:] = [2, 0, 2] is no permutation; allowed: each of 0 ... 2 once
     """
-    expect.permutation(p, "p")
-    if p.ndim < 1 or p.dtype != torch.long:
-        raise ValueError(f"p has shape {tuple(p.shape)} and dtype {p.dtype}; allowed: (..., m) and torch.long")
+    _check_permutation(p)
+
+
+def _check_permutation(p: Tensor) -> None:
     m = p.shape[-1]
     wrong = (p.sort(dim=-1).values != torch.arange(m, device=p.device)).any(dim=-1)  # (...)
     if wrong.any():
@@ -77,45 +53,37 @@ def check_permutation(p: torch.Tensor) -> None:
         raise ValueError(f"p[{where}] = {p[index].tolist()} is no permutation; allowed: each of 0 ... {m - 1} once")
 
 
-def permute(W: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+@checked
+def permute(W: Float[Tensor, "*batch m d"], p: Int64[Tensor, "*batch m"]) -> Float[Tensor, "*batch m d"]:
     """Take the rows of W in the order p; without leading dimensions this is ``W[p]``.
 
     Parameters
     ----------
-    W : torch.Tensor
-        (..., m, d).
-    p : torch.Tensor
-        (..., m), one permutation for each network.
+    p
+        one permutation for each network.
 
     Returns
     -------
     torch.Tensor
-        (..., m, d): row i is row p_i of W.
+        row i is row p_i of W.
 
     Examples
     --------
     >>> permute(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([2, 0, 1])).flatten()
     tensor([3., 1., 2.])
     """
-    expect.tensors({"W": W})
-    expect.permutation(p, "p")
-    if W.ndim < 2 or p.shape != W.shape[:-1]:
-        raise ValueError(f"W has shape {tuple(W.shape)} and p {tuple(p.shape)}; allowed: (..., m, d) and (..., m)")
-    check_permutation(p)
+    _check_permutation(p)
     return torch.take_along_dim(W, p[..., None], dim=-2)
 
 
-def _nearest_ray(W: torch.Tensor, tol: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _nearest_ray(W: Tensor, tol: float) -> tuple[Tensor, Tensor, Tensor]:
     """Type, entry (the largest of the row) and distance from the nearest ray of each row; each (..., m)."""
-    expect.number(tol, "tol")
-    if not tol >= 0:
-        raise ValueError(f"tol = {tol}; allowed: tol >= 0")
     entry, types = W.max(dim=-1)
     rest = W.scatter(-1, types[..., None], entry.clamp(max=0)[..., None])  # W minus its nearest point of a ray
     return types, entry, torch.linalg.vector_norm(rest, dim=-1)
 
 
-def _decompose(W: torch.Tensor, tol: float, name: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _decompose(W: Tensor, tol: float, name: str) -> tuple[Tensor, Tensor, Tensor]:
     """Type, entry and norm of each row; each (..., m)."""
     types, entry, distance = _nearest_ray(W, tol)
     norm = torch.hypot(distance, entry.clamp(min=0))
@@ -129,63 +97,56 @@ def _decompose(W: torch.Tensor, tol: float, name: str) -> tuple[torch.Tensor, to
     return torch.where(norm > tol, types, -1), entry, norm
 
 
-def row_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
+@checked
+def row_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Int64[Tensor, "*batch m"]:
     """Type of each row: j on the ray ``{a e_j: a > 0}``, −1 at zero.
 
     A row within ``tol`` of zero counts as zero even when it also lies on a ray; ``tol=0`` keeps the smallest entries.
 
     Parameters
     ----------
-    W : torch.Tensor
-        (..., m, d).
-    tol : float
+    tol
         largest Euclidean distance from a ray or from zero.
 
     Returns
     -------
     torch.Tensor
-        (..., m), torch.long, values −1 … d − 1.
+        values −1 … d − 1.
 
     Examples
     --------
     >>> row_types(torch.tensor([[0.0, 0.5], [0.0, 0.0], [2.0, 0.0]]))
     tensor([ 1, -1,  0])
     """
-    _check_weights(W, "W")
+    require_finite(W=W)
     return _decompose(W, tol, "W")[0]
 
 
-def has_types(W: torch.Tensor, tol: float = 1e-9) -> torch.Tensor:
+@checked
+def has_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Bool[Tensor, " *batch"]:
     """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it.
 
     Parameters
     ----------
-    W : torch.Tensor
-        (..., m, d).
-    tol : float
+    tol
         largest Euclidean distance from a ray ``{a e_j: a > 0}`` or from zero.
-
-    Returns
-    -------
-    torch.Tensor
-        (...), bool.
 
     Examples
     --------
     >>> has_types(torch.tensor([[[0.0, 0.5], [2.0, 0.01]], [[0.0, 0.5], [2.0, 0.5]]]), tol=0.02)
     tensor([ True, False])
     """
-    _check_weights(W, "W")
+    require_finite(W=W)
     return (_nearest_ray(W, tol)[2] <= tol).all(dim=-1)
 
 
-def _lexsort(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+def _lexsort(first: Tensor, second: Tensor) -> Tensor:
     """Order (..., m) that sorts by ``first``, ties by ``second``, further ties by index."""
     order = second.argsort(dim=-1, stable=True)
     return order.gather(-1, first.gather(-1, order).argsort(dim=-1, stable=True))
 
 
-def _ranks(kinds: torch.Tensor, value: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+def _ranks(kinds: Tensor, value: Tensor, counts: Tensor) -> Tensor:
     """Rank 0, 1, … of each row among the rows of its kind, by ascending value; (..., m)."""
     order = _lexsort(kinds, value)
     place = torch.arange(order.shape[-1], device=order.device).expand_as(order)
@@ -193,9 +154,14 @@ def _ranks(kinds: torch.Tensor, value: torch.Tensor, counts: torch.Tensor) -> to
     return torch.empty_like(order).scatter_(-1, order, place) - start.gather(-1, kinds)
 
 
+@checked
 def algorithm_1(
-    W1: torch.Tensor, W2: torch.Tensor, tol: float = 1e-9, sort: bool = True, leftovers: str = "order"
-) -> torch.Tensor:
+    W1: Float[Tensor, "*batch m d"],
+    W2: Float[Tensor, "*batch m d"],
+    tol: NonNegative = 1e-9,
+    sort: bool = True,
+    leftovers: Leftovers = "order",
+) -> Int64[Tensor, "*batch m"]:
     """Match the rows of two minima type by type: Algorithm 1 of Zhan, Li & Wu.
 
     (1) The rows of each type (the non-zero elements of each column) are sorted in descending order. (2) The k-th row
@@ -204,13 +170,13 @@ def algorithm_1(
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (..., m, d), equal shapes; every row within ``tol`` of zero or of a ray ``{a e_j: a > 0}``, see ``row_types``.
-    tol : float
+    W1, W2
+        every row within ``tol`` of zero or of a ray ``{a e_j: a > 0}``, see ``row_types``.
+    tol
         largest Euclidean distance from a ray or from zero.
-    sort : bool
+    sort
         False leaves out step (1): the rows of a type stay in row order.
-    leftovers : str
+    leftovers
         order of step (3). ``"order"``: rows and places in row order; ``"in place"``: the same after step (1) has moved
         the rows of each type, the largest to the first place of the type; ``"sorted"``: both by descending norm;
         ``"opposed"``: places by descending, rows by ascending norm.
@@ -218,7 +184,7 @@ def algorithm_1(
     Returns
     -------
     torch.Tensor
-        p (..., m), torch.long: row p_i of W2 goes to place i.
+        p: row p_i of W2 goes to place i.
 
     Examples
     --------
@@ -229,11 +195,8 @@ def algorithm_1(
     >>> algorithm_1(W1, W2)
     tensor([2, 1, 0])
     """
-    expect.one_of(sort, "sort", (True, False))
+    require_finite(W1=W1, W2=W2)
     signs = {"order": (0, 0), "in place": (0, 0), "sorted": (-1, -1), "opposed": (-1, 1)}
-    if leftovers not in signs:
-        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, signs))}")
-    _check_pair(W1, W2)
     m, d = W1.shape[-2:]
     kinds, counts, ranks, norms = [], [], [], []
     for W, name in ((W1, "W1"), (W2, "W2")):
@@ -254,22 +217,13 @@ def algorithm_1(
     return torch.empty_like(orders[0]).scatter_(-1, *orders)
 
 
-def weight_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
+@checked
+def weight_matching(W1: Float[Tensor, "*batch m d"], W2: Float[Tensor, "*batch m d"]) -> Int64[Tensor, "*batch m"]:
     """The permutation that maximises the sum of inner products, equivalently minimises ``‖W1 − permute(W2, p)‖``.
 
         max_p Σ_i ⟨W1_i, W2_p(i)⟩.
 
     Solved exactly, as a linear assignment problem for each pair.
-
-    Parameters
-    ----------
-    W1, W2 : torch.Tensor
-        (..., m, d), equal shapes.
-
-    Returns
-    -------
-    torch.Tensor
-        p (..., m), torch.long.
 
     Examples
     --------
@@ -277,39 +231,39 @@ def weight_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     >>> weight_matching(W, permute(W, torch.tensor([1, 2, 0])))
     tensor([2, 0, 1])
     """
-    _check_pair(W1, W2)
+    require_finite(W1=W1, W2=W2)
     m, d = W1.shape[-2:]
     pairs = zip(W1.double().reshape(-1, m, d), W2.double().reshape(-1, m, d), strict=True)
     p = [linear_sum_assignment((A @ B.T).numpy(force=True), maximize=True)[1] for A, B in pairs]
     return torch.from_numpy(np.array(p, dtype=np.int64).reshape(W1.shape[:-1])).to(W1.device)
 
 
-def all_permutations(m: int) -> torch.Tensor:
+@checked
+def all_permutations(m: Integer) -> Int64[Tensor, "n m"]:
     """All permutations of 0 … m − 1 in lexicographic order.
 
     Parameters
     ----------
-    m : int
+    m
         1 <= m <= 9.
 
     Returns
     -------
     torch.Tensor
-        (m!, m), torch.long.
+        n = m! rows.
 
     Examples
     --------
     >>> all_permutations(3).tolist()
     [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
     """
-    expect.integer(m, "m")
     if not 1 <= m <= LARGEST:
         raise ValueError(f"m = {m} is out of reach of all m! permutations; allowed: 1 <= m <= {LARGEST}")
     entries = itertools.chain.from_iterable(itertools.permutations(range(m)))
     return torch.from_numpy(np.fromiter(entries, np.int64, count=math.factorial(m) * m).reshape(-1, m))
 
 
-def _values(objective: Objective, W1: torch.Tensor, W2: torch.Tensor, P: torch.Tensor) -> torch.Tensor:
+def _values(objective: Objective, W1: Tensor, W2: Tensor, P: Tensor) -> Tensor:
     """The objective at ``permute(W2, p)`` for each row p of P (B, m); shape (B,)."""
     chunks = []
     for p in P.split(CHUNK):
@@ -325,26 +279,27 @@ def _values(objective: Objective, W1: torch.Tensor, W2: torch.Tensor, P: torch.T
     return values
 
 
-def _first_minimiser(values: torch.Tensor) -> int:
+def _first_minimiser(values: Tensor) -> int:
     """Index of the first value that is tied with the least one."""
     least = values.min()
     return int((values <= least + SLACK * least.abs()).nonzero()[0])
 
 
-def best_permutation(W1: torch.Tensor, W2: torch.Tensor, objective: Objective) -> torch.Tensor:
+@checked
+def best_permutation(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], objective: Objective) -> Int64[Tensor, " m"]:
     """Minimise an objective over all m! permutations of the rows of W2.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (m, d), one pair, m <= 9.
-    objective : callable
+    W1, W2
+        one pair, m <= 9.
+    objective
         takes W1 (m, d) and a batch of permuted W2 (B, m, d), returns (B,) values.
 
     Returns
     -------
     torch.Tensor
-        p (m,), torch.long: the first minimiser in lexicographic order; values within relative 1e-12 are tied.
+        p: the first minimiser in lexicographic order; values within relative 1e-12 are tied.
 
     Examples
     --------
@@ -354,13 +309,12 @@ def best_permutation(W1: torch.Tensor, W2: torch.Tensor, objective: Objective) -
     >>> best_permutation(W1, W2, distance)
     tensor([1, 2, 0])
     """
-    expect.function(objective, "objective")
-    _check_single_pair(W1, W2)
+    require_finite(W1=W1, W2=W2)
     P = all_permutations(len(W1)).to(W1.device)  # (m!, m)
     return P[_first_minimiser(_values(objective, W1, W2, P))]
 
 
-def _swapped(p: torch.Tensor) -> torch.Tensor:
+def _swapped(p: Tensor) -> Tensor:
     """All permutations one swap away from p (m,); shape (m(m − 1)/2, m)."""
     i, j = torch.triu_indices(len(p), len(p), offset=1, device=p.device)
     P = p.repeat(len(i), 1)
@@ -368,26 +322,31 @@ def _swapped(p: torch.Tensor) -> torch.Tensor:
     return P
 
 
+@checked
 def swap_search(
-    W1: torch.Tensor, W2: torch.Tensor, objective: Objective, p: torch.Tensor, sweeps: int = 100
-) -> torch.Tensor:
+    W1: Float[Tensor, "m d"],
+    W2: Float[Tensor, "m d"],
+    objective: Objective,
+    p: Int64[Tensor, " m"],
+    sweeps: Natural = 100,
+) -> Int64[Tensor, " m"]:
     """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (m, d), one pair.
-    objective : callable
+    W1, W2
+        one pair.
+    objective
         takes W1 (m, d) and a batch of permuted W2 (B, m, d), returns (B,) values to be minimised.
-    p : torch.Tensor
-        (m,), where the search starts.
-    sweeps : int
-        most swaps that are made, at least 0.
+    p
+        where the search starts.
+    sweeps
+        most swaps that are made.
 
     Returns
     -------
     torch.Tensor
-        (m,), torch.long: no single swap improves it by more than relative 1e-12, unless the sweeps ran out.
+        no single swap improves it by more than relative 1e-12, unless the sweeps ran out.
 
     Examples
     --------
@@ -397,15 +356,8 @@ def swap_search(
     >>> swap_search(W1, W2, distance, torch.tensor([0, 1, 2]))
     tensor([1, 2, 0])
     """
-    expect.function(objective, "objective")
-    expect.permutation(p, "p")
-    expect.integer(sweeps, "sweeps")
-    _check_single_pair(W1, W2)
-    if p.shape != W1.shape[:1]:
-        raise ValueError(f"p has shape {tuple(p.shape)} for m = {len(W1)} rows; allowed: ({len(W1)},)")
-    check_permutation(p)
-    if sweeps < 0:
-        raise ValueError(f"sweeps = {sweeps}; allowed: sweeps >= 0")
+    require_finite(W1=W1, W2=W2)
+    _check_permutation(p)
     p = p.to(W1.device, copy=True)
     value = _values(objective, W1, W2, p[None])[0]
     for _ in range(sweeps if len(p) > 1 else 0):
@@ -418,18 +370,21 @@ def swap_search(
     return p
 
 
-def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+@checked
+def correlations(
+    a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n m_other"]
+) -> Float[Tensor, "*batch m m_other"]:
     """Pearson correlations between the activations of the neurons of two networks.
 
     Parameters
     ----------
-    a, b : torch.Tensor
-        activations (..., n, m) and (..., n, m') on the same inputs.
+    a, b
+        activations on the same inputs.
 
     Returns
     -------
     torch.Tensor
-        (..., m, m'), float64; 0 for neurons whose activation is constant.
+        0 for neurons whose activation is constant.
 
     Examples
     --------
@@ -437,10 +392,7 @@ def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     >>> correlations(a, -a).round(decimals=9).tolist()
     [[-1.0, 0.0], [0.0, 0.0]]
     """
-    expect.tensor(a, "a", "... n m")
-    expect.tensor(b, "b", "... n m")
-    if a.shape[-2] != b.shape[-2]:
-        raise ValueError(f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}; allowed: as many inputs, (..., n, m)")
+    require_finite(a=a, b=b)
     unit = []
     for values in (a.double(), b.double()):
         off = values - values.mean(dim=-2, keepdim=True)
@@ -451,18 +403,19 @@ def correlations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return unit[0].mT @ unit[1]
 
 
-def match_activations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+@checked
+def match_activations(a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n m"]) -> Int64[Tensor, "*batch m"]:
     """The permutations with the largest sum of correlations between a and the permuted b, max_p Σ_i S_ip(i).
 
     Parameters
     ----------
-    a, b : torch.Tensor
-        activations (..., n, m) of two networks on the same inputs.
+    a, b
+        activations of two networks on the same inputs.
 
     Returns
     -------
     torch.Tensor
-        (..., m), int64: neuron i of a is matched with neuron p[i] of b.
+        neuron i of a is matched with neuron p[i] of b.
 
     Examples
     --------
@@ -470,10 +423,8 @@ def match_activations(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     >>> match_activations(a, a[:, [2, 0, 3, 1]]).tolist()
     [1, 3, 0, 2]
     """
-    expect.tensor(a, "a", "... n m")
-    expect.tensor(b, "b", "... n m")
-    if a.shape != b.shape or a.ndim < 2 or a.shape[-2] < 2:
-        raise ValueError(f"activations {tuple(a.shape)}, {tuple(b.shape)}; allowed: equal shapes (..., n >= 2, m)")
+    if a.shape[-2] < 2:
+        raise ValueError(f"n = {a.shape[-2]} inputs; allowed: n >= 2")
     S = correlations(a, b)
     m = S.shape[-1]
     found = [linear_sum_assignment(s, maximize=True)[1] for s in S.reshape(-1, m, m).cpu().numpy()]

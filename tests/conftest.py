@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from lmc_helpers import _typing
+
+_typing.RETURNS = True  # before what is checked is imported
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

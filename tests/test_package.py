@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-NEEDED = ("torch", "numpy", "scipy", "scikit-learn")
+NEEDED = ("torch", "numpy", "scipy", "scikit-learn", "jaxtyping", "beartype")
 BOOK = ("lmc_helpers.chapter", "lmc_helpers.claims", "lmc_helpers.figures")  # they may need the book's packages
 COMPUTE = """
 from lmc_helpers import barrier, matching, overlap

@@ -19,12 +19,15 @@ Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
+from jaxtyping import Float, Float64, Int64
+from torch import Tensor
 
+from lmc_helpers._typing import Integer, Reals, checked, many
 from lmc_helpers.barrier import check_places
-from lmc_helpers.general_linear import require_invertible, require_square
+from lmc_helpers.general_linear import require_invertible
 from lmc_helpers.linear_nets.minimum import (
     Weights,
     loss,
@@ -37,14 +40,21 @@ from lmc_helpers.linear_nets.minimum import (
 __all__ = ["highest_on_line", "obstruction", "path_over_obstruction", "permute_layers", "straight_line"]
 
 
-def straight_line(a: Weights, b: Weights, lambdas: Sequence[float] | torch.Tensor) -> Weights:
+if TYPE_CHECKING:
+    Permutations = list[Tensor]
+else:
+    Permutations = many(Int64[Tensor, " h"], "a list of permutations (h,) of torch.int64")
+
+
+@checked
+def straight_line(a: Weights, b: Weights, lambdas: Reals) -> Weights:
     """The straight line λ a + (1 − λ) b, layer by layer.
 
     Parameters
     ----------
-    a, b : list of torch.Tensor
+    a, b
         two networks, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
-    lambdas : sequence of float
+    lambdas
         L places in [0, 1].
 
     Returns
@@ -62,15 +72,16 @@ def straight_line(a: Weights, b: Weights, lambdas: Sequence[float] | torch.Tenso
     return _interpolated(a, b, check_places(lambdas, a[0].dtype, a[0].device))
 
 
-def _interpolated(a: Weights, b: Weights, places: torch.Tensor) -> Weights:
+def _interpolated(a: Weights, b: Weights, places: Tensor) -> Weights:
     """The line at places (L,) or, other ones for each network, (..., L)."""
     weight = places[..., None, None]
     return [torch.lerp(B[..., None, :, :], A[..., None, :, :], weight) for A, B in zip(a, b, strict=True)]
 
 
+@checked
 def highest_on_line(
-    a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, lambdas: Sequence[float] | torch.Tensor
-) -> torch.Tensor:
+    a: Weights, b: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"], lambdas: Reals
+) -> Float[Tensor, " *batch"]:
     """The largest loss on the straight line at the given places and wherever a factor of the line is singular.
 
     det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
@@ -78,17 +89,12 @@ def highest_on_line(
 
     Parameters
     ----------
-    a, b : list of torch.Tensor
+    a, b
         two networks of invertible weights, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
-    X, Y : torch.Tensor
-        inputs and targets (h, h).
-    lambdas : sequence of float
+    X, Y
+        inputs and targets.
+    lambdas
         places in [0, 1].
-
-    Returns
-    -------
-    torch.Tensor
-        (...).
 
     Examples
     --------
@@ -99,7 +105,6 @@ def highest_on_line(
     tensor(1., dtype=torch.float64)
     """
     require_same_shapes(a, b)
-    require_square(numbered(b), X=X, Y=Y)
     require_invertible(numbered(b))
     places = check_places(lambdas, X.dtype, X.device)
     values = [torch.linalg.eigvals(torch.linalg.solve(B, A - B)) for A, B in zip(a, b, strict=True)]
@@ -110,7 +115,8 @@ def highest_on_line(
     return loss(_interpolated(a, b, every), X, Y).amax(dim=-1)
 
 
-def obstruction(Y: torch.Tensor) -> float:
+@checked
+def obstruction(Y: Float64[Tensor, "h h"]) -> float:
     """σ_min(Y)²: every path between different components of the minimum reaches this loss, and one no more than it.
 
     On the way a determinant changes its sign. Where it is 0, W_l … W_1 X has rank < h, and by Eckart & Young no such
@@ -118,8 +124,8 @@ def obstruction(Y: torch.Tensor) -> float:
 
     Parameters
     ----------
-    Y : torch.Tensor
-        targets (h, h), invertible.
+    Y
+        targets, invertible.
 
     Returns
     -------
@@ -131,14 +137,14 @@ def obstruction(Y: torch.Tensor) -> float:
     >>> obstruction(torch.diag(torch.tensor([3.0, -0.5], dtype=torch.float64)))
     0.25
     """
-    if Y.ndim != 2:
-        raise ValueError(f"Y has shape {tuple(Y.shape)}; allowed: (h, h)")
-    require_square({"Y": Y})
     require_invertible({"Y": Y})
     return torch.linalg.svdvals(Y)[-1].item() ** 2
 
 
-def path_over_obstruction(weights: Weights, X: torch.Tensor, Y: torch.Tensor, layer: int, steps: int) -> Weights:
+@checked
+def path_over_obstruction(
+    weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"], layer: Integer, steps: Integer
+) -> Weights:
     """A path to the component where det W_k and det W_{k+1} have changed signs, k = ``layer``; max L = σ_min(Y)².
 
     Let Y v = σ_min u and r = C v, s = C⁻ᵀ v with C = W_k … W_1 X. As sᵀr = 1, the matrix D(τ) = I − (1 − τ) r sᵀ
@@ -155,13 +161,13 @@ def path_over_obstruction(weights: Weights, X: torch.Tensor, Y: torch.Tensor, la
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         a minimum, W_1, …, W_l, each (..., h, h).
-    X, Y : torch.Tensor
-        inputs and targets (h, h).
-    layer : int
+    X, Y
+        inputs and targets.
+    layer
         k, 1 <= k <= l − 1.
-    steps : int
+    steps
         points of the path, both ends included; at least 3, so that one lies in the second third.
 
     Returns
@@ -201,16 +207,17 @@ def path_over_obstruction(weights: Weights, X: torch.Tensor, Y: torch.Tensor, la
     return path
 
 
-def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
+@checked
+def permute_layers(weights: Weights, perms: Permutations) -> Weights:
     """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
 
     The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1.
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_l, each (..., h, h).
-    perms : list of torch.Tensor
+    perms
         l − 1 permutations (h,), int64; row j of P_i W is row ``perms[i - 1][j]`` of W.
 
     Returns
@@ -225,12 +232,11 @@ def permute_layers(weights: Weights, perms: list[torch.Tensor]) -> Weights:
     >>> bool(torch.equal(second @ first, W @ W)), first[0].tolist()
     (True, [3.0, 4.0])
     """
-    require_square(numbered(weights))
     h = weights[0].shape[-1]
     if len(perms) != len(weights) - 1:
         raise ValueError(f"{len(perms)} permutations for {len(weights)} layers; allowed: {len(weights) - 1}")
     for i, perm in enumerate(perms, start=1):
-        if perm.ndim != 1 or sorted(perm.tolist()) != list(range(h)):
+        if sorted(perm.tolist()) != list(range(h)):
             raise ValueError(f"permutation {i} is {perm.tolist()}; allowed: each of 0, ..., {h - 1} once")
     rows = [W[..., perm, :] for W, perm in zip(weights[:-1], perms, strict=True)]
     return [rows[0], *(W[..., perm] for W, perm in zip([*rows[1:], weights[-1]], perms, strict=True))]

@@ -18,16 +18,18 @@ Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import torch
+from jaxtyping import Float, Float64, Int64
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, checked, many
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
     require_finite,
     require_invertible,
-    require_square,
     times_inverse,
 )
 
@@ -45,26 +47,32 @@ __all__ = [
     "to_group",
 ]
 
-Weights = list[torch.Tensor]
+if TYPE_CHECKING:
+    Weights = list[Tensor]
+    Network = list[Tensor]
+else:
+    Weights = many(Float64[Tensor, "*batch h h"], "a list of matrices (..., h, h) of torch.float64")
+    Network = many(Float64[Tensor, "h h"], "a list of matrices (h, h) of torch.float64")
 
 #: a minimum has L <= AT_MINIMUM · ‖Y‖²
 AT_MINIMUM = 1e-16
 
 
-def loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+@checked
+def loss(weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Float[Tensor, " *batch"]:
     """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1).
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_l, each (..., h, h).
-    X, Y : torch.Tensor
-        inputs and targets (h, h).
+    X, Y
+        inputs and targets.
 
     Returns
     -------
     torch.Tensor
-        (...), differentiable.
+        differentiable.
 
     Examples
     --------
@@ -72,24 +80,20 @@ def loss(weights: Weights, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
     >>> loss([I, 3 * I], I, 2 * I)
     tensor(2., dtype=torch.float64)
     """
-    require_square(numbered(weights), X=X, Y=Y)
-    return (Y - product(weights, X)).square().sum(dim=(-2, -1))
+    _at_least(weights, "W", 2)
+    return (Y - _product(weights, X)).square().sum(dim=(-2, -1))
 
 
-def product(weights: Weights, X: torch.Tensor) -> torch.Tensor:
+@checked
+def product(weights: list[Tensor], X: Float[Tensor, "h h"]) -> Float[Tensor, "*batch h h"]:
     """W_k … W_1 X, the activations of the last of the given layers.
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_k, k >= 0, each (..., h, h).
-    X : torch.Tensor
-        inputs (h, h).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., h, h).
+    X
+        inputs.
 
     Examples
     --------
@@ -98,21 +102,26 @@ def product(weights: Weights, X: torch.Tensor) -> torch.Tensor:
     tensor([[2., 0.],
             [0., 2.]])
     """
+    return _product(weights, X)
+
+
+def _product(weights: list[Tensor], X: Tensor) -> Tensor:
     for W in weights:
         X = W @ X
     return X
 
 
-def numbered(matrices: Weights, letter: str = "W", least: int = 2) -> dict[str, torch.Tensor]:
+@checked
+def numbered(matrices: list[Tensor], letter: str = "W", least: Integer = 2) -> dict[str, Tensor]:
     """The matrices under the names W_1, W_2, … that error messages use.
 
     Parameters
     ----------
-    matrices : list of torch.Tensor
+    matrices
         W_1, W_2, …, of any shape.
-    letter : str
+    letter
         what they are called.
-    least : int
+    least
         how many there must be.
 
     Returns
@@ -125,22 +134,27 @@ def numbered(matrices: Weights, letter: str = "W", least: int = 2) -> dict[str, 
     >>> list(numbered([torch.ones(1, 1), torch.ones(1, 1)]))
     ['W_1', 'W_2']
     """
-    if len(matrices) < least:
-        raise ValueError(f"{len(matrices)} matrices {letter}_i; allowed: at least {least}")
+    _at_least(matrices, letter, least)
     return {f"{letter}_{i}": A for i, A in enumerate(matrices, start=1)}
 
 
-def require_minimum(name: str, weights: Weights, X: torch.Tensor, Y: torch.Tensor) -> None:
+def _at_least(matrices: list[Tensor], letter: str, least: int) -> None:
+    if len(matrices) < least:
+        raise ValueError(f"{len(matrices)} matrices {letter}_i; allowed: at least {least}")
+
+
+@checked
+def require_minimum(name: str, weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> None:
     """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``.
 
     Parameters
     ----------
-    name : str
+    name
         what the error message calls the network.
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_l, each (..., h, h).
-    X, Y : torch.Tensor
-        inputs and targets (h, h).
+    X, Y
+        inputs and targets.
 
     Examples
     --------
@@ -159,35 +173,38 @@ def require_minimum(name: str, weights: Weights, X: torch.Tensor, Y: torch.Tenso
         )
 
 
+@checked
 def require_same_shapes(a: Weights, b: Weights) -> None:
     """Raise unless the two networks have one depth and one shape.
 
     Parameters
     ----------
-    a, b : list of torch.Tensor
+    a, b
         W_1, …, W_l, each (..., h, h).
 
     Examples
     --------
-    >>> require_same_shapes([torch.ones(1, 1)] * 2, [torch.ones(1, 1)] * 3)
+    >>> one = torch.ones(1, 1, dtype=torch.float64)
+    >>> require_same_shapes([one] * 2, [one] * 3)
     Traceback (most recent call last):
         ...
     ValueError: a has 2 matrices (1, 1), b has 3 matrices (1, 1); allowed: the same
     """
-    if len(a) != len(b) or (a and a[0].shape != b[0].shape):
+    if len(a) != len(b):
         shapes = [f"{len(net)} matrices {tuple(net[0].shape) if net else ()}" for net in (a, b)]
         raise ValueError(f"a has {shapes[0]}, b has {shapes[1]}; allowed: the same")
 
 
-def to_group(weights: Weights, X: torch.Tensor) -> Weights:
+@checked
+def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
     """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1.
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_l, each (..., h, h); the last one is not used.
-    X : torch.Tensor
-        inputs (h, h).
+    X
+        inputs.
 
     Returns
     -------
@@ -200,20 +217,20 @@ def to_group(weights: Weights, X: torch.Tensor) -> Weights:
     >>> [float(g[0, 0]) for g in to_group([I, 3 * I, I], 5 * I)]
     [5.0, 3.0]
     """
-    require_square(numbered(weights), X=X)
     require_invertible({"X": X} | numbered(weights[:-1], least=1))
     return [weights[0] @ X, *weights[1:-1]]
 
 
-def from_group(g: Weights, X: torch.Tensor, Y: torch.Tensor) -> Weights:
+@checked
+def from_group(g: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Weights:
     """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of :func:`to_group`.
 
     Parameters
     ----------
-    g : list of torch.Tensor
+    g
         l − 1 >= 1 invertible matrices (..., h, h).
-    X, Y : torch.Tensor
-        inputs and targets (h, h).
+    X, Y
+        inputs and targets.
 
     Returns
     -------
@@ -226,7 +243,6 @@ def from_group(g: Weights, X: torch.Tensor, Y: torch.Tensor) -> Weights:
     >>> [float(W[0, 0]) for W in from_group([5 * I, 3 * I], 5 * I, 30 * I)]
     [1.0, 3.0, 2.0]
     """
-    require_square(numbered(g, "g", least=1), X=X, Y=Y)
     require_invertible({"X": X, "Y": Y} | numbered(g, "g", least=1))
     last = Y
     for g_i in g:
@@ -234,22 +250,23 @@ def from_group(g: Weights, X: torch.Tensor, Y: torch.Tensor) -> Weights:
     return [times_inverse(g[0], X), *g[1:], last]
 
 
-def components(weights: Weights, X: torch.Tensor) -> torch.Tensor:
+@checked
+def components(weights: Weights, X: Float64[Tensor, "h h"]) -> Int64[Tensor, "*batch k"]:
     """Signs of det(W_1 X), det W_2, …, det W_{l−1}, which tell the components of the minimum apart (Cor. 4.2).
 
     A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign.
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_l, each (..., h, h).
-    X : torch.Tensor
-        inputs (h, h).
+    X
+        inputs.
 
     Returns
     -------
     torch.Tensor
-        (..., l − 1), int64, entries 1 and −1.
+        entries 1 and −1.
 
     Examples
     --------
@@ -258,21 +275,21 @@ def components(weights: Weights, X: torch.Tensor) -> torch.Tensor:
     tensor([[-1, -1],
             [ 1,  1]])
     """
-    require_square(numbered(weights), X=X)
     require_invertible({"X": X} | numbered(weights))
     first, *others = (determinant_sign(W) for W in weights[:-1])
     return torch.stack([first * determinant_sign(X), *others], dim=-1).long()
 
 
-def component(weights: Weights, X: torch.Tensor) -> tuple[int, ...]:
+@checked
+def component(weights: Network, X: Float64[Tensor, "h h"]) -> tuple[int, ...]:
     """The component of the minimum that one network lies in: :func:`components` without a batch.
 
     Parameters
     ----------
-    weights : list of torch.Tensor
+    weights
         W_1, …, W_l, each (h, h).
-    X : torch.Tensor
-        inputs (h, h).
+    X
+        inputs.
 
     Returns
     -------
@@ -285,19 +302,16 @@ def component(weights: Weights, X: torch.Tensor) -> tuple[int, ...]:
     >>> component([I, -I, I, I], I)
     (1, -1, 1)
     """
-    expect.tensors(weights, "weights")
-    require_square(numbered(weights), X=X)
-    if weights[0].ndim != 2:
-        raise ValueError(f"W_1 has shape {tuple(weights[0].shape)}; allowed: one network, (h, h)")
     return tuple(components(weights, X).tolist())
 
 
-def all_components(layers: int) -> torch.Tensor:
+@checked
+def all_components(layers: Integer) -> Tensor:
     """The signs of all 2^{l−1} components (Cor. 4.2).
 
     Parameters
     ----------
-    layers : int
+    layers
         l >= 2.
 
     Returns
@@ -315,7 +329,10 @@ def all_components(layers: int) -> torch.Tensor:
     return torch.tensor(list(itertools.product((1, -1), repeat=layers - 1)), dtype=torch.float64)
 
 
-def path_in_minimum(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> Weights:
+@checked
+def path_in_minimum(
+    a: Weights, b: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"], steps: Integer
+) -> Weights:
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
 
     Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
@@ -323,11 +340,11 @@ def path_in_minimum(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, st
 
     Parameters
     ----------
-    a, b : list of torch.Tensor
+    a, b
         two minima, W_1, …, W_l, each (..., h, h), of the same shapes.
-    X, Y : torch.Tensor
-        inputs and targets (h, h).
-    steps : int
+    X, Y
+        inputs and targets.
+    steps
         points of the path at equal distances of t, both ends included; at least 2.
 
     Returns
@@ -342,9 +359,6 @@ def path_in_minimum(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, st
     >>> path[0].shape, bool(loss(path, I, 2 * I).max() < 1e-28)
     (torch.Size([5, 2, 2]), True)
     """
-    expect.tensors(a, "a")
-    expect.tensors(b, "b")
-    expect.integer(steps, "steps")
     if steps < 2:
         raise ValueError(f"steps = {steps}; allowed: steps >= 2")
     require_same_shapes(a, b)

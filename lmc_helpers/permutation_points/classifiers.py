@@ -7,30 +7,34 @@ cosine similarity. Targets of the merged network are the outputs before the soft
 from __future__ import annotations
 
 import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
 
+from lmc_helpers._typing import Integer, Natural, Positive, PositiveNumber, checked
 from lmc_helpers.permutation_points.mlp import MLP
 
 __all__ = ["accuracy", "most_similar_neurons", "train_classifiers"]
 
 
-def accuracy(net: MLP, theta: torch.Tensor, x: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+@checked
+def accuracy(
+    net: MLP, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"], labels: Int64[Tensor, " T"]
+) -> Float[Tensor, " *batch"]:
     """Share of inputs whose largest output is that of their class.
 
     Parameters
     ----------
-    net : MLP
+    net
         the architecture; one output a class.
-    theta : torch.Tensor
-        (..., p).
-    x : torch.Tensor
-        inputs (T, n_0).
-    labels : torch.Tensor
-        classes (T,), long.
+    x
+        inputs.
+    labels
+        classes.
 
     Returns
     -------
     torch.Tensor
-        (...), float64 in [0, 1].
+        float64 in [0, 1].
 
     Examples
     --------
@@ -41,36 +45,37 @@ def accuracy(net: MLP, theta: torch.Tensor, x: torch.Tensor, labels: torch.Tenso
     >>> accuracy(net, theta, torch.tensor([[1.0], [2.0], [-1.0], [-2.0]]), torch.tensor([0, 1, 1, 1]))
     tensor(0.7500, dtype=torch.float64)
     """
-    _check_labels(x, labels)
     return (net.forward(theta, x).argmax(dim=-1) == labels).double().mean(dim=-1)
 
 
+@checked
 def train_classifiers(
-    net: MLP, x: torch.Tensor, labels: torch.Tensor, networks: int, steps: int, seed: int, rate: float = 1e-2
-) -> torch.Tensor:
+    net: MLP,
+    x: Float[Tensor, "T n_0"],
+    labels: Int64[Tensor, " T"],
+    networks: Positive,
+    steps: Natural,
+    seed: Integer,
+    rate: PositiveNumber = 1e-2,
+) -> Float[Tensor, "networks p"]:
     """Networks trained side by side on the negative log-likelihood, by Adam with all inputs in every step.
 
     Parameters
     ----------
-    net : MLP
+    net
         the architecture; one output a class.
-    x : torch.Tensor
-        inputs (T, n_0).
-    labels : torch.Tensor
-        classes (T,), long.
-    networks : int
+    x
+        inputs.
+    labels
+        classes.
+    networks
         how many; their starts are ``MLP.initial``.
-    steps : int
+    steps
         steps of Adam.
-    seed : int
+    seed
         seed of the starts.
-    rate : float
+    rate
         learning rate.
-
-    Returns
-    -------
-    torch.Tensor
-        (networks, p).
 
     Examples
     --------
@@ -79,9 +84,6 @@ def train_classifiers(
     >>> accuracy(net, train_classifiers(net, x, labels, networks=2, steps=200, seed=1), x, labels).tolist()
     [1.0, 1.0]
     """
-    _check_labels(x, labels)
-    if steps < 0 or not rate > 0:
-        raise ValueError(f"steps = {steps}, rate = {rate}; allowed: steps >= 0 and rate > 0")
     theta = net.initial(networks, seed).requires_grad_()
     adam = torch.optim.Adam([theta], lr=rate)
     for _ in range(steps):
@@ -93,20 +95,23 @@ def train_classifiers(
     return theta.detach()
 
 
-def most_similar_neurons(net: MLP, theta: torch.Tensor, x: torch.Tensor, layer: int) -> tuple[int, int]:
+@checked
+def most_similar_neurons(
+    net: MLP, theta: Float[Tensor, " p"], x: Float[Tensor, "T n_0"], layer: Integer
+) -> tuple[int, int]:
     """The two neurons of a layer whose parameter vectors ϑ have the highest cosine similarity.
 
     Neurons that are 0 on all inputs are left out.
 
     Parameters
     ----------
-    net : MLP
+    net
         the architecture.
-    theta : torch.Tensor
-        one network (p,).
-    x : torch.Tensor
-        inputs (T, n_0).
-    layer : int
+    theta
+        one network.
+    x
+        inputs.
+    layer
         hidden layer k, 1 <= k < d.
 
     Returns
@@ -122,8 +127,6 @@ def most_similar_neurons(net: MLP, theta: torch.Tensor, x: torch.Tensor, layer: 
     >>> most_similar_neurons(net, theta, torch.ones(2, 1), layer=1)
     (0, 2)
     """
-    if theta.ndim != 1:
-        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (p,), one network")
     dead = (net.hidden(theta, x, layer) == 0).all(dim=0)
     if int((~dead).sum()) < 2:
         raise ValueError(f"{int(dead.sum())} of {len(dead)} neurons are 0 on all inputs; allowed: two active ones")
@@ -133,8 +136,3 @@ def most_similar_neurons(net: MLP, theta: torch.Tensor, x: torch.Tensor, layer: 
     cosine[dead] = cosine[:, dead] = -2
     first, second = divmod(int(cosine.argmax()), net.sizes[layer])
     return first, second
-
-
-def _check_labels(x: torch.Tensor, labels: torch.Tensor) -> None:
-    if labels.shape != (len(x),):
-        raise ValueError(f"labels have shape {tuple(labels.shape)}; allowed: ({len(x)},), one class an input")

@@ -13,9 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool, Float64, Shaped
+from torch import Tensor
 from torch.func import grad, jacrev
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Natural, NonNegative, checked
 from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.pair import PairChart
 
@@ -40,47 +42,45 @@ class ConvergedPath:
         (K,), norm of the larger of the columns a_0 and a_1.
     """
 
-    theta: torch.Tensor
-    loss: torch.Tensor
-    gradient_norm: torch.Tensor
-    outgoing: torch.Tensor
+    theta: Tensor
+    loss: Tensor
+    gradient_norm: Tensor
+    outgoing: Tensor
 
-    def only(self, chosen: torch.Tensor) -> ConvergedPath:
-        """The path at some of its distances, ``chosen`` (K,) bool."""
-        expect.tensors({"chosen": chosen})
-        if chosen.dtype != torch.bool or chosen.shape != self.loss.shape:
-            raise ValueError(
-                f"chosen has shape {tuple(chosen.shape)} and dtype {chosen.dtype}; allowed: {tuple(self.loss.shape)} "
-                f"and torch.bool"
-            )
+    @checked
+    def only(self, chosen: Bool[Tensor, " K"]) -> ConvergedPath:
+        """The path at some of its distances."""
+        if chosen.shape != self.loss.shape:
+            raise ValueError(f"chosen has shape {tuple(chosen.shape)}; allowed: {tuple(self.loss.shape)}")
         return ConvergedPath(*(values[chosen] for values in vars(self).values()))
 
-    def rises(self, tol: float = 1e-6) -> bool:
+    @checked
+    def rises(self, tol: NonNegative = 1e-6) -> bool:
         """Whether the loss never falls from one distance to the next, by more than ``tol`` times the largest."""
-        expect.number(tol, "tol", least=0)
         return bool((self.loss.diff() >= -tol * self.loss.max()).all())
 
 
+@checked
 def damped_newton(
     loss: Loss,
-    theta: torch.Tensor,
-    steps: int,
-    tol: float,
-    project: Callable[[torch.Tensor], torch.Tensor] | None = None,
-) -> tuple[torch.Tensor, float]:
+    theta: Float64[Tensor, " p"],
+    steps: Natural,
+    tol: NonNegative,
+    project: Callable[[Tensor], Tensor] | None = None,
+) -> tuple[Tensor, float]:
     """Newton's method with a damped Hessian from one start, until ‖∇L‖ <= tol.
 
     Parameters
     ----------
-    loss : callable
+    loss
         takes (p,) to a number, twice differentiable.
-    theta : torch.Tensor
-        start (p,), float64.
-    steps : int
-        budget, steps >= 0.
-    tol : float
+    theta
+        start.
+    steps
+        budget.
+    tol
         norm of the gradient.
-    project : callable, optional
+    project
         takes (p,) to (p,) and leaves the loss as it is (a choice of gauge); applied after each step.
 
     Returns
@@ -97,10 +97,6 @@ def damped_newton(
     >>> bool((end - 1).abs().max() < 1e-9), norm <= 1e-10
     (True, True)
     """
-    if theta.ndim != 1 or theta.dtype != torch.float64:
-        raise ValueError(f"theta has shape {tuple(theta.shape)} and dtype {theta.dtype}; allowed: (p,), torch.float64")
-    if steps < 0 or not tol >= 0:
-        raise ValueError(f"steps = {steps}, tol = {tol}; allowed: steps >= 0 and tol >= 0")
     slope = grad(loss)
     value, g, damping = loss(theta), slope(theta), 1e-6
     if not torch.isfinite(value):
@@ -131,15 +127,16 @@ def damped_newton(
     return theta, g.norm().item()
 
 
+@checked
 def follow(
     loss: Loss,
     chart: PairChart,
-    theta: torch.Tensor,
+    theta: Float64[Tensor, " p"],
     pair: tuple[int, int],
-    distances: torch.Tensor,
-    steps: int,
-    tol: float,
-    misses: int | None = None,
+    distances: Shaped[Tensor, " K"],
+    steps: Natural,
+    tol: NonNegative,
+    misses: Natural | None = None,
 ) -> ConvergedPath:
     """Move two neurons together; at every distance minimise the loss over all other parameters (section 4.1).
 
@@ -148,21 +145,21 @@ def follow(
 
     Parameters
     ----------
-    loss : callable
+    loss
         θ (p,) to a number, smooth.
-    chart : PairChart
+    chart
         architecture, layer and coordinates; the centred ones stay regular where the output weights diverge.
-    theta : torch.Tensor
-        start (p,), a minimum.
-    pair : (int, int)
+    theta
+        start, a minimum.
+    pair
         neurons to merge.
-    distances : torch.Tensor
-        δ/δ_0, (K,), positive and decreasing.
-    steps : int
+    distances
+        δ/δ_0, positive and decreasing.
+    steps
         budget of Newton steps at every distance.
-    tol : float
+    tol
         norm of the gradient, as :func:`damped_newton`.
-    misses : int, optional
+    misses
         give up after more distances than this at which the budget does not suffice; the rest is not tried and stands
         there with the last weights and an infinite norm. Default: never.
 
@@ -187,8 +184,8 @@ def follow(
         raise ValueError(f"distances {distances.tolist()}; allowed: positive and decreasing")
     phi = chart.coordinates(chart.bring_forward(theta, *pair))
     first, columns = phi[-1].clone(), [chart.net.outgoing(chart.layer, i) for i in (0, 1)]
-    found: list[tuple[torch.Tensor, ...]] = []
-    before: torch.Tensor | None = None
+    found: list[tuple[Tensor, ...]] = []
+    before: Tensor | None = None
     for distance in distances:
         if misses is not None and sum(not norm <= tol for _, _, norm, _ in found) > misses:
             found.append((*found[-1][:2], torch.tensor(torch.inf), found[-1][-1]))
@@ -202,10 +199,10 @@ def follow(
             starts.append(torch.cat([ahead[:-1], delta[None]]))
         start = min(starts, key=lambda at: loss(chart.weights(at)).item())
 
-        def at_distance(free: torch.Tensor, delta: torch.Tensor = delta) -> torch.Tensor:
+        def at_distance(free: Tensor, delta: Tensor = delta) -> Tensor:
             return loss(chart.weights(torch.cat([free, delta[None]])))
 
-        def unit(free: torch.Tensor, delta: torch.Tensor = delta) -> torch.Tensor:
+        def unit(free: Tensor, delta: Tensor = delta) -> Tensor:
             return chart.unit(torch.cat([free, delta[None]]))[:-1]
 
         free, norm = damped_newton(at_distance, start[:-1], steps, tol, unit)

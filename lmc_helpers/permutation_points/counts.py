@@ -18,26 +18,20 @@ import math
 from fractions import Fraction
 from functools import cache
 from itertools import product
-from numbers import Integral
 
 import numpy as np
+
+from lmc_helpers._typing import Integer, Natural, Positive, Reals, checked
 
 __all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "partitions", "permutation_points"]
 
 MOST_MAPS = 10_000_000  # that an enumeration goes through
 
 
-def _integer(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} = {value!r}; allowed: an integer >= {least}")
-    return int(value)
-
-
 def _check_order(K: int, n: int) -> tuple[int, int]:
-    K, n = _integer("K", K, 0), _integer("n", n, 1)
     if K >= n:
         raise ValueError(f"order K = {K} in a layer of n = {n} neurons; allowed: 0 <= K < n")
-    return K, n
+    return int(K), int(n)
 
 
 @cache
@@ -50,16 +44,17 @@ def _ward(K: int) -> tuple[int, ...]:
     return tuple(row)
 
 
-def count_ratio(K: int, n: int) -> Fraction:
+@checked
+def count_ratio(K: Natural, n: Positive) -> Fraction:
     """T(K, n): permutation points of order K in a layer of n neurons, divided by the number of equivalent minima.
 
     Exact for every 0 <= K < n; Prop. 1 of the paper has K = 1, 2, 3 and a lower bound for K <= n/2.
 
     Parameters
     ----------
-    K : int
+    K
         order, the number of neurons that repeat another one.
-    n : int
+    n
         neurons of the layer, n > K.
 
     Returns
@@ -87,16 +82,17 @@ def count_ratio(K: int, n: int) -> Fraction:
     )
 
 
-def count_ratio_bound(K: int, n: int) -> Fraction:
+@checked
+def count_ratio_bound(K: Natural, n: Positive) -> Fraction:
     """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
 
     It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
 
     Parameters
     ----------
-    K : int
+    K
         order.
-    n : int
+    n
         neurons of the layer, n > K.
 
     Returns
@@ -113,14 +109,15 @@ def count_ratio_bound(K: int, n: int) -> Fraction:
     return Fraction(math.comb(n - K, K), 2**K)
 
 
-def growth_constant(K: int) -> Fraction:
+@checked
+def growth_constant(K: Natural) -> Fraction:
     """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
 
     The proof of Lemma 1 (appendix B, eq. (9)) ends with a further factor e^(−K); the lemma itself names no constant.
 
     Parameters
     ----------
-    K : int
+    K
         order.
 
     Returns
@@ -135,18 +132,19 @@ def growth_constant(K: int) -> Fraction:
     >>> round(float(count_ratio(2, 10**6) / 10**12), 5)
     0.125
     """
-    K = _integer("K", K, 0)
+    K = int(K)
     return Fraction(1, 2**K * math.factorial(K))
 
 
-def arrangements(n: int, size: int) -> np.ndarray:
+@checked
+def arrangements(n: Positive, size: Positive) -> np.ndarray:
     """All maps of n neurons onto ``size`` parameter vectors, by going through all size^n maps.
 
     Parameters
     ----------
-    n : int
+    n
         neurons of the layer.
-    size : int
+    size
         distinct parameter vectors, 1 <= size <= n.
 
     Returns
@@ -159,7 +157,7 @@ def arrangements(n: int, size: int) -> np.ndarray:
     >>> arrangements(3, 2).tolist()
     [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0]]
     """
-    n, size = _integer("n", n, 1), _integer("size", size, 1)
+    n, size = int(n), int(size)
     if size > n:
         raise ValueError(f"size = {size} distinct parameter vectors for n = {n} neurons; allowed: size <= n")
     if size**n > MOST_MAPS:
@@ -167,14 +165,15 @@ def arrangements(n: int, size: int) -> np.ndarray:
     return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
 
 
-def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
+@checked
+def partitions(n: Natural, largest: Integer | None = None) -> list[tuple[int, ...]]:
     """Partitions of n into positive parts, each in decreasing order.
 
     Parameters
     ----------
-    n : int
+    n
         n >= 0; n = 0 has the empty partition.
-    largest : int, optional
+    largest
         no part is larger.
 
     Returns
@@ -187,23 +186,24 @@ def partitions(n: int, largest: int | None = None) -> list[tuple[int, ...]]:
     >>> partitions(4)
     [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
     """
-    n = _integer("n", n, 0)
+    n = int(n)
     top = n if largest is None else min(n, largest)
     if n == 0:
         return [()]
     return [(s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)]
 
 
-def permutation_points(incoming: np.ndarray, outgoing: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+@checked
+def permutation_points(incoming: Reals, outgoing: Reals, n: Integer) -> tuple[np.ndarray, np.ndarray]:
     """All permutation points of a layer of n neurons that compute the function of one smaller layer.
 
     Parameters
     ----------
-    incoming : array (l, p)
+    incoming
         the smaller layer's parameter vectors, all different.
-    outgoing : array (q, l)
+    outgoing
         its outgoing weights.
-    n : int
+    n
         neurons of the larger layer, n >= l.
 
     Returns

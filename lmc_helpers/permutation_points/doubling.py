@@ -20,8 +20,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, Natural, NonNegative, Number, checked
 from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
@@ -57,43 +59,45 @@ class PermutationPoint:
     """
 
     small: MLP
-    small_theta: torch.Tensor
+    small_theta: Tensor
     layer: int
     neuron: int
     net: MLP
-    theta: torch.Tensor
+    theta: Tensor
     loss: Loss
-    J: torch.Tensor
-    D: torch.Tensor
+    J: Tensor
+    D: Tensor
 
     @property
-    def column(self) -> torch.Tensor:
+    def column(self) -> Tensor:
         """The outgoing column c of the neuron before it was doubled, (n_{k+1},)."""
         return self.small.split(self.small_theta)[self.layer][0][:, self.neuron]
 
-    def small_loss(self, theta: torch.Tensor) -> torch.Tensor:
-        """The loss (...) of the smaller network with parameters (..., p')."""
-        expect.tensor(theta, "theta", "... p", finite=False)
+    @checked
+    def small_loss(self, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, " *batch"]:
+        """The loss of the smaller network with other parameters."""
         return self.loss(embed(self.small, theta, self.layer, self.neuron)[1])
 
-    def shared(self, first: torch.Tensor) -> torch.Tensor:
-        """The point of the plateau with a_0 = ``first`` (n_{k+1},) and a_1 = c − a_0, (p,)."""
-        expect.tensor(first, "first", "n")
-        expect.same({"first": first, "c": self.column})
+    @checked
+    def shared(self, first: Float[Tensor, " n"]) -> Float[Tensor, " p"]:
+        """The point of the plateau with a_0 = ``first``, n = n_{k+1}, and a_1 = c − a_0."""
         return embed(self.small, self.small_theta, self.layer, self.neuron, first)[1]
 
 
-def double_neurons(small: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> list[PermutationPoint]:
+@checked
+def double_neurons(
+    small: MLP, theta: Float[Tensor, " p"], x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]
+) -> list[PermutationPoint]:
     """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖².
 
     Parameters
     ----------
-    small : MLP
+    small
         the smaller architecture, with a smooth activation.
-    theta : torch.Tensor
-        its parameters (p',), usually at a minimum.
-    x, y : torch.Tensor
-        inputs (T, n_0) and targets (T, n_d).
+    theta
+        its parameters, usually at a minimum.
+    x, y
+        inputs and targets.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def double_neurons(small: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Te
     [(2, 3, 3, 1), (2, 2, 4, 1)]
     """
 
-    def of_output(f: torch.Tensor) -> torch.Tensor:
+    def of_output(f: Tensor) -> Tensor:
         return (f - y).square().sum() / (2 * len(y))
 
     found = []
@@ -121,27 +125,28 @@ def double_neurons(small: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Te
     return found
 
 
-def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero: float) -> torch.Tensor:
+@checked
+def strict_minima(
+    loss: Loss, starts: Float64[Tensor, "B p"], steps: Natural, tol: NonNegative, zero: Number
+) -> Float[Tensor, "n p"]:
     """The strict local minima at which a second-order method ends, with a positive definite Hessian.
 
     Parameters
     ----------
-    loss : callable
+    loss
         takes θ (..., p) to L (...), twice differentiable.
-    starts : torch.Tensor
-        (B, p), float64.
-    steps : int
+    steps
         budget of each start.
-    tol : float
+    tol
         norm of the gradient at which a start has converged; others are left out.
-    zero : float
+    zero
         relative size up to which an eigenvalue counts as 0, the tolerance of
         :func:`~lmc_helpers.permutation_points.hessian.inertia`.
 
     Returns
     -------
     torch.Tensor
-        (n, p), n <= B, in the order of the starts; a minimum that several starts reach stands there several times.
+        n <= B, in the order of the starts; a minimum that several starts reach stands there several times.
 
     Examples
     --------
@@ -159,22 +164,26 @@ def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero
     return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
 
 
+@checked
 def embed(
-    small: MLP, theta: torch.Tensor, layer: int, neuron: int, first: torch.Tensor | None = None
-) -> tuple[MLP, torch.Tensor]:
+    small: MLP,
+    theta: Float[Tensor, "*batch p"],
+    layer: Integer,
+    neuron: Integer,
+    first: Float[Tensor, "*#batch n"] | None = None,
+) -> tuple[MLP, Tensor]:
     """The network with one neuron twice, in places 0 and 1; the same function.
 
     Parameters
     ----------
-    small : MLP
+    small
         the smaller architecture.
-    theta : torch.Tensor
-        its parameters (..., p').
-    layer, neuron : int
+    theta
+        its parameters.
+    layer, neuron
         which neuron is doubled.
-    first : torch.Tensor, optional
-        outgoing column (..., n_{k+1}) of the copy in place 0; the other gets the rest. Default: half each, the
-        permutation point.
+    first
+        outgoing column of the copy in place 0; the other gets the rest. Default: half each, the permutation point.
 
     Returns
     -------
@@ -202,14 +211,15 @@ def embed(
     return net, net.join(layers)
 
 
+@checked
 def pair_matrices(
     small: MLP,
-    theta: torch.Tensor,
-    layer: int,
-    neuron: int,
-    x: torch.Tensor,
-    output_loss: Callable[[torch.Tensor], torch.Tensor],
-) -> tuple[torch.Tensor, torch.Tensor]:
+    theta: Float[Tensor, " p"],
+    layer: Integer,
+    neuron: Integer,
+    x: Float[Tensor, "T n_0"],
+    output_loss: Callable[[Tensor], Tensor],
+) -> tuple[Tensor, Tensor]:
     """J and D, which decide the type of the permutation points where ``neuron`` of the smaller network is doubled.
 
     In the notation of this module
@@ -218,15 +228,15 @@ def pair_matrices(
 
     Parameters
     ----------
-    small : MLP
+    small
         the smaller architecture.
-    theta : torch.Tensor
-        (p',), one network.
-    layer, neuron : int
+    theta
+        one network.
+    layer, neuron
         the doubled neuron.
-    x : torch.Tensor
-        inputs (T, n_0).
-    output_loss : callable
+    x
+        inputs.
+    output_loss
         outputs (T, n_d) to L.
 
     Returns
@@ -269,16 +279,17 @@ def pair_matrices(
     return J, (D + D.T) / 2
 
 
-def pair_inertia(J: torch.Tensor, D: torch.Tensor, tol: float) -> tuple[int, int, int]:
+@checked
+def pair_inertia(J: Float[Tensor, "m n"], D: Float[Tensor, "n n"], tol: NonNegative) -> tuple[int, int, int]:
     """Negative, zero and positive eigenvalues that a doubled neuron adds to the Hessian.
 
         (ρ + ν₋, n_{k+1} − ρ + ν₀, ρ + ν₊),        ρ = rank J,    (ν₋, ν₀, ν₊) the inertia of D on the kernel of J.
 
     Parameters
     ----------
-    J, D : torch.Tensor
-        (n_{k+1}, n_{k−1} + 1) and symmetric (n_{k−1} + 1, n_{k−1} + 1), of one neuron.
-    tol : float
+    J, D
+        of one neuron, m = n_{k+1} and n = n_{k−1} + 1; D is symmetric.
+    tol
         singular values of J up to ``tol`` and eigenvalues of D on its kernel up to ``tol`` · max abs(D) count as 0.
 
     Returns
@@ -293,8 +304,6 @@ def pair_inertia(J: torch.Tensor, D: torch.Tensor, tol: float) -> tuple[int, int
     >>> pair_inertia(torch.zeros(1, 2), torch.tensor([[0.0, 1.0], [1.0, 0.0]]), tol=1e-6)
     (1, 1, 1)
     """
-    if J.ndim != 2 or D.shape != (J.shape[1], J.shape[1]):
-        raise ValueError(f"J {tuple(J.shape)} and D {tuple(D.shape)} do not fit; allowed: (m, n) and (n, n)")
     _, s, V = torch.linalg.svd(J)
     rank = int((s > tol).sum())
     kernel = V[rank:].T  # (n_{k−1} + 1, n_{k−1} + 1 − ρ)
@@ -304,7 +313,10 @@ def pair_inertia(J: torch.Tensor, D: torch.Tensor, tol: float) -> tuple[int, int
     return rank + negative, len(J) - rank + zero, rank + len(values) - negative - zero
 
 
-def equal_loss_exchange(net: MLP, theta: torch.Tensor, layer: int, other: int, points: int = 20) -> torch.Tensor:
+@checked
+def equal_loss_exchange(
+    net: MLP, theta: Float[Tensor, " p"], layer: Integer, other: Integer, points: Integer = 20
+) -> Float[Tensor, "steps p"]:
     """The six steps of section 4.2 (ii): from a permutation point of neurons 0 and 1 to one of 0 and ``other``.
 
     Neurons 0 and 1 share one parameter vector. (1) The column of 1 goes to 0; (2) ϑ_1 moves to ϑ_other; (3) the
@@ -313,19 +325,19 @@ def equal_loss_exchange(net: MLP, theta: torch.Tensor, layer: int, other: int, p
 
     Parameters
     ----------
-    net : MLP
+    net
         the architecture.
-    theta : torch.Tensor
-        (p,), with ϑ_0 = ϑ_1 in this layer.
-    layer, other : int
+    theta
+        with ϑ_0 = ϑ_1 in this layer.
+    layer, other
         the layer and the third neuron, other >= 2.
-    points : int
+    points
         points of each step, at least 2.
 
     Returns
     -------
     torch.Tensor
-        (6 points, p), a piecewise straight path.
+        6 points, a piecewise straight path.
 
     Examples
     --------
@@ -347,7 +359,7 @@ def equal_loss_exchange(net: MLP, theta: torch.Tensor, layer: int, other: int, p
     columns = [net.outgoing(layer, i) for i in (0, 1, other)]
     corners = [theta]
 
-    def move_to(*slots: tuple[torch.Tensor, torch.Tensor]) -> None:
+    def move_to(*slots: tuple[Tensor, Tensor]) -> None:
         there = corners[-1].clone()
         for index, value in slots:
             there[index] = value

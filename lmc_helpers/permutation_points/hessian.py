@@ -11,32 +11,32 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
-Loss = Callable[[torch.Tensor], torch.Tensor]
+from lmc_helpers._typing import Number, Positive, checked, require_finite
+
+Loss = Callable[[Tensor], Tensor]
 
 
 class Inertia(NamedTuple):
     """Numbers of negative, zero and positive eigenvalues, each (...), long."""
 
-    negative: torch.Tensor
-    zero: torch.Tensor
-    positive: torch.Tensor
+    negative: Tensor
+    zero: Tensor
+    positive: Tensor
 
 
-def gradient(loss: Loss, theta: torch.Tensor) -> torch.Tensor:
+@checked
+def gradient(loss: Loss, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*batch p"]:
     """∇L(θ) for every θ of a batch.
 
     Parameters
     ----------
-    loss : callable
+    loss
         takes (..., p) to (...).
-    theta : torch.Tensor
-        (..., p); it is not changed.
-
-    Returns
-    -------
-    torch.Tensor
-        (..., p).
+    theta
+        it is not changed.
 
     Examples
     --------
@@ -47,22 +47,18 @@ def gradient(loss: Loss, theta: torch.Tensor) -> torch.Tensor:
     return _gradient(loss, theta.detach().requires_grad_(), create_graph=False)
 
 
-def hessian(loss: Loss, theta: torch.Tensor, chunk: int = 16) -> torch.Tensor:
+@checked
+def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) -> Float[Tensor, "*batch p p"]:
     """∇²L(θ) for every θ of a batch, symmetrised.
 
     Parameters
     ----------
-    loss : callable
+    loss
         takes (..., p) to (...), twice differentiable.
-    theta : torch.Tensor
-        (..., p); it is not changed.
-    chunk : int
+    theta
+        it is not changed.
+    chunk
         parameter vectors that are differentiated together; it bounds the memory.
-
-    Returns
-    -------
-    torch.Tensor
-        (..., p, p).
 
     Examples
     --------
@@ -72,8 +68,6 @@ def hessian(loss: Loss, theta: torch.Tensor, chunk: int = 16) -> torch.Tensor:
     tensor([[4., 2.],
             [2., 0.]])
     """
-    if chunk < 1:
-        raise ValueError(f"chunk = {chunk}; allowed: chunk >= 1")
     p = theta.shape[-1]
     H = torch.zeros(*theta.shape, p, dtype=theta.dtype, device=theta.device)
     for part, rows in zip(theta.reshape(-1, p).split(chunk), H.view(-1, p, p).split(chunk), strict=True):
@@ -86,14 +80,15 @@ def hessian(loss: Loss, theta: torch.Tensor, chunk: int = 16) -> torch.Tensor:
     return (H + H.mT) / 2
 
 
-def inertia(H: torch.Tensor, tol: float) -> Inertia:
+@checked
+def inertia(H: Float[Tensor, "*batch p p"], tol: Number) -> Inertia:
     """How many eigenvalues are negative, zero and positive; abs(λ) <= tol · max abs(λ) counts as zero.
 
     Parameters
     ----------
-    H : torch.Tensor
-        symmetric matrices (..., p, p).
-    tol : float
+    H
+        symmetric matrices.
+    tol
         0 < tol < 1.
 
     Returns
@@ -108,10 +103,7 @@ def inertia(H: torch.Tensor, tol: float) -> Inertia:
     """
     if not 0 < tol < 1:
         raise ValueError(f"tol = {tol}; allowed: 0 < tol < 1")
-    if H.ndim < 2 or H.shape[-1] != H.shape[-2] or H.shape[-1] < 1:
-        raise ValueError(f"H has shape {tuple(H.shape)}; allowed: (..., p, p) with p >= 1")
-    if not torch.isfinite(H).all():
-        raise ValueError("H holds values that are not finite; allowed: finite matrices")
+    require_finite(H=H)
     skew = (H - H.mT).abs().amax(dim=(-2, -1))
     if not (skew <= tol * H.abs().amax(dim=(-2, -1))).all():
         raise ValueError(f"H − Hᵀ has an entry {skew.max().item():.1e}; allowed: matrices that are symmetric to tol")
@@ -121,7 +113,8 @@ def inertia(H: torch.Tensor, tol: float) -> Inertia:
     return Inertia(*(kind.sum(dim=-1) for kind in (~zero & (eigenvalues < 0), zero, ~zero & (eigenvalues > 0))))
 
 
-def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
+@checked
+def separated(H: Float[Tensor, "*batch p p"], low: Number, high: Number) -> Bool[Tensor, " *batch"]:
     """Whether no eigenvalue's size lies strictly between ``low`` and ``high`` times the largest one.
 
     Then every tolerance in [low, high) counts the same zero eigenvalues in :func:`inertia`. Rounding moves a zero to
@@ -129,15 +122,10 @@ def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
 
     Parameters
     ----------
-    H : torch.Tensor
-        symmetric matrices (..., p, p).
-    low, high : float
+    H
+        symmetric matrices.
+    low, high
         0 < low < high < 1.
-
-    Returns
-    -------
-    torch.Tensor
-        (...), bool.
 
     Examples
     --------
@@ -153,7 +141,7 @@ def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
     return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)
 
 
-def _gradient(loss: Loss, theta: torch.Tensor, create_graph: bool) -> torch.Tensor:
+def _gradient(loss: Loss, theta: Tensor, create_graph: bool) -> Tensor:
     with torch.enable_grad():
         value = loss(theta)
     if value.shape != theta.shape[:-1]:
@@ -161,7 +149,7 @@ def _gradient(loss: Loss, theta: torch.Tensor, create_graph: bool) -> torch.Tens
     return _derivative(value, theta, torch.ones_like(value), create_graph)
 
 
-def _derivative(value: torch.Tensor, theta: torch.Tensor, weights: torch.Tensor, create_graph: bool) -> torch.Tensor:
+def _derivative(value: Tensor, theta: Tensor, weights: Tensor, create_graph: bool) -> Tensor:
     """The gradient of Σ weights · value, 0 where it does not depend on θ; the graph of the value is kept."""
     if not value.requires_grad:
         return torch.zeros_like(theta)

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Natural, NonNegative, Number, PositiveNumber, checked, require_finite
 from lmc_helpers.permutation_points.hessian import Loss, gradient
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -37,7 +39,7 @@ __all__ = [
 KINDS = ("monotone", "intermediate maximum", "minimum at the end")
 
 #: takes a loss of φ and starts φ (B, p + 1); returns φ, gradient norms (B,) and whether they converged (B,)
-Minimiser = Callable[[Loss, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
+Minimiser = Callable[[Loss, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -56,26 +58,29 @@ class MergePath:
         (K, B, 2), norms of a_0 and a_1.
     """
 
-    theta: torch.Tensor
-    delta: torch.Tensor
-    loss: torch.Tensor
-    gradient_norm: torch.Tensor
-    converged: torch.Tensor
-    outgoing: torch.Tensor
+    theta: Tensor
+    delta: Tensor
+    loss: Tensor
+    gradient_norm: Tensor
+    converged: Tensor
+    outgoing: Tensor
 
-    def bounded(self, factor: float = 100.0) -> torch.Tensor:
-        """Whether the larger output weight of each pair stays within ``factor`` times its start, (B,) bool."""
-        expect.number(factor, "factor", least=1)
+    @checked
+    def bounded(self, factor: Number = 100.0) -> Bool[Tensor, " B"]:
+        """Whether the larger output weight of each pair stays within ``factor`` times its start."""
+        if factor < 1:
+            raise ValueError(f"factor = {factor}; allowed: factor >= 1")
         size = self.outgoing.amax(dim=2)  # (K, B)
         return size.amax(dim=0) <= factor * size[0]
 
 
+@checked
 def merge_neurons(
     loss: Loss,
     chart: PairChart,
-    theta: torch.Tensor,
+    theta: Float[Tensor, " p"] | Float[Tensor, "B p"],
     pairs: list[tuple[int, int]],
-    distances: torch.Tensor,
+    distances: Shaped[Tensor, " K"],
     minimiser: Minimiser,
     show_progress: bool = False,
 ) -> MergePath:
@@ -83,20 +88,20 @@ def merge_neurons(
 
     Parameters
     ----------
-    loss : callable
+    loss
         θ (..., p) to (...).
-    chart : PairChart
+    chart
         architecture, layer and coordinates.
-    theta : torch.Tensor
-        start (p,), the same for all pairs, or (B, p), one for each.
-    pairs : list of (int, int)
+    theta
+        start, the same for all pairs or one for each.
+    pairs
         neurons to merge; all go through the path as one batch.
-    distances : torch.Tensor
-        δ/δ_0, in units of each pair's own distance, (K,), positive.
-    minimiser : callable
+    distances
+        δ/δ_0, in units of each pair's own distance, positive.
+    minimiser
         takes a loss of φ and starts φ (B, p + 1), returns φ, gradient norms and whether they converged (B,);
         :func:`newton_minimiser` and :func:`descent_minimiser` make one.
-    show_progress : bool
+    show_progress
         show a bar.
 
     Returns
@@ -124,7 +129,7 @@ def merge_neurons(
     first = chart.distance(start)
     phi = chart.coordinates(start)
 
-    def of_coordinates(phi: torch.Tensor) -> torch.Tensor:
+    def of_coordinates(phi: Tensor) -> Tensor:
         return loss(chart.weights(phi))
 
     steps = []
@@ -143,14 +148,15 @@ def merge_neurons(
     return MergePath(*(torch.stack(column) for column in zip(*steps, strict=True)))
 
 
-def newton_minimiser(steps: int, tol: float) -> Minimiser:
+@checked
+def newton_minimiser(steps: Natural, tol: NonNegative) -> Minimiser:
     """Trust-region Newton method with a budget of ``steps`` at every distance; needs a smooth activation.
 
     Parameters
     ----------
-    steps : int
-        budget, steps >= 0.
-    tol : float
+    steps
+        budget.
+    tol
         norm of the gradient at which a path has converged at a distance.
 
     Returns
@@ -167,23 +173,24 @@ def newton_minimiser(steps: int, tol: float) -> Minimiser:
     ([[3.0, 3.0]], [True])
     """
 
-    def minimiser(loss: Loss, phi: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def minimiser(loss: Loss, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         done = minimise(loss, phi, steps, tol, radius=0.1)
         return done.theta, done.gradient_norm, done.converged
 
     return minimiser
 
 
-def descent_minimiser(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
+@checked
+def descent_minimiser(steps: Natural, rate: PositiveNumber, tol: NonNegative = 0.0) -> Minimiser:
     """Full-batch gradient descent with a budget of ``steps`` at every distance, as in the paper.
 
     Parameters
     ----------
-    steps : int
-        budget, steps >= 0.
-    rate : float
-        step size, positive.
-    tol : float
+    steps
+        budget.
+    rate
+        step size.
+    tol
         norm of the gradient at which descent stops, once all paths have reached it.
 
     Returns
@@ -197,10 +204,8 @@ def descent_minimiser(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
     >>> phi.tolist(), norm.tolist(), converged.tolist()
     ([[0.25]], [0.5], [False])
     """
-    if steps < 0 or not rate > 0:
-        raise ValueError(f"steps = {steps}, rate = {rate}; allowed: steps >= 0 and rate > 0")
 
-    def minimiser(loss: Loss, phi: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def minimiser(loss: Loss, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         for _ in range(steps):
             slope = gradient(loss, phi)
             if bool((slope.norm(dim=-1) <= tol).all()):
@@ -212,7 +217,8 @@ def descent_minimiser(steps: int, rate: float, tol: float = 0.0) -> Minimiser:
     return minimiser
 
 
-def path_kind(losses: torch.Tensor, tol: float = 1e-5) -> str:
+@checked
+def path_kind(losses: Float[Tensor, " K"], tol: NonNegative = 1e-5) -> str:
     """Kind of one path, as sketched in the paper's Fig. 4.
 
     *monotone*: the loss rises up to the end; *minimum at the end*: it falls into the end; *intermediate maximum*: it
@@ -220,9 +226,9 @@ def path_kind(losses: torch.Tensor, tol: float = 1e-5) -> str:
 
     Parameters
     ----------
-    losses : torch.Tensor
-        (K,), in the order of the path.
-    tol : float
+    losses
+        in the order of the path; ``path.loss[:, b]`` of a :class:`MergePath`.
+    tol
         relative size of a change that counts.
 
     Returns
@@ -235,8 +241,7 @@ def path_kind(losses: torch.Tensor, tol: float = 1e-5) -> str:
     >>> [path_kind(torch.tensor(losses)) for losses in ([0.0, 1.0, 2.0], [0.0, 2.0, 1.0, 1.5], [0.0, 2.0, 1.0])]
     ['monotone', 'intermediate maximum', 'minimum at the end']
     """
-    if losses.ndim != 1 or not len(losses):
-        raise ValueError(f"losses have shape {tuple(losses.shape)}; allowed: (K,) with K >= 1")
+    require_finite(losses=losses)
     change = np.diff(losses.numpy())
     signs = np.sign(change[np.abs(change) > tol * losses.max().item()])
     monotone, maximum_inside, minimum_at_end = KINDS
@@ -245,14 +250,15 @@ def path_kind(losses: torch.Tensor, tol: float = 1e-5) -> str:
     return minimum_at_end if signs[-1] < 0 else maximum_inside
 
 
-def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
+@checked
+def count_different(losses: Float[Tensor, " n"], tol: NonNegative = 1e-6) -> int:
     """Number of different values; sorted neighbours with a relative difference up to ``tol`` are one.
 
     Parameters
     ----------
-    losses : torch.Tensor
-        (n,), n >= 1, not negative.
-    tol : float
+    losses
+        not negative.
+    tol
         relative difference.
 
     Returns
@@ -265,7 +271,6 @@ def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
     >>> count_different(torch.tensor([2.0, 1.0, 2.0 + 1e-7, 3.0], dtype=torch.float64))
     3
     """
-    if losses.ndim != 1 or not len(losses):
-        raise ValueError(f"losses have shape {tuple(losses.shape)}; allowed: (n,) with n >= 1")
+    require_finite(losses=losses)
     values = np.sort(losses.numpy())
     return 1 + int((np.diff(values) > tol * values[1:]).sum())

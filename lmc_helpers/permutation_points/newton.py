@@ -12,12 +12,14 @@ Close to a minimum L(θ) − L(θ + s) drowns in rounding. There the decrease is
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
 
+from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked
 from lmc_helpers.permutation_points.hessian import Loss, gradient, hessian
 from lmc_helpers.training.progress import progress
 
@@ -44,45 +46,46 @@ class Optimum:
         (B,), bool; a problem that is not has used up the budget, or no step moves it.
     """
 
-    theta: torch.Tensor
-    loss: torch.Tensor
-    gradient_norm: torch.Tensor
-    steps: torch.Tensor
-    converged: torch.Tensor
+    theta: Tensor
+    loss: Tensor
+    gradient_norm: Tensor
+    steps: Tensor
+    converged: Tensor
 
 
+@checked
 def minimise(
     loss: Loss,
-    theta: torch.Tensor,
-    steps: int,
-    tol: float,
-    radius: float = 1.0,
-    project: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    theta: Float64[Tensor, "B p"],
+    steps: Natural,
+    tol: NonNegative,
+    radius: PositiveNumber = 1.0,
+    project: Callable[[Tensor], Tensor] | None = None,
     escape: bool = True,
     show_progress: bool = False,
-    second: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    second: Callable[[Tensor], Tensor] | None = None,
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
     Parameters
     ----------
-    loss : callable
+    loss
         takes (..., p) to (...), twice differentiable; each entry depends on its own θ alone.
-    theta : torch.Tensor
-        starts (B, p), float64; they are not changed.
-    steps : int
-        budget of each problem, steps >= 0.
-    tol : float
-        Euclidean norm of the gradient at which a problem has converged, tol >= 0.
-    radius : float
-        first trust-region radius, a finite number > 0.
-    project : callable, optional
+    theta
+        starts; they are not changed.
+    steps
+        budget of each problem.
+    tol
+        Euclidean norm of the gradient at which a problem has converged.
+    radius
+        first trust-region radius.
+    project
         takes (b, p) to (b, p) and leaves the loss as it is (a choice of gauge); applied to parameters after each step.
-    escape : bool
+    escape
         leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
-    show_progress : bool
+    show_progress
         show a bar.
-    second : callable, optional
+    second
         takes (b, p) to the Hessians (b, p, p) of the loss, where they are known in closed form.
 
     Returns
@@ -100,7 +103,6 @@ def minimise(
     >>> done.converged.tolist(), bool((done.theta - 1).abs().max() < 1e-9)
     ([True, True], True)
     """
-    _check_start(theta, steps, tol, radius)
     theta = theta.detach().clone()
     value, slope = (t.clone() for t in _value_and_slope(loss, theta))  # autograd may return expanded tensors
     if not (torch.isfinite(value).all() and torch.isfinite(slope).all()):
@@ -138,9 +140,10 @@ def minimise(
     return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
 
 
+@checked
 def subproblem(
-    eigenvalues: torch.Tensor, slope: torch.Tensor, radius: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+    eigenvalues: Float[Tensor, "B p"], slope: Float[Tensor, "B p"], radius: Float[Tensor, " B"]
+) -> tuple[Tensor, Tensor]:
     """Minimise a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ.
 
     Eigenvalues that are 0 but for rounding count as 1e-13 · max abs(λ). Their directions rest while they carry less
@@ -148,12 +151,12 @@ def subproblem(
 
     Parameters
     ----------
-    eigenvalues : torch.Tensor
-        λ (B, p), ascending.
-    slope : torch.Tensor
-        a (B, p), the gradient in the basis of eigenvectors.
-    radius : torch.Tensor
-        Δ (B,), positive.
+    eigenvalues
+        λ, ascending.
+    slope
+        a, the gradient in the basis of eigenvectors.
+    radius
+        Δ, positive.
 
     Returns
     -------
@@ -178,7 +181,7 @@ def subproblem(
     size = a.abs()
     mu = torch.maximum(lowest.clamp(min=0), (size / radius[:, None] - gap).amax(dim=-1, keepdim=True))  # (B, 1)
 
-    def norm_at(mu: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def norm_at(mu: Tensor) -> tuple[Tensor, Tensor]:
         s = torch.where(size > 0, -a / (gap + mu).clamp(min=tiny), 0.0)
         return s, s.norm(dim=-1, keepdim=True)
 
@@ -199,38 +202,27 @@ def subproblem(
     return s, -(a * s + eigenvalues * s.square() / 2).sum(dim=-1)
 
 
-def _check_start(theta: torch.Tensor, steps: int, tol: float, radius: float) -> None:
-    if theta.ndim != 2 or theta.shape[1] < 1:
-        raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (B, p) with p >= 1")
-    if theta.dtype != torch.float64:
-        raise ValueError(f"theta has dtype {theta.dtype}; allowed: torch.float64")
-    if steps < 0 or not tol >= 0:
-        raise ValueError(f"steps = {steps}, tol = {tol}; allowed: steps >= 0 and tol >= 0")
-    if not 0 < radius < math.inf:
-        raise ValueError(f"radius = {radius}; allowed: a finite number > 0")
-
-
-def _projected(project: Callable[[torch.Tensor], torch.Tensor], theta: torch.Tensor) -> torch.Tensor:
+def _projected(project: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:
     there = project(theta)
     if there.shape != theta.shape:
         raise ValueError(f"project returns the shape {tuple(there.shape)}; allowed: {tuple(theta.shape)}")
     return there
 
 
-def _value_and_slope(loss: Loss, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _value_and_slope(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:
     """L and ∇L."""
     with torch.no_grad():
         return loss(theta), gradient(loss, theta)
 
 
 def _ratio(
-    value: torch.Tensor,
-    value_there: torch.Tensor,
-    slope: torch.Tensor,
-    slope_there: torch.Tensor,
-    step: torch.Tensor,
-    predicted: torch.Tensor,
-) -> torch.Tensor:
+    value: Tensor,
+    value_there: Tensor,
+    slope: Tensor,
+    slope_there: Tensor,
+    step: Tensor,
+    predicted: Tensor,
+) -> Tensor:
     """Actual over predicted decrease; at least 1 if the slope halves where rounding hides the loss, −1 at no number."""
     seen = predicted > INVISIBLE * value.abs()
     decrease = torch.where(seen, value - value_there, -((slope + slope_there) * step).sum(dim=-1) / 2)
@@ -241,7 +233,7 @@ def _ratio(
     return torch.where(finite, ratio, -1.0)
 
 
-def _next_radius(radius: torch.Tensor, length: torch.Tensor, ratio: torch.Tensor) -> torch.Tensor:
+def _next_radius(radius: Tensor, length: Tensor, ratio: Tensor) -> Tensor:
     """A quarter of the step after a bad one, twice the radius after a good one that reached the boundary."""
     grown = torch.where((ratio > 0.75) & (length > 0.99 * radius), 2 * radius, radius)
     return torch.where(ratio < 0.25, torch.minimum(length, radius) / 4, grown)

@@ -14,8 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, checked, require_finite, short
 from lmc_helpers.permutation_points.mlp import MLP
 
 __all__ = ["PairChart", "reduce_pair"]
@@ -53,67 +55,63 @@ class PairChart:
         if self.kind not in ("centred", "paper"):
             raise ValueError(f"kind = {self.kind!r}; allowed: 'centred', 'paper'")
         if not isinstance(self.net, MLP):
-            raise ValueError(f"net = {self.net!r}; allowed: an MLP")
-        expect.integer(self.layer, "layer")
+            raise TypeError(f"net = {short(self.net)}; allowed: an MLP")
+        if type(self.layer) is not int:
+            raise TypeError(f"layer = {short(self.layer)}; allowed: an integer")
         hidden = self.net.sizes[1:-1]
         if not 1 <= self.layer <= len(hidden):
             raise ValueError(f"layer = {self.layer}; allowed: a hidden layer, 1 <= layer <= {len(hidden)}")
         if hidden[self.layer - 1] < 2:
             raise ValueError(f"layer {self.layer} has one neuron; allowed: at least two to merge")
 
-    def _slots(self) -> tuple[torch.Tensor, ...]:
+    def _check(self, phi: Tensor) -> None:
+        if phi.shape[-1] != self.net.size + 1:
+            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
+
+    def _slots(self) -> tuple[Tensor, ...]:
         """Flat indices of ϑ_0, ϑ_1, a_0, a_1."""
         net, k = self.net, self.layer
-        return net.incoming(k, 0), net.incoming(k, 1), net.outgoing(k, 0), net.outgoing(k, 1)
+        return net._incoming(k, 0), net._incoming(k, 1), net._outgoing(k, 0), net._outgoing(k, 1)
 
-    def bring_forward(self, theta: torch.Tensor, first: int, second: int) -> torch.Tensor:
+    @checked
+    def bring_forward(
+        self, theta: Float[Tensor, "*batch p"], first: Integer, second: Integer
+    ) -> Float[Tensor, "*batch p"]:
         """θ with neurons ``first`` and ``second`` of the layer moved to places 0 and 1; the same network function.
 
         Parameters
         ----------
-        theta : torch.Tensor
-            (..., p).
-        first, second : int
+        first, second
             two different neurons of the layer.
-
-        Returns
-        -------
-        torch.Tensor
-            (..., p).
         """
-        expect.integer(first, "first")
-        expect.integer(second, "second")
         if first == second:
             raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
         theta = self.net.swap(theta, self.layer, 0, first)
         return self.net.swap(theta, self.layer, 1, first if second == 0 else second)
 
-    def distance(self, theta: torch.Tensor) -> torch.Tensor:
-        """The distance ``δ = ‖ϑ_1 − ϑ_0‖`` (...) of θ (..., p)."""
-        expect.tensor(theta, "theta", "... p", finite=False)
+    @checked
+    def distance(self, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, " *batch"]:
+        """The distance ``δ = ‖ϑ_1 − ϑ_0‖`` of θ."""
+        return self._distance(theta)
+
+    def _distance(self, theta: Tensor) -> Tensor:
         if theta.shape[-1] != self.net.size:
             raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.net.size})")
         first, second, _, _ = self._slots()
         return torch.linalg.vector_norm(theta[..., second] - theta[..., first], dim=-1)
 
-    def coordinates(self, theta: torch.Tensor) -> torch.Tensor:
+    @checked
+    def coordinates(self, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*batch q"]:
         """φ (..., p + 1) of θ (..., p).
 
         Parameters
         ----------
-        theta : torch.Tensor
-            (..., p), with δ > 0.
-
-        Returns
-        -------
-        torch.Tensor
-            (..., p + 1).
+        theta
+            with δ > 0.
         """
-        expect.tensor(theta, "theta", "... p")
-        if theta.shape[-1] != self.net.size:
-            raise ValueError(f"theta has shape {tuple(theta.shape)}; allowed: (..., {self.net.size})")
+        require_finite(theta=theta)
         first, second, out_first, out_second = self._slots()
-        delta = self.distance(theta)[..., None]
+        delta = self._distance(theta)[..., None]
         if not (delta > 0).all():
             raise ValueError("the pair has distance 0; allowed: delta > 0, at 0 the direction is not defined")
         phi = theta.clone()
@@ -125,11 +123,10 @@ class PairChart:
         phi[..., out_second] = delta * (theta[..., out_second] - theta[..., out_first]) / 2
         return torch.cat([phi, delta], dim=-1)
 
-    def weights(self, phi: torch.Tensor) -> torch.Tensor:
-        """θ (..., p) of φ (..., p + 1), differentiable; δ counts as a constant."""
-        expect.tensor(phi, "phi", "... p", finite=False)
-        if phi.shape[-1] != self.net.size + 1:
-            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
+    @checked
+    def weights(self, phi: Float[Tensor, "*batch q"]) -> Float[Tensor, "*batch p"]:
+        """θ of φ, differentiable; δ counts as a constant."""
+        self._check(phi)
         first, second, out_first, out_second = self._slots()
         delta, phi = phi[..., -1:].detach(), phi[..., :-1]
         direction = phi[..., second]
@@ -143,42 +140,28 @@ class PairChart:
         theta[..., out_first], theta[..., out_second] = share - split, share + split
         return theta
 
-    def unit(self, phi: torch.Tensor) -> torch.Tensor:
+    @checked
+    def unit(self, phi: Float[Tensor, "*batch q"]) -> Float[Tensor, "*batch q"]:
         """φ with ``‖e‖ = 1``; the weights stay what they are."""
-        expect.tensor(phi, "phi", "... p", finite=False)
-        if phi.shape[-1] != self.net.size + 1:
-            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
+        self._check(phi)
         second = self._slots()[1]
         phi = phi.clone()
         phi[..., second] = torch.nn.functional.normalize(phi[..., second], dim=-1)
         return phi
 
-    def closer(self, phi: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
+    @checked
+    def closer(self, phi: Float[Tensor, "*batch q"], delta: Float[Tensor, " *batch"]) -> Float[Tensor, "*batch q"]:
         """φ at distances ``delta`` (...), with the same ϑ (centred) or ϑ_0 (paper), direction and columns a_0, a_1.
 
         Parameters
         ----------
-        phi : torch.Tensor
-            (..., p + 1).
-        delta : torch.Tensor
-            new distances (...), positive.
-
-        Returns
-        -------
-        torch.Tensor
-            (..., p + 1).
+        delta
+            new distances, positive.
         """
-        expect.tensor(phi, "phi", "... p", finite=False)
-        if phi.shape[-1] != self.net.size + 1:
-            raise ValueError(f"phi has shape {tuple(phi.shape)}; allowed: (..., {self.net.size + 1})")
-        expect.tensor(delta, "delta")
+        self._check(phi)
+        require_finite(delta=delta)
         if not (delta > 0).all():
             raise ValueError(f"delta = {delta.min().item()}; allowed: delta > 0")
-        expect.same({"phi": phi, "delta": delta}, shape=False)
-        if delta.shape != phi.shape[:-1]:
-            raise ValueError(
-                f"delta has shape {tuple(delta.shape)}; allowed: {tuple(phi.shape[:-1])}, a distance for each phi"
-            )
         out_second = self._slots()[3]
         phi = phi.clone()
         if self.kind == "centred":
@@ -187,16 +170,15 @@ class PairChart:
         return phi
 
 
-def reduce_pair(net: MLP, theta: torch.Tensor, layer: int) -> tuple[MLP, torch.Tensor]:
+@checked
+def reduce_pair(net: MLP, theta: Float[Tensor, "*batch p"], layer: Integer) -> tuple[MLP, Tensor]:
     """The network with neurons 0 and 1 of a layer replaced by one: their mean ϑ, the sum of their columns.
 
     Parameters
     ----------
-    net : MLP
+    net
         the architecture.
-    theta : torch.Tensor
-        (..., p).
-    layer : int
+    layer
         a hidden layer with at least two neurons.
 
     Returns

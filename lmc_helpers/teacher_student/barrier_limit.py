@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import eval_laguerre, gammaln
 
+from lmc_helpers._typing import Number, Reals, checked
 from lmc_helpers.teacher_student.leftover_places import leftover_tail_at
 
-ORDERS = ("random", "in place", "sorted", "opposed")  # how the leftovers meet
+Order = Literal["random", "in place", "sorted", "opposed"]  # how the leftovers meet
+ORDERS = get_args(Order)
 TERMS = 60  # of the series; the l-th is at most ν^l/l!
 NODES = 60  # Gauss–Legendre nodes in the angle and in the radius
 PLACES = 16  # Gauss–Legendre nodes in the height
@@ -36,7 +38,8 @@ def _check_ratio(r: float) -> None:
         raise ValueError(f"r = m/M = {r}; allowed: 1 < r <= 10")
 
 
-def leftover_tail(a: ArrayLike, r: float) -> np.ndarray:
+@checked
+def leftover_tail(a: Reals, r: Number) -> np.ndarray:
     """S(a): expected number of rows of a type, with an entry above a, that Algorithm 1 leaves over, for M → ∞.
 
         S(a) = e^(−ν) Σ_{2 <= l < 1/a} (−1)^l L_{l−2}(ν) e^(−νla) (x^l/l! + x^(l−1)/(l−1)!),   x = ν(1 − la),
@@ -45,9 +48,9 @@ def leftover_tail(a: ArrayLike, r: float) -> np.ndarray:
 
     Parameters
     ----------
-    a : array
+    a
         entries >= 0, any shape.
-    r : float
+    r
         m/M, 1 < r <= 10.
 
     Returns
@@ -74,14 +77,15 @@ def leftover_tail(a: ArrayLike, r: float) -> np.ndarray:
     return np.exp(-nu) * (signs * np.exp(-nu * k * a) * powers).sum(axis=-1)
 
 
-def row_tail(a: ArrayLike, r: float) -> np.ndarray:
+@checked
+def row_tail(a: Reals, r: Number) -> np.ndarray:
     """Expected number of rows of a type with an entry above a, for M → ∞: e^(−νa)(1 + ν(1 − a)) for a < 1.
 
     Parameters
     ----------
-    a : array
+    a
         entries >= 0, any shape.
-    r : float
+    r
         m/M, 1 < r <= 10.
 
     Returns
@@ -110,14 +114,15 @@ def _independent(tail: Callable[[np.ndarray], np.ndarray], largest: float) -> fl
     return float(weight @ (c * s * along) * (math.pi / 4))
 
 
-def leftover_cost(r: float, leftovers: str = "random") -> float:
+@checked
+def leftover_cost(r: Number, leftovers: Order = "random") -> float:
     """g(r) = lim (1/M) Σ (a + b − √(a² + b²)) over the unmatched places after Algorithm 1.
 
     Parameters
     ----------
-    r : float
+    r
         m/M, 1 < r <= 10.
-    leftovers : str
+    leftovers
         ``"random"``: independent ends, g = (1/S(0)) ∬ ab/(a² + b²)^(3/2) S(a) S(b) da db; ``"in place"``: the integral
         over u of the same with s(u, ·) for S; ``"sorted"``: equal ends, g = (2 − √2) ∫ S(a) da; ``"opposed"``: the ends
         at the quantiles u and 1 − u.
@@ -134,8 +139,6 @@ def leftover_cost(r: float, leftovers: str = "random") -> float:
     True
     """
     _check_ratio(r)
-    if leftovers not in ORDERS:
-        raise ValueError(f"leftovers = {leftovers!r} is unknown; allowed: {', '.join(map(repr, ORDERS))}")
     number = float(leftover_tail(0.0, r))
     if leftovers == "random":
         return _independent(lambda a: leftover_tail(a, r), 0.5) / number
@@ -157,14 +160,15 @@ def leftover_cost(r: float, leftovers: str = "random") -> float:
     return number * float((end + end[::-1] - np.hypot(end, end[::-1])).mean())
 
 
-def barrier_limits(r: float, leftovers: str = "random") -> tuple[float, float]:
+@checked
+def barrier_limits(r: Number, leftovers: Order = "random") -> tuple[float, float]:
     """lim d B/M² after Algorithm 1 and for the direct line.
 
     Parameters
     ----------
-    r : float
+    r
         m/M, 1 < r <= 10.
-    leftovers : str
+    leftovers
         how the leftover rows meet, as in :func:`leftover_cost`.
 
     Returns
@@ -183,16 +187,17 @@ def barrier_limits(r: float, leftovers: str = "random") -> tuple[float, float]:
     return permuted**2 / (8 * math.pi), direct**2 / (8 * math.pi)
 
 
-def limit_peak(leftovers: str = "random", relative: bool = False, tilt: float = 0.0) -> float:
+@checked
+def limit_peak(leftovers: Order = "random", relative: bool = False, tilt: Number = 0.0) -> float:
     """The r = m/M at which the limit of the permuted barrier is largest.
 
     Parameters
     ----------
-    leftovers : str
+    leftovers
         how the leftover rows meet, as in :func:`leftover_cost`.
-    relative : bool
+    relative
         of permuted over direct barrier instead, the paper's Fig. 3.
-    tilt : float
+    tilt
         the maximum is that of the curve times exp(tilt · r): for a curve whose ratio to this one is known.
 
     Returns

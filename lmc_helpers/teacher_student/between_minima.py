@@ -14,21 +14,21 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from jaxtyping import Float, Float64
 from scipy import sparse
+from torch import Tensor
 
+from lmc_helpers._typing import Integer, Positive, Reals, checked, require_finite
 from lmc_helpers.barrier import GRID, check_places, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import kappa, population_loss
 
 
-def _one_entry(W: torch.Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
+def _one_entry(W: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Axis (m,), −1 for a row 0, and entry (m,) of each row."""
-    if W.ndim != 2:
-        raise ValueError(f"{name} has shape {tuple(W.shape)}; allowed: (m, d)")
+    require_finite(**{name: W})
     rows = W.numpy(force=True)
-    if not np.isfinite(rows).all():
-        raise ValueError(f"{name} holds values that are not finite; allowed: finite weights")
     many = np.flatnonzero((rows != 0).sum(axis=1) > 1)
     if len(many) or (rows < 0).any():
         row = many[0] if len(many) else np.flatnonzero((rows < 0).any(axis=1))[0]
@@ -38,22 +38,25 @@ def _one_entry(W: torch.Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.where(entry > 0, axis, -1), entry
 
 
-def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> torch.Tensor:
+@checked
+def losses_between(
+    W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], M: Positive, lambdas: Reals = GRID
+) -> Float64[Tensor, " L"]:
     """L(λ W₁ + (1 − λ) W₂) for two matrices whose rows have one positive entry or none.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (m, d), for example minima; W2 already permuted.
-    M : int
+    W1, W2
+        for example minima; W2 already permuted.
+    M
         teacher neurons, M <= d.
-    lambdas : sequence of float
+    lambdas
         points of [0, 1]; λ = 1 is W₁.
 
     Returns
     -------
     torch.Tensor
-        (len(lambdas),), float64. Equals :func:`lmc_helpers.teacher_student.population.population_loss` up to rounding.
+        Equals :func:`lmc_helpers.teacher_student.population.population_loss` up to rounding.
 
     Examples
     --------
@@ -65,12 +68,14 @@ def losses_between(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     >>> torch.allclose(losses_between(W, W.flip(0), 2, [0.5])[0], halfway)
     True
     """
+    return _losses_between(W1, W2, M, lambdas)
+
+
+def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
     lambdas = check_places(lambdas).tolist()
-    if W1.shape != W2.shape:
-        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal shapes")
     (axis1, x1), (axis2, x2) = _one_entry(W1, "W1"), _one_entry(W2, "W2")
     d = W1.shape[1]
-    if not 1 <= M <= d:
+    if M > d:
         raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: 1 <= M <= d")
     single = (axis1 == axis2) | (axis1 < 0) | (axis2 < 0)
     on_axis = np.where(axis1 < 0, axis2, axis1)[single]  # −1 where both rows are 0
@@ -99,16 +104,17 @@ def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np
     return float(at_right_angle * mass.sum() ** 2 + (mass[cosines.row] * mass[cosines.col]) @ shared)
 
 
-def minima_barrier(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> float:
+@checked
+def minima_barrier(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], M: Positive, lambdas: Reals = GRID) -> float:
     """The barrier between two minima, whose own losses are 0: the largest of :func:`losses_between`.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (m, d), one pair; W2 already permuted.
-    M : int
+    W1, W2
+        one pair; W2 already permuted.
+    M
         teacher neurons, M <= d.
-    lambdas : sequence of float
+    lambdas
         points of [0, 1].
 
     Returns
@@ -122,19 +128,22 @@ def minima_barrier(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> 
     >>> minima_barrier(W, W, M=2) < 1e-15
     True
     """
-    return float(losses_between(W1, W2, M, lambdas).max())
+    return float(_losses_between(W1, W2, M, lambdas).max())
 
 
-def minima_barriers(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) -> np.ndarray:
+@checked
+def minima_barriers(
+    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, lambdas: Reals = GRID
+) -> np.ndarray:
     """The barriers of many pairs of minima, one :func:`minima_barrier` each.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (n, m, d); W2 already permuted.
-    M : int
+    W1, W2
+        W2 already permuted.
+    M
         teacher neurons, M <= d.
-    lambdas : sequence of float
+    lambdas
         points of [0, 1].
 
     Returns
@@ -148,27 +157,26 @@ def minima_barriers(W1: torch.Tensor, W2: torch.Tensor, M: int, lambdas=GRID) ->
     >>> minima_barriers(W, W, M=2).round(12).tolist()
     [0.0, 0.0, 0.0]
     """
-    if W1.ndim != 3 or W1.shape != W2.shape:
-        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal, (n, m, d)")
-    return np.array([minima_barrier(a, b, M, lambdas) for a, b in zip(W1, W2, strict=True)])
+    return np.array([float(_losses_between(a, b, M, lambdas).max()) for a, b in zip(W1, W2, strict=True)])
 
 
-def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int = 50) -> torch.Tensor:
+@checked
+def permuted_and_direct(
+    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, chunk: Positive = 50
+) -> Float[Tensor, "2 n"]:
     """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (n, m, d).
-    M : int
+    M
         teacher neurons.
-    chunk : int
+    chunk
         pairs that are held in memory at a time.
 
     Returns
     -------
     torch.Tensor
-        (2, n): permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
+        permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
 
     Examples
     --------
@@ -185,7 +193,10 @@ def permuted_and_direct(W1: torch.Tensor, W2: torch.Tensor, M: int, chunk: int =
     return torch.stack(rows)
 
 
-def uniform_barriers(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponential") -> np.ndarray:
+@checked
+def uniform_barriers(
+    m: Positive, M: Positive, d: Positive, n: Positive, seed: Integer, law: Law = "exponential"
+) -> np.ndarray:
     """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
 
     Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`.
@@ -194,8 +205,8 @@ def uniform_barriers(m: int, M: int, d: int, n: int, seed: int, law: Law = "expo
     ----------
     m, M, d, seed, law
         as in :func:`~lmc_helpers.teacher_student.minima.sample_minima`.
-    n : int
-        number of pairs, n >= 1.
+    n
+        number of pairs.
 
     Returns
     -------

@@ -13,10 +13,13 @@ import numpy as np
 from scipy.special import comb
 from scipy.stats import binom, poisson
 
+from lmc_helpers._typing import Number, Reals, checked
+
 SMALLEST = 1e-13  # probability of the largest numbers of rows, left out
 
 
-def leftover_tail_at(u: np.ndarray, a: np.ndarray, r: float) -> np.ndarray:
+@checked
+def leftover_tail_at(u: Reals, a: Reals, r: Number) -> np.ndarray:
     """Expected number of leftover rows of a type with an entry above a, per unit of height, at the share u of it.
 
         s(u, a) = Σ_n P(N = n) n Σ_k P(Bin(n − 1, u) = k − 1) P(N < k) P(E_k > a),   N ~ 1 + Poisson(r − 1),
@@ -29,11 +32,11 @@ def leftover_tail_at(u: np.ndarray, a: np.ndarray, r: float) -> np.ndarray:
 
     Parameters
     ----------
-    u : array
+    u
         (U,), in [0, 1].
-    a : array
+    a
         (A,), entries >= 0.
-    r : float
+    r
         m/M, 1 < r <= 10.
 
     Returns

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int64
 from scipy.optimize import linear_sum_assignment
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import NonNegative, Positive, checked, require_finite
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import (
     Objective,
@@ -29,7 +31,8 @@ BEST = "best of m!"
 FLOOR = 1e-13  # barriers below it are rounding
 
 
-def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
+@checked
+def pair_matching(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"]) -> Int64[Tensor, " m"]:
     """The permutation p that minimises ``E|f − f*|`` halfway between the minima W₁ and W₂[p], among all m!.
 
     Halfway, row i contributes Δ_i = σ(½(u + v)·x) − ½σ(u·x) − ½σ(v·x) <= 0 to f − f*, with u, v its two ends. Nothing
@@ -41,13 +44,8 @@ def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (m, d), one pair.
-
-    Returns
-    -------
-    torch.Tensor
-        p (m,), torch.long.
+    W1, W2
+        one pair.
 
     Examples
     --------
@@ -55,22 +53,20 @@ def pair_matching(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
     >>> pair_matching(W, W[[2, 0, 1]])
     tensor([1, 2, 0])
     """
-    if W1.ndim != 2 or W1.shape != W2.shape:
-        raise ValueError(f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal shapes (m, d)")
-    if not (torch.isfinite(W1).all() and torch.isfinite(W2).all()):
-        raise ValueError("W1 or W2 holds values that are not finite; allowed: finite weights")
+    require_finite(W1=W1, W2=W2)
     norm1, norm2 = torch.linalg.vector_norm(W1, dim=-1), torch.linalg.vector_norm(W2, dim=-1)  # (m,)
     together = torch.linalg.vector_norm(W1[:, None] + W2, dim=-1)  # (m, m)
     cost = norm1[:, None] + norm2 - together
     return torch.from_numpy(linear_sum_assignment(cost.numpy(force=True))[1]).to(W1.device)
 
 
-def barrier_objective(M: int) -> Objective:
+@checked
+def barrier_objective(M: Positive) -> Objective:
     """The barrier on the grid 0, 0.1, …, 1 as a function of one network and of a batch of permuted ones.
 
     Parameters
     ----------
-    M : int
+    M
         teacher neurons.
 
     Returns
@@ -86,7 +82,7 @@ def barrier_objective(M: int) -> Objective:
     (True, True)
     """
 
-    def objective(W1: torch.Tensor, permuted: torch.Tensor) -> torch.Tensor:
+    def objective(W1: Tensor, permuted: Tensor) -> Tensor:
         ends = W1.expand_as(permuted)  # (B, m, d)
         return loss_barrier(lambda W: population_loss(W, M), ends, permuted, GRID)
 
@@ -108,36 +104,43 @@ class Comparison:
     barriers: dict[str, np.ndarray]
     same_types: dict[str, np.ndarray]
 
-    def misses(self, name: str, slack: float = 1e-9) -> np.ndarray:
+    def _known(self, name: str) -> None:
+        if name not in self.barriers:
+            raise ValueError(f"name = {name!r}; allowed: {', '.join(map(repr, self.barriers))}")
+
+    @checked
+    def misses(self, name: str, slack: NonNegative = 1e-9) -> np.ndarray:
         """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding."""
-        expect.one_of(name, "name", self.barriers)
-        expect.number(slack, "slack", least=0)
+        self._known(name)
         return self.barriers[name] > self.barriers[BEST] * (1 + slack) + FLOOR
 
+    @checked
     def factor(self, name: str) -> float:
         """Mean barrier of a matching over the mean best barrier."""
-        expect.one_of(name, "name", self.barriers)
+        self._known(name)
         return float(self.barriers[name].mean() / self.barriers[BEST].mean())
 
 
-def compare_matchings(W1: torch.Tensor, W2: torch.Tensor, M: int, tol: float = 1e-9) -> Comparison:
+@checked
+def compare_matchings(
+    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, tol: NonNegative = 1e-9
+) -> Comparison:
     """The barrier of each pair after every matching, the best of all m! permutations included.
 
     Parameters
     ----------
-    W1, W2 : torch.Tensor
-        (n, m, d), n pairs of minima or of networks close to them, m <= 9.
-    M : int
+    W1, W2
+        n pairs of minima or of networks close to them, m <= 9.
+    M
         teacher neurons.
-    tol : float
+    tol
         largest distance of a row from its ray, see :func:`lmc_helpers.matching.row_types`.
 
     Returns
     -------
     Comparison
-        with the matchings ``"best of m!"``, ``"Algorithm 1"``, ``"without sorting"``, ``"leftovers large with
-        large"``, ``"leftovers large with small"``, ``"weight matching"``, ``"pair matching"`` and
-        ``"pair matching + swaps"``.
+        with the matchings ``"best of m!"``, ``"Algorithm 1"``, ``"without sorting"``, ``"leftovers large with large"``,
+        ``"leftovers large with small"``, ``"weight matching"``, ``"pair matching"`` and ``"pair matching + swaps"``.
 
     Examples
     --------
@@ -147,10 +150,6 @@ def compare_matchings(W1: torch.Tensor, W2: torch.Tensor, M: int, tol: float = 1
     >>> found.misses("best of m!").tolist(), found.factor("without sorting") > 1
     ([False, False, False], True)
     """
-    if W1.ndim != 3 or W1.shape != W2.shape or not len(W1):
-        raise ValueError(
-            f"W1 and W2 have shapes {tuple(W1.shape)} and {tuple(W2.shape)}; allowed: equal, (n, m, d) with n >= 1"
-        )
     objective = barrier_objective(M)
     barriers: dict[str, list[float]] = {}
     same_types: dict[str, list[int]] = {}

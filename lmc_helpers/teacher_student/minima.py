@@ -11,28 +11,31 @@ from math import comb
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, Number, Positive, checked
 from lmc_helpers.seeds import numpy_generator
 from lmc_helpers.teacher_student.population import check_students
 
-Law = str | tuple[str, float]
+Law = str | tuple[str, float | int]
 
 
-def snap(W: torch.Tensor, M: int) -> torch.Tensor:
+@checked
+def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m d"]:
     """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
 
     Parameters
     ----------
-    W : torch.Tensor
-        (..., m, d), for example networks that gradient descent has brought close to a minimum.
-    M : int
+    W
+        for example networks that gradient descent has brought close to a minimum.
+    M
         teacher neurons, M <= d.
 
     Returns
     -------
     torch.Tensor
-        (..., m, d); a row without a positive entry among the first M becomes 0.
+        a row without a positive entry among the first M becomes 0.
 
     Examples
     --------
@@ -40,13 +43,13 @@ def snap(W: torch.Tensor, M: int) -> torch.Tensor:
     tensor([[0.9000, 0.0000],
             [0.0000, 0.0000]])
     """
-    if not 1 <= M <= W.shape[-1]:
-        raise ValueError(f"M = {M} teacher neurons in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
+    check_students(W, M)
     entry, types = W[..., :M].max(dim=-1)
     return torch.zeros_like(W).scatter(-1, types[..., None], entry.clamp(min=0)[..., None])
 
 
-def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
+@checked
+def distance_to_minima(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, " *batch"]:
     """Size of the violation of Lemma 2: distance to rows of one type with unit column sums.
 
     Each row is moved to its nearest point ray(w_i) of a ray e_j, j <= M, or to 0 (:func:`snap`), and the column sums
@@ -59,15 +62,15 @@ def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
 
     Parameters
     ----------
-    W : torch.Tensor
-        students (..., m, d).
-    M : int
+    W
+        students.
+    M
         teacher neurons.
 
     Returns
     -------
     torch.Tensor
-        (...), 0 on the manifold.
+        0 on the manifold.
 
     Examples
     --------
@@ -75,22 +78,22 @@ def distance_to_minima(W: torch.Tensor, M: int) -> torch.Tensor:
     >>> round(distance_to_minima(W, M=2).item(), 12)
     0.1
     """
-    check_students(W, M)
     ray = snap(W, M)  # (..., m, d)
     off = (W - ray).square().sum(dim=(-2, -1))
     return torch.sqrt(off + (ray.sum(dim=-2)[..., :M] - 1).square().sum(dim=-1))
 
 
-def sample_types(m: int, M: int, n: int, rng: np.random.Generator) -> np.ndarray:
+@checked
+def sample_types(m: Positive, M: Positive, n: Positive, rng: np.random.Generator) -> np.ndarray:
     """Types of the rows of minima under Assumption 3, in random row order.
 
     Parameters
     ----------
-    m, M : int
+    m, M
         student and teacher neurons, m >= M >= 1.
-    n : int
+    n
         number of minima.
-    rng : numpy.random.Generator
+    rng
         where the randomness comes from.
 
     Returns
@@ -116,12 +119,15 @@ def _concentration(law: Law) -> float | None:
             return None
         case "exponential":
             return 1.0
-        case ("dirichlet", a) if isinstance(a, (int, float)) and 0 < a < float("inf"):
+        case ("dirichlet", a) if isinstance(a, (int, float)) and a is not True and 0 < a < float("inf"):
             return float(a)
     raise ValueError(f"law = {law!r} is unknown; allowed: 'exponential', 'equal', ('dirichlet', a) with a > 0")
 
 
-def sample_minima(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponential") -> torch.Tensor:
+@checked
+def sample_minima(
+    m: Positive, M: Positive, d: Positive, n: Positive, seed: Integer, law: Law = "exponential"
+) -> Float[Tensor, "n m d"]:
     """Draw n independent global minima without zero rows.
 
     Type counts are 1 + Multinomial(m − M; 1/M, …, 1/M) (Assumption 3), rows stand in random order, and the entries
@@ -130,19 +136,19 @@ def sample_minima(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponen
 
     Parameters
     ----------
-    m, M, d : int
+    m, M, d
         student neurons, teacher neurons, input dimension; m >= M >= 1 and d >= M.
-    n : int
-        number of minima, n >= 1.
-    seed : int
+    n
+        number of minima.
+    seed
         in [0, 2³²).
-    law : str or tuple
+    law
         law of the entries of one type.
 
     Returns
     -------
     torch.Tensor
-        W (n, m, d), float64, on the CPU.
+        on the CPU.
 
     Examples
     --------
@@ -150,19 +156,10 @@ def sample_minima(m: int, M: int, d: int, n: int, seed: int, law: Law = "exponen
     >>> W.shape, bool(torch.allclose(W.sum(dim=1), torch.tensor([1.0, 1.0, 1.0, 0.0], dtype=W.dtype)))
     (torch.Size([2, 7, 4]), True)
     """
-    expect.integer(m, "m")
-    expect.integer(M, "M")
-    expect.integer(d, "d")
-    expect.integer(n, "n")
-    expect.law(law, "law")
-    if M < 1:
-        raise ValueError(f"M = {M} teacher neurons; allowed: M >= 1")
     if M > d:
         raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: M <= d")
     if m < M:
         raise ValueError(f"m = {m} student neurons for M = {M} teacher neurons; allowed: m >= M")
-    if n < 1:
-        raise ValueError(f"n = {n} minima; allowed: n >= 1")
     types, entries = _sample(m, M, n, seed, law)
     W = torch.zeros(n, m, d, dtype=torch.float64)
     W.scatter_(2, torch.from_numpy(types)[..., None], torch.from_numpy(entries)[..., None])
@@ -186,7 +183,8 @@ def _sample(m: int, M: int, n: int, seed: int, law: Law) -> tuple[np.ndarray, np
     return types, entries
 
 
-def free_choice_variance(m: int, M: int) -> float:
+@checked
+def free_choice_variance(m: Integer, M: Integer) -> float:
     """Variance of a type count if all m rows choose freely among M types, given that no type stays empty.
 
     What the words before the formula of Assumption 3 say. With S(r, t) = Σ_i (−1)^i C(t, i) (t − i)^r ways to give each
@@ -198,7 +196,7 @@ def free_choice_variance(m: int, M: int) -> float:
 
     Parameters
     ----------
-    m, M : int
+    m, M
         student and teacher neurons, m >= M >= 2.
 
     Returns
@@ -224,7 +222,8 @@ def free_choice_variance(m: int, M: int) -> float:
     return float(weight @ k**2 - (weight @ k) ** 2)
 
 
-def minima_with_matched_share(gamma: float, M: int) -> tuple[torch.Tensor, torch.Tensor]:
+@checked
+def minima_with_matched_share(gamma: Number, M: Integer) -> tuple[Tensor, Tensor]:
     """Two minima with m = 3M/2, d = M that Algorithm 1 leaves in place, with the mean matched mass γ.
 
     Half of the types are split into 2γ − 1, matched, and 2(1 − γ), unmatched, in the first network only, the others in
@@ -232,9 +231,9 @@ def minima_with_matched_share(gamma: float, M: int) -> tuple[torch.Tensor, torch
 
     Parameters
     ----------
-    gamma : float
+    gamma
         in [¾, 1], so that the unmatched rows are the smaller ones.
-    M : int
+    M
         teacher neurons, even, M >= 2.
 
     Returns

@@ -23,15 +23,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import i0e, i1e
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Integer, Natural, Number, Positive, Probability, checked
 from lmc_helpers.seeds import numpy_generator
 
 CHUNK = 2_000_000  # most type counts that the simulation holds at once
 
 
 def _check_sizes(m: int, M: int) -> None:
-    if M < 1:
-        raise ValueError(f"M = {M} teacher neurons; allowed: M >= 1")
     if m < M:
         raise ValueError(f"m = {m} student neurons for M = {M} teacher neurons; allowed: m >= M")
 
@@ -42,14 +40,15 @@ def _nodes(degree: int) -> np.ndarray:
     return 2 * np.sin((2 * np.arange(1, N + 1) - 1) * (math.pi / (4 * N))) ** 2
 
 
-def mean_absolute_difference(n: int, p: float) -> float:
+@checked
+def mean_absolute_difference(n: Natural, p: Probability) -> float:
     """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding.
 
     Parameters
     ----------
-    n : int
+    n
         number of trials, n >= 0.
-    p : float
+    p
         success probability in [0, 1].
 
     Returns
@@ -64,22 +63,21 @@ def mean_absolute_difference(n: int, p: float) -> float:
     >>> round(mean_absolute_difference(1, 0.25), 12)
     0.375
     """
-    if n < 0 or not 0 <= p <= 1:
-        raise ValueError(f"n = {n}, p = {p} is no binomial law; allowed: n >= 0 and 0 <= p <= 1")
     if n == 0:
         return 0.0
     u = _nodes(n - 1)  # (N,)
     return float(np.mean(-np.expm1(n * np.log1p(-2 * p * (1 - p) * u)) / u))
 
 
-def tie_probability(n: int, p: float) -> float:
+@checked
+def tie_probability(n: Natural, p: Probability) -> float:
     """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding.
 
     Parameters
     ----------
-    n : int
+    n
         number of trials, n >= 0.
-    p : float
+    p
         success probability in [0, 1].
 
     Returns
@@ -92,12 +90,11 @@ def tie_probability(n: int, p: float) -> float:
     >>> round(tie_probability(1, 0.25), 12)
     0.625
     """
-    if n < 0 or not 0 <= p <= 1:
-        raise ValueError(f"n = {n}, p = {p} is no binomial law; allowed: n >= 0 and 0 <= p <= 1")
     return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
 
 
-def expected_overlap(m: int, M: int) -> float:
+@checked
+def expected_overlap(m: Positive, M: Positive) -> float:
     """Expected overlap proportion of two independent minima, eqs. (12)–(13), exact up to rounding.
 
     With X, Y ~ Bin(m − M, 1/M) independent,
@@ -106,7 +103,7 @@ def expected_overlap(m: int, M: int) -> float:
 
     Parameters
     ----------
-    m, M : int
+    m, M
         numbers of student and teacher neurons, m >= M >= 1.
 
     Returns
@@ -122,13 +119,12 @@ def expected_overlap(m: int, M: int) -> float:
     >>> round(expected_overlap(3, 2), 12)
     0.833333333333
     """
-    expect.integer(m, "m")
-    expect.integer(M, "M")
     _check_sizes(m, M)
     return 1 - M / (2 * m) * mean_absolute_difference(m - M, 1 / M)
 
 
-def normal_overlap(m: int, M: int) -> float:
+@checked
+def normal_overlap(m: Positive, M: Positive) -> float:
     """T(m, M) with ``E|X − Y|`` replaced by its normal approximation: eq. (15) before its limit.
 
         1 − √((m − M)(M − 1)/π)/m,
@@ -137,7 +133,7 @@ def normal_overlap(m: int, M: int) -> float:
 
     Parameters
     ----------
-    m, M : int
+    m, M
         numbers of student and teacher neurons, m >= M >= 1.
 
     Returns
@@ -154,12 +150,13 @@ def normal_overlap(m: int, M: int) -> float:
     return 1 - math.sqrt((m - M) * (M - 1) / math.pi) / m
 
 
-def normal_limit(t: float) -> float:
+@checked
+def normal_limit(t: Number) -> float:
     """The limit printed in eq. (16), 1 − √(t(1 − t)/π).
 
     Parameters
     ----------
-    t : float
+    t
         M/m in (0, 1].
 
     Returns
@@ -177,7 +174,8 @@ def normal_limit(t: float) -> float:
     return 1 - math.sqrt(t * (1 - t) / math.pi)
 
 
-def overlap_limit(r: float) -> float:
+@checked
+def overlap_limit(r: Number) -> float:
     """The limit of T(m, M) for M → ∞ and m/M → r: binomials become Poisson(ν), ν = r − 1, and X − Y Skellam.
 
         T → 1 − ν/(1 + ν) e^(−2ν) (I₀(2ν) + I₁(2ν)).
@@ -186,7 +184,7 @@ def overlap_limit(r: float) -> float:
 
     Parameters
     ----------
-    r : float
+    r
         m/M >= 1.
 
     Returns
@@ -207,7 +205,8 @@ def overlap_limit(r: float) -> float:
     return float(1 - nu / r * (i0e(2 * nu) + i1e(2 * nu)))
 
 
-def minimiser(M: int) -> int:
+@checked
+def minimiser(M: Integer) -> int:
     """The smallest m at which T(·, M) is minimal.
 
     T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
@@ -215,7 +214,7 @@ def minimiser(M: int) -> int:
 
     Parameters
     ----------
-    M : int
+    M
         teacher neurons, M >= 2.
 
     Returns
@@ -291,18 +290,19 @@ def minimiser_shift() -> float:
     return float(-H1 / slope)
 
 
-def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, float]:
+@checked
+def simulate_overlap(m: Positive, M: Positive, trials: Integer, seed: Integer) -> tuple[float, float]:
     """Mean overlap proportion of simulated pairs of minima, eqs. (5)–(6), and its standard error.
 
         C = Σ_j min(α_j, α'_j) + M,    proportion C/m,    α, α' ~ Multinomial(m − M; 1/M, …, 1/M).
 
     Parameters
     ----------
-    m, M : int
+    m, M
         numbers of student and teacher neurons, m >= M >= 1.
-    trials : int
+    trials
         simulated pairs, at least 2.
-    seed : int
+    seed
         in [0, 2³²).
 
     Returns
@@ -316,9 +316,6 @@ def simulate_overlap(m: int, M: int, trials: int, seed: int) -> tuple[float, flo
     >>> abs(mean - expected_overlap(12, 6)) < 4 * stderr
     True
     """
-    expect.integer(m, "m")
-    expect.integer(M, "M")
-    expect.integer(trials, "trials")
     _check_sizes(m, M)
     if trials < 2:
         raise ValueError(f"trials = {trials}; allowed: trials >= 2")

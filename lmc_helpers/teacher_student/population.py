@@ -15,47 +15,49 @@ from __future__ import annotations
 import math
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Number, Positive, checked
 
 
-def kappa(t, d: int) -> torch.Tensor:
+@checked
+def kappa(t: Number | Float[Tensor, "*shape"], d: Positive) -> Float[Tensor, "*shape"]:
     """The arc-cosine kernel of eq. (8).
 
         κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd),    E σ(u·x) σ(v·x) = ‖u‖‖v‖ κ(cos θ).
 
     Parameters
     ----------
-    t : float or torch.Tensor
+    t
         cosines; rounding beyond [−1, 1] is clipped.
-    d : int
+    d
         input dimension.
 
     Returns
     -------
     torch.Tensor
-        of the shape of t; κ(1) = 1/(2d), κ(0) = 1/(2πd), κ(−1) = 0.
+        κ(1) = 1/(2d), κ(0) = 1/(2πd), κ(−1) = 0.
 
     Examples
     --------
     >>> kappa(1.0, d=4).item(), round(kappa(0.0, d=1).item(), 6)
     (0.125, 0.159155)
     """
-    expect.cosines(t, "t")
-    expect.integer(d, "d", least=1)
-    t = torch.as_tensor(t, dtype=None if torch.is_tensor(t) else torch.float64).clamp(-1, 1)
+    t = torch.as_tensor(t, dtype=None if torch.is_tensor(t) else torch.float64)
+    wrong = t[~(t.abs() <= 1 + 1e-5)]
+    if wrong.numel():
+        raise ValueError(f"t = {wrong[0].item()}; allowed: -1 <= t <= 1")
+    return _kappa(t.clamp(-1, 1), d)
+
+
+def _kappa(t: Tensor, d: int) -> Tensor:
     return ((math.pi - torch.arccos(t)) * t + torch.sqrt(1 - t * t)) / (2 * math.pi * d)
 
 
-def check_students(W: torch.Tensor, M: int) -> None:
-    """Raise unless W are students (..., m, d), finite, and the teacher fits: 1 <= M <= d.
-
-    Parameters
-    ----------
-    W : torch.Tensor
-        weights of students.
-    M : int
-        teacher neurons.
+@checked
+def check_students(W: Float[Tensor, "*batch m d"], M: Positive) -> None:
+    """Raise unless W are students for which the teacher fits, M <= d.
 
     Examples
     --------
@@ -64,17 +66,15 @@ def check_students(W: torch.Tensor, M: int) -> None:
         ...
     ValueError: M = 4 teacher neurons in dimension d = 2; allowed: 1 <= M <= d
     """
-    expect.tensor(W, "W", "... m d", finite=False)
-    expect.integer(M, "M")
-    if W.ndim < 2 or W.shape[-2] < 1 or W.shape[-1] < 1:
-        raise ValueError(f"W has shape {tuple(W.shape)}; allowed: (..., m, d) with m >= 1 and d >= 1")
-    if not 1 <= M <= W.shape[-1]:
-        raise ValueError(f"M = {M} teacher neurons in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
-    if not torch.isfinite(W).all():
-        raise ValueError("W holds values that are not finite; allowed: finite weights")
+    _check_teacher(M, W.shape[-1])
 
 
-def _pairs(W: torch.Tensor, M: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def _check_teacher(M: int, d: int) -> None:
+    if M > d:
+        raise ValueError(f"M = {M} teacher neurons in dimension d = {d}; allowed: 1 <= M <= d")
+
+
+def _pairs(W: Tensor, M: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Rows of V = [W; e_1 … e_M] as units and norms, their signs, and the cosines of all pairs of rows.
 
     The loss is Σ s_a s_b k(v_a, v_b) over the rows of V, with signs s = +1 for students, −1 for teachers.
@@ -93,36 +93,37 @@ class _PopulationLoss(torch.autograd.Function):
     """The loss with its closed gradient: automatic differentiation of arccos is infinite at parallel rows."""
 
     @staticmethod
-    def forward(ctx, W: torch.Tensor, M: int) -> torch.Tensor:
+    def forward(ctx, W: Tensor, M: int) -> Tensor:
         ctx.save_for_backward(W)
         ctx.M = M
         _, norms, signs, cosines = _pairs(W, M)
         mass = signs * norms  # (..., m + M)
-        return torch.einsum("...a,...ab,...b->...", mass, kappa(cosines, W.shape[-1]), mass)
+        return torch.einsum("...a,...ab,...b->...", mass, _kappa(cosines, W.shape[-1]), mass)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, upstream: torch.Tensor):
+    def backward(ctx, upstream: Tensor):
         (W,) = ctx.saved_tensors
-        return upstream[..., None, None] * population_gradient(W, ctx.M), None
+        return upstream[..., None, None] * _gradient(W, ctx.M), None
 
 
-def population_loss(W: torch.Tensor, M: int) -> torch.Tensor:
+@checked
+def population_loss(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, " *batch"]:
     """The population loss (3) in closed form, by the kernel κ of eq. (8).
 
         L(W) = Σ_{i,i'} ‖w_i‖‖w_i'‖ κ(ŵ_i·ŵ_i') − 2 Σ_{i,j} ‖w_i‖ κ(ŵ_i·e_j) + M κ(1) + M(M − 1) κ(0).
 
     Parameters
     ----------
-    W : torch.Tensor
-        students (..., m, d); float64 for theory.
-    M : int
+    W
+        students; float64 for theory.
+    M
         teacher neurons: the first M unit vectors, M <= d.
 
     Returns
     -------
     torch.Tensor
-        L(W), shape (...). Differentiable once, with finite gradients at zero and at parallel rows.
+        Differentiable once, with finite gradients at zero and at parallel rows.
 
     Examples
     --------
@@ -132,26 +133,27 @@ def population_loss(W: torch.Tensor, M: int) -> torch.Tensor:
     >>> torch.allclose(L, 2 * kappa(1.0, 4) + 2 * kappa(0.0, 4))
     True
     """
-    check_students(W, M)
+    _check_teacher(M, W.shape[-1])
     return _PopulationLoss.apply(W, M)
 
 
-def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
+@checked
+def population_gradient(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m d"]:
     """The gradient of the loss in closed form: 2 Σ_b s_b ∂k(w_i, v_b)/∂w_i over students and teachers b.
 
         ∂k/∂u = [(π − θ) v + ‖v‖ sin θ û]/(2πd),    s = +1 for students, −1 for teachers.
 
     Parameters
     ----------
-    W : torch.Tensor
-        students (..., m, d).
-    M : int
+    W
+        students.
+    M
         teacher neurons, M <= d.
 
     Returns
     -------
     torch.Tensor
-        of the shape of W; 0 for rows that are 0.
+        0 for rows that are 0.
 
     Examples
     --------
@@ -161,6 +163,11 @@ def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
     >>> population_gradient(sample_minima(5, 2, 3, 1, seed=1), M=2).abs().max().item() < 1e-15
     True
     """
+    _check_teacher(M, W.shape[-1])
+    return _gradient(W, M)
+
+
+def _gradient(W: Tensor, M: int) -> Tensor:
     m, d = W.shape[-2:]
     units, norms, signs, cosines = _pairs(W, M)
     rows = cosines[..., :m, :]  # (..., m, m + M)
@@ -171,7 +178,8 @@ def population_gradient(W: torch.Tensor, M: int) -> torch.Tensor:
     return alive * (along + radial) / (math.pi * d)
 
 
-def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
+@checked
+def population_hessian(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m*d m*d"]:
     """The Hessian of the loss in closed form, for rows that are not 0.
 
     With n_u = (v̂ − cos θ û)/sin θ, ∂²k/∂u∂v = [(π − θ)I + û n_uᵀ + v̂ n_vᵀ]/(2πd) and
@@ -179,15 +187,15 @@ def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
 
     Parameters
     ----------
-    W : torch.Tensor
-        students (..., m, d).
-    M : int
+    W
+        students.
+    M
         teacher neurons, M <= d.
 
     Returns
     -------
     torch.Tensor
-        (..., m d, m d), rows of W one after the other.
+        rows of W one after the other.
 
     Examples
     --------
@@ -196,7 +204,7 @@ def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
     >>> population_hessian(torch.tensor([[2.0]], dtype=torch.float64), M=1)
     tensor([[1.]], dtype=torch.float64)
     """
-    check_students(W, M)
+    _check_teacher(M, W.shape[-1])
     m, d = W.shape[-2:]
     units, norms, signs, cosines = _pairs(W, M)
     if not (norms[..., :m] > 0).all():
@@ -210,7 +218,7 @@ def population_hessian(W: torch.Tensor, M: int) -> torch.Tensor:
     n_v = (u - c[..., 0] * v) * apart[..., 0]
     eye = torch.eye(d, dtype=W.dtype, device=W.device)
 
-    def outer(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    def outer(a: Tensor, b: Tensor) -> Tensor:
         return a[..., :, None] * b[..., None, :]
 
     mixed = (math.pi - torch.arccos(c)) * eye + outer(u, n_u) + outer(v, n_v)  # (..., m, m + M, d, d)

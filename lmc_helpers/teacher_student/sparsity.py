@@ -15,26 +15,31 @@ import math
 
 import numpy as np
 import torch
+from jaxtyping import Float, Int64, Shaped
 from scipy.special import poch
 from scipy.stats import binom
+from torch import Tensor
+
+from lmc_helpers._typing import Number, Positive, PositiveNumber, checked
 
 __all__ = ["even_sharpness", "expected_pq", "pq_index", "sharpness", "type_counts", "zero_rows"]
 
 
-def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
+@checked
+def pq_index(w: Float[Tensor, "*batch n"], p: Number = 0.5, q: Number = 1.0) -> Float[Tensor, " *batch"]:
     """The PQ index 1 − n^(1/q − 1/p) ‖w‖_p/‖w‖_q of Definition 7, eq. (11); larger is sparser.
 
     Parameters
     ----------
-    w : torch.Tensor
-        vectors (..., n), none of them 0.
-    p, q : float
+    w
+        vectors, none of them 0.
+    p, q
         0 < p < q.
 
     Returns
     -------
     torch.Tensor
-        (...), in [0, 1 − n^(1/q − 1/p)].
+        in [0, 1 − n^(1/q − 1/p)].
 
     Examples
     --------
@@ -52,7 +57,8 @@ def pq_index(w: torch.Tensor, p: float = 0.5, q: float = 1.0) -> torch.Tensor:
     return 1 - w.shape[-1] ** (1 / q - 1 / p) * norm_p / norm_q
 
 
-def expected_pq(m: int, M: int, a: float = 1.0) -> float:
+@checked
+def expected_pq(m: Positive, M: Positive, a: float = 1.0) -> float:
     """Mean PQ index by neuron (p = ½, q = 1) of minima with multinomial counts and Dirichlet(a) entries, exactly.
 
     The entries of all M types sum to M, so the index is 1 − S²/(mM) with S = Σ_i √x_i. For a type with n rows
@@ -61,9 +67,9 @@ def expected_pq(m: int, M: int, a: float = 1.0) -> float:
 
     Parameters
     ----------
-    m, M : int
+    m, M
         rows and types, m >= M >= 1.
-    a : float
+    a
         parameter of the law on the simplex: 1 is uniform, ``inf`` stands for equal entries.
 
     Returns
@@ -78,7 +84,7 @@ def expected_pq(m: int, M: int, a: float = 1.0) -> float:
     >>> abs(expected_pq(2, 1) - (1 - (1 + math.pi / 4) / 2)) < 1e-12
     True
     """
-    if not 1 <= M <= m:
+    if M > m:
         raise ValueError(f"m = {m}, M = {M}; allowed: m >= M >= 1")
     if not a > 0:
         raise ValueError(f"a = {a}; allowed: a > 0")
@@ -98,47 +104,37 @@ def expected_pq(m: int, M: int, a: float = 1.0) -> float:
     return 1 - mean_square / (m * M)
 
 
-def zero_rows(W: torch.Tensor, threshold: float = 1e-3) -> torch.Tensor:
+@checked
+def zero_rows(W: Float[Tensor, "*batch m d"], threshold: PositiveNumber = 1e-3) -> Int64[Tensor, " *batch"]:
     """Number of rows with a norm below ``threshold``.
 
     Parameters
     ----------
-    W : torch.Tensor
-        (..., m, d).
-    threshold : float
+    threshold
         above 0.
-
-    Returns
-    -------
-    torch.Tensor
-        (...), long.
 
     Examples
     --------
     >>> zero_rows(torch.tensor([[1.0, 0.0], [1e-9, 0.0]])).item()
     1
     """
-    if not threshold > 0:
-        raise ValueError(f"threshold = {threshold}; allowed: threshold > 0")
     return (torch.linalg.vector_norm(W, dim=-1) < threshold).sum(dim=-1)
 
 
-def type_counts(W: torch.Tensor, M: int, threshold: float = 1e-3) -> torch.Tensor:
+@checked
+def type_counts(
+    W: Float[Tensor, "*batch m d"], M: Positive, threshold: PositiveNumber = 1e-3
+) -> Int64[Tensor, "*batch M"]:
     """Number of rows of each type j <= M, among those with a norm of at least ``threshold``.
 
     Parameters
     ----------
-    W : torch.Tensor
-        (..., m, d), near a minimum; the type of a row is the place of its largest entry.
-    M : int
+    W
+        near a minimum; the type of a row is the place of its largest entry.
+    M
         teacher neurons, 1 <= M <= d.
-    threshold : float
+    threshold
         above 0.
-
-    Returns
-    -------
-    torch.Tensor
-        (..., M), long.
 
     Examples
     --------
@@ -147,26 +143,20 @@ def type_counts(W: torch.Tensor, M: int, threshold: float = 1e-3) -> torch.Tenso
     """
     if not 1 <= M <= W.shape[-1]:
         raise ValueError(f"M = {M} types in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
-    if not threshold > 0:
-        raise ValueError(f"threshold = {threshold}; allowed: threshold > 0")
     types = torch.where(torch.linalg.vector_norm(W, dim=-1) < threshold, -1, W.argmax(dim=-1))  # (..., m)
     return (types[..., None] == torch.arange(M, device=W.device)).sum(dim=-2)
 
 
-def sharpness(counts: torch.Tensor, d: int) -> torch.Tensor:
+@checked
+def sharpness(counts: Shaped[Tensor, "*batch M"], d: Positive) -> Float[Tensor, " *batch"]:
     """Largest Hessian eigenvalue at a minimum with so many non-zero rows of each type.
 
     Parameters
     ----------
-    counts : torch.Tensor
-        (..., M), each at least 1.
-    d : int
+    counts
+        each at least 1.
+    d
         input dimension, d >= M.
-
-    Returns
-    -------
-    torch.Tensor
-        (...), float64.
 
     Examples
     --------
@@ -190,7 +180,8 @@ def sharpness(counts: torch.Tensor, d: int) -> torch.Tensor:
     return torch.linalg.eigvalsh(root[..., :, None] * K.reshape(M * d, M * d) * root[..., None, :])[..., -1]
 
 
-def even_sharpness(k: float, M: int, d: int) -> float:
+@checked
+def even_sharpness(k: Number, M: Positive, d: Positive) -> float:
     """Sharpness of k non-zero rows spread evenly over M types: (k/M) μ_M/d, the least of all minima with k such rows.
 
     μ_M is the larger eigenvalue of [[1 + (M−1)/π, (M−1)/2], [1/2, M/2 + 1/π]], to which K d reduces on vectors that are
@@ -198,9 +189,9 @@ def even_sharpness(k: float, M: int, d: int) -> float:
 
     Parameters
     ----------
-    k : float
+    k
         non-zero rows; no multiple of M is needed, and then it is a lower bound.
-    M, d : int
+    M, d
         types and input dimension, 1 <= M <= d.
 
     Returns

@@ -17,7 +17,6 @@ from lmc_helpers.general_linear import (
     rank_tolerance,
     require_finite,
     require_invertible,
-    require_square,
     rotation_logarithm,
     times_inverse,
 )
@@ -43,7 +42,6 @@ def test_signs_and_quotients():
 
 
 def test_what_is_allowed_passes():
-    require_square({"a": normal(2, 3, 3), "b": normal(2, 3, 3)}, X=normal(3, 3))
     require_finite({"a": I2})
     require_invertible({"a": I2, "b": 1e-200 * torch.stack([I2, FLIP])})
 
@@ -155,11 +153,6 @@ def test_a_path_in_the_group_joins_its_ends_and_keeps_the_sign(h, steps):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: require_square({"a": I2[:1]}), r"a has shape \(1, 2\); allowed: \(..., h, h\)"),
-        (lambda: require_square({"a": I2, "b": I2[None]}), r"b has shape \(1, 2, 2\); allowed: \(2, 2\)"),
-        (lambda: require_square({"a": I2[None]}, X=I2[None]), r"X has shape \(1, 2, 2\); allowed: \(2, 2\)"),
-        (lambda: require_square({"a": torch.ones(0, 0)}), "allowed: .* h >= 1"),
-        (lambda: require_square({"a": I2.float()}), "a has dtype torch.float32; allowed: torch.float64"),
         (lambda: require_finite({"a": I2, "b": I2 / 0}), "b holds inf; allowed: finite values"),
         (lambda: require_invertible({"a": torch.stack([I2, FLAT])}), "a is singular to rounding, σ_min = .* allowed"),
         (lambda: require_invertible({"a": ALMOST}), "a is singular to rounding"),
@@ -176,9 +169,7 @@ def test_a_path_in_the_group_joins_its_ends_and_keeps_the_sign(h, steps):
         (lambda: haar((4, 2, 3), torch_generator(0, "a")), r"shape = \(4, 2, 3\); allowed: .* 1 <= k <= d"),
         (lambda: rotation_logarithm(FLIP), "determinant -1; allowed: rotations"),
         (lambda: rotation_logarithm(2 * I2), "allowed: orthogonal matrices"),
-        (lambda: rotation_logarithm(I2.float()), "R has dtype torch.float32; allowed"),
         (lambda: path_in_group(I2, I2, 1), "steps = 1; allowed: steps >= 2"),
-        (lambda: path_in_group(I2, I2[None], 2), r"b has shape \(1, 2, 2\); allowed: \(2, 2\)"),
         (lambda: path_in_group(I2, FLAT, 2), "b is singular to rounding"),
         (lambda: path_in_group(I2, FLIP, 2), "different signs; allowed: two matrices of one component"),
     ],

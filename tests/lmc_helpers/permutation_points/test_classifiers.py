@@ -70,12 +70,9 @@ def test_dead_neurons_are_left_out():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: accuracy(NET, NET.initial(1, seed=1), X, LABELS[:-1]), r"labels have shape \(24,\); allowed: \(25,\)"),
-        (lambda: train_classifiers(NET, X, LABELS[:-1], 1, 1, 1), "one class an input"),
-        (lambda: train_classifiers(NET, X, LABELS, 1, -1, 1), "steps = -1, rate = 0.01; allowed: steps >= 0"),
+        (lambda: train_classifiers(NET, X, LABELS, 1, -1, 1), "steps = -1; allowed: steps >= 0"),
         (lambda: train_classifiers(NET, X, LABELS, 1, 1, 1, rate=0.0), "rate = 0.0"),
-        (lambda: train_classifiers(NET, X, LABELS, 0, 1, 1), "n = 0 networks"),
-        (lambda: most_similar_neurons(NET, NET.initial(2, seed=1), X, 1), r"allowed: \(p,\), one network"),
+        (lambda: train_classifiers(NET, X, LABELS, 0, 1, 1), "networks = 0; allowed"),
         (lambda: most_similar_neurons(NET, NET.initial(1, seed=1)[0], X, 2), "layer = 2 is no hidden layer"),
     ],
 )

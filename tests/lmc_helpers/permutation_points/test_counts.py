@@ -150,20 +150,17 @@ def test_permutation_points_compute_the_smaller_layer():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: counts.count_ratio(-1, 4), "K = -1; allowed: an integer >= 0"),
+        (lambda: counts.count_ratio(-1, 4), "K = -1; allowed: K >= 0"),
         (lambda: counts.count_ratio(4, 4), "order K = 4 in a layer of n = 4 neurons; allowed: 0 <= K < n"),
-        (lambda: counts.count_ratio(0, 0), "n = 0; allowed: an integer >= 1"),
-        (lambda: counts.count_ratio(1.0, 4), "K = 1.0; allowed: an integer >= 0"),
-        (lambda: counts.count_ratio(True, 4), "K = True; allowed: an integer >= 0"),
-        (lambda: counts.count_ratio(1, "4"), "n = '4'; allowed: an integer >= 1"),
+        (lambda: counts.count_ratio(0, 0), "n = 0; allowed: n >= 1"),
         (lambda: counts.count_ratio_bound(3, 2), "order K = 3 in a layer of n = 2 neurons; allowed: 0 <= K < n"),
-        (lambda: counts.partitions(-1), "n = -1; allowed: an integer >= 0"),
-        (lambda: counts.growth_constant(-2), "K = -2; allowed: an integer >= 0"),
+        (lambda: counts.partitions(-1), "n = -1; allowed: n >= 0"),
+        (lambda: counts.growth_constant(-2), "K = -2; allowed: K >= 0"),
         (
             lambda: counts.arrangements(2, 3),
             "size = 3 distinct parameter vectors for n = 2 neurons; allowed: size <= n",
         ),
-        (lambda: counts.arrangements(3, 0), "size = 0; allowed: an integer >= 1"),
+        (lambda: counts.arrangements(3, 0), "size = 0; allowed: size >= 1"),
         (lambda: counts.arrangements(20, 3), "3^20 maps are too many to enumerate; allowed: size^n <= 10000000"),
         (
             lambda: counts.permutation_points([[1.0], [2.0]], [[1.0]], 3),

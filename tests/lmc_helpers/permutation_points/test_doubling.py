@@ -162,9 +162,14 @@ def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair_matrices(MLP((1, 1, 1), "relu"), torch.zeros(4), 1, 0, None, None), "no second derivative"),
-        (lambda: pair_matrices(MLP((1, 1, 1), "tanh"), torch.zeros(4), 1, 1, None, None), "allowed: neurons of hidden"),
-        (lambda: pair_inertia(torch.zeros(1, 3), torch.eye(2), 1e-9), r"J \(1, 3\) and D \(2, 2\) do not fit"),
+        (
+            lambda: pair_matrices(MLP((1, 1, 1), "relu"), torch.zeros(4), 1, 0, torch.ones(2, 1), torch.sum),
+            "no second derivative",
+        ),
+        (
+            lambda: pair_matrices(MLP((1, 1, 1), "tanh"), torch.zeros(4), 1, 1, torch.ones(2, 1), torch.sum),
+            "allowed: neurons of hidden",
+        ),
         (lambda: equal_loss_exchange(MLP((2, 3, 1), "tanh"), torch.zeros(13), 1, 1), "allowed: a third neuron"),
         (lambda: equal_loss_exchange(MLP((2, 3, 1), "tanh"), torch.zeros(13), 1, 2, points=1), "allowed: points >= 2"),
         (lambda: equal_loss_exchange(MLP((2, 3, 1), "tanh"), torch.arange(13.0), 1, 2), "allowed: a permutation point"),

@@ -104,10 +104,9 @@ def test_different_values_are_counted():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: descent_minimiser(-1, 0.1), "allowed: steps >= 0 and rate > 0"),
-        (lambda: descent_minimiser(1, 0.0), "allowed: steps >= 0 and rate > 0"),
-        (lambda: path_kind(torch.zeros(0)), r"losses have shape \(0,\); allowed: \(K,\)"),
-        (lambda: count_different(torch.zeros(2, 2)), r"losses have shape \(2, 2\); allowed: \(n,\)"),
+        (lambda: descent_minimiser(-1, 0.1), "allowed: steps >= 0"),
+        (lambda: descent_minimiser(1, 0.0), "allowed: rate > 0"),
+        (lambda: path_kind(torch.zeros(0)), r"losses has shape \(0,\); allowed: \(K,\)"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -230,11 +230,9 @@ START = torch.ones(2, 3, dtype=torch.float64)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: minimise(rosenbrock, START[0], 5, 1e-9), r"theta has shape \(3,\); allowed: \(B, p\)"),
-        (lambda: minimise(rosenbrock, START.float(), 5, 1e-9), "torch.float32; allowed: torch.float64"),
         (lambda: minimise(rosenbrock, START, -1, 1e-9), "steps = -1"),
         (lambda: minimise(rosenbrock, START, 5, math.nan), "tol = nan"),
-        (lambda: minimise(rosenbrock, START, 5, 1e-9, radius=0.0), "radius = 0.0; allowed: a finite number > 0"),
+        (lambda: minimise(rosenbrock, START, 5, 1e-9, radius=0.0), "radius = 0.0; allowed: radius > 0"),
         (lambda: minimise(rosenbrock, START, 5, 1e-9, radius=math.inf), "radius = inf"),
         (lambda: minimise(rosenbrock, START * math.nan, 5, 1e-9), "a start has a loss or a gradient"),
         (lambda: minimise(lambda t: t.sum(), START, 5, 1e-9), "the loss has shape"),

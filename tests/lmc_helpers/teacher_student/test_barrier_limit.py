@@ -91,7 +91,7 @@ def test_a_tilt_moves_the_peak():
         (lambda: barrier_limits(1), "r = m/M = 1; allowed: 1 < r <= 10"),
         (lambda: row_tail(0.5, 11), "r = m/M = 11"),
         (lambda: leftover_tail(-0.1, 2), "an entry -0.1; allowed: entries >= 0"),
-        (lambda: leftover_cost(2, "small"), "leftovers = 'small' is unknown; allowed: 'random', 'in place', 'sorted'"),
+        (lambda: leftover_cost(2, "small"), "leftovers = 'small'; allowed: 'random', 'in place', 'sorted'"),
     ],
 )
 def test_bad_input_is_named(call, message):

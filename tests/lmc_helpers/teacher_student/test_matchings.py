@@ -91,11 +91,8 @@ def test_misses_and_factors():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda a, b: pair_matching(a, b[:2]), "allowed: equal shapes"),
-        (lambda a, b: pair_matching(a * torch.nan, b), "not finite"),
-        (lambda a, b: compare_matchings(a, b, 2), r"allowed: equal, \(n, m, d\)"),
-        (lambda a, b: compare_matchings(a[None, :0], b[None], 2), "allowed: equal"),
-        (lambda a, b: compare_matchings(a[None][:0], b[None][:0], 2), "n >= 1"),
+        (lambda a, b: pair_matching(a * torch.nan, b), "allowed: finite numbers"),
+        (lambda a, b: compare_matchings(a[None][:0], b[None][:0], 2), "no axis empty"),
         (lambda a, b: compare_matchings(a[None] + 1, b[None], 2), "at distance"),
         (lambda a, b: compare_matchings(a[None].repeat(1, 2, 1), b[None].repeat(1, 2, 1), 2), "m = 10 is out of reach"),
     ],

@@ -1,0 +1,126 @@
+"""Calls that a newcomer would get wrong: each ends in one sentence that names the argument and says what is allowed."""
+
+import pytest
+import torch
+
+from lmc_helpers.barrier import excess, loss_barrier, refined_barrier
+from lmc_helpers.barrier_kinds import barrier_kinds, discordance
+from lmc_helpers.general_linear import haar, path_in_group, require_invertible, times_inverse
+from lmc_helpers.linear_nets.between import permute_layers
+from lmc_helpers.linear_nets.minimum import component, path_in_minimum
+from lmc_helpers.matching import (
+    algorithm_1,
+    all_permutations,
+    best_permutation,
+    match_activations,
+    permute,
+    row_types,
+    swap_search,
+    weight_matching,
+)
+from lmc_helpers.permutation_points.counts import count_ratio
+from lmc_helpers.permutation_points.hessian import hessian, inertia
+from lmc_helpers.permutation_points.merging import MergePath, path_kind
+from lmc_helpers.permutation_points.mlp import MLP, squared_loss
+from lmc_helpers.permutation_points.newton import minimise
+from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.gradient_descent import gradient_descent
+from lmc_helpers.teacher_student.minima import sample_minima
+from lmc_helpers.teacher_student.overlap import expected_overlap, mean_absolute_difference, simulate_overlap
+from lmc_helpers.teacher_student.population import kappa, population_loss
+
+W = torch.tensor([[0.25, 0.0], [0.75, 0.0], [0.0, 1.0]], dtype=torch.float64)  # a minimum: m = 3, d = 2
+P = torch.tensor([2, 0, 1])
+EYE = torch.eye(2, dtype=torch.float64)
+NET = MLP((2, 3, 1), "tanh")
+THETA, X, Y = NET.initial(1, seed=1)[0], torch.ones(4, 2).double(), torch.ones(4, 1).double()
+MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
+NAN = torch.full_like(W, torch.nan)
+
+
+def square(w):
+    return w.square().sum(dim=(-2, -1))
+
+
+def distance(a, b):
+    return (a - b).abs().sum(dim=(-2, -1))
+
+
+#: The call, the error, and how its sentence begins.
+CALLS = [
+    # not what is meant
+    (lambda: permute(W.numpy(), P), TypeError, "W = a NumPy array of shape (3, 2)"),
+    (lambda: permute(W, [2, 0, 1]), TypeError, "p = [2, 0, 1]"),
+    (lambda: weight_matching(torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)), TypeError, "W1 = a module, Linear"),
+    (lambda: loss_barrier(square, torch.nn.Linear(2, 3).state_dict(), W), TypeError, "a = OrderedDict(...)"),
+    (lambda: loss_barrier(W, W, square), TypeError, "loss = a tensor of shape (3, 2)"),
+    (lambda: path_kind(MERGED), TypeError, "losses = MergePath(...)"),
+    (lambda: PairChart(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh()), 1), TypeError, "net = a module"),
+    (lambda: component(torch.stack([EYE, EYE]), EYE), TypeError, "weights = a tensor of shape (2, 2, 2)"),
+    (lambda: haar((3, 2), 1), TypeError, "generator = 1"),
+    (lambda: best_permutation(W, W, "distance"), TypeError, "objective = 'distance'"),
+    (lambda: sample_minima(4, 2, 2, 1.0, seed=1), TypeError, "n = 1.0; allowed: an integer, n >= 1"),
+    (lambda: expected_overlap("3", 2), TypeError, "m = '3'"),
+    (lambda: count_ratio(True, 3), TypeError, "K = True"),
+    (lambda: kappa("0.5", 3), TypeError, "t = '0.5'"),
+    (lambda: excess(square, W, W, "0.5"), TypeError, "lambdas = '0.5'; allowed: real numbers"),
+    # dtypes
+    (lambda: permute(W, P.double()), TypeError, "p has shape (3,) and dtype torch.float64"),
+    (lambda: weight_matching(W.long(), W), TypeError, "W1 has shape (3, 2) and dtype torch.int64"),
+    (lambda: loss_barrier(square, W, W.float()), TypeError, "b is torch.float32 on cpu and a torch.float64"),
+    (lambda: times_inverse(EYE, EYE.float()), TypeError, "A is torch.float32 on cpu and B torch.float64"),
+    (lambda: path_in_group(EYE.float(), EYE.float(), 3), TypeError, "a has shape (2, 2) and dtype torch.float32"),
+    (lambda: minimise(square, THETA[None].float(), 5, 1e-9), TypeError, "theta has shape (1, 13) and dtype"),
+    # shapes
+    (lambda: permute(W, P[:2]), TypeError, "p has shape (2,) and W (3, 2); allowed: p (..., m) and W (..., m, d)"),
+    (lambda: permute(W.T, P), TypeError, "p has shape (3,) and W (2, 3)"),
+    (lambda: algorithm_1(W, W.T), TypeError, "W2 has shape (2, 3) and W1 (3, 2)"),
+    (lambda: match_activations(W, W[:2]), TypeError, "b has shape (2, 2) and a (3, 2)"),
+    (lambda: best_permutation(W[None], W[None], distance), TypeError, "W1 has shape (1, 3, 2)"),
+    (lambda: population_loss(W[0], 2), TypeError, "W has shape (2,)"),
+    (lambda: row_types(W[:, :0]), ValueError, "W has shape (3, 0)"),
+    (lambda: loss_barrier(square, W, W[:2]), TypeError, "b has shape (2, 2) and a (3, 2)"),
+    (lambda: barrier_kinds(torch.ones(4), [0, 0.5, 1]), ValueError, "loss has shape (4,)"),
+    (lambda: inertia(W, 1e-9), TypeError, "H has shape (3, 2)"),
+    (lambda: gradient_descent(W, 2, 0.1, 5), TypeError, "W has shape (3, 2)"),
+    (lambda: component([EYE, W], EYE), TypeError, "weights[1] has shape (3, 2)"),
+    (lambda: component([EYE, EYE[None]], EYE), TypeError, "weights[1] has shape (1, 2, 2)"),
+    (lambda: NET.forward(THETA[1:], X), ValueError, "theta has shape (12,)"),
+    (lambda: squared_loss(NET, X, Y[1:]), TypeError, "y has shape (3, 1) and x (4, 2)"),
+    (lambda: refined_barrier(lambda w: w.sum(dim=0), W, W), ValueError, "the loss has shape (2,) for ends (3, 2)"),
+    # out of range
+    (lambda: expected_overlap(2, 3), ValueError, "m = 2 student neurons for M = 3"),
+    (lambda: population_loss(W, 3), ValueError, "M = 3 teacher neurons in dimension d = 2"),
+    (lambda: simulate_overlap(3, 0, 9, seed=1), ValueError, "M = 0; allowed: M >= 1"),
+    (lambda: mean_absolute_difference(3, 1.5), ValueError, "p = 1.5; allowed: 0 <= p <= 1"),
+    (lambda: kappa(2.0, 3), ValueError, "t = 2.0; allowed: -1 <= t <= 1"),
+    (lambda: excess(square, W, W, [0, 1.5]), ValueError, "lambda = 1.5; allowed: 0 <= lambda <= 1"),
+    (lambda: count_ratio(3, 3), ValueError, "order K = 3"),
+    (lambda: all_permutations(10), ValueError, "m = 10"),
+    (lambda: row_types(W, tol=-1), ValueError, "tol = -1; allowed: tol >= 0"),
+    (lambda: hessian(square, THETA, chunk=0), ValueError, "chunk = 0; allowed: chunk >= 1"),
+    (lambda: algorithm_1(W, W, leftovers="big"), ValueError, "leftovers = 'big'; allowed: 'order', 'in place'"),
+    (lambda: sample_minima(4, 2, 2, 1, seed=1, law="gamma"), ValueError, "law = 'gamma'"),
+    # what the mathematics forbids
+    (lambda: permute(W, torch.tensor([0, 0, 1])), ValueError, "p[:] = [0, 0, 1] is no permutation"),
+    (lambda: swap_search(W, W, distance, torch.tensor([3, 0, 1])), ValueError, "p[:] = [3, 0, 1] is no permutation"),
+    (lambda: permute_layers([EYE, EYE], [torch.tensor([1, 1])]), ValueError, "permutation 1 is [1, 1]"),
+    (lambda: weight_matching(W, NAN), ValueError, "W2[0, 0] = nan; allowed: finite numbers"),
+    (lambda: algorithm_1(NAN, W), ValueError, "W1[0, 0] = nan; allowed: finite numbers"),
+    (lambda: discordance(NAN[0], W[0]), ValueError, "x[0] = nan; allowed: finite numbers"),
+    (lambda: algorithm_1(W + 1, W), ValueError, "row W1[0] is at distance"),
+    (lambda: minima_barrier(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
+    (lambda: require_invertible({"Y": torch.ones(2, 2).double()}), ValueError, "Y is singular"),
+    (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
+    (lambda: path_in_minimum([EYE, EYE], [EYE, 2 * EYE], EYE, EYE, 3), ValueError, "b has loss"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "begins"), CALLS, ids=[begins for _, _, begins in CALLS])
+def test_a_wrong_call_ends_in_one_sentence(call, error, begins):
+    with pytest.raises(error) as caught:
+        call()
+    sentence = str(caught.value)
+    assert type(caught.value) is error and sentence.startswith(begins)
+    assert "allowed: " in sentence and sentence.count("\n") < 3 and len(sentence) < 360
