@@ -177,7 +177,7 @@ def rounded_relu(width: float) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def equal_norms(net: MLP, theta: torch.Tensor) -> torch.Tensor:
     """The same ReLU network with ‖ϑ_i‖ = 1 for all hidden neurons: ϑ_i/‖ϑ_i‖ and a_i ‖ϑ_i‖."""
-    (W, b), (V, bias) = net.split(theta)
+    (W, b), (V, bias) = net._split(theta)
     size = torch.sqrt(W.square().sum(dim=-1) + b.square())  # (..., n)
     return net.join([(W / size[..., None], b / size), (V * size[..., None, :], bias)])
 
@@ -201,19 +201,19 @@ class Shallow:
 
     def output(self, theta: torch.Tensor) -> torch.Tensor:
         """f(x) (..., T, n_2) of θ (..., p)."""
-        (W, b), (V, bias) = self.net.split(theta)
+        (W, b), (V, bias) = self.net._split(theta)
         g = self.g or NONLINEARITIES[self.net.activation]
         return (V @ g(W @ self.x.mT + b[..., None]) + bias[..., None]).mT
 
     def loss(self, theta: torch.Tensor) -> torch.Tensor:
         """L (...,) of θ (..., p)."""
-        (W, b), _ = self.net.split(theta)
+        (W, b), _ = self.net._split(theta)
         loss = (self.output(theta) - self.y).square().sum(dim=(-2, -1)) / (2 * self.x.shape[-2])
         return loss + self.pin / 8 * self._excess(W, b).square().sum(dim=-1) if self.pin else loss
 
     def derivatives(self, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """∇L (B, p) and ∇²L (B, p, p) of θ (B, p)."""
-        (W, b), (V, bias) = self.net.split(theta)
+        (W, b), (V, bias) = self.net._split(theta)
         T, before, n, after = self.x.shape[-2], *self.net.sizes
         h, h1, h2 = self._activation(W @ self.x.mT + b[..., None])  # each (B, n, T)
         z = torch.cat([self.x, torch.ones_like(self.x[..., :1])], dim=-1)  # (…, T, n_0 + 1)
@@ -221,7 +221,7 @@ class Shallow:
         slope = V[:, :, :, None] * h1[:, None]  # ∂f/∂s, (B, n_2, n, T)
         incoming = (slope[..., None] * (z if z.ndim == 2 else z[:, None, None])).transpose(2, 3)  # (B, n_2, T, n, m)
         first = torch.zeros(len(theta), after, T, self.net.size, dtype=theta.dtype, device=theta.device)
-        places = [self.net.incoming(1, i) for i in range(n)]
+        places = [self.net._incoming(1, i) for i in range(n)]
         first[..., torch.cat(places)] = incoming.flatten(-2)
         for o in range(after):
             first[:, o, :, n * (before + 1) + o * n : n * (before + 1) + (o + 1) * n] = h.mT
@@ -234,7 +234,7 @@ class Shallow:
         mixed = torch.einsum("bot,bnt,ti->boni" if z.ndim == 2 else "bot,bnt,bti->boni", r, h1, z) / T
         for i, place in enumerate(places):
             H[:, place[:, None], place] += curved[:, i]
-            out = self.net.outgoing(1, i)
+            out = self.net._outgoing(1, i)
             H[:, out[:, None], place] += mixed[:, :, i]
             H[:, place[:, None], out] += mixed[:, :, i].mT
         if self.pin:

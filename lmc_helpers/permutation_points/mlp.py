@@ -151,7 +151,7 @@ class MLP:
         tensor([[-1.],
                 [ 2.]])
         """
-        layers = self.split(theta)
+        layers = self._split(theta)
         W, b = layers[-1]
         return (W @ self._hidden(layers[:-1], x) + b[..., None]).mT
 

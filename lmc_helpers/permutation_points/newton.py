@@ -20,7 +20,7 @@ from jaxtyping import Float, Float64
 from torch import Tensor
 
 from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked
-from lmc_helpers.permutation_points.hessian import Loss, gradient, hessian
+from lmc_helpers.permutation_points.hessian import Loss, _gradient, hessian
 from lmc_helpers.training.progress import progress
 
 ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
@@ -212,7 +212,7 @@ def _projected(project: Callable[[Tensor], Tensor], theta: Tensor) -> Tensor:
 def _value_and_slope(loss: Loss, theta: Tensor) -> tuple[Tensor, Tensor]:
     """L and ∇L."""
     with torch.no_grad():
-        return loss(theta), gradient(loss, theta)
+        return loss(theta), _gradient(loss, theta.detach().requires_grad_(), create_graph=False)
 
 
 def _ratio(

@@ -19,10 +19,10 @@ from scipy import sparse
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, Positive, Reals, checked, require_finite
-from lmc_helpers.barrier import GRID, check_places, loss_barrier
+from lmc_helpers.barrier import GRID, _places, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
-from lmc_helpers.teacher_student.population import kappa, population_loss
+from lmc_helpers.teacher_student.population import _kappa, population_loss
 
 
 def _one_entry(W: Tensor, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +72,7 @@ def losses_between(
 
 
 def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
-    lambdas = check_places(lambdas).tolist()
+    lambdas = _places(lambdas, torch.float64, None).tolist()
     (axis1, x1), (axis2, x2) = _one_entry(W1, "W1"), _one_entry(W2, "W2")
     d = W1.shape[1]
     if M > d:
@@ -99,8 +99,8 @@ def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np
     units = sparse.vstack([units, sparse.eye_array(d)]).tocsr()
     mass = np.concatenate([norms, axes])  # (u + d,)
     cosines = (units @ units.T).tocoo()  # pairs that share an axis
-    at_right_angle = float(kappa(0.0, d))
-    shared = kappa(torch.from_numpy(cosines.data), d).numpy() - at_right_angle
+    at_right_angle = float(_kappa(torch.zeros((), dtype=torch.float64), d))
+    shared = _kappa(torch.from_numpy(cosines.data).clamp(-1, 1), d).numpy() - at_right_angle
     return float(at_right_angle * mass.sum() ** 2 + (mass[cosines.row] * mass[cosines.col]) @ shared)
 
 
