@@ -1,10 +1,8 @@
-"""What is chosen: words, options, laws, functions, dtypes, generators."""
+"""What is chosen: words, options, functions, dtypes, generators."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from numbers import Real
 
 import torch
 
@@ -39,24 +37,6 @@ def one_of(value: object, name: str, allowed: Iterable) -> None:
     """
     if not any(type(value) is type(known) and value == known for known in allowed):
         refuse(name, f"= {short(value)}", ", ".join(map(repr, allowed)) or "nothing")
-
-
-def law(value: object, name: str) -> None:
-    """A law on the simplex: ``"exponential"``, ``"equal"`` or ``("dirichlet", a)``.
-
-    Examples
-    --------
-    >>> law(("dirichlet", 0.0), "law")
-    Traceback (most recent call last):
-        ...
-    ValueError: law = ('dirichlet', 0.0) is unknown; allowed: 'exponential', 'equal', ('dirichlet', a) with a > 0
-    """
-    known = value in ("exponential", "equal") if isinstance(value, str) else False
-    if isinstance(value, tuple) and len(value) == 2 and value[0] == "dirichlet":
-        a = value[1]
-        known = isinstance(a, Real) and not isinstance(a, bool) and 0 < float(a) < math.inf
-    if not known:
-        refuse(name, f"= {short(value)} is unknown", "'exponential', 'equal', ('dirichlet', a) with a > 0")
 
 
 def function(value: object, name: str) -> None:

@@ -6,7 +6,6 @@ import torch
 
 from lmc_helpers.expect.devices import on_device
 from lmc_helpers.expect.refusal import refuse, short
-from lmc_helpers.expect.scalars import number
 from lmc_helpers.expect.shapes import shape
 
 
@@ -75,60 +74,6 @@ def tensors(values: object, name: str = "") -> None:
             refuse(each, f"= {short(value)}", "a tensor")
         else:
             on_device(value, each)
-
-
-def layers(values: object, name: str) -> None:
-    """Weights (..., n, m) and biases (..., n) of layers in a list of pairs, with one batch, dtype and device.
-
-    Examples
-    --------
-    >>> layers([(torch.ones(3, 2), torch.ones(3))], "layers")
-    >>> layers([(torch.ones(3, 2), torch.ones(5, 3))], "layers")
-    Traceback (most recent call last):
-        ...
-    ValueError: layers differ in their batch: (), (5,); allowed: one
-    """
-    if not isinstance(values, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in values):
-        found = "holds no pairs" if isinstance(values, (list, tuple)) else f"= {short(values)}"
-        refuse(name, found, "a list of pairs of tensors, weights and biases")
-        return
-    for k, pair in enumerate(values):
-        tensors(list(pair), f"{name}[{k}]")
-        if pair[0].ndim < 2 or pair[1].ndim < 1:
-            shapes = f"{tuple(pair[0].shape)}, {tuple(pair[1].shape)}"
-            refuse(f"{name}[{k}]", f"has shapes {shapes}", "(..., n, m) and (..., n)")
-    for what, all_of_it in (
-        ("batch", [tuple(batch) for W, b in values for batch in (W.shape[:-2], b.shape[:-1])]),
-        ("dtype", [one.dtype for pair in values for one in pair]),
-        ("device", [one.device for pair in values for one in pair]),
-    ):
-        if len(set(all_of_it)) > 1:
-            refuse(name, f"differ in their {what}: {', '.join(map(str, dict.fromkeys(all_of_it)))}", "one")
-
-
-def cosines(value: object, name: str) -> None:
-    """A number or a tensor in [−1, 1], but for rounding of 10⁻⁵.
-
-    Examples
-    --------
-    >>> cosines(1 + 1e-9, "t")
-    >>> cosines(5.0, "t")
-    Traceback (most recent call last):
-        ...
-    ValueError: t = 5.0; allowed: -1 <= t <= 1
-    """
-    if isinstance(value, torch.Tensor):
-        if not value.is_floating_point():
-            refuse(name, f"has dtype {value.dtype}", "floating point")
-        on_device(value, name)
-        if not value.numel():
-            return
-        low, high = torch.stack(value.detach().aminmax()).tolist()
-    else:
-        number(value, name)
-        low = high = float(value)  # type: ignore[arg-type]
-    if not (low >= -1 - 1e-5 and high <= 1 + 1e-5):
-        refuse(name, f"= {low if high <= 1 else high}", f"-1 <= {name} <= 1")
 
 
 def same(values: dict[str, torch.Tensor], *, shape: bool = True) -> None:
