@@ -58,7 +58,7 @@ def pq_index(w: Float[Tensor, "*batch n"], p: Number = 0.5, q: Number = 1.0) -> 
 
 
 @checked
-def expected_pq(m: Positive, M: Positive, a: float = 1.0) -> float:
+def expected_pq(m: Positive, M: Positive, a: float | int = 1.0) -> float:
     """Mean PQ index by neuron (p = ½, q = 1) of minima with multinomial counts and Dirichlet(a) entries, exactly.
 
     The entries of all M types sum to M, so the index is 1 − S²/(mM) with S = Σ_i √x_i. For a type with n rows
