@@ -101,7 +101,7 @@ for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
     apart = torch.pdist(normal((64, dims), seed, f"the idea {dims}")).numpy()
     apart = apart / np.median(apart)
     look = {"histtype": "step", "color": ink, "linewidth": 1.5}
-    spread_of.hist(apart, 40, (0, 2.6), label=f"$k = {dims}$", **look)
+    spread_of.hist(apart, 40, range=(0, 2.6), label=f"$k = {dims}$", **look)
     spread_of.plot(apart.min(), 0, "^", color=ink, markersize=9, clip_on=False)
 spread_of.set(xlabel="distance / median distance", ylabel="pairs of 64 centres")
 spread_of.set(ylim=(0, None))

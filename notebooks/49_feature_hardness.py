@@ -72,7 +72,7 @@ for dims, ink in ((3, "book:blue"), (10, "book:orange"), (41, "book:green")):
     along = (looks[:, 0] / looks.norm(dim=1)).numpy()
     name = f"$d = {dims}$, largest of 20 000: {abs(along).max():.2f}"
     look = {"histtype": "step", "density": True, "linewidth": 1.5, "label": name}
-    angles_axis.hist(along, 60, (-1, 1), color=ink, **look)
+    angles_axis.hist(along, 60, range=(-1, 1), color=ink, **look)
 angles_axis.set(xlabel="$f^\\top w$ of random directions", ylabel="density")
 angles_axis.set(xlim=(-1, 1), ylim=(0, 4.6))
 angles_axis.legend(loc="upper center")
