@@ -48,11 +48,10 @@ def test_disks(toy):
     readonly = f"it lies on a disk that can only be read; make it writable, {AGAIN}"
     assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {readonly}\n")
 
-    outcome = on_a_disk(toy, "size=32k", before="head -c 32768 /dev/zero > build/filler")
-    assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {FULL}\n")
-
-    outcome = on_a_disk(toy, "size=16k")
-    assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/book.json')}: {FULL}\n")
+    for size, before in (("32k", "head -c 32768 /dev/zero > build/filler"), ("16k", "true")):
+        outcome = on_a_disk(toy, f"size={size}", before=before)
+        said = rf"error: {re.escape(str(toy.path('build')))}/[\w./]+\.json: {re.escape(FULL)}\n"
+        assert outcome.returncode == 1 and re.fullmatch(said, outcome.stderr), outcome.stderr
 
     toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)", "time.sleep(seconds)\nprint('x' * 500_000)")
     outcome = on_a_disk(toy, "size=300k", "--no-stem")

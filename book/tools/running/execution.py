@@ -98,6 +98,8 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
             ended = forkserver.call(f"{__name__}:perform", task | {"confirms": confirms or {}})
             if ended.answer is None:
                 raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
+            if why := ended.answer.get("unwritten"):
+                raise BuildError(f"{title}: {why}")
             if why := ended.answer.get("error"):
                 raise _failed(title, parameters["profile"], running, why)
             output.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +110,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
 
 
 def perform(task: dict) -> dict:
-    """Execute a chapter in this process, which ends afterwards, to a file; its ``seconds``, or an ``error``."""
+    """Execute a chapter in this process, which ends then: ``seconds``, an ``error``, or ``unwritten``, a full disk."""
     chapter, parameters, confirms = task["chapter"], task["parameters"], task["confirms"]
     variant, running = confirms.get("seeds", ""), Path(task["running"])
     os.environ.setdefault("PYTHONUTF8", "1")  # for processes that a chapter may start
@@ -140,7 +142,7 @@ def perform(task: dict) -> dict:
     except PapermillExecutionError as error:
         return {"error": f"{error.ename}: {error.evalue}"}
     except OSError as error:
-        return {"error": stopping.explained(error, error.filename or running)}
+        return {"unwritten": stopping.explained(error, error.filename or running)}
     return {"seconds": seconds}
 
 
