@@ -259,7 +259,7 @@ def recorded() -> Path:
 class Measured:
     """What was measured of the pairs of one variant."""
 
-    found: dict[int | None, Found]  # epoch → what :func:`~lmc_helpers.experiments.measure` found
+    found: dict[int | None, Found]  # epoch → what :func:`measure` found
     accuracies: torch.Tensor  # training accuracies (N,) of the networks that did not diverge, in the last epoch
     survivors: tuple[int, ...]  # as in :class:`~lmc_helpers.training.runs.Result`
     diverged: tuple[int, ...]  # as in :class:`~lmc_helpers.training.runs.Result`
