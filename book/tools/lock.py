@@ -9,7 +9,6 @@ torch. Before a set-up there is nothing but Python's own library.
 
 from __future__ import annotations
 
-import itertools
 import re
 import sys
 from pathlib import Path
@@ -18,9 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCK, CONDA = ROOT / "requirements.lock", ROOT / "environment.yml"
 FIRST = re.compile(r"(setuptools|wheel)==")
 TORCH = re.compile(r"(torch|triton)==|(cuda|nvidia)-")
-BY_CONDA = re.compile(
-    r"(torch|triton|numpy|scipy|matplotlib)==|(cuda|nvidia)-"
-)  # or left out by its CPU build of torch
+BY_CONDA = re.compile(r"(torch|triton|numpy|scipy|matplotlib)==|(cuda|nvidia)-")  # or not needed by its torch
 
 
 def packages(text: str) -> list[str]:
@@ -37,48 +34,19 @@ def packages(text: str) -> list[str]:
 
 def part(name: str, text: str) -> list[str]:
     """The packages of one part of a lock: ``first``, ``torch`` or ``rest``."""
-    found = packages(text)
-    if name == "rest":
-        return [package for package in found if not TORCH.match(package)]
-    return [package for package in found if {"first": FIRST, "torch": TORCH}[name].match(package)]
-
-
-def versions(text: str, python: str) -> list[str]:
-    """The packages that pip adds to a conda environment of one Python version, without sums.
-
-    A condition that does not hold anywhere drops its package; one that holds everywhere is dropped itself. pip takes
-    ``-e .`` only where no package has sums.
-    """
-    from packaging.markers import Marker
-
-    found = []
-    for package in packages(text):
-        pin, _, marker = package.partition("\n")[0].rstrip(" \\").partition(" ; ")
-        holds = [Marker(marker).evaluate(where) for where in _machines(python)] if marker else [True]
-        if any(holds) and not BY_CONDA.match(pin):
-            found.append(pin if all(holds) else f"{pin} ; {marker}")
-    return found
-
-
-def _machines(python: str) -> list[dict[str, str]]:
-    """The systems that a condition tells apart, with the first and the last patch of a Python version."""
-    known = {"python_version": python, "implementation_name": "cpython"}
-    systems = itertools.product(("linux", "darwin", "win32"), (f"{python}.0", f"{python}.99"))
-    return [known | {"sys_platform": system, "python_full_version": full} for system, full in systems]
+    pattern = FIRST if name == "first" else TORCH
+    return [package for package in packages(text) if bool(pattern.match(package)) == (name != "rest")]
 
 
 def environment(text: str, lock: str) -> str:
-    """``environment.yml`` with the versions of the lock.
+    """``environment.yml`` with the versions of the lock, given the contents of both files.
 
-    Parameters
-    ----------
-    text, lock : str
-        the contents of the two files.
+    pip takes ``-e .`` only where no package has sums, so that these are left out.
     """
-    (python,) = re.findall(r"^  - python=(\S+)$", text, re.MULTILINE)
     head, _, rest = text.partition("  - pip:\n")
+    pins = [package.partition("\n")[0].rstrip(" \\") for package in packages(lock) if not BY_CONDA.match(package)]
     options = [line for line in rest.splitlines() if re.match(r"      - -", line)]
-    return head + "\n".join(["  - pip:", *(f"      - {pin}" for pin in versions(lock, python)), *options]) + "\n"
+    return head + "\n".join(["  - pip:", *(f"      - {pin}" for pin in pins), *options]) + "\n"
 
 
 def main(arguments: list[str]) -> None:
