@@ -15,13 +15,12 @@ if __name__ == "__main__":  # before what takes a while to import
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from book.tools.base import stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.pages import browser
 
-BUILT = ROOT / "build" / "book" / "_build" / "html"
-OUT = ROOT / "build" / "reports"
 FOOTER = (
     '<div style="font-size: 7pt; width: 100%; padding: 0 18mm; display: flex; justify-content: space-between">'
     '<span class="title"></span><span><span class="pageNumber"></span> / <span class="totalPages"></span></span></div>'
@@ -38,10 +37,8 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
     path = browser.path()
     if path is None:
         raise BuildError("no Chromium to print with; install one, for example with the system's package 'chromium'")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        raise BuildError("playwright is not installed; make setup installs it") from None
+    from playwright.sync_api import sync_playwright
+
     out.mkdir(parents=True, exist_ok=True)
     written = []
     with sync_playwright() as playwright:
@@ -53,15 +50,9 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
             tab.evaluate("() => { document.documentElement.dataset.theme = 'light' }")
             tab.evaluate(UNLINK)
             target = out / f"{page.stem}.pdf"
-            tab.pdf(
-                path=str(target),
-                format="A4",
-                print_background=True,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=FOOTER,
-                margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
-            )
+            options: dict[str, Any] = {"format": "A4", "print_background": True, "display_header_footer": True}
+            options["margin"] = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+            tab.pdf(path=str(target), header_template="<span></span>", footer_template=FOOTER, **options)
             tab.close()
             written.append(target)
         launched.close()
@@ -70,8 +61,8 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="reports", description="Print the reports of a built book as PDF.")
-    parser.add_argument("--html", type=Path, default=BUILT)
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--html", type=Path, default=ROOT / "build" / "book" / "_build" / "html")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "reports")
     parser.add_argument("--paper", default="?", help="the letter of one paper")
     given = parser.parse_args(arguments)
     return stopping.status(lambda: print(*to_pdf(given.html, given.out, given.paper), sep="\n"))
