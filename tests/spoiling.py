@@ -130,15 +130,14 @@ if __name__ == "__main__":
 
     from book.tools import check
     from book.tools.base import chapters
-    from book.tools.outcomes import published, sweep_records  # noqa: F401
+    from book.tools.outcomes import published, repeats  # noqa: F401
     from book.tools.pages import contents, front, gallery, glossary, notation  # noqa: F401
-    from book.tools.reading import cells, headers, papers, parsing, sources  # noqa: F401
+    from book.tools.reading import cells, headers, papers, sources  # noqa: F401
     from book.tools.running import listing, variants  # noqa: F401
 
     known = sources.Sources()
     for chapter in chapters.chapters():
-        known.modules(chapter)
-    known.remember()  # so that every check parses only what is spoiled
+        known.modules(chapter)  # parsed once, so that every check parses only what is spoiled
     cases, answers = map(Path, sys.argv[1:])
     found = []
     for what, name, old, new in json.loads(cases.read_text()):

@@ -24,7 +24,7 @@ from book.tools.base import chapters, stopping, supervise, whole
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import findings
 from book.tools.outcomes import records
-from book.tools.pages import boxes, destination, opening, pages, staging
+from book.tools.pages import destination, opening, pages, staging
 from book.tools.reading import sources
 from lmc_helpers import claims
 
@@ -51,7 +51,7 @@ def stage(profile: str, where: Path) -> None:
     (extra / "sources").mkdir(parents=True)
     run = records.Run(chapters.executed(profile))
     found = findings.of(run)
-    shown = boxes.shown(found)
+    shown = staging.shown(found)
     paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
     for path in chapters.executed(profile):
         ready = opening.complete(staging.stage(records.notebook(path), shown), paper)

@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 from book.tools import check
 from book.tools.base import leftovers, stopping, supervise
 from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
-from book.tools.outcomes import images
+from book.tools.outcomes import records
 from book.tools.pages import destination
 from book.tools.reading import profiles
 from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, stamps, variants
@@ -187,7 +187,7 @@ def build(
                     "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
                 )
     if target == "book":
-        for line in images.told(found.executed.values()):
+        for line in records.image_messages(found.executed.values()):
             print(line)
         print(f"The book: {found.built.with_name('index.html')}")
 

@@ -197,7 +197,7 @@ CASES = [
         ("size: int = 3", "import math"),
         rf"^{FIRST}.py, line \d+: 'import math' is no parameter; allowed: name: t",
     ),
-    (CHAPTER, ("size: int = 3", "size = 3\nsize: int = 4"), rf"^{FIRST}.py, line \d+: 'size' stands twice$"),
+    (CHAPTER, ("size: int = 3", "size = 3\nsize: int = 4"), rf"^{FIRST}.py, line \d+: 'size' appears twice$"),
     (
         CHAPTER,
         ("Integer(1, 9)", "Integer(1)"),
@@ -222,7 +222,7 @@ CASES = [
     (
         CHAPTER,
         ('claims.check("A1.value"', 'print("A1.value"'),
-        r"^A1.value stands in the ledger as 'holds', but no chapter",
+        r"^A1.value is in the ledger as 'holds', but no chapter",
     ),
     (
         CHAPTER,
@@ -249,7 +249,7 @@ CASES = [
         ("      - file: book/executed/01_first\n", ""),
         r"^_toc.yml: chapter 01_first is missing; add - file: book/exec",
     ),
-    (TOC, ("02_second", "01_first"), r"^_toc.yml, line 7: 'book/executed/01_first' stands twice$"),
+    (TOC, ("02_second", "01_first"), r"^_toc.yml, line 7: 'book/executed/01_first' appears twice$"),
     (
         TOC,
         ("- file: book/executed/01", "- fil: book/executed/01"),
@@ -291,8 +291,8 @@ CASES = [
         ("@article", "@misc{author2025, title={}}\n@article"),
         r"^references.bib, line 2: repeated bibliography entry",
     ),
-    (BIB, ("{author2025", "{author2024"), r"^notes.md, line 3: 'author2025' stands in no bibliography$"),
-    (PAPERS, ('"author2025"', '"author2024"'), r"^papers.yml, line 7: A.cite: 'author2024' stands in no bibliography$"),
+    (BIB, ("{author2025", "{author2024"), r"^notes.md, line 3: 'author2025' is in no bibliography$"),
+    (PAPERS, ('"author2025"', '"author2024"'), r"^papers.yml, line 7: A.cite: 'author2024' is in no bibliography$"),
     # the words of the pages
     (
         PAPERS,
@@ -308,7 +308,7 @@ CASES = [
     (
         FRONT,
         ("parts: [A1.value]", "parts: [A1.valeu]"),
-        r"^front.yml, line 6: A1.valeu stands in no file of the ledger$",
+        r"^front.yml, line 6: A1.valeu is not in the ledger$",
     ),
     (
         FRONT,
@@ -354,7 +354,7 @@ CASES = [
     (
         RECORDS,
         ('"verdict": "holds"', '"verdict": "hold"'),
-        r"^paper.json: A1.value: verdict 'hold' is not allowed; allowed",
+        r"^paper.json: A1.value: verdict: 'hold' is not allowed; allowed",
     ),
     (RECORDS, ('"n": 1', '"n": 1, "n": 2'), r"^paper.json: 'n' stands twice in one record$"),
 ]

@@ -15,7 +15,7 @@ from small_book import FIRST, SECOND
 from book.tools import runs
 from book.tools.base import stopping, whole
 from book.tools.base.chapters import BuildError
-from book.tools.outcomes import products, published, records
+from book.tools.outcomes import published, records
 from book.tools.reading import sources
 from book.tools.running import progress
 from lmc_helpers import claims
@@ -79,7 +79,7 @@ def executed(chapter: str = FIRST, **more) -> dict:
 def test_a_whole_notebook_is_read(tmp_path):
     path = tmp_path / f"{FIRST}.ipynb"
     path.write_text(json.dumps(executed()))
-    assert products.notebook(path) == executed()
+    assert records.notebook(path) == executed()
 
 
 def test_a_record_says_which_images_were_used(tmp_path):
@@ -107,23 +107,23 @@ def without(content: dict, *keys) -> dict:
         (lambda text: text[: len(text) // 2], "is cut off or damaged"),
         (lambda text: "", "is cut off or damaged"),
         (lambda text: "[" * 100_000, "is cut off or damaged"),
-        (lambda text: "[]", "it holds a list"),
-        (lambda text: "{}", "its format is None, not 4"),
-        (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "its format is 5, not 4"),
-        (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "its cells are not those of a notebook"),
-        (lambda text: text.replace('"lmc"', '"lmc2"'), "it does not say how it was run"),
-        (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "seconds = 'one'"),
-        (lambda text: text.replace('"device"', '"machines"'), "device is missing"),
+        (lambda text: "[]", "should be an object"),
+        (lambda text: "{}", "nbformat: the field is missing"),
+        (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "nbformat: input should be 4, not 5"),
+        (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "cells.0.outputs.0"),
+        (lambda text: text.replace('"lmc"', '"lmc2"'), "metadata.lmc: the field is missing"),
+        (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "metadata.lmc.seconds"),
+        (lambda text: text.replace('"device"', '"machines"'), "metadata.lmc.device: the field is missing"),
         (lambda text: text.replace(FIRST, SECOND), f"it is chapter {SECOND}"),
-        (lambda text: text.replace('"verdict"', '"judgement"'), "record of 'A1.value': verdict missing"),
-        (lambda text: text.replace('"value": 1.0', '"value": "1"'), "record of 'A1.value': value = '1'"),
+        (lambda text: text.replace('"verdict"', '"judgement"'), "verdict: the field is missing"),
+        (lambda text: text.replace('"value": 1.0', '"value": "1"'), "value: input should be a valid number, not '1'"),
     ],
 )
 def test_a_damaged_notebook_is_named(tmp_path, spoil, message):
     path = tmp_path / f"{FIRST}.ipynb"
     path.write_text(spoil(json.dumps(executed())))
     with pytest.raises(BuildError) as error:
-        products.notebook(path)
+        records.notebook(path)
     said = str(error.value)
     assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again")
 
@@ -132,7 +132,7 @@ def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / f"{FIRST}.ipynb"
     path.write_bytes(b"\x00\xff" * 50)
     with pytest.raises(BuildError, match="is cut off or damaged"):
-        products.notebook(path)
+        records.notebook(path)
 
 
 def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_anything(built):
@@ -144,7 +144,6 @@ def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_any
     assert outcome.stderr.startswith(f"error: {path} is cut off or damaged (") and outcome.stderr.count("\n") == 1
 
     path.write_text(text)
-    built.path("build/parsed.json").write_text('{"version": 2}')
     built.path("build/times/smoke.json").write_text('{"01_first": "fast", "02_second": -1}')
     built.path("build/book.json").write_bytes(b"\xff\x00")
     built.path(f"build/stamps/smoke/{SECOND}.json").write_text('{"version": 9, "everything": "as it was"}')

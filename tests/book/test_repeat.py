@@ -11,7 +11,7 @@ from small_book import FIRST, SECOND
 
 from book.tools import build
 from book.tools.base.chapters import BuildError
-from book.tools.outcomes.difference import Difference
+from book.tools.outcomes.measured import Difference
 from book.tools.running import listing, variants
 from lmc_helpers.claims.intervals import Interval
 
@@ -29,7 +29,7 @@ BASES = """
 from book.tools import repeat
 from book.tools.reading import sources
 
-known, stored = sources.Sources(), repeat.checkable(repeat.Record("sweep", "smoke").read())
+known, stored = sources.Sources(), repeat.with_known_commits(repeat.Record("sweep", "smoke").read())
 for chapter in ("01_first", "02_second"):
     print(repeat.seed_commit("smoke", chapter, stored.get(chapter), known))
 """
@@ -92,8 +92,8 @@ def test_the_whole_life_of_a_sweep(clone):
             digest = hashlib.sha256(f"{head}.{k}:{chapter}".encode()).digest()
             assert run["seed"] == int.from_bytes(digest[:4]) % (2**32 - 1) and run["variant"] == f"{head}.{k}"
             assert head.startswith(run["commit"]) and run["python"] and run["versions"]["torch"] and run["machine"]
-        assert [one["verdict"] for one in entry["parts"][part]] == verdicts
-        assert set(entry["criteria"]) == {part} and entry["parameters"] == {"size": 3, "seconds": 0.0}
+        assert [run["measured"][part]["verdict"] for run in entry["runs"]] == verdicts
+        assert set(entry["bases"]) == {part} and entry["bases"][part]["parameters"] == {"size": 3, "seconds": 0.0}
 
     clone.path("lmc_helpers/gamma.py").write_text("def value():\n    return 1\n")
     refused = clone.sweep(3)

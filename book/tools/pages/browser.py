@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shutil
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
 
 def path() -> str | None:
-    """Where it is; none if there is none."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
+    """The browser's executable; None if there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def flags(*reached: str) -> list[str]:
-    """What it is started with: no address is looked up but those that are named.
+    """Arguments for the browser: no address is looked up but those that are named.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the top of a chapter's page says of it that its source cannot know: its number, and how long it takes."""
+"""The top of a chapter's page: its number, how long it takes to read and to run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,8 @@ SOLUTION = re.compile(r"^```\{admonition\} Solution$.*?^```$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 
 
-def number_title(notebook: dict, number: str) -> None:
-    """Write a chapter's number before its title."""
-    for cell in notebook["cells"]:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and source.startswith("# "):
-            cell["source"] = f"# {number} {source[2:]}"
-            return
-
-
 def reading_minutes(notebook: dict) -> int:
-    """Minutes of reading: text with its formulas, and the code that stands open; no folded code, no solutions."""
+    """Minutes of reading: text with its formulas, and code that is not folded; no solutions."""
     minutes = 0.0
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
@@ -33,7 +24,7 @@ def reading_minutes(notebook: dict) -> int:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes or hours, as people say them.
+    """Seconds, minutes or hours, in words.
 
     Examples
     --------
@@ -46,25 +37,19 @@ def duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def tell_times(notebook: dict, seconds: float, profile: str, paper: float | None = None, trains: bool = False) -> None:
-    """Put the times of reading and running where a chapter asks for them with ``{{ times }}``.
-
-    ``seconds`` is what this run took at its profile, ``paper`` the recorded run at paper scale, if there is one;
-    ``trains`` says that the chapter has training runs in front of it, whose time is in neither.
-    """
-    words = f"Reading: about {reading_minutes(notebook)} min. Running: {duration(seconds)} at profile {profile}"
-    words += f", {duration(paper)} at paper scale" if paper and profile != "paper" else ""
-    words += ", after its training runs." if trains else "."
-    for cell in notebook["cells"]:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "markdown" and TIMES in source:
-            cell["source"] = source.replace(TIMES, words)
-
-
 def complete(notebook: dict, paper: dict[str, float]) -> dict:
-    """An executed chapter with its number and its times; ``paper`` is chapter → seconds of the recorded run."""
+    """Give an executed chapter its number, and its times where ``{{ times }}`` asks for them.
+
+    ``paper`` is chapter → seconds of the recorded run. The times of training runs are in neither.
+    """
     run = notebook["metadata"]["lmc"]
-    number_title(notebook, run["chapter"].partition("_")[0])
-    trains = headers.function_name(run["chapter"]) is not None
-    tell_times(notebook, run["seconds"], run["profile"], paper.get(run["chapter"]), trains)
+    chapter, profile = run["chapter"], run["profile"]
+    words = f"Reading: about {reading_minutes(notebook)} min. Running: {duration(run['seconds'])} at profile {profile}"
+    words += f", {duration(paper[chapter])} at paper scale" if paper.get(chapter) and profile != "paper" else ""
+    words += ", after its training runs." if headers.function_name(chapter) else "."
+    texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    for cell in texts:
+        cell["source"] = "".join(cell["source"]).replace(TIMES, words)
+    if title := next((cell for cell in texts if cell["source"].startswith("# ")), None):
+        title["source"] = f"# {chapter.partition('_')[0]} {title['source'][2:]}"
     return notebook

@@ -87,5 +87,4 @@ def update(profile: str, out: Path, seeds: str = "") -> Stamps:
     except LedgerError as error:
         raise BuildError(f"book/claims: {error}") from None
     sources.write(found.pages, known.book_digest(profile))
-    known.remember()
     return found

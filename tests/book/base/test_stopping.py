@@ -8,7 +8,7 @@ import pytest
 from book.tools import repeat
 from book.tools.base import stopping
 from book.tools.base.chapters import BuildError
-from book.tools.findings import sweep_findings
+from book.tools.findings import repeats
 
 FULL = OSError(errno.ENOSPC, "No space left on device", "book/recorded/sweep-smoke.json")
 SAID = f"error: book/recorded/sweep-smoke.json: {stopping.ADVICE[errno.ENOSPC]}\n"
@@ -50,5 +50,5 @@ def test_runs_that_cannot_be_stored_are_one_line(monkeypatch, capsys):
 def test_a_contradiction_is_the_status_of_a_sweep(found, monkeypatch):
     nothing = SimpleNamespace(run=lambda **where: {})
     monkeypatch.setattr(repeat, "of_seeds", lambda *arguments: nothing)
-    monkeypatch.setattr(sweep_findings, "report", lambda content, profile: found if profile == "smoke" else 2)
+    monkeypatch.setattr(repeats, "report_seeds", lambda content, profile: found if profile == "smoke" else 2)
     assert repeat.main(["--profile", "smoke"]) == found

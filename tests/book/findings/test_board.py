@@ -6,7 +6,7 @@ import re
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, step, write
 
-from book.tools.findings import board, findings, places
+from book.tools.findings import anchors, board, findings
 from lmc_helpers import claims
 
 FAILING = BASE | {"expected": "fails", "reason": "A reason. Another one.", "in_short": "It is not two"}
@@ -181,7 +181,7 @@ def test_every_claim_and_part_has_its_row_with_links_that_lead_somewhere(html, s
     tab = scoreboard()
     ids = set(tab.evaluate("() => [...document.querySelectorAll('tbody.board-claim, tbody li')].map(e => e.id)"))
     ledger = claims.ledger()
-    assert ids >= {places.row(id) for id in ledger} | {places.row(p) for c in ledger.values() for p in c.parts}
+    assert ids >= {anchors.row(id) for id in ledger} | {anchors.row(p) for c in ledger.values() for p in c.parts}
     assert shown(tab) == (len(ledger), sum(len(c.parts) for c in ledger.values()))
     assert told(tab) == [shown(tab)[0], len(ledger), shown(tab)[1], shown(tab)[1]]
     check_links(html, tab)
@@ -263,7 +263,7 @@ def test_the_errata_are_what_the_records_or_else_the_run_contradict(html, confir
             if id[0] != letter or here.get(id, "open") == "open":
                 continue
             siblings = ledger[id.partition(".")[0]].parts.values()
-            listed = f'id="{places.erratum(id)}"' in text
+            listed = f'id="{anchors.erratum(id)}"' in text
             if not part.one_of:
                 assert listed == (here[id] in wrong), id
             elif any(here.get(other.id) not in wrong for other in siblings if other.one_of == part.one_of):

@@ -12,7 +12,7 @@ from oracles.notebooks import gluing, whole
 
 from book.tools import reports
 from book.tools.base import chapters
-from book.tools.findings import findings, report
+from book.tools.findings import findings, findings_pages
 from book.tools.pages import browser
 from book.tools.reading import sources
 from lmc_helpers import claims
@@ -22,9 +22,9 @@ OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours
 
 
 def test_a_price_whose_number_is_missing_is_none():
-    assert report.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
-    assert report.priced("{hours} of {all}", {"hours": "1"}) == ""
-    assert report.priced("nothing", {}) == "nothing" and report.priced("", {}) == ""
+    assert findings_pages.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert findings_pages.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert findings_pages.priced("nothing", {}) == "nothing" and findings_pages.priced("", {}) == ""
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def known(tmp_path, monkeypatch):
     there = {"T1.true": record, "T1.again": record, "T1.own": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
     path.write_text(json.dumps(whole(CHAPTER, gluing(hours="12"))), encoding="utf-8")
-    monkeypatch.setattr(report, "executed", lambda profile: [path])
+    monkeypatch.setattr(findings_pages, "executed", lambda profile: [path])
     return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
 
 
 def test_a_report_has_each_result_where_it_belongs(known):
-    said = report.content(known, "T", "laptop")
+    said = findings_pages.report(known, "T", "laptop")
     assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.more"]  # in the order of the ledger
     assert [s.part.id for s in said["sharper"]] == ["T1.more"]
     assert [(s.part.id, price) for s, price in said["undecided"]] == [("T1.open", "12 hours of one core")]
@@ -59,7 +59,7 @@ def test_a_report_has_each_result_where_it_belongs(known):
 
 def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
     del known.where["T1.open"]
-    assert [price for _, price in report.content(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
+    assert [price for _, price in findings_pages.report(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
 
 
 def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glues():
@@ -68,7 +68,7 @@ def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glu
         names = {where[id] for id in claim_.parts if id in where}
         text = "".join((chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in names)
         for part in claim_.parts.values():
-            for name in report.NAME.findall(part.price):
+            for name in findings_pages.NAME.findall(part.price):
                 stem = name.partition("_")[0]
                 assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from book.tools.findings import places
+from book.tools.findings import anchors as anchor_names
 from book.tools.findings.findings import Findings
-from book.tools.pages import boxes
+from book.tools.pages import staging
 from lmc_helpers import claims
 
 ID = re.compile(r'\bid="([^"]*)"')
@@ -41,7 +41,7 @@ def resolved(page: str, address: str) -> tuple[str, str]:
 
 def test_every_part_has_one_box_in_the_book(texts, published):
     found = [(anchor, page) for page, text in texts.items() for _, anchor in BOX.findall(text)]
-    expected = {places.box(r["part"]): f"book/executed/{r['chapter']}.html" for r in published["parts"]}
+    expected = {anchor_names.box(r["part"]): f"book/executed/{r['chapter']}.html" for r in published["parts"]}
     assert len(found) == len(expected) and dict(found) == expected
     for page, text in texts.items():
         anchors = [id for id in ID.findall(text) if id.startswith("claim-")]
@@ -59,7 +59,7 @@ def test_only_a_record_that_measured_something_and_is_up_to_date_confirms(texts,
     assert 300 < len(confirmed) < len(published["recorded"])
     found = [box for text in texts.values() for box in BOXES.findall(text)]
     said = {BOX.match(box)[2] for box in found if "confirmed at paper scale" in box}
-    assert said == {places.box(part) for part in confirmed} & {BOX.match(box)[2] for box in found}
+    assert said == {anchor_names.box(part) for part in confirmed} & {BOX.match(box)[2] for box in found}
 
 
 def test_links_of_boxes_resolve(texts):
@@ -140,13 +140,13 @@ def test_examples_are_parts_that_have_the_verdict():
     }
     records["Z6.gain"] = {"verdict": claims.OPEN, "value": None, "chapter": "12_x"} | NUMBERS
     findings = Findings(claims.ledger(), records, {}, {})
-    found = {verdict: example and example["id"] for verdict, _, example in boxes.examples(findings)}
-    assert list(found) == [verdict for verdict, *_ in boxes.EXAMPLES] and set(found) == set(claims.VERDICTS)
+    found = {verdict: example and example["id"] for verdict, _, example in staging.examples(findings)}
+    assert list(found) == [verdict for verdict, _ in staging.EXAMPLES.items()] and set(found) == set(claims.VERDICTS)
     assert found[claims.HOLDS] == "Z4.low" and found[claims.FAILS] == "Z3.minimum"  # a named one, and the first
     assert found[claims.OPEN] is None and found[claims.BROKEN] is None
 
 
 def test_named_examples_are_expected_to_have_the_verdict_or_to_be_decided_at_paper_scale():
     known = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
-    for verdict, _, ids in boxes.EXAMPLES:
+    for verdict, ids in staging.EXAMPLES.items():
         assert all(known[id].expected == verdict or verdict == claims.OPEN for id in ids)

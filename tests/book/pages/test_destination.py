@@ -23,9 +23,9 @@ def everything(path):
 @pytest.mark.parametrize(
     ("files", "out", "said"),
     [
-        (["letters/one.txt"], "letters", "letters holds something else than a book"),
+        (["letters/one.txt"], "letters", "letters holds something other than a book"),
         (["letters"], "letters", "letters is no folder"),
-        (["_build/html/index.html", "conf.py"], ".", "holds something else than a book"),
+        (["_build/html/index.html", "conf.py"], ".", "holds something other than a book"),
         (["report.json"], "report", "report.json, which is none"),
     ],
 )
@@ -41,7 +41,7 @@ def test_a_build_looks_before_it_runs_anything(toy, tmp_path_factory):
     letters = tmp_path_factory.mktemp("letters")
     fill(letters, "one.txt")
     done = toy.run("book.tools.build", "--profile", "smoke", "--out", str(letters))
-    assert done.returncode == 1 and "holds something else than a book" in done.stderr
+    assert done.returncode == 1 and "holds something other than a book" in done.stderr
     assert "Traceback" not in done.stderr and ": running" not in done.stdout
     assert everything(letters) == [("one.txt", b"mine")]
 
@@ -50,7 +50,7 @@ def test_pages_are_assembled_only_where_they_may_go(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(assemble, "stage", lambda *arguments: pytest.fail("pages were begun"))
     fill(tmp_path, "letters/one.txt")
     assert assemble.main(["--profile", "smoke", "--out", str(tmp_path / "letters")]) == 1
-    assert re.fullmatch(r"error: [^\n]* holds something else than a book[^\n]*\n", capsys.readouterr().err)
+    assert re.fullmatch(r"error: [^\n]* holds something other than a book[^\n]*\n", capsys.readouterr().err)
     assert everything(tmp_path) == [("letters/one.txt", b"mine")]
 
 

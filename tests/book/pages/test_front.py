@@ -9,8 +9,8 @@ import yaml
 
 from book.tools.base import chapters
 from book.tools.base.chapters import BuildError
-from book.tools.findings import places
-from book.tools.pages import front, pages, scales
+from book.tools.findings import anchors
+from book.tools.pages import contents, front, pages
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Claim
 
@@ -45,7 +45,7 @@ def test_a_number_that_nothing_measured_is_an_error():
 
 def test_no_number_of_a_finding_is_typed():
     """Digits in a finding are in names, exponents and one-figure integers."""
-    for one in front.words().findings:
+    for one in front.read().findings:
         text = re.sub(r"\[\[[^\]]*\]\]|Theorem \d+(\.\d+)?", "", one.title + one.says)
         assert re.findall(r"\d\d|\d\.\d|\d %", text) == []
 
@@ -59,7 +59,7 @@ def test_a_record_at_paper_scale_is_used_before_this_run():
 
 
 def test_the_book_s_own_words_are_read_and_complete():
-    words = front.words()
+    words = front.read()
     assert sorted(words.chapters) == sorted(map(chapters.short, chapters.chapters()))
     assert 4 <= len(words.findings) <= 6
     for one in words.findings:
@@ -72,8 +72,8 @@ def test_the_book_s_own_words_are_read_and_complete():
     [
         ({"half_hour": ["overlap"]}, "toy.yml: chapter 'overlap' does not exist; allowed: exact_loss, overlap_theorem"),
         ({"findings": [finding()] * 3}, "toy.yml: findings"),
-        ({"findings": [finding(parts=["Z3.minimm"])] * 4}, "toy.yml: Z3.minimm stands in no file of the ledger"),
-        ({"findings": [finding(says="[[Z3.mini:.0f]]")] * 4}, "toy.yml: Z3.mini stands in no file of the ledger"),
+        ({"findings": [finding(parts=["Z3.minimm"])] * 4}, "toy.yml: Z3.minimm is not in the ledger"),
+        ({"findings": [finding(says="[[Z3.mini:.0f]]")] * 4}, "toy.yml: Z3.mini is not in the ledger"),
         ({"findings": [finding(chapter="overlap")] * 4}, "toy.yml: chapter 'overlap' does not exist"),
         ({"findings": [finding(alt="a line")] * 4}, "toy.yml: findings.0.alt"),
         ({"chapters": {"exact_loss": "x"}}, "toy.yml: no line on overlap_theorem, algorithm_1"),
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_refused(tmp_path, changes, says):
 
 
 def test_a_line_that_is_too_long_is_refused(tmp_path):
-    lines = front.words().chapters | {"exact_loss": "x" * 121, "step_size": "y" * 120}
+    lines = front.read().chapters | {"exact_loss": "x" * 121, "step_size": "y" * 120}
     with pytest.raises(BuildError, match=r"more than 120 characters: exact_loss$"):
         front.read(written(tmp_path, chapters=lines))
 
@@ -109,7 +109,8 @@ def test_chapters_stand_by_part_in_the_order_of_the_table_of_contents():
 
 
 def test_every_chapter_stands_in_one_part():
-    listed = [chapter for _, here in front.by_part(front.words().chapters, front.listing()) for chapter, _ in here]
+    parts = [part.model_dump(exclude_none=True) for part in contents.toc().parts]
+    listed = [chapter for _, here in front.by_part(front.read().chapters, parts) for chapter, _ in here]
     assert sorted(listed) == chapters.chapters()
 
 
@@ -143,7 +144,7 @@ def test_a_tile_says_its_claim_and_leads_to_its_row():
         SimpleNamespace(claim=one, verdict=corrected, from_record=True, marks=["fails"]),
         SimpleNamespace(claim=other, verdict=absent, from_record=False, marks=[]),
     ]
-    text = pages.environment().get_template("grid.md").render(rows={"Z": rows, "X": []}, places=places)
+    text = pages.environment().get_template("grid.md").render(rows={"Z": rows, "X": []}, anchors=anchors)
     assert "<b>Zhan, Li & Wu</b>" in text and "<b>Beyond the papers</b>" in text
     first, second = Tiles(text).found
     assert first["href"] == "scoreboard.html#score-Z3" and first["text"] == "Z3✎"
@@ -182,36 +183,30 @@ def test_results_and_details_of_all_papers_are_added_up():
     assert front.totals(lines) == {"results": {"holds": 7, "open": 5}, "details": {"holds": 1, "open": 8}}
 
 
-def test_no_name_is_given_to_the_templates_twice():
-    assert pages.together({"a": 1}, {"b": 2}, {}) == {"a": 1, "b": 2}
-    with pytest.raises(ValueError, match="given twice: a, c"):
-        pages.together({"c": 1, "a": 2}, {"b": 3}, {"c": 4, "a": 5})
-
-
 def test_training_is_told_with_its_price():
     job = SimpleNamespace(core_minutes=90.0, gpu=False)
-    assert scales.training([]) == "none"
-    assert scales.training([job, job]) == "2 runs, 3 h of one core"
-    assert scales.training([job, SimpleNamespace(core_minutes=30.0, gpu=True)]) == (
+    assert front.training([]) == "none"
+    assert front.training([job, job]) == "2 runs, 3 h of one core"
+    assert front.training([job, SimpleNamespace(core_minutes=30.0, gpu=True)]) == (
         "2 runs, 2 h of one core, some for a graphics card"
     )
 
 
 def test_times_are_those_of_this_run_and_of_the_records(monkeypatch):
     monkeypatch.setattr(
-        scales,
+        front,
         "recorded",
         lambda: (
             {"Z1.a": {"chapter": "01_x", "seconds": 100.0}}
             | {f"Z2.{name}": {"chapter": "02_y", "seconds": 60.0} for name in "ab"}
         ),
     )
-    monkeypatch.setattr(scales.listing, "jobs", lambda name: {})
+    monkeypatch.setattr(front.listing, "jobs", lambda name: {})
     chapter = SimpleNamespace(budget_s=50.0)
     profile = SimpleNamespace(says="what for", chapters={"x": chapter, "y": chapter}, memory_gib=2)
-    monkeypatch.setattr(scales.profiles, "profile", lambda name: profile)
+    monkeypatch.setattr(front.profiles, "profile", lambda name: profile)
     run = SimpleNamespace(statistics=[{"chapter": "01_x", "profile": "laptop", "seconds": 7.0}])
-    smoke, laptop, paper = scales.scales(run)
+    smoke, laptop, paper = front.scales(run)
     assert (smoke.name, smoke.limit, smoke.took, smoke.ran) == ("smoke", 100.0, None, 0)
     assert (laptop.took, laptop.ran, paper.took, paper.ran) == (7.0, 1, 160.0, 2)
 

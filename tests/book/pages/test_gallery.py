@@ -31,7 +31,7 @@ def test_every_figure_of_the_papers_is_there_once():
         paper = letter or paper
         found.setdefault(paper, []).extend([int(number)] if number else [])
     assert found == {paper: list(range(1, last + 1)) for paper, last in FIGURES.items()}
-    assert {paper: [int(f.number) for f in figures] for paper, figures in gallery.figures().items()} == found
+    assert {paper: [int(f.number) for f in figures] for paper, figures in gallery.read().items()} == found
 
 
 def test_every_picture_is_stored_and_shown_by_its_chapter():
@@ -42,14 +42,14 @@ def test_every_picture_is_stored_and_shown_by_its_chapter():
 
 def test_every_part_stands_in_the_ledger_and_belongs_to_the_paper():
     known = {id for claim in claims.ledger().values() for id in claim.parts}
-    for paper, figures in gallery.figures().items():
+    for paper, figures in gallery.read().items():
         for figure in figures:
             assert set(figure.parts) <= known and all(part.startswith(paper) for part in figure.parts)
 
 
 def test_parts_that_cite_a_figure_stand_beside_it():
     """Of the papers' results whose place is a figure, none is left out."""
-    for paper, figures in gallery.figures().items():
+    for paper, figures in gallery.read().items():
         beside = {figure.number: figure.parts for figure in figures}
         for claim in claims.ledger().values():
             for part in claim.parts.values():
@@ -71,7 +71,7 @@ def test_a_figure_is_read_with_all_that_is_said(tmp_path):
     [
         ({"shows": None}, "toy.yml: Z.1.shows: the field is missing"),
         ({"sows": "a line"}, "toy.yml: Z.1: unknown field 'sows'"),
-        ({"parts": ["Z3.limt"]}, "toy.yml: Z, Fig. 1: Z3.limt stands in no file of the ledger"),
+        ({"parts": ["Z3.limt"]}, "toy.yml: Z, Fig. 1: Z3.limt is not in the ledger"),
         (
             {"ours": [{"chapter": "overlap", "picture": "fig_limit"}]},
             "toy.yml: Z, Fig. 1: chapter 'overlap' does not exist",

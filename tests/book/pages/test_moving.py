@@ -7,7 +7,7 @@ import pytest
 from browser import frame_of, outside
 
 from book.tools.base import chapters
-from book.tools.pages import moving
+from book.tools.pages import staging
 from lmc_helpers.figures.moving import MIME
 
 SHOWN = re.compile(r'^scene\.show\("(\w+)"\)$', re.MULTILINE)
@@ -49,7 +49,7 @@ def test_the_description_takes_the_place_of_the_picture():
     metadata = {MIME: {"figure": "fig-a", "spec": '{"name":"</script><b>"}'}}
     output = {"output_type": "display_data", "data": {"image/png": "x"}, "metadata": metadata}
     other = {"output_type": "display_data", "data": {"image/png": "y"}, "metadata": {}}
-    moving.describe({"cells": [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output, other]}]})
+    staging.describe_moving({"cells": [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output, other]}]})
     assert other["data"] == {"image/png": "y"} and list(output["data"]) == ["text/html"]
     text = output["data"]["text/html"]
     assert text.count("</script>") == 1 and 'data-figure="fig-a"' in text

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from book.tools.outcomes import spread
-from book.tools.outcomes.spread import Spread, ratio
+from book.tools.outcomes import measured
+from book.tools.outcomes.measured import Spread, ratio
 
 Z = 3.2905267314919255
 
@@ -113,11 +113,11 @@ def test_exact_values_are_the_same_or_say_over_what():
     said = Spread(part(sampled=False, quantity="largest difference over 20 networks"), "01_x", other)
     assert said.varies and not said.unsaid
     assert not Spread(part(sampled=False, floor=1e-3), "01_x", other).varies
-    assert Spread(part(sampled=False), "01_x", [run(None, verdict="open", n=0)]).kind == spread.NOT_RUN
+    assert Spread(part(sampled=False), "01_x", [run(None, verdict="open", n=0)]).kind == measured.NOT_RUN
 
 
 def test_intervals_of_shares_must_meet():
     apart = [run(0.1, half=0.05), run(0.3, half=0.05)]
-    assert Spread(part(), "01_x", apart).kind == spread.INTERVAL and Spread(part(), "01_x", apart).ratio is None
+    assert Spread(part(), "01_x", apart).kind == measured.INTERVAL and Spread(part(), "01_x", apart).ratio is None
     assert Spread(part(), "01_x", apart).error_bars == "too small"
     assert Spread(part(), "01_x", [run(0.1, half=0.2), run(0.3, half=0.2)]).error_bars == ""

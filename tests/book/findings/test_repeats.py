@@ -2,9 +2,10 @@
 
 import pytest
 
-from book.tools.findings import sweep_pages
+from book.tools.findings import repeats
 from book.tools.outcomes import records
-from book.tools.outcomes.sweep_records import Measured, Record, Run, without_runs
+from book.tools.outcomes.measured import Measured
+from book.tools.outcomes.repeats import Chapter, Record, Run, bases
 from book.tools.pages import pages
 from book.tools.reading import sources
 from lmc_helpers import claims
@@ -21,17 +22,18 @@ def recorded(tmp_path, monkeypatch):
 
 def chapter(verdicts, variants, **changed):
     ran = {"seed": 1, "seconds": 1.0, "commit": "bbbb", "date": "2026-01-01", "device": "CPU", "machine": "x86_64"}
-    runs = [Run(variant=variant, python="3.12.1", versions={}, **ran) for variant in variants]
     id = "Z3.exact"
     part = claims.part(id)
     value = {"value": 0.0, "stderr": 1e-4, "low": -3e-4, "high": 3e-4, "n": part.min_samples, "place_sharper": None}
-    parts = {id: [Measured(verdict=verdict, **value) for verdict in verdicts]}
-    empty = without_runs(CHAPTER, "smoke", sources.Sources())
-    return empty.model_copy(update={"runs": runs, "parts": parts, **changed})
+    runs = [
+        Run(variant=variant, python="3.12.1", versions={}, measured={id: Measured(verdict=verdict, **value)}, **ran)
+        for variant, verdict in zip(variants, verdicts, strict=True)
+    ]
+    return Chapter(**{"bases": bases(CHAPTER, "smoke", sources.Sources()), "runs": runs, **changed})
 
 
 def page() -> str:
-    known = sweep_pages.content([{"python": "3.11.7"}])
+    known = repeats.content([{"python": "3.11.7"}])
     return pages.environment().get_template("sweeps.md").render(known)
 
 
@@ -49,7 +51,7 @@ def test_a_sweep_with_its_provenance_and_contradictions(recorded):
     assert f"- Z3.exact ({CHAPTER}) is decided differently".replace("_", "\\_") in text
     assert "| 2 | `aaaaaaaaaa` | `bbbb` | 2026-01-01, CPU, x86\\_64, Python 3.12.1 | up to date |" in text
     assert "| 3.12 | chapters, 3.12.1 |" in text
-    Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, parameters={})})
+    Record("sweep", "smoke").write({CHAPTER: chapter(["holds", "holds"], seeds, bases={})})
     assert "| out of date: what it rests on has changed |" in page()
 
 
@@ -66,7 +68,8 @@ def test_settings_stand_in_a_table(recorded):
 
 def test_a_difference_stands_with_its_part(recorded):
     found = chapter(["holds", "holds"], ["", "@four_threads"])
-    found.parts["Z3.exact"][1] = found.parts["Z3.exact"][1].model_copy(update={"value": 2e-4})
+    measured = found.runs[1].measured
+    measured["Z3.exact"] = measured["Z3.exact"].model_copy(update={"value": 2e-4})
     Record("machines", "smoke").write({CHAPTER: found})
     half = 6e-4 / (2 * 3.2905267314919255)  # of an interval at two-sided 10⁻³
     once = f"{{claim}}`Z3.exact` ({2e-4 / half:.2f})"
@@ -74,12 +77,10 @@ def test_a_difference_stands_with_its_part(recorded):
 
 
 def test_every_setting_of_the_book_is_read():
-    assert sweep_pages.variants.settings().settings
+    assert repeats.variants.settings().settings
 
 
-def test_what_is_written_is_read_again_one_measurement_a_line(recorded):
+def test_what_is_written_is_read_again(recorded):
     record, written = Record("sweep", "smoke"), {CHAPTER: chapter(["holds", "open"], [f"{COMMIT}.1", f"{COMMIT}.2"])}
     record.write(written)
     assert record.read() == written
-    lines = record.path.read_text(encoding="utf-8").splitlines()
-    assert sum('{"verdict"' in line for line in lines) == 2 and sum('"variant"' in line for line in lines) == 2
