@@ -129,7 +129,7 @@ def pack(files: Mapping[str, bytes], out: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def archive(html: Path, profile: str, out: Path) -> Path:
+def archive(html: Path, profile: str, out: Path) -> None:
     run = records.Run(chapters.executed(profile)).statistics
     files = {name: path.read_bytes() for name, path in sorted(content(html, profile).items())}
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
@@ -139,7 +139,8 @@ def archive(html: Path, profile: str, out: Path) -> Path:
     sums[CRATE] = hashlib.sha256(files[CRATE]).hexdigest()
     files[SUMS] = "".join(f"{value}  {name}\n" for name, value in sorted(sums.items())).encode()
     pack(files, out)
-    return out
+    packed = out.read_bytes()
+    print(f"{out}: {len(packed) / 2**20:.0f} MiB, SHA-256 {hashlib.sha256(packed).hexdigest()}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -151,12 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
     chapters.speak_anywhere()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     out = given.out or ROOT / "build" / f"lmc-companion-{version}-{given.profile}.zip"
-    return stopping.status(lambda: _archive(given.html, given.profile, out))
-
-
-def _archive(html: Path, profile: str, out: Path) -> None:
-    content = archive(html, profile, out).read_bytes()
-    print(f"{out}: {len(content) / 2**20:.0f} MiB, SHA-256 {hashlib.sha256(content).hexdigest()}")
+    return stopping.status(lambda: archive(given.html, given.profile, out))
 
 
 if __name__ == "__main__":

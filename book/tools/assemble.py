@@ -24,7 +24,7 @@ from book.tools.base import chapters, stopping, supervise, whole
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import findings
 from book.tools.outcomes import records
-from book.tools.pages import destination, opening, pages, staging
+from book.tools.pages import destination, pages, staging
 from book.tools.reading import sources
 from lmc_helpers import claims
 
@@ -54,7 +54,7 @@ def stage(profile: str, where: Path) -> None:
     shown = staging.shown(found)
     paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
     for path in chapters.executed(profile):
-        ready = opening.complete(staging.stage(records.notebook(path), shown), paper)
+        ready = staging.complete(staging.stage(records.notebook(path), shown), paper)
         text = json.dumps(ready, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")

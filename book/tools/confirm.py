@@ -153,22 +153,18 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> N
         keep()
 
 
-def drawn(profile: str, share: Fraction, stored: dict[str, dict]) -> list[str]:
-    """A random share of the chapters that are recorded and need no trained networks; the present commit draws."""
-    recorded = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
-    able = [chapter for chapter in recorded if headers.function_name(chapter) is None]
-    return sorted(random.Random(git("rev-parse", "HEAD")).sample(able, math.ceil(share * len(able))))
-
-
 def spot(profile: str, share: Fraction, cores: int) -> int:
     """Run a share of the recorded chapters again with their own seeds and compare; the number of differences.
 
-    A chapter that differs in nothing rests on the references of today from then on.
+    The present commit draws them from those that need no trained networks. The records of one that differs in nothing
+    rest on the references of today from then on.
     """
     from book.tools import build
 
     stored, out = records.recorded(profile), ROOT / "build" / f"confirm-{profile}"
-    wanted = drawn(profile, share, stored)
+    able = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
+    able = [chapter for chapter in able if headers.function_name(chapter) is None]
+    wanted = sorted(random.Random(git("rev-parse", "HEAD")).sample(able, math.ceil(share * len(able))))
     print(f"{len(wanted)} chapter(s) again: {', '.join(wanted)}", flush=True)
     wrong = 0
     for chapter, seeds in sorted({(r["chapter"], r["seeds"]) for r in stored.values() if r["chapter"] in wanted}):

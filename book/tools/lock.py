@@ -21,13 +21,7 @@ BY_CONDA = re.compile(r"(torch|triton|numpy|scipy|matplotlib)==|(cuda|nvidia)-")
 
 
 def packages(text: str) -> list[str]:
-    r"""The lines of each package of a lock, with its sums.
-
-    Examples
-    --------
-    >>> packages("# a lock\na==1 \\\n    --hash=sha256:0\nb==2\n")
-    ['a==1 \\\n    --hash=sha256:0', 'b==2']
-    """
+    """The lines of each package of a lock, with its sums."""
     lines = "\n".join(line for line in text.splitlines() if line and not line.startswith("#"))
     return re.split(r"\n(?=\S)", lines)
 

@@ -21,23 +21,13 @@ import argparse
 import os
 import sys
 import time
-from pathlib import Path
 
 from book.tools import build, confirm
 from book.tools.base import chapters, history, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import repeats as report
 from book.tools.outcomes import records
-from book.tools.outcomes.repeats import (
-    AS_BUILT,
-    Chapter,
-    Record,
-    collect_runs,
-    executed,
-    is_current,
-    merge_entries,
-    run_metadata,
-)
+from book.tools.outcomes.repeats import AS_BUILT, Chapter, Record, collect_runs, executed, merge_entries, run_metadata
 from book.tools.reading import sources
 from book.tools.running import variants
 
@@ -104,7 +94,7 @@ def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sourc
     if stored and stored.runs and stored.current(chapter, profile, known):
         return stored.runs[0].variant.partition(".")[0]
     paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
-    runs = [run for path in paths if (run := run_metadata(path)) and is_current(run, chapter, profile, known)]
+    runs = [run for path in paths if (run := run_metadata(path, profile, known))]
     commits = [run["seeds"].partition(".")[0] for run in runs]
     gone = history.unreachable_commits(commits)
     return max((commit for commit in commits if commit not in gone), key=commits.count, default="")
@@ -140,19 +130,14 @@ def failures(profile: str, gaps: dict[str, list[str]], since: float) -> dict[str
         for chapter in named:
             path = ROOT / "build" / "failed" / profile / f"{variants.title(chapter, variant)}.ipynb"
             if not executed(profile, variant, chapter).exists() and path.exists() and path.stat().st_mtime >= since:
-                found.setdefault(chapter, {})[variant] = error_of(path)
+                outputs = records.outputs(sources.read(path))
+                errors = [f"{o['ename']}: {o['evalue']}" for o in outputs if o.get("output_type") == "error"]
+                found.setdefault(chapter, {})[variant] = errors[-1] if errors else "was not reached"
     return found
 
 
-def error_of(path: Path) -> str:
-    errors = [o for o in records.outputs(sources.read(path)) if o.get("output_type") == "error"]
-    return f"{errors[-1]['ename']}: {errors[-1]['evalue']}" if errors else "was not reached"
-
-
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="repeat", description="Run chapters with other seeds or settings and compare."
-    )
+    parser = argparse.ArgumentParser(prog="repeat", description="Run chapters again and compare.")
     parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
     parser.add_argument("--seeds", type=int, default=10, help="how many other seeds (default: 10)")
     parser.add_argument("--settings", nargs="+", metavar="NAME", help=f"of book/settings.yml, or {ALL}")

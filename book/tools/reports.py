@@ -13,13 +13,13 @@ if __name__ == "__main__":  # before what takes a while to import
     stopping.watch()
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from book.tools.base import stopping
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.pages import browser
 
 FOOTER = (
     '<div style="font-size: 7pt; width: 100%; padding: 0 18mm; display: flex; justify-content: space-between">'
@@ -29,12 +29,31 @@ FOOTER = (
 UNLINK = "() => document.querySelectorAll('article a:not([href^=\"http\"])').forEach(a => a.removeAttribute('href'))"
 
 
+def chromium() -> str | None:
+    """The browser that prints reports and opens pages in tests: a Chromium of the system; None if there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def flags(*reached: str) -> list[str]:
+    """Arguments for the browser: no address is looked up but those that are named.
+
+    Examples
+    --------
+    >>> flags("127.0.0.1")[-1]
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
+    """
+    quiet = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run")
+    silent = ("disable-background-networking", "disable-component-update", "disable-sync")
+    rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in reached)])
+    return [*(f"--{name}" for name in (*quiet, *silent)), f"--host-resolver-rules={rules}"]
+
+
 def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
     """Print the reports of a built book, of all papers or of one; the files."""
     pages = sorted((html.resolve() / "book" / "reports").glob(f"{only}.html"))
     if not pages:
         raise BuildError(f"no reports in {html}; run: make book")
-    path = browser.path()
+    path = chromium()
     if path is None:
         raise BuildError("no Chromium to print with; install one, for example with the system's package 'chromium'")
     from playwright.sync_api import sync_playwright
@@ -42,7 +61,7 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     written = []
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=browser.flags())
+        launched = playwright.chromium.launch(executable_path=path, args=flags())
         for page in pages:
             tab = launched.new_page(color_scheme="light")
             tab.goto(page.as_uri(), wait_until="load")

@@ -100,7 +100,8 @@ def test_without_pages_or_at_another_profile_it_refuses(tmp_path):
 
 
 def test_the_archive_of_the_test_book(html, tmp_path):
-    out = archive.archive(html, "smoke", tmp_path / "book.zip")
+    out = tmp_path / "book.zip"
+    archive.archive(html, "smoke", out)
     with zipfile.ZipFile(out) as packed:
         listed = dict(line.split("  ")[::-1] for line in packed.read("SHA256SUMS").decode().splitlines())
         assert set(packed.namelist()) == set(listed) | {"SHA256SUMS"}

@@ -57,12 +57,8 @@ def write_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Drop the theme's script that would fetch thebe from the network: the book offers no live kernels."""
-
-    def is_thebe(script) -> bool:
-        body = getattr(script, "attributes", {}).get("body")
-        return "thebe" in f"{getattr(script, 'filename', None)} {body}"
-
-    context["script_files"] = [script for script in context["script_files"] if not is_thebe(script)]
+    known = [(s, getattr(s, "filename", ""), getattr(s, "attributes", "")) for s in context["script_files"]]
+    context["script_files"] = [script for script, *about in known if "thebe" not in str(about)]
 
 
 def add_moving(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:

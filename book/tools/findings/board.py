@@ -86,7 +86,6 @@ class Row:
 
     @property
     def wrong(self) -> list[Statement]:
-        """What differs from the paper, the worst first."""
         return sorted((s for s in self.findings.of(self.claim) if s.is_wrong), key=_worst_first)
 
     @property

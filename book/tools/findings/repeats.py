@@ -7,7 +7,17 @@ from collections import Counter
 
 from book.tools.base.chapters import short
 from book.tools.outcomes import records
-from book.tools.outcomes.measured import ERROR, EXACT, INTERVAL, LEDGER, PROFILE, SAMPLES, Difference, Spread
+from book.tools.outcomes.measured import (
+    ERROR,
+    EXACT,
+    INTERVAL,
+    LEDGER,
+    PROFILE,
+    SAMPLES,
+    Difference,
+    Spread,
+    contradict,
+)
 from book.tools.outcomes.repeats import KINDS, Chapter, Record, differences
 from book.tools.reading import papers, profiles, sources
 from book.tools.running import prices, variants
@@ -161,8 +171,8 @@ def _settings(found: dict[str, Chapter], profile: str) -> dict:
             "says": stated[name].says if name in stated else name,
             "parts": len(here),
             "same": sum(one.reference.verdict == one.other.verdict for one in here),
-            "otherwise": [(one.part.id, "") for one in here if one.decided_differently],
-            "beyond": [(one.part.id, _digits(one.size)) for one in here if one.too_large],
+            "otherwise": [(one.part.id, "") for one in here if contradict(one.reference, one.other)],
+            "beyond": [(one.part.id, _digits(one.size)) for one in here if one.size > one.allowed],
             "exact": _farthest([one for one in here if not one.part.sampled]),
             "sampled": _farthest([one for one in here if one.part.sampled]),
         }

@@ -94,21 +94,13 @@ class Difference:
         """The tolerance that ``book/settings.yml`` states."""
         return variants.settings().sampled if self.part.sampled else variants.settings().exact
 
-    @property
-    def decided_differently(self) -> bool:
-        return contradict(self.reference, self.other)
-
-    @property
-    def too_large(self) -> bool:
-        return self.size > self.allowed
-
     def complaints(self, before: str = "as built") -> list[str]:
         """What is wrong with it, in words; ``before`` names the reference."""
         ours, other = self.reference, self.other
         found = [f"n = {other.n}, {before} {ours.n}"] * (ours.n != other.n)
-        if self.decided_differently:
+        if contradict(ours, other):
             found.append(f"{other.verdict}, {before} {ours.verdict}")
-        if self.too_large:
+        if self.size > self.allowed:
             unit = "standard errors" if self.part.sampled else "relative"
             size = f"{self.size:.2g} ({unit}; {self.allowed:g} allowed)"
             found.append(f"{other.value} and {before} {ours.value} differ by {size}")

@@ -63,6 +63,8 @@ class Record(BaseModel):
 
 
 class Published(BaseModel):
+    """All of it."""
+
     model_config = ConfigDict(extra="forbid")
 
     verdicts: dict[str, str] = Field(description="claim → verdict of its headlines in this run")

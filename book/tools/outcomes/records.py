@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
@@ -38,16 +38,8 @@ class _Provenance(BaseModel):
     commit: str
 
 
-class _Metadata(BaseModel):
-    lmc: _Provenance
-
-
-class _OutputMetadata(BaseModel):
-    record: Verdict | None = Field(None, validation_alias=AliasChoices(claims.MIME))
-
-
 class _Output(BaseModel):
-    metadata: _OutputMetadata | None = None
+    record: Verdict | None = Field(None, validation_alias=AliasPath("metadata", claims.MIME))
 
 
 class _Cell(BaseModel):
@@ -59,14 +51,14 @@ class _Cell(BaseModel):
 class _Notebook(BaseModel):
     nbformat: Literal[4]
     cells: list[_Cell]
-    metadata: _Metadata
+    run: _Provenance = Field(validation_alias=AliasPath("metadata", "lmc"))
 
 
 def notebook(path: Path) -> dict:
     """An executed notebook as the JSON that it is; one that is damaged is refused, never shown."""
     try:
         content = path.read_bytes()
-        chapter = _Notebook.model_validate_json(content, strict=True).metadata.lmc.chapter
+        chapter = _Notebook.model_validate_json(content, strict=True).run.chapter
         problem = "" if chapter == path.stem else f"it is chapter {chapter}"
     except FileNotFoundError:
         raise BuildError(f"{path.stem} was not executed: no {path}") from None

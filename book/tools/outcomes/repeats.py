@@ -103,9 +103,11 @@ def executed(profile: str, variant: str, chapter: str) -> Path:
     return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
 
 
-def run_metadata(path: Path) -> dict[str, Any]:
-    """What an executed notebook says of its run; nothing if it is not there or cut off."""
-    return sources.read(path).get("metadata", {}).get("lmc", {})
+def run_metadata(path: Path, profile: str, known: sources.Sources) -> dict[str, Any]:
+    """What an executed notebook says of its run; nothing if it is not of the present sources, and of a commit."""
+    run = sources.read(path).get("metadata", {}).get("lmc", {})
+    from_commit = run and not run["commit"].endswith("+") and run["commit"] != "unknown"
+    return run if from_commit and run.get("sources") == known.summary(path.stem, profile) else {}
 
 
 def collect_runs(profile: str, chapter: str, names: list[str], known: sources.Sources) -> Chapter:
@@ -113,19 +115,12 @@ def collect_runs(profile: str, chapter: str, names: list[str], known: sources.So
     found = []
     for variant in names:
         path = executed(profile, variant, chapter)
-        run = run_metadata(path)
-        if run and is_current(run, chapter, profile, known):
-            said = {name: run[name] for name in Run.model_fields if name in run}
+        if run := run_metadata(path, profile, known):
+            about = {name: run[name] for name in Run.model_fields if name in run}
             measured = {record["part"]: Measured.of(record) for record in records.records(path)}
             seed = run["parameters"]["seed"] if "." in variant else None
-            found.append(Run(**said | {"variant": variant, "seed": seed, "measured": measured}))
+            found.append(Run(**about | {"variant": variant, "seed": seed, "measured": measured}))
     return Chapter(bases=bases(chapter, profile, known), runs=found)
-
-
-def is_current(run: dict, chapter: str, profile: str, known: sources.Sources) -> bool:
-    """Whether an executed notebook is of the present sources, and of a commit."""
-    from_commit = not run["commit"].endswith("+") and run["commit"] != "unknown"
-    return from_commit and run.get("sources") == known.summary(chapter, profile)
 
 
 def merge_entries(first: Chapter | None, second: Chapter) -> Chapter:

@@ -2,7 +2,6 @@
 
 ===========  ======================================================
 api          the subpackages of lmc_helpers, for the API pages
-browser      the browser that prints and tests
 contents     ``_toc.yml``, ``_config.yml`` and the bibliography
 destination  where pages may be written
 front        the first page
@@ -10,7 +9,6 @@ gallery      the papers' figures beside ours
 glossary     which chapters use its terms
 licences     of what the pages ship
 notation     letters
-opening      the top of a chapter's page
 pages        the templates, filled
 pictures     small copies of figures
 signs        formulas as Unicode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,15 +45,13 @@ def toc(path: Path = TOC) -> Toc:
     return inputs.read(path, Toc, f"a mapping with {', '.join(Toc.model_fields)}")
 
 
-def files(contents: Toc) -> list[tuple[str, tuple[str | int, ...]]]:
-    """The pages that the table of contents names, each with what leads to it in the file."""
-    found: list[tuple[str, tuple[str | int, ...]]] = [(contents.root, ("root",))]
-    for k, part in enumerate(contents.parts):
-        for j, page in enumerate(part.chapters):
-            here = ("parts", k, "chapters", j)
-            found.append((page.file, here))
-            found += [(leaf.file, (*here, "sections", i)) for i, leaf in enumerate(page.sections or ())]
-    return found
+def files(content: Any, *steps: str | int) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """The pages that (a part of) the table of contents names, each with what leads to it in the file."""
+    for name, value in content.items() if isinstance(content, dict) else enumerate(content):
+        if name in ("root", "file"):
+            yield value, (*steps, name)
+        elif isinstance(value, (dict, list)):
+            yield from files(value, *steps, name)
 
 
 def generated() -> set[str]:
@@ -65,7 +64,7 @@ def generated() -> set[str]:
 def check_toc(path: Path = TOC) -> None:
     """Refuse a table of contents that names a page twice, or one that does not exist, or leaves a chapter out."""
     made, seen, wrong = generated(), set[str](), []
-    for file, steps in files(toc(path)):
+    for file, steps in files(toc(path).model_dump()):
         where = f"{place(path, *steps)}: {file!r}"
         if file in seen:
             wrong.append(f"{where} appears twice")
@@ -123,13 +122,13 @@ def bibliography(path: Path) -> set[str]:
     except PybtexSyntaxError as error:
         raise BuildError(f"{path.name}, line {error.lineno}: {error.args[0]}") from None
     except PybtexError as error:
-        raise BuildError(f"{path.name}, line {_line_of(str(error), source)}: {error}") from None
+        raise BuildError(f"{path.name}, line {_line(str(error), source)}: {error}") from None
     wrong = []
     for key, entry in entries.items():
         lacking = [name for name in ("title", "year") if name not in entry.fields]
         lacking += [] if entry.persons or "key" in entry.fields else ["author"]
         if lacking:
-            wrong.append(f"{path.name}, line {_line(source, key)}: {key}: no {', '.join(lacking)}")
+            wrong.append(f"{path.name}, line {_line(key, source)}: {key}: no {', '.join(lacking)}")
     if not entries:
         wrong = [f"{path.name}, line 1: no entry; allowed: BibTeX, @article{{key, title = ...}}"]
     if wrong:
@@ -137,18 +136,14 @@ def bibliography(path: Path) -> set[str]:
     return set(entries.keys())
 
 
-def _line(source: str, key: str) -> int:
-    """The line of the last entry with a key; 0: none."""
-    hits = [hit.start() for hit in re.finditer(rf"@\w+\s*\{{\s*{re.escape(key)}\s*,", source, re.IGNORECASE)]
-    return source.count("\n", 0, hits[-1]) + 1 if hits else 0
-
-
-def _line_of(message: str, source: str) -> int:
-    """The line of what a message is about: a key, or a name between quotes."""
+def _line(message: str, source: str) -> int:
+    """The line of what a message is about: a name between quotes, or the last entry of a key in it; else 1."""
     quoted = re.search(r"'([^']+)'", message)
     if quoted and quoted[1] in source:
         return source.count("\n", 0, source.index(quoted[1])) + 1
-    return max(_line(source, word) for word in re.findall(r"[\w:.-]+", message)) or 1
+    keys = "|".join(map(re.escape, re.findall(r"[\w:.-]+", message)))
+    hits = re.finditer(rf"@\w+\s*\{{\s*({keys})\s*,", source, re.IGNORECASE)
+    return max((source.count("\n", 0, hit.start()) + 1 for hit in hits), default=1)
 
 
 def check_citations(root: Path = ROOT) -> None:

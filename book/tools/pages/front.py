@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,7 @@ from book.tools.base import chapters, inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import board
 from book.tools.outcomes.records import Run, notebook, recorded
-from book.tools.pages import contents, gallery, opening, pictures
+from book.tools.pages import contents, gallery, pictures, staging
 from book.tools.pages.signs import signs
 from book.tools.reading import papers, profiles
 from book.tools.running import listing
@@ -132,15 +131,14 @@ def by_part(lines: dict[str, str], parts: list[dict]) -> list[tuple[str, list[tu
 
 def toc(parts: list[dict]) -> set[str]:
     """The pages that the table of contents names, below ``book/``."""
-    entries = [entry for part in parts for page in part["chapters"] for entry in (page, *page.get("sections", ()))]
-    return {entry["file"].removeprefix("book/") for entry in entries}
+    return {file.removeprefix("book/") for file, _ in contents.files(parts)}
 
 
 def training(jobs: list[Job]) -> str:
     """How many training runs there are and what they cost, in words."""
     if not jobs:
         return "none"
-    words = f"{len(jobs)} runs, {opening.duration(60 * sum(job.core_minutes for job in jobs))} of one core"
+    words = f"{len(jobs)} runs, {staging.duration(60 * sum(job.core_minutes for job in jobs))} of one core"
     return words + (", some for a graphics card" if any(job.gpu for job in jobs) else "")
 
 
@@ -159,10 +157,6 @@ def scales(run: Run) -> list[SimpleNamespace]:
     return found
 
 
-FILTERS: dict[str, Callable] = {"bare": bare, "duration": opening.duration}
-GLOBALS: dict[str, Callable] = {"scale": gallery.scale, "totals": totals}
-
-
 def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
     """What the templates of the first page and of the papers' figures use; small pictures go below ``extra``.
 
@@ -175,7 +169,7 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
     half_hour = map(chapters.find, read().half_hour)
     return {
         "cards": shown,
-        "half_hour": [(chapter, opening.reading_minutes(notebook(executed[chapter]))) for chapter in half_hour],
+        "half_hour": [(chapter, staging.reading_minutes(notebook(executed[chapter]))) for chapter in half_hour],
         "parts_of_book": by_part(read().chapters, parts),
         "toc": toc(parts),
         "scales": scales(run),

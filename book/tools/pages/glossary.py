@@ -39,15 +39,13 @@ def with_uses(page: str, used: dict[str, list[str]]) -> str:
 
 def check() -> list[str]:
     """Terms and chapters that do not exist, which Sphinx would find when all chapters have run."""
-    page, here = inputs.text(PAGE), chapters.chapters()
-    known, wrong = {entry[1].lower() for entry in ENTRY.finditer(page)}, []
-    for number, line in enumerate(page.splitlines(), 1):
-        for chapter in DEFINED.findall(line):
-            if chapter not in here:
-                allowed = ", ".join(here)
-                wrong.append(f"{PAGE.name}, line {number}: chapter {chapter!r} does not exist; allowed: {allowed}")
-    for chapter in here:
-        for number, line in enumerate(inputs.text(NOTEBOOKS / f"{chapter}.py").splitlines(), 1):
-            unknown = (term for term in ROLE.findall(line) if term.lower() not in known)
-            wrong += [f"{chapter}.py, line {number}: the glossary has no term {term!r}" for term in unknown]
+    here = chapters.chapters()
+    texts = {PAGE.name: inputs.text(PAGE)} | {f"{c}.py": inputs.text(NOTEBOOKS / f"{c}.py") for c in here}
+    known, wrong = {entry[1].lower() for entry in ENTRY.finditer(texts[PAGE.name])}, []
+    for name, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            gone = [c for c in DEFINED.findall(line) if c not in here]
+            unknown = [term for term in ROLE.findall(line) if term.lower() not in known]
+            wrong += [f"{name}, line {number}: chapter {c!r} does not exist; allowed: {', '.join(here)}" for c in gone]
+            wrong += [f"{name}, line {number}: the glossary has no term {term!r}" for term in unknown]
     return wrong

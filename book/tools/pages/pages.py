@@ -15,12 +15,11 @@ from book.tools.findings import anchors, board, findings_pages, repeats
 from book.tools.findings.findings import OWN, Findings
 from book.tools.outcomes import published
 from book.tools.outcomes.records import ABSENT, Run
-from book.tools.pages import api, front, glossary, licences, notation, staging
+from book.tools.pages import api, contents, front, gallery, glossary, licences, notation, staging
 from book.tools.reading import papers
 from lmc_helpers import claims
 
 TEMPLATES = ROOT / "book" / "templates"
-EXECUTED = "book/executed"
 NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "rooms", "verdicts", "fields", "notation")
 MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
@@ -73,9 +72,9 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
-    found.filters |= findings_pages.filters(cell) | front.FILTERS
-    found.globals |= front.GLOBALS
+    found.filters |= findings_pages.filters(cell) | {"bare": front.bare, "duration": staging.duration}
     found.globals |= {"stated": STATED, "short": papers.short, "heading": papers.heading}
+    found.globals |= {"scale": gallery.scale, "totals": front.totals}
     return found
 
 
@@ -129,7 +128,7 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
             "verdict": verdict,
             "slug": claims.slug(verdict),
             "symbol": claims.symbol(verdict),
-            "page": f"{EXECUTED}/{record['chapter']}" if record else "book/scoreboard",
+            "page": f"{contents.EXECUTED}/{record['chapter']}" if record else "book/scoreboard",
             "anchor": anchors.box(id) if record else anchors.row(id),
         }
     return found

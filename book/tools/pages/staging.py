@@ -14,16 +14,20 @@ from book.tools.base import chapters, inputs
 from book.tools.findings import anchors
 from book.tools.findings.findings import Findings
 from book.tools.outcomes.records import outputs, recorded
+from book.tools.reading import headers
 from book.tools.reading.literals import values
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.formulas import Address, typeset
+from lmc_helpers.claims.formulas import typeset
 from lmc_helpers.figures import moving
 
 FOLDED = "hide-input"
 LABEL = "Parameters of this run"
 BOOK = ".."  # the folder of the book's pages, from those of its chapters
 THEOREM = re.compile(r"^# ```+\{prf:(\w+)\} ?(.*)(?:\n# :label: ([\w-]+))?", re.M)
+TIMES = "{{ times }}"
+SOLUTION = re.compile(r"^```\{admonition\} Solution$.*?^```$", re.M | re.S)
+WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 SPEC = '<script type="application/json" class="lmc-moving-spec" data-figure="{figure}">{spec}</script>'
 
 
@@ -63,18 +67,6 @@ def describe_moving(notebook: dict) -> None:
             output["data"] = {"text/html": SPEC.format(figure=html.escape(found["figure"]), spec=spec)}
 
 
-def links(part: Part, errata: set[str], address: Address) -> claims.Links:
-    """The anchor of a part's box, and its links from a chapter's page."""
-    erratum = f"{BOOK}/{anchors.errata_page(part.id)}.html#{anchors.erratum(part.id)}"
-    return claims.Links(
-        anchor=anchors.box(part.id),
-        row=f"{BOOK}/scoreboard.html#{anchors.row(part.id)}",
-        erratum=erratum if part.id in errata else "",
-        grammar=f"{BOOK}/{anchors.VERDICTS}.html",
-        address=address,
-    )
-
-
 def rebuild_boxes(notebook: dict, shown: Shown) -> None:
     """Render every claim's box again, from the stored verdict, the ledger and the record at paper scale."""
     run = notebook["metadata"].get("lmc", {})
@@ -82,10 +74,16 @@ def rebuild_boxes(notebook: dict, shown: Shown) -> None:
         record = output.get("metadata", {}).get(claims.MIME)
         part = shown.parts.get(record["part"]) if record else None
         if record and part and "text/html" in output["data"]:
-            there = links(part, shown.errata, lambda word: shown.address(word, run.get("chapter", "")))
-            output["data"]["text/html"] = claims.render(
-                part, record, shown.confirmed.get(part.id), links=there, run=run.get("profile", "")
+            erratum = f"{BOOK}/{anchors.errata_page(part.id)}.html#{anchors.erratum(part.id)}"
+            links = claims.Links(
+                anchor=anchors.box(part.id),
+                row=f"{BOOK}/scoreboard.html#{anchors.row(part.id)}",
+                erratum=erratum if part.id in shown.errata else "",
+                grammar=f"{BOOK}/{anchors.VERDICTS}.html",
+                address=lambda word: shown.address(word, run.get("chapter", "")),
             )
+            confirmed, profile = shown.confirmed.get(part.id), run.get("profile", "")
+            output["data"]["text/html"] = claims.render(part, record, confirmed, links=links, run=profile)
 
 
 def theorems(source: str, chapter: str) -> dict[str, tuple[str, str]]:
@@ -136,6 +134,50 @@ def stage(notebook: dict, shown: Shown) -> dict:
     fold_parameters(notebook)
     label_folds(notebook)
     describe_moving(notebook)
+    return notebook
+
+
+def reading_minutes(notebook: dict) -> int:
+    """Minutes of reading: text with its formulas, and code that is not folded; no solutions."""
+    minutes = 0.0
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            minutes += len(SOLUTION.sub(" ", text).split()) / WORDS
+        elif not {"hide-input", "remove-cell", "remove-input"} & set(cell["metadata"].get("tags", ())):
+            minutes += len(text.splitlines()) / LINES
+    return max(1, round(minutes))
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, in words.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(97), duration(1000), duration(20_000)
+    ('1 s', '97 s', '17 min', '6 h')
+    """
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(1, round(seconds))} s"
+
+
+def complete(notebook: dict, paper: dict[str, float]) -> dict:
+    """Give an executed chapter its number, and its times where ``{{ times }}`` asks for them.
+
+    ``paper`` is chapter → seconds of the recorded run. The times of training runs are in neither.
+    """
+    run = notebook["metadata"]["lmc"]
+    chapter, profile = run["chapter"], run["profile"]
+    words = f"Reading: about {reading_minutes(notebook)} min. Running: {duration(run['seconds'])} at profile {profile}"
+    words += f", {duration(paper[chapter])} at paper scale" if paper.get(chapter) and profile != "paper" else ""
+    words += ", after its training runs." if headers.function_name(chapter) else "."
+    texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    for cell in texts:
+        cell["source"] = "".join(cell["source"]).replace(TIMES, words)
+    if title := next((cell for cell in texts if cell["source"].startswith("# ")), None):
+        title["source"] = f"# {chapter.partition('_')[0]} {title['source'][2:]}"
     return notebook
 
 

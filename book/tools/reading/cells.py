@@ -44,7 +44,6 @@ class Sheet:
 
 
 def misnamed(folder: Path = chapters.NOTEBOOKS) -> list[str]:
-    """What is wrong with the names of the chapters' files."""
     rule = "allowed: two digits, _, small letters, digits and _, as in 12_overlap_theorem.py"
     found = sorted(path.stem for path in folder.glob("*.py"))
     wrong = [f"notebooks/{name}.py: this name is not allowed; {rule}" for name in found if not NAME.fullmatch(name)]

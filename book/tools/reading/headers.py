@@ -27,7 +27,6 @@ def header(text: str, name: str) -> Any:
 
 
 def _entries(chapter: str) -> dict:
-    """What is under ``lmc``; {} if nothing is."""
     text = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
     try:
         read = (header(text, chapter) if "lmc:" in text else None) or {}

@@ -86,10 +86,8 @@ class Sources:
         self._paper = cache(self._load)
 
     def chapter(self, chapter: str) -> Source:
-        return self._source(self.root / "notebooks" / f"{chapter}.py")
-
-    def _source(self, path: Path, package: str = "") -> Source:
-        return _parsed(self._read(path), path.name, package)
+        path = self.root / "notebooks" / f"{chapter}.py"
+        return _parsed(self._read(path), path.name, "")
 
     def _find(self, name: str) -> Path | None:
         path = self.root.joinpath(*name.split("."))
@@ -127,7 +125,7 @@ class Sources:
                         raise BuildError(f"{who} needs {name}, which does not exist")
                     seen[name] = path
                     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-                    todo += self._source(path, package).imports
+                    todo += _parsed(self._read(path), path.name, package).imports
         return dict(sorted(seen.items()))
 
     def digest(self, chapter: str, profile: str) -> dict[str, str]:

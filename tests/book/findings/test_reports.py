@@ -13,7 +13,6 @@ from oracles.notebooks import gluing, whole
 from book.tools import reports
 from book.tools.base import chapters
 from book.tools.findings import findings, findings_pages
-from book.tools.pages import browser
 from book.tools.reading import sources
 from lmc_helpers import claims
 
@@ -77,7 +76,7 @@ def test_without_a_browser_the_error_is_one_line(known, tmp_path, monkeypatch, c
     page = tmp_path / "html" / "book" / "reports" / "T.html"
     page.parent.mkdir(parents=True)
     page.write_text("<p>", encoding="utf-8")
-    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    monkeypatch.setattr(reports.shutil, "which", lambda name: None)
     assert reports.main(["--html", str(tmp_path / "html"), "--out", str(tmp_path / "out")]) == 1
     assert re.fullmatch(r"error: no Chromium [^\n]+\n", capsys.readouterr().err)
 
@@ -88,7 +87,7 @@ def test_without_a_book_the_error_says_what_to_run(tmp_path, capsys):
 
 
 def test_a_report_is_printed_without_addresses_of_this_machine(html, root, tmp_path):
-    if not browser.path():
+    if not reports.chromium():
         absent("no browser: install chromium to print the reports")
     command = [sys.executable, "-m", "book.tools.reports", "--html", str(html), "--out", str(tmp_path), "--paper", "P"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)

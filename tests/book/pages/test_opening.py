@@ -3,7 +3,7 @@
 import pytest
 
 from book.tools.extensions import sphinx_numbers
-from book.tools.pages import opening
+from book.tools.pages import staging
 
 
 def text(source: str) -> dict:
@@ -20,7 +20,7 @@ def chapter(*cells: dict, seconds: float = 12.4, profile: str = "laptop") -> dic
 
 
 def test_the_number_stands_before_the_title_and_nowhere_else():
-    made = opening.complete(chapter(code("# a comment"), text("# The theorem\n\nText."), text("# Another")), {})
+    made = staging.complete(chapter(code("# a comment"), text("# The theorem\n\nText."), text("# Another")), {})
     assert [cell["source"] for cell in made["cells"]] == ["# a comment", "# 12 The theorem\n\nText.", "# Another"]
 
 
@@ -37,7 +37,7 @@ def test_the_number_stands_before_the_title_and_nowhere_else():
     ],
 )
 def test_minutes_of_reading(cells, minutes):
-    assert opening.reading_minutes(chapter(*cells)) == minutes
+    assert staging.reading_minutes(chapter(*cells)) == minutes
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_minutes_of_reading(cells, minutes):
     ],
 )
 def test_times_are_told_where_the_chapter_asks(seconds, profile, paper, said):
-    made = opening.complete(chapter(text("You need: nothing. {{ times }}"), seconds=seconds, profile=profile), paper)
+    made = staging.complete(chapter(text("You need: nothing. {{ times }}"), seconds=seconds, profile=profile), paper)
     assert made["cells"][0]["source"] == f"You need: nothing. Reading: about 1 min. {said}"
 
 
 def test_a_chapter_that_trains_says_that_its_runs_are_not_counted():
     notebook = chapter(text("{{ times }}"), seconds=9.0)
     notebook["metadata"]["lmc"]["chapter"] = "52_permutation_saddles_on_mnist"
-    made = opening.complete(notebook, {"52_permutation_saddles_on_mnist": 10.0})
+    made = staging.complete(notebook, {"52_permutation_saddles_on_mnist": 10.0})
     said = "Running: 9 s at profile laptop, 10 s at paper scale, after its training runs."
     assert made["cells"][0]["source"] == f"Reading: about 1 min. {said}"
 
