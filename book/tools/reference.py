@@ -98,12 +98,11 @@ def _words(text: str) -> list[str]:
 def write() -> None:
     """Store the references of all chapters at smoke, and delete those of chapters that no longer exist."""
     REFERENCES.mkdir(parents=True, exist_ok=True)
-    paths = [REFERENCES / f"{chapter}.ipynb" for chapter in chapters.chapters()]
-    for stale in set(REFERENCES.glob("*.ipynb")) - set(paths):
+    for stale in set(REFERENCES.glob("*.ipynb")) - {REFERENCES / f"{c}.ipynb" for c in chapters.chapters()}:
         stale.unlink()
-    for path in paths:
-        nbformat.write(reference(path.stem), path)
-        print(path)
+    for chapter in chapters.chapters():
+        nbformat.write(reference(chapter), REFERENCES / f"{chapter}.ipynb")
+        print(REFERENCES / f"{chapter}.ipynb")
 
 
 def at_laptop() -> dict[str, dict]:
