@@ -33,14 +33,15 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from book.tools.base import chapters, stopping, whole
+from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError, find
 from book.tools.base.history import git, lost
 from book.tools.outcomes import records, standing
 from book.tools.outcomes.difference import Difference, Measured
 from book.tools.reading import headers, sources
-from book.tools.running import stamps
+from book.tools.running.targets import Targets
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.yaml_files import load
 
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
@@ -57,7 +58,7 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
     commit = git("rev-parse", "--verify", f"{earlier}^{{commit}}")
     if git("merge-base", commit, head) != commit:
         raise BuildError(f"{commit[:10]} is no ancestor of the present commit {head[:10]}")
-    with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.then(partial(shutil.rmtree, folder)):
+    with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.on_interrupt(partial(shutil.rmtree, folder)):
         files = ["git", "-C", str(ROOT), "archive", commit, "book/claims", "notebooks"]
         with tarfile.open(fileobj=io.BytesIO(subprocess.run(files, capture_output=True, check=True).stdout)) as tar:
             tar.extractall(folder, filter="data")
@@ -106,7 +107,7 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
     README's figure comes from the same run.
     """
     found = records.recorded(profile)
-    made = stamps.update(profile, ROOT / "build" / f"confirm-{profile}", commit)
+    made = Targets(profile, ROOT / "build" / f"confirm-{profile}", commit)
     for chapter in sorted(set(wanted) - set(made.stale())):
         path = made.executed[chapter]
         fresh = records.records(path)
@@ -117,7 +118,7 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
         found |= {record["part"]: rested(record) for record in fresh}
         if path.stem == README_FIGURE[0] and profile == "paper":
             picture = records.pictures(records.notebook(path))[README_FIGURE[1]]
-            whole.write(ROOT / "book" / "_static" / "readme.png", picture)
+            atomic_write(ROOT / "book" / "_static" / "readme.png", picture)
     return _write(profile, found)
 
 
@@ -125,7 +126,7 @@ def _write(profile: str, found: dict[str, dict]) -> Path:
     order = [id for claim in claims.ledger().values() for id in claim.parts]
     out = records.recorded_path(profile)
     listing = [found[id] for id in order if id in found]
-    whole.write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
+    atomic_write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
     return out
 
 
@@ -141,7 +142,7 @@ def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
         for run in listing.runs(chapter, profile, commit):
             shelf = getattr(run, "shelf", None)
             if shelf is not None and run.done() and (path := Path(run.path())).parent != shelf:
-                whole.write(shelf / path.name, path.read_bytes())
+                atomic_write(shelf / path.name, path.read_bytes())
                 kept.append(shelf / path.name)
     return kept
 
@@ -162,7 +163,7 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> N
             print(f"stored, to be committed: {path}", flush=True)
 
     try:
-        with stopping.then(keep):
+        with stopping.on_interrupt(keep):
             build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=commit, only=wanted)
     finally:
         keep()
@@ -190,7 +191,7 @@ def spot(profile: str, share: Fraction, cores: int) -> int:
         here = {id: record for id, record in stored.items() if record["chapter"] == chapter}
         for seeds in sorted({record["seeds"] for record in here.values()}):
             build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=seeds, only=[chapter])
-            path = stamps.places(profile, ROOT / "build" / f"confirm-{profile}", seeds).executed[chapter]
+            path = Targets(profile, ROOT / "build" / f"confirm-{profile}", seeds).executed[chapter]
             again = {record["part"]: record for record in records.records(path)}
             said = [line for id, record in here.items() if record["seeds"] == seeds for line in _unlike(record, again)]
             for line in said:

@@ -35,11 +35,11 @@ from book.tools.outcomes.sweep_records import (
     executed,
     gathered,
     is_current,
-    ran,
     together,
 )
 from book.tools.reading import sources
 from book.tools.running import variants
+from book.tools.running.targets import provenance
 
 ALL = "all"
 NOT_REACHED = "was not reached"
@@ -106,7 +106,9 @@ def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sourc
     if stored and stored.current(chapter, profile, known) and stored.runs:
         return stored.runs[0].variant.partition(".")[0]
     paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
-    runs = [run for path in paths if (run := ran(path)) and is_current(run, chapter, profile, known)]
+    runs = [
+        run for path in paths if (run := provenance(path)) and is_current(run, chapter, profile, run["seeds"], known)
+    ]
     commits = [run["seeds"].partition(".")[0] for run in runs]
     gone = history.lost(commits)
     commits = [commit for commit in commits if commit not in gone]

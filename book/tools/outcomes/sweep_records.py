@@ -13,14 +13,15 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from book.tools.base import whole
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import records, standing
 from book.tools.outcomes.difference import Difference, Measured
 from book.tools.outcomes.standing import Basis
 from book.tools.reading import sources
 from book.tools.running import variants
+from book.tools.running.targets import basis, provenance
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import explained
 
@@ -101,7 +102,7 @@ class Record:
     def write(self, content: dict[str, Chapter]) -> None:
         """Write it, whole or not at all, one run or measurement a line."""
         text = _lines({name: content[name].model_dump() for name in sorted(content)})
-        whole.write(self.path, text + "\n")
+        atomic_write(self.path, text + "\n")
 
 
 def _lines(value: object, depth: int = 0) -> str:
@@ -118,11 +119,6 @@ def _lines(value: object, depth: int = 0) -> str:
 def executed(profile: str, variant: str, chapter: str) -> Path:
     """Where a chapter that ran as a variant lies."""
     return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
-
-
-def ran(path: Path) -> dict[str, Any]:
-    """What an executed notebook says of its run; nothing if it is not there or cut off."""
-    return sources.read(path).get("metadata", {}).get("lmc", {})
 
 
 def without_runs(chapter: str, profile: str, known: sources.Sources) -> Chapter:
@@ -143,8 +139,8 @@ def gathered(profile: str, chapter: str, named: list[str], known: sources.Source
     found = without_runs(chapter, profile, known)
     for variant in named:
         path = executed(profile, variant, chapter)
-        run = ran(path)
-        if not run or not is_current(run, chapter, profile, known):
+        run = provenance(path)
+        if not run or not is_current(run, chapter, profile, variant, known):
             continue
         seed = run["parameters"]["seed"] if "." in variant else None
         found.runs.append(Run(variant=variant, seed=seed, **{name: run[name] for name in RAN}))
@@ -153,10 +149,10 @@ def gathered(profile: str, chapter: str, named: list[str], known: sources.Source
     return found
 
 
-def is_current(run: dict, chapter: str, profile: str, known: sources.Sources) -> bool:
+def is_current(run: dict, chapter: str, profile: str, variant: str, known: sources.Sources) -> bool:
     """Whether an executed notebook is of the present sources, and of a commit."""
     from_commit = not run["commit"].endswith("+") and run["commit"] != "unknown"
-    return from_commit and run.get("sources") == known.summary(chapter, profile)
+    return from_commit and run.get("sources") == basis(known, chapter, profile, variant)
 
 
 def together(one: Chapter | None, other: Chapter) -> Chapter:

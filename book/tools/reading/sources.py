@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from book.tools.base import chapters as names
-from book.tools.base import whole
 from book.tools.base.chapters import PACKAGE, BuildError
 from book.tools.reading import parsing, profiles
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.intervals import cut
 from lmc_helpers.claims.yaml_files import load
 
@@ -138,11 +138,11 @@ class Sources:
                     todo.append(self._source(path, name if door else name.rpartition(".")[0]))
         return dict(sorted(seen.items()))
 
-    def digest(self, chapter: str, profile: str) -> dict[str, str]:
-        """Checksums of all that an executed chapter depends on.
+    def summary(self, chapter: str, profile: str, setting: str = "") -> str:
+        """Sixteen characters that change with anything that an executed chapter depends on.
 
         Its source, its profile's parameters, the ledger's entries of the claims that it checks, the lock, the runner,
-        the modules of lmc_helpers that it imports, directly or not, and the data that lie in their packages.
+        the modules of lmc_helpers that it imports, directly or not, the data in their packages, and a setting.
         """
         modules = self.modules(chapter)
         rooms = [path.parent for path in modules.values() if path.name == "__init__.py"]
@@ -153,23 +153,15 @@ class Sources:
         ids = sorted({part.partition(".")[0] for part in self.chapter(chapter).checks})
         sums["parameters"] = checksum(json.dumps(profiles.parameters(chapter, profile), sort_keys=True).encode())
         sums["ledger"] = checksum(json.dumps([self._paper(id[:1]).get(id) for id in ids], sort_keys=True).encode())
-        return sums
+        if setting:
+            sums["setting"] = setting
+        return checksum(json.dumps(sums, sort_keys=True).encode())
 
-    def summary(self, chapter: str, profile: str) -> str:
-        """Sixteen characters that change with anything that an executed chapter depends on."""
-        return checksum(json.dumps(self.digest(chapter, profile), sort_keys=True).encode())
-
-    def book_digest(self, profile: str) -> dict[str, str]:
-        """Checksums of all that the built pages depend on besides the executed chapters."""
-        trees = [self.root / name for name in ("book", PACKAGE, "notebooks")]
-        loose = [self.root / name for name in ("_config.yml", "_toc.yml", "requirements.lock")]
-        return {"profile": profile} | self._sums(loose + [path for tree in trees for path in files(tree)])
-
-    def edited(self) -> str:
-        """Sixteen characters that change with any file that people edit, and with what checks them."""
-        trees = [self.root / name for name in ("book", "notebooks", PACKAGE)]
-        loose = [path for name in ("_config.yml", "_toc.yml") if (path := self.root / name).is_file()]
-        return checksum(json.dumps(self._sums(loose + [path for tree in trees for path in files(tree)])).encode())
+    def book_summary(self) -> str:
+        """Sixteen characters that change with any file that people edit: what pages depend on, and what is checked."""
+        trees = [path for name in ("book", PACKAGE, "notebooks") for path in files(self.root / name)]
+        loose = (self.root / name for name in ("_config.yml", "_toc.yml", "requirements.lock"))
+        return checksum(json.dumps(self._sums([path for path in loose if path.is_file()] + trees)).encode())
 
     def _sums(self, paths: list[Path]) -> dict[str, str]:
         return {path.relative_to(self.root).as_posix(): self._sum(path) for path in paths}
@@ -188,4 +180,4 @@ def write(path: Path, content: dict) -> None:
     """Write a JSON file, whole or not at all, if it holds anything else; jobs on other machines may read it."""
     text = json.dumps(content, indent=1) + "\n"
     if not path.exists() or path.read_bytes() != text.encode():
-        whole.write(path, text)
+        atomic_write(path, text)

@@ -1,6 +1,5 @@
 """Pages go only where a book may stand; what else lies there stays."""
 
-import json
 import re
 
 import pytest
@@ -26,7 +25,6 @@ def everything(path):
         (["letters/one.txt"], "letters", "letters holds something else than a book"),
         (["letters"], "letters", "letters is no folder"),
         (["_build/html/index.html", "conf.py"], ".", "holds something else than a book"),
-        (["report.json"], "report", "report.json, which is none"),
     ],
 )
 def test_what_lies_there_is_kept_and_named(tmp_path, files, out, said):
@@ -59,7 +57,4 @@ def test_a_book_and_an_empty_folder_are_taken(tmp_path):
     (tmp_path / "empty" / "_build" / "html").mkdir(parents=True)
     destination.check(tmp_path / "empty")
     fill(tmp_path / "book", "_build/html/.built", "_build/html/index.html")
-    (tmp_path / "book.json").write_text(json.dumps({"profile": "smoke"}))
-    destination.check(tmp_path / "book")
-    (tmp_path / "book" / "_build" / "html" / ".built").unlink()  # as Snakemake does before it builds again
     destination.check(tmp_path / "book")

@@ -99,13 +99,13 @@ LEFT_BEHIND = [
 
 
 def test_what_is_no_source_makes_nothing_stale(toy):
-    before = sources.Sources(toy.where).book_digest("smoke")
+    before = sources.Sources(toy.where).book_summary()
     for name in LEFT_BEHIND:
         toy.path(name).parent.mkdir(parents=True, exist_ok=True)
         toy.path(name).write_text("left behind")
-    assert sources.Sources(toy.where).book_digest("smoke") == before
+    assert sources.Sources(toy.where).book_summary() == before
     toy.path("book/new.md").write_text("a source")
-    assert sources.Sources(toy.where).book_digest("smoke") != before
+    assert sources.Sources(toy.where).book_summary() != before
 
 
 def test_every_tracked_file_is_a_source_and_no_ignored_one(root):
