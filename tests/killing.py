@@ -90,4 +90,4 @@ class Started:
         assert self.stop(number) == []
         errors = self.errors.read_text()
         expected = (-number, "") if number == signal.SIGKILL else (128 + number, KEPT)
-        assert (self.process.returncode, errors) == expected
+        assert (self.process.returncode, errors) == expected, errors

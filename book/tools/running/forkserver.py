@@ -21,7 +21,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -136,19 +135,18 @@ def serve(address: str) -> None:
         gc.collect()
         gc.freeze()  # what is shared stays shared
         working: dict[int, socket.socket] = {}
-        while True:
-            ready = select.select([listening, wake, sys.stdin, *working.values()], [], [])[0]
-            if sys.stdin in ready:
-                if working:  # a build was killed: first end those who would report that their chapters failed
-                    time.sleep(1)
-                return
+        asking = [listening, sys.stdin]
+        while asking or working:
+            ready = select.select([wake, *asking, *working.values()], [], [])[0]
+            if sys.stdin in ready:  # the build has ended; if it was killed, those who asked end by themselves
+                asking = []
             if wake in ready:
                 wake.recv(4096)
                 _report(working)
             for pid in [pid for pid, connection in working.items() if connection in ready]:
                 os.kill(pid, signal.SIGKILL)  # who asked is gone
                 working.pop(pid).close()
-            if listening in ready:
+            if asking and listening in ready:
                 connection, _ = listening.accept()
                 request, (out, error), *_ = socket.recv_fds(connection, 1 << 16, 2)
                 if (pid := os.fork()) == 0:
