@@ -4,7 +4,7 @@ Shapes stand in signatures as jaxtyping writes them: in ``W: Float[Tensor, "*bat
 the axes of one name have one length. Numbers have a range: ``m: Positive``. A function that is :func:`checked` refuses
 other arguments in one sentence: a ``TypeError`` for types, dtypes and shapes, a ``ValueError`` for numbers out of range
 and unknown words. Axes with a name are not empty, but for a batch B, and all floating-point tensors of one call have
-one dtype and device, unless a hint is ``Shaped``.
+one dtype and device, unless a hint is ``Shaped`` or ``Reals``.
 """
 
 from __future__ import annotations
@@ -88,6 +88,8 @@ else:
 def checked(function: F) -> F:
     """Check the arguments of a function against its signature; ``__wrapped__`` is the function without checks.
 
+    Of a dataclass, the fields are checked when it is made.
+
     Examples
     --------
     >>> @checked
@@ -102,6 +104,9 @@ def checked(function: F) -> F:
         ...
     TypeError: x = '4'; allowed: a finite number, x >= 0
     """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
     signature = inspect.signature(function)
     bare = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
@@ -214,6 +219,8 @@ def _allowed(hint: Any, name: str) -> str:
         return " or ".join(_allowed(each, name) for each in get_args(hint))
     if origin is Literal:
         return ", ".join(map(repr, get_args(hint)))
+    if origin is tuple:
+        return "a tuple: " + " and ".join(_allowed(each, name) for each in get_args(hint))
     if origin is collections.abc.Callable or hint is collections.abc.Callable:
         return "a function"
     if origin is Annotated:
@@ -299,7 +306,7 @@ def _alike_and_not_empty(function: Callable, arguments: dict[str, Any]) -> None:
     floating = [
         (name, x)
         for name, x in tensors.items()
-        if x.is_floating_point() and getattr(hints.get(name), "dtype", None) is not Shaped
+        if x.is_floating_point() and getattr(hints.get(name), "dtype", None) is not Shaped and hints.get(name) != Reals
     ]
     for name, x in floating[1:]:
         first, one = floating[0]

@@ -75,26 +75,21 @@ from torch.linalg import matrix_norm
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.symmetry_curves import (
+    PseudoInverse,
+    has_negative_eigenvalue,
     leaky_minimum,
     leaky_relu,
     least_singular_value,
+    probability_without_logarithm,
+    projection,
     sigmoid_network,
 )
 from lmc_helpers.error_bars import QUANTILE, jackknife, over_clusters, share
 from lmc_helpers.seeds import normal_stream, numpy_generator
 from lmc_helpers.symmetry.chord_bound import curvature, distance_between_ends
 from lmc_helpers.symmetry.curves import chord, curve, flatten, two_factor_curve
-from lmc_helpers.symmetry.group_actions import (
-    GeneralLinear,
-    PseudoInverse,
-    Rescaling,
-    projection,
-)
-from lmc_helpers.symmetry.matrix_logarithm import (
-    has_negative_eigenvalue,
-    probability_without_logarithm,
-    real_logarithm,
-)
+from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
+from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
 
 # %% [markdown]
 # ## Constant loss
@@ -104,7 +99,7 @@ from lmc_helpers.symmetry.matrix_logarithm import (
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (plane, profiles) = figures.panels(2, height=4.2)
 moments = torch.linspace(0, 1, 101, dtype=torch.float64)
-start = [torch.tensor(W).double() for W in ([[1.0], [0.4]], [[1.0, 0.5]])]
+start = tuple(torch.tensor(W).double() for W in ([[1.0], [0.4]], [[1.0, 0.5]]))
 turning = torch.tensor([[0.3, -2.0], [2.0, 0.3]], dtype=torch.float64)
 two_negative = torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
 joining = {
@@ -250,7 +245,7 @@ for h in range(2, 9):
     w = normal(len(g), h, 6), normal(len(g), 5, h)
     goal = GL.act(g, w)  # (g W_1, W_2 g⁻¹)
     end = two_factor_curve(w, g, torch.ones(1, dtype=torch.float64))
-    with_two += relative_distance([W[:, 0] for W in end], goal).tolist()
+    with_two += relative_distance((end[0][:, 0], end[1][:, 0]), goal).tolist()
     drawn.append((g, w, goal))
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G8.two_factors"}
@@ -264,7 +259,7 @@ claims.check("G8.two_factors", with_two, rival=torch.cat(with_one).min().item())
 
 # %% [markdown]
 # For other $h$ the probability follows from the generating function of Forrester and Nagao {cite:p}`forrester2007` for the real eigenvalues, a quotient of two Pfaffians
-# ({py:func}`~lmc_helpers.symmetry.matrix_logarithm.probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`none_32:.3f`.
+# (`probability_without_logarithm`). It tends to 1: for the 32 hidden neurons of G, Fig. 3b, c it is {glue:text}`none_32:.3f`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the probability of no real logarithm"}
 figure, axis = figures.panels(height=3.8)

@@ -58,9 +58,14 @@ from torch.linalg import matrix_exp, matrix_norm
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.curvature import (
+    curvature_bound,
+    lipschitz_loss,
     loop,
     midpoint_distance,
+    network_neck,
     orbit_chords,
+    planar_neck,
+    random_plane_curves,
     turn,
 )
 from lmc_helpers.seeds import normal_stream
@@ -68,13 +73,8 @@ from lmc_helpers.symmetry.chord_bound import (
     arc_height,
     chord_bound,
     curvature,
-    curvature_bound,
     distance_between_ends,
     distance_to_curve,
-    lipschitz_loss,
-    network_neck,
-    planar_neck,
-    random_plane_curves,
 )
 
 # %% [markdown]

@@ -49,13 +49,17 @@ import math
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.matching import all_permutations
-from lmc_helpers.symmetry.homogeneous_net import (
-    HomogeneousNet,
+from lmc_helpers._chapters.permuted_barriers import (
+    fill_outputs,
     idle_net,
-    random_net,
+    permuted_losses,
 )
-from lmc_helpers.symmetry.rescaling import permuted_losses, rescale
+from lmc_helpers._chapters.unbounded_barriers import (
+    HomogeneousNet,
+    random_net,
+    rescale,
+)
+from lmc_helpers.matching import all_permutations
 
 figures.numbers(profile=profile)
 
@@ -194,7 +198,7 @@ def leading_term(net, m, of_columns=torch.min):
 
 # %% [markdown]
 # Zero-loss points without the assumption of G, Prop. 5.4: one to three working neurons, and at least as many with neither incoming nor outgoing weights. At these the
-# paper's construction, one scale for all neurons, has a bounded barrier; after the idle neurons have been filled ({py:func}`~lmc_helpers.symmetry.rescaling.fill_outputs`), rescaling one neuron has not.
+# paper's construction, one scale for all neurons, has a bounded barrier; after the idle neurons have been filled (`fill_outputs`), rescaling one neuron has not.
 
 # %%
 DEGREES = (0.5, 1, 2, 3)  # k
@@ -212,7 +216,7 @@ idle = [
     for h in range(2 * working, width_max + 1)
     for n in range(networks // 2)
 ]
-filled = [net.filled() for net in idle]  # no column of W_l is 0
+filled = [fill_outputs(net) for net in idle]  # no column of W_l is 0
 losses = [
     [least(net, one_neuron(net, m)) for m in (1e11, 1e12)] for net in filled
 ]
@@ -238,7 +242,7 @@ claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
 span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
 wide = torch.logspace(0, 8, 81, dtype=torch.float64)
 idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
-full = idle_one.filled()
+full = fill_outputs(idle_one)
 curves = {
     "all neurons, assumption holds": [least(generic, m) for m in span],
     "all neurons, assumption fails": [least(idle_one, m) for m in span],
@@ -249,7 +253,7 @@ curves = {
 of_Y = [net.Y.square().sum() for net in (generic, idle_one, idle_one)]
 ratios = {}  # least loss over permutations by its leading term
 for k in (1, 0.5, 2):
-    net = idle_net(seed, k, 2, 5).filled()
+    net = fill_outputs(idle_net(seed, k, 2, 5))
     values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
     ratios[k] = values / leading_term(net, wide)
 

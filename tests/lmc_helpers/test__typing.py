@@ -20,6 +20,7 @@ CHECKED = [
     "teacher_student",
     "linear_nets",
     "permutation_points",
+    "symmetry",
 ]
 
 

@@ -24,6 +24,10 @@ from lmc_helpers.permutation_points.merging import MergePath, path_kind
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.symmetry.chord_bound import chord_bound, curvature
+from lmc_helpers.symmetry.curves import curve, flatten
+from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
+from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
 from lmc_helpers.teacher_student.between_minima import minima_barrier
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 from lmc_helpers.teacher_student.minima import sample_minima
@@ -65,6 +69,9 @@ CALLS = [
     (lambda: count_ratio(True, 3), TypeError, "K = True"),
     (lambda: kappa("0.5", 3), TypeError, "t = '0.5'"),
     (lambda: excess(square, W, W, "0.5"), TypeError, "lambdas = '0.5'; allowed: real numbers"),
+    (lambda: curve(Rescaling(), W[0], W, W[0]), TypeError, "w = a tensor of shape (3, 2)"),
+    (lambda: curve("GL", EYE, (EYE, EYE), W[0]), TypeError, "action = 'GL'"),
+    (lambda: chord_bound("1", 1.0, 2.0), TypeError, "kappa = '1'; allowed: real numbers"),
     # dtypes
     (lambda: permute(W, P.double()), TypeError, "p has shape (3,) and dtype torch.float64"),
     (lambda: weight_matching(W.long(), W), TypeError, "W1 has shape (3, 2) and dtype torch.int64"),
@@ -72,6 +79,7 @@ CALLS = [
     (lambda: times_inverse(EYE, EYE.float()), TypeError, "A is torch.float32 on cpu and B torch.float64"),
     (lambda: path_in_group(EYE.float(), EYE.float(), 3), TypeError, "a has shape (2, 2) and dtype torch.float32"),
     (lambda: minimise(square, THETA[None].float(), 5, 1e-9), TypeError, "theta has shape (1, 13) and dtype"),
+    (lambda: GeneralLinear().act(EYE.float(), (EYE, EYE)), TypeError, "g has shape (2, 2) and dtype torch.float32"),
     # shapes
     (lambda: permute(W, P[:2]), TypeError, "p has shape (2,) and W (3, 2); allowed: p (..., m) and W (..., m, d)"),
     (lambda: permute(W.T, P), TypeError, "p has shape (3,) and W (2, 3)"),
@@ -89,7 +97,10 @@ CALLS = [
     (lambda: NET.forward(THETA[1:], X), ValueError, "theta has shape (12,)"),
     (lambda: squared_loss(NET, X, Y[1:]), TypeError, "y has shape (3, 1) and x (4, 2)"),
     (lambda: refined_barrier(lambda w: w.sum(dim=0), W, W), ValueError, "the loss has shape (2,) for ends (3, 2)"),
+    (lambda: flatten((W, W)), TypeError, "w = a tuple of 2, shapes (3, 2), (3, 2)"),
+    (lambda: curvature(W, W[0]), TypeError, "acceleration has shape (2,) and velocity (3, 2)"),
     # out of range
+    (lambda: Rescaling(0.0), ValueError, "degree = 0.0; allowed: degree > 0"),
     (lambda: expected_overlap(2, 3), ValueError, "m = 2 student neurons for M = 3"),
     (lambda: population_loss(W, 3), ValueError, "M = 3 teacher neurons in dimension d = 2"),
     (lambda: simulate_overlap(3, 0, 9, seed=1), ValueError, "M = 0; allowed: M >= 1"),
@@ -112,6 +123,7 @@ CALLS = [
     (lambda: algorithm_1(W + 1, W), ValueError, "row W1[0] is at distance"),
     (lambda: minima_barrier(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
     (lambda: require_invertible({"Y": torch.ones(2, 2).double()}), ValueError, "Y is singular"),
+    (lambda: real_logarithm(-EYE), ValueError, "g has the multiple negative eigenvalue -1"),
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, 2 * EYE], EYE, EYE, 3), ValueError, "b has loss"),
 ]

@@ -1,24 +1,51 @@
-"""Networks for the rescaling barrier: forward passes in NumPy, maxima on a grid, the descent by torch.optim."""
+"""What chapter *unbounded barriers* computes: forward passes in NumPy, maxima on a grid, descent by torch.optim."""
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from lmc_helpers.symmetry.homogeneous_net import (
-    HomogeneousNet,
+from lmc_helpers._chapters.unbounded_barriers import (
+    activation,
     five_layer_minimum,
-    idle_net,
+    orbit_bound,
+    orbit_interval,
     place_of_largest_loss,
     random_net,
+    rescale,
 )
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.symmetry.rescaling import output_factor
 
 DEGREES = [0.5, 1, 2, 3]
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"rescaling {shape}"))
 
 
 def forward(net, last, before):
     """W_l σ(W_{l−1} F) in NumPy."""
     z = before.numpy() @ net.F.numpy()
     return last.numpy() @ (np.where(z > 0, 1.0, np.where(z < 0, net.negative, 0.0)) * np.abs(z) ** net.k)
+
+
+@pytest.mark.parametrize("k", DEGREES)
+@pytest.mark.parametrize("negative", [0.0, -0.01, 1.0])
+def test_activation_is_homogeneous_and_has_its_values(k, negative):
+    z = normal(40)
+    for c in (0.3, 7.0):
+        torch.testing.assert_close(activation(c * z, k, negative), c**k * activation(z, k, negative))
+    values = activation(torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64), k, negative)
+    assert values.tolist() == [negative, 0.0, 1.0]
+
+
+def test_activation_of_degree_one_is_leaky_relu_and_is_differentiable():
+    z = normal(30).requires_grad_()
+    torch.testing.assert_close(activation(z, 1, negative=-0.01), torch.nn.functional.leaky_relu(z, 0.01))
+    (slope,) = torch.autograd.grad(activation(z, 0.5).sum(), z)
+    expected = torch.where(z > 0, 0.5 / z.abs().sqrt(), torch.zeros_like(z))
+    torch.testing.assert_close(slope, expected)
 
 
 @pytest.mark.parametrize("k", DEGREES)
@@ -32,6 +59,13 @@ def test_random_nets_are_minima_whose_neurons_all_work(k, h, o, N, number):
     assert not torch.equal(net.F, random_net(1, "test", k, number + 1, h, o, N).F)
     assert not torch.equal(net.F, random_net(2, "test", k, number, h, o, N).F)
     assert torch.equal(net.F, random_net(1, "test", k, number, h, o, N).F)
+
+
+@pytest.mark.parametrize("k", DEGREES)
+def test_rescaled_layers_compute_the_same_function(k):
+    net = random_net(1, "rescaled", k, 2, h=5, o=3, N=7)
+    for m in (0.2, 9.0, torch.rand(5, dtype=torch.float64) + 0.1):
+        np.testing.assert_allclose(forward(net, *net.rescaled(m)), net.Y.numpy(), rtol=1e-11)
 
 
 @pytest.mark.parametrize("k", DEGREES)
@@ -57,17 +91,6 @@ def test_with_norm_keeps_a_minimum(norm):
     assert net.loss(*net.layers).item() < 1e-28
 
 
-@pytest.mark.parametrize(("working", "h"), [(1, 1), (1, 4), (3, 4)])
-def test_idle_neurons_have_no_weights_and_filling_keeps_the_function(working, h):
-    net = idle_net(1, 0.5, working, h, number=2)
-    assert net.last.any(dim=0).tolist() == [True] * working + [False] * (h - working)
-    assert net.before.any(dim=1).tolist() == [True] * working + [False] * (h - working)
-    np.testing.assert_allclose(forward(net, *net.layers), net.Y.numpy(), rtol=1e-12)
-    full = net.filled()
-    assert full.last.any(dim=0).all() and torch.equal(full.Y, net.Y)
-    np.testing.assert_allclose(forward(full, *full.layers), net.Y.numpy(), rtol=1e-10)
-
-
 @pytest.mark.parametrize("k", DEGREES)
 def test_place_of_largest_loss_is_that_on_a_grid(k):
     net = random_net(1, "place", k, 2)
@@ -88,20 +111,16 @@ def test_the_network_of_fig_4_reaches_its_targets(seed):
 
 
 def test_descent_of_the_network_of_fig_4_is_that_of_torch_optim():
-    from torch import nn
-
-    from lmc_helpers.seeds import torch_generator
-
-    def normal(purpose, *shape):
+    def drawn(purpose, *shape):
         return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(5, f"{purpose} {shape}"))
 
     widths = (8, 16, 32, 16, 8, 4)
-    X, Y = normal("X of Fig. 4", 8, 4), normal("Y of Fig. 4", 4, 4)
+    X, Y = drawn("X of Fig. 4", 8, 4), drawn("Y of Fig. 4", 4, 4)
     layers = []
     for i in range(5):
         linear = nn.Linear(widths[i], widths[i + 1], bias=False, dtype=torch.float64)
         with torch.no_grad():
-            linear.weight.copy_(normal(f"layer {i} of Fig. 4", widths[i + 1], widths[i]) * (2 / widths[i]) ** 0.5)
+            linear.weight.copy_(drawn(f"layer {i} of Fig. 4", widths[i + 1], widths[i]) * (2 / widths[i]) ** 0.5)
         layers += [linear, nn.LeakyReLU(0.01)]
     model = nn.Sequential(*layers[:-1])
     optimiser = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -113,25 +132,18 @@ def test_descent_of_the_network_of_fig_4_is_that_of_torch_optim():
     assert five_layer_minimum(5, steps=30)[1] == pytest.approx(2 * loss.item(), rel=1e-10)
 
 
-ONE = torch.ones(1, 1, dtype=torch.float64)
-NET = random_net(1, "bad", 1)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: HomogeneousNet(ONE, ONE, ONE, torch.ones(1, 2), 1, 0.0), r"\(1, 2\)\]; allowed"),
-        (lambda: HomogeneousNet(ONE, ONE, torch.ones(2, 1), ONE, 1, 0.0), r"\(2, 1\)"),
-        (lambda: HomogeneousNet(ONE / 0, ONE, ONE, ONE, 1, 0.0), "not finite"),
-        (lambda: random_net(1, "bad", 0), "k = 0; allowed"),
-        (lambda: NET.line(1.5, NET.layers, NET.layers), "lambda = 1.5; allowed"),
-        (lambda: NET.rescaled(-1.0), "m = -1.0; allowed"),
-        (lambda: idle_net(1, 1, 0, 3), "working = 0, h = 3; allowed"),
-        (lambda: idle_net(1, 1, 4, 3), "working = 4, h = 3; allowed"),
-        (lambda: place_of_largest_loss(NET, torch.tensor(2.0)), r"m has shape \(\); allowed: \(B,\)"),
-        (lambda: five_layer_minimum(1, 0), "steps = 0; allowed"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+@pytest.mark.parametrize("k", [0.5, 1, 2])
+def test_orbit_interval_and_bound_are_sharp(k):
+    last, before = normal(2, 4), normal(4, 3)
+    c = 3 * max(last.norm().item(), before.norm().item())
+    low, high = orbit_interval(last, before, k, c)
+    for end, layer in ((low, 0), (high, 1)):
+        assert rescale(last, before, end, k)[layer].norm().item() == pytest.approx(c, rel=1e-12)
+    grid = torch.linspace(0, 1, 20001, dtype=torch.float64)
+    largest = max((output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
+    assert orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
+    assert orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
+    pairs = (output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
+    assert orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
+    with pytest.raises(ValueError, match="c = 1e-06; allowed: c > "):
+        orbit_interval(last, before, k, 1e-6)
