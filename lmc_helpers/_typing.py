@@ -4,7 +4,7 @@ Shapes stand in signatures as jaxtyping writes them: in ``W: Float[Tensor, "*bat
 the axes of one name have one length. Numbers have a range: ``m: Positive``. A function that is :func:`checked` refuses
 other arguments in one sentence: a ``TypeError`` for types, dtypes and shapes, a ``ValueError`` for numbers out of range
 and unknown words. Axes with a name are not empty, but for a batch B, and all floating-point tensors of one call have
-one dtype and device, unless a hint is ``Shaped`` or ``Reals``.
+one dtype and device, unless a hint is ``Shaped``, ``Real`` or ``Reals``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import jaxtyping
 import numpy as np
 import torch
 from beartype import beartype
 from beartype.door import is_bearable
 from beartype.vale import Is
-from jaxtyping import AbstractArray, Shaped, TypeCheckError, jaxtyped
+from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
 
 F = TypeVar("F", bound=Callable)
 
 RETURNS = False  # whether what functions return is checked, too; the tests set it
-DTYPES = {"Float": "floating point", "Bool": "torch.bool", "Int64": "torch.int64", "Float64": "torch.float64"}
+DTYPES = {
+    "Float": "floating point",
+    "Real": "real numbers",
+    "Bool": "torch.bool",
+    "Int64": "torch.int64",
+    "Float64": "torch.float64",
+}
+MIXED = (jaxtyping.Shaped, jaxtyping.Real)  # tensors of these kinds need not have the dtype of others
 INTEGER, REAL = "an integer, ", "a finite number, "  # what need not be said of numbers out of range
 _WORDS: dict[object, str] = {}  # hint → what it allows
 _ITEMS: dict[object, Any] = {}  # hint of many → that of each
@@ -219,6 +227,8 @@ def _allowed(hint: Any, name: str) -> str:
         return " or ".join(_allowed(each, name) for each in get_args(hint))
     if origin is Literal:
         return ", ".join(map(repr, get_args(hint)))
+    if origin is collections.abc.Mapping:
+        return "a mapping"
     if origin is tuple:
         return "a tuple: " + " and ".join(_allowed(each, name) for each in get_args(hint))
     if origin is collections.abc.Callable or hint is collections.abc.Callable:
@@ -300,14 +310,15 @@ def _sentence(name: str, value: Any, hint: Any, seen: dict[str, tuple[torch.Tens
     return TypeError(f"{name} has shape {shape} and dtype {value.dtype}; allowed: {_allowed(hint, name)}")
 
 
+def _may_differ(hint: Any) -> bool:
+    """Whether an argument may have another dtype than the others."""
+    return hint == Reals or any(getattr(one, "dtype", None) in MIXED for one in (hint, *get_args(hint)))
+
+
 def _alike_and_not_empty(function: Callable, arguments: dict[str, Any]) -> None:
     hints = _hints(function)
     tensors = {name: x for name, x in arguments.items() if isinstance(x, torch.Tensor)}
-    floating = [
-        (name, x)
-        for name, x in tensors.items()
-        if x.is_floating_point() and getattr(hints.get(name), "dtype", None) is not Shaped and hints.get(name) != Reals
-    ]
+    floating = [(name, x) for name, x in tensors.items() if x.is_floating_point() and not _may_differ(hints.get(name))]
     for name, x in floating[1:]:
         first, one = floating[0]
         if (x.dtype, x.device) != (one.dtype, one.device):

@@ -55,6 +55,7 @@ from scipy.stats import binom
 from torch import nn
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.realization_cost import determined, twin_distance
 from lmc_helpers.identifiability.asymmetric import (
     LinearResidual,
     Sparse,
@@ -65,16 +66,14 @@ from lmc_helpers.identifiability.asymmetric import (
     layer_parts,
 )
 from lmc_helpers.identifiability.costs import (
-    determined,
     least_norm_weight,
     realization_cost,
-    twin_distance,
 )
-from lmc_helpers.identifiability.gram_concentration import exact_copies
 from lmc_helpers.identifiability.input_subspace import (
     AsymmetricLayer,
     class_dimension,
     coherence,
+    exact_copies,
     grams,
 )
 from lmc_helpers.seeds import normal, torch_generator

@@ -49,31 +49,31 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, error_bars, figures
+from lmc_helpers._chapters.swap_cost import (
+    all_masks,
+    bernstein_bound,
+    centre_shift,
+    copies_law,
+    copies_mean_square,
+    mask_moments,
+    mask_probabilities,
+    syre_moments,
+    variance_parameter,
+)
 from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric
 from lmc_helpers.identifiability.costs import (
     cost_table,
     output_sensitivity,
     swap_costs,
 )
-from lmc_helpers.identifiability.gram_concentration import (
-    all_masks,
-    bernstein_bound,
-    copies_law,
-    copies_mean_square,
-    exact_copies,
-    mask_moments,
-    mask_probabilities,
-    syre_moments,
-    variance_parameter,
-)
 from lmc_helpers.identifiability.input_subspace import (
     AsymmetricLayer,
     coherence,
+    exact_copies,
     grams,
     leverages,
 )
 from lmc_helpers.identifiability.swaps import (
-    centre_shift,
     cheapest,
     cheapest_other,
     swap_terms,
@@ -341,7 +341,7 @@ third = (beyond[:, 1] / n_syre / [0.5, 0.1]).max()
 claims.check("I4.syre", value, interval=(low, high), n=n_syre, rival=third)
 
 # %% [markdown]
-# For exact copies the slope of $\ln \mathbb E\, \lVert S - \mu I \rVert^2$ in $\ln \nu$ follows from the exact law ({py:func}`~lmc_helpers.identifiability.gram_concentration.copies_law`).
+# For exact copies the slope of $\ln \mathbb E\, \lVert S - \mu I \rVert^2$ in $\ln \nu$ follows from the exact law (`copies_law`).
 
 # %%
 slopes = [

@@ -58,29 +58,28 @@ from scipy.special import gammainc
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.center_gap import (
-    coincidence_width,
-    exponent_ceiling,
-    line_failure,
-    median_exponent,
-)
-from lmc_helpers.identifiability.centre_gap import (
     asymptotic_width,
-    centre_gap,
     close_probability,
     coincidence_probability,
+    coincidence_width,
     expected_log_gap,
-    gap_quantile,
+    exponent_ceiling,
     largest_constant,
+    line_failure,
     local_exponent,
+    median_exponent,
     poisson_error,
     sample_fixed,
     sample_gaps,
     sample_masked_gaps,
-    separation_bound,
     weibull_scale,
 )
-from lmc_helpers.identifiability.gram_concentration import exact_copies
-from lmc_helpers.identifiability.input_subspace import coherence
+from lmc_helpers.identifiability.centre_gap import (
+    centre_gap,
+    gap_quantile,
+    separation_bound,
+)
+from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]

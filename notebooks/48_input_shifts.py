@@ -55,6 +55,7 @@ from lmc_helpers import claims, figures
 from lmc_helpers._chapters.input_shifts import (
     cheaper_share,
     expected_column_distance,
+    growth_exponent,
     input_cost,
     input_gap,
     input_shift,
@@ -68,7 +69,6 @@ from lmc_helpers._chapters.input_shifts import (
     transposition_costs,
     transposition_shifts,
 )
-from lmc_helpers.identifiability.centre_gap import growth_exponent
 from lmc_helpers.identifiability.costs import (
     cost_table,
     least_norm_weight,

@@ -21,6 +21,7 @@ CHECKED = [
     "linear_nets",
     "permutation_points",
     "symmetry",
+    "identifiability",
 ]
 
 

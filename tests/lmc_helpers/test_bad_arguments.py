@@ -10,9 +10,7 @@ from bad_arguments import (
     Integer,
     Other,
     Row,
-    Tensor,
     Text,
-    normal,
     refused,
     rows,
     runs,
@@ -24,12 +22,9 @@ from lmc_helpers import (
     error_bars,
     seeds,
 )
-from lmc_helpers.identifiability import coherence, realization_cost, swap_costs
 
 SEED = Integer(1, least=0, most=2**32 - 1)
 
-U = torch.linalg.qr(normal(3, 2)).Q
-LAYER = {name: Tensor(normal(4, 3, seed=k)) for k, name in enumerate("FDW")} | {"U": Tensor(U)}
 SHAPE = {"empty": (), "zero": (2, 0), "negative": (2, -1), "a fraction": (2, 1.5), "a string": "ab", "nothing": None}
 
 TABLE = [
@@ -82,12 +77,6 @@ TABLE = [
         {"statistic": Function(lambda a, b: a - b), "x": Array([1.0, 2.0, 4.0]), "y": Array([1.0, 1.0, 2.0])},
         lambda statistic, x, y: error_bars.jackknife(statistic, x, y),
     ),
-    Row(coherence, {"U": Tensor(U)}),
-    Row(
-        realization_cost,
-        {"a": Tensor(normal(2), few=False), "f": Tensor(normal(3)), "d": Tensor(normal(3)), "U": Tensor(U)},
-    ),
-    Row(swap_costs, LAYER),
     Row(claims.worst, {"verdicts": Other(["holds"], {"unknown": ["nonsense"], "empty": [], "nothing": None})}),
     Row(claims.best_reading, {"verdicts": Other(["holds"], {"unknown": ["nonsense"], "empty": [], "nothing": None})}),
     Row(

@@ -6,6 +6,11 @@ import torch
 from lmc_helpers.barrier import excess, loss_barrier, refined_barrier
 from lmc_helpers.barrier_kinds import barrier_kinds, discordance
 from lmc_helpers.general_linear import haar, path_in_group, require_invertible, times_inverse
+from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric, asymmetrise
+from lmc_helpers.identifiability.centre_gap import centre_gap
+from lmc_helpers.identifiability.costs import realization_cost, swap_costs
+from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
+from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
 from lmc_helpers.linear_nets.between import permute_layers
 from lmc_helpers.linear_nets.minimum import component, path_in_minimum
 from lmc_helpers.matching import (
@@ -72,6 +77,9 @@ CALLS = [
     (lambda: curve(Rescaling(), W[0], W, W[0]), TypeError, "w = a tensor of shape (3, 2)"),
     (lambda: curve("GL", EYE, (EYE, EYE), W[0]), TypeError, "action = 'GL'"),
     (lambda: chord_bound("1", 1.0, 2.0), TypeError, "kappa = '1'; allowed: real numbers"),
+    (lambda: asymmetrise(W, Syre(1.0, 0.5), 1), TypeError, "module = a tensor of shape (3, 2)"),
+    (lambda: asymmetrise(torch.nn.Linear(2, 3), "syre", 1), TypeError, "schemes = 'syre'"),
+    (lambda: swap_costs(torch.nn.Linear(2, 3), W, W, EYE), TypeError, "F = a module, Linear"),
     # dtypes
     (lambda: permute(W, P.double()), TypeError, "p has shape (3,) and dtype torch.float64"),
     (lambda: weight_matching(W.long(), W), TypeError, "W1 has shape (3, 2) and dtype torch.int64"),
@@ -99,7 +107,15 @@ CALLS = [
     (lambda: refined_barrier(lambda w: w.sum(dim=0), W, W), ValueError, "the loss has shape (2,) for ends (3, 2)"),
     (lambda: flatten((W, W)), TypeError, "w = a tuple of 2, shapes (3, 2), (3, 2)"),
     (lambda: curvature(W, W[0]), TypeError, "acceleration has shape (2,) and velocity (3, 2)"),
+    (lambda: swap_costs(W, W, W.T, EYE), TypeError, "W has shape (2, 3) and F (3, 2)"),
+    (lambda: swap_costs(W, W, W, EYE[:1]), TypeError, "U has shape (1, 2) and F (3, 2)"),
+    (lambda: realization_cost(W[0], W[0], W[0, :1], EYE), TypeError, "d has shape (1,) and f (2,)"),
+    (lambda: ridge_swaps(W, W, W, X, P, 0.1, torch.relu), TypeError, "pairs has shape (3,)"),
     # out of range
+    (lambda: WAsymmetric(-1, 1.0), ValueError, "fixed = -1; allowed: fixed >= 0"),
+    (lambda: WAsymmetric(1, 1.0, dim=2), ValueError, "dim = 2; allowed: 0, 1"),
+    (lambda: pca_basis(X, explained=90), ValueError, "explained = 90; allowed: 0 <= explained <= 1"),
+    (lambda: ridge_swaps(W, W, W, X, P[None, :2], 0, torch.relu), ValueError, "beta = 0; allowed: beta > 0"),
     (lambda: Rescaling(0.0), ValueError, "degree = 0.0; allowed: degree > 0"),
     (lambda: expected_overlap(2, 3), ValueError, "m = 2 student neurons for M = 3"),
     (lambda: population_loss(W, 3), ValueError, "M = 3 teacher neurons in dimension d = 2"),
@@ -122,6 +138,8 @@ CALLS = [
     (lambda: discordance(NAN[0], W[0]), ValueError, "x[0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(W + 1, W), ValueError, "row W1[0] is at distance"),
     (lambda: minima_barrier(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
+    (lambda: coherence(W), ValueError, "UᵀU differs from I by"),
+    (lambda: centre_gap(NAN), ValueError, "v[0, 0] = nan; allowed: finite numbers"),
     (lambda: require_invertible({"Y": torch.ones(2, 2).double()}), ValueError, "Y is singular"),
     (lambda: real_logarithm(-EYE), ValueError, "g has the multiple negative eigenvalue -1"),
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
