@@ -44,9 +44,15 @@ _ITEMS: dict[object, Any] = {}  # hint of many → that of each
 
 def _ranged(kind: Any, words: str, holds: Callable[[Any], bool]) -> Any:
     """A hint for values of a kind, no bools, for which something holds."""
-    hint = Annotated[kind, Is[lambda x: not isinstance(x, (bool, np.bool_)) and holds(x)]]
+    hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and holds(x))]]
     _WORDS[hint] = words
     return hint
+
+
+def _named(words: str, holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A test with a name, since beartype reads and parses the source of one without, which takes tenths of a second."""
+    holds.__name__ = holds.__qualname__ = words
+    return holds
 
 
 def _real(value: object) -> bool:
@@ -61,7 +67,8 @@ def _real(value: object) -> bool:
 
 def many(item: Any, words: str) -> Any:
     """A hint for a list, a tuple or a dict of what fits ``item``; axes of one name have one length in all of them."""
-    hint = Annotated[object, Is[lambda values: isinstance(values, (list, tuple, dict)) and _all_fit(values, item)]]
+    kinds = (list, tuple, dict)
+    hint = Annotated[object, Is[_named(words, lambda values: isinstance(values, kinds) and _all_fit(values, item))]]
     _WORDS[hint], _ITEMS[hint] = words, item
     return hint
 
@@ -129,7 +136,7 @@ def checked(function: F) -> F:
         for name, hint in function.__annotations__.items()
         if name != "return" or (RETURNS and "[Tensor" in str(hint))
     }
-    guarded = jaxtyped(typechecker=beartype)(bare)
+    guarded = functools.cache(lambda: jaxtyped(typechecker=beartype)(bare))  # made at the first call: it takes 5 ms
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -138,7 +145,7 @@ def checked(function: F) -> F:
         if len(kinds) > 1 or not all(x.numel() for x in tensors):
             _alike_and_not_empty(function, signature.bind(*args, **kwargs).arguments)
         try:
-            return guarded(*args, **kwargs)
+            return guarded()(*args, **kwargs)
         except TypeCheckError:
             error = _refusal(function, signature.bind(*args, **kwargs))
             if error is None:  # of a function that this one calls, or of what it returns
