@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     PositiveNumber = float
     Probability = float
     Reals = Any
+    Seed = int
+    Sizes = tuple[int, ...]
     Tensors = dict[str, torch.Tensor]
 else:
     Integer = _ranged(Integral, "an integer", lambda x: True)
@@ -97,6 +99,8 @@ else:
     Probability = _ranged(Real, "0 <= {0} <= 1", lambda x: 0 <= x <= 1)
     Reals = Annotated[object, Is[_real]]  # a number, a list of lists, an array, a tensor
     _WORDS[Reals] = "real numbers"
+    Seed = _ranged(Integral, INTEGER + "0 <= {0} < 2**32", lambda x: 0 <= x < 2**32)
+    Sizes = _ranged(tuple, "a tuple of integers >= 1", lambda x: all(type(n) is int and n >= 1 for n in x))
     Tensors = many(torch.Tensor, "tensors by their names")
 
 
@@ -156,6 +160,28 @@ def checked(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
+def check_fields(instance: Any) -> None:
+    """Raise unless the fields of a dataclass fit their hints.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Circle:
+    ...     radius: NonNegative
+    ...     def __post_init__(self):
+    ...         check_fields(self)
+    >>> Circle(-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: radius = -1; allowed: radius >= 0
+    """
+    for name, hint in _hints(instance.__class__).items():
+        value = getattr(instance, name)
+        if not is_bearable(value, hint):
+            raise _first_of(name, value, hint, {})
+
+
 def require_finite(**tensors: torch.Tensor) -> None:
     """Raise unless all numbers are finite, where others would lead to a wrong answer instead of NaN.
 
@@ -189,7 +215,8 @@ def short(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _hints(function: Callable) -> dict[str, Any]:
+@functools.cache
+def _hints(function: Any) -> dict[str, Any]:
     return get_type_hints(function, include_extras=True)
 
 

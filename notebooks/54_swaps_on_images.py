@@ -98,7 +98,6 @@ from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.networks.layers import norm_vectors
 
 # %% [markdown]
 # ## The idea
@@ -615,11 +614,10 @@ claims.check(
 # %%
 # first hidden layer of random networks, one matrix G of N(0, 1) entries
 G = torch.randn(width, d, generator=torch.Generator().manual_seed(seed))
-one, zero = torch.ones(1, width).double(), torch.zeros(1, width).double()
 x = first.x.double()
 for sigma in (0.0, 1.0, 5.0):
     weights = G.double() * (sigma**2 + 1 / d) ** 0.5  # the law of F + W
-    s = norm_vectors((x @ weights.T)[None, None], one, zero)[0, 0]
+    s = torch.nn.functional.layer_norm(x @ weights.T, (width,))
     hidden = torch.nn.functional.gelu(s)  # (images, width)
     hidden = hidden - hidden.mean(dim=0)
     values, vectors = torch.linalg.eigh(hidden.T @ hidden)

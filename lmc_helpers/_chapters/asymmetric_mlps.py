@@ -60,8 +60,8 @@ class Variant:
     def model(self, pixels: int, width: int) -> MLP:
         """The architecture of one network."""
         sizes = (pixels, *[width] * HIDDEN, 10)
-        law = "normal" if self.kind in ("w", "syre") else "torch"
-        return MLP(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init=law)
+        normal = self.kind in ("w", "syre")
+        return MLP(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init="normal" if normal else "torch")
 
     def schemes(self, pixels: int, width: int) -> dict[str, Scheme]:
         """Name of a map → what draws its F and D."""

@@ -21,8 +21,8 @@ from lmc_helpers.identifiability.input_subspace import pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
 from lmc_helpers.identifiability.swaps import swap_terms
 from lmc_helpers.matching import match_activations
-from lmc_helpers.networks.layers import EPS
-from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks._layers import EPS
+from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import seed_sequence, torch_generator
@@ -129,7 +129,7 @@ def train_pairs(
     samples: int,
     epochs: int,
     batch: int = 128,
-    norm: str = "layer",
+    norm: Norm = "layer",
     precision: str = "float32",
     keep: Collection[int] = (),
     checkpoints: Path | str | None = None,

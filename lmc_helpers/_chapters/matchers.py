@@ -24,7 +24,7 @@ from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, permute
-from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, random_permutations
 from lmc_helpers.networks.segments import along_segments, scores
@@ -151,7 +151,7 @@ def _width(count: int) -> int:
 
 
 #: Kind of networks → norm, and σ_F of their fixed weights.
-KINDS: dict[str, tuple[str, float | None]] = {
+KINDS: dict[str, tuple[Norm, float | None]] = {
     "plain": ("none", None),
     "layer norm": ("layer", None),
     "σ_F = 0": ("layer", 0.0),

@@ -7,7 +7,8 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers import expect
-from lmc_helpers.networks.permutations import Symmetry, Tensors
+from lmc_helpers._typing import Tensors
+from lmc_helpers.networks.permutations import Symmetry
 
 __all__ = ["assign", "check_ends", "matched_sum"]
 

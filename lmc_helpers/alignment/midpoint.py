@@ -13,8 +13,9 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers import expect
+from lmc_helpers._typing import Tensors
 from lmc_helpers.networks.model import Model
-from lmc_helpers.networks.permutations import Permutations, Symmetry, Tensors, permute
+from lmc_helpers.networks.permutations import Permutations, Symmetry, permute
 
 __all__ = ["Best", "Loss", "data_loss", "interpolate", "midpoint_losses"]
 

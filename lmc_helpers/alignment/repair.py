@@ -25,12 +25,12 @@ from dataclasses import dataclass, replace
 import torch
 
 from lmc_helpers import expect
+from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.activation_matching import CONSTANT
 from lmc_helpers.alignment.midpoint import interpolate
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Model, Record, Stack
-from lmc_helpers.networks.permutations import Tensors
 from lmc_helpers.networks.resnet import ResNet20
 
 __all__ = ["Layer", "Repaired", "affine_layers", "layer_statistics", "repair"]

@@ -23,9 +23,10 @@ from __future__ import annotations
 import torch
 
 from lmc_helpers import expect
+from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.assignment import assign, check_ends
 from lmc_helpers.alignment.midpoint import Best, Loss, interpolate, midpoint_losses
-from lmc_helpers.networks.permutations import Permutations, Symmetry, Tensors, identity
+from lmc_helpers.networks.permutations import Permutations, Symmetry, identity
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["COSTS", "log_sinkhorn", "mix", "sinkhorn_rebasin"]

@@ -16,10 +16,11 @@ from collections.abc import Callable
 import torch
 
 from lmc_helpers import expect
+from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.assignment import check_ends
 from lmc_helpers.alignment.midpoint import Best, Loss, interpolate, midpoint_losses
 from lmc_helpers.alignment.weight_matching import weight_matching
-from lmc_helpers.networks.permutations import Permutations, Symmetry, Tensors, identity, permute
+from lmc_helpers.networks.permutations import Permutations, Symmetry, identity, permute
 
 __all__ = ["straight_through"]
 

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import torch
 
 from lmc_helpers import expect
+from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.assignment import assign, check_ends, matched_sum
 from lmc_helpers.networks.permutations import (
     Axis,
     Permutations,
     Symmetry,
-    Tensors,
     identity,
     permute,
     random_permutations,

@@ -20,7 +20,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers import expect
-from lmc_helpers.networks.model import Stack, Tensors
+from lmc_helpers._typing import Tensors
+from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.checkpoints import digest, load_checkpoint, save_checkpoint
 from lmc_helpers.training.description import described
 from lmc_helpers.training.examples import Examples, Normal
@@ -228,7 +229,7 @@ class _State:
         """One step of all networks, (N, B, …) and (N, B); nothing waits for the device."""
         N, B = labels.shape
         with self.cast:
-            outputs = self.stack.model.training_outputs(self.stack.effective(), inputs)  # (N, B, classes)
+            outputs = self.stack.model._outputs(self.stack.effective(), inputs, training=True)  # (N, B, classes)
         each = cross_entropy(outputs.flatten(0, 1).to(self._dtype), labels.flatten(), reduction="none").view(N, B)
         self.optimiser.zero_grad()
         (each.sum() / B).backward()  # the sum of the networks' mean losses

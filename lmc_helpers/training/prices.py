@@ -123,5 +123,5 @@ def _totals(model: Model, batch: int) -> tuple[int, int]:
     params = {name: torch.empty(1, *shape, device="meta").requires_grad_() for name, shape in model.shapes().items()}
     x = torch.empty(1, batch, *model.input_shape, device="meta")
     with FlopCounterMode(display=False) as counter, torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        model.forward(params, x).sum().backward()
+        model._outputs(params, x).sum().backward()
     return counter.get_total_flops(), saved

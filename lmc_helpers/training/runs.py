@@ -19,10 +19,11 @@ from typing import Any
 
 import torch
 
+from lmc_helpers._typing import Tensors
 from lmc_helpers.data.images import NAMES, PARTS, SPLITS, load
 from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
-from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack, Tensors
+from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack
 from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.checkpoints import digest as digest_of_tensors
 from lmc_helpers.training.description import canonical, described
