@@ -107,17 +107,23 @@ def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> 
     >>> moved["W"].flatten().tolist(), moved["V"].flatten().tolist()
     ([3.0, 1.0, 2.0], [6.0, 4.0, 5.0])
     """
+    N = len(next(iter(permutations.values()), ()))
+    _check_groups(symmetry, permutations, N)
+    _check_axes(params, symmetry, permutations, N)
+    return _permuted(params, symmetry.groups, permutations)
+
+
+def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None:
+    """Raise unless they are permutations of groups, one for each of N networks."""
     for group, p in permutations.items():
         if group not in symmetry.groups:
             raise ValueError(f"group {group!r} is unknown; allowed: {', '.join(symmetry.groups)}")
-        if p.shape[1] != symmetry.sizes[group]:
+        if p.shape != (N, symmetry.sizes[group]):
             raise ValueError(
-                f"p of group {group!r} has shape {tuple(p.shape)}; allowed: (N, {symmetry.sizes[group]}), one "
+                f"p of group {group!r} has shape {tuple(p.shape)}; allowed: {(N, symmetry.sizes[group])}, one "
                 "permutation for each network"
             )
         check_permutation(p)
-        _check_axes(params, symmetry, permutations, len(p))
-    return _permuted(params, symmetry.groups, permutations)
 
 
 def _check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: int) -> None:

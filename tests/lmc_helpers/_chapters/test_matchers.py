@@ -20,7 +20,7 @@ from lmc_helpers._chapters.matchers import (
     every_permutation,
     match,
 )
-from lmc_helpers.alignment.activation_matching import moments
+from lmc_helpers.alignment.activation_matching import _moments
 from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.matching import all_permutations
@@ -159,7 +159,7 @@ def test_correlations_against_samples(d):
     W1, W2 = torch.randn(2, 4, d, dtype=torch.float64, generator=generator)
     x = torch.randn(200_000, d, dtype=torch.float64, generator=generator)
     x = x / x.norm(dim=1, keepdim=True)
-    sampled = moments(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
+    sampled = _moments(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
     torch.testing.assert_close(activation_correlations(W1, W2), sampled, atol=4.5 / 200_000**0.5, rtol=0)
 
 
