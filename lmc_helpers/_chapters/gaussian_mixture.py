@@ -26,7 +26,7 @@ from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import seed_sequence, torch_generator
-from lmc_helpers.training.fit import PRECISIONS, fit
+from lmc_helpers.training.fit import PRECISIONS, Precision, fit
 from lmc_helpers.training.recipes import Descent
 
 # ---------- mixture pairs
@@ -130,7 +130,7 @@ def train_pairs(
     epochs: int,
     batch: int = 128,
     norm: Norm = "layer",
-    precision: str = "float32",
+    precision: Precision = "float32",
     keep: Collection[int] = (),
     checkpoints: Path | str | None = None,
 ) -> list[TrainedPairs]:

@@ -21,7 +21,7 @@ from lmc_helpers._chapters.asymmetric_mlps import (
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.training.run_files import read, write
+from lmc_helpers.training._run_files import read, write
 from lmc_helpers.training.runs import Run
 
 # ---------- asymmetric mlps

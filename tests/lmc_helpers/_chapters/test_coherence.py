@@ -43,7 +43,7 @@ from lmc_helpers._chapters.coherence import (
     unequal_copy,
 )
 from lmc_helpers.identifiability.input_subspace import leverages
-from lmc_helpers.training.examples import epoch_order
+from lmc_helpers.training._examples import epoch_order
 from lmc_helpers.training.recipes import Descent
 
 # ---------- coherence inputs

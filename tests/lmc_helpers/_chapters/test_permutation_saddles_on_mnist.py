@@ -42,8 +42,8 @@ from lmc_helpers.permutation_points.mlp import MLP as MLP_of_merged_classifiers
 from lmc_helpers.permutation_points.mlp import MLP as MLP_of_products
 from lmc_helpers.permutation_points.mlp import MLP as MLP_of_truncated
 from lmc_helpers.permutation_points.pair import PairChart
+from lmc_helpers.training._run_files import read, write
 from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.run_files import read, write
 from lmc_helpers.training.runs import DataSpec, Run
 
 # ---------- merge runs
