@@ -177,3 +177,9 @@ def test_a_path_in_the_group_joins_its_ends_and_keeps_the_sign(h, steps):
 def test_bad_input_gets_one_clear_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_haar_has_no_preferred_sign():
+    Q = haar((4000, 2, 2), torch.Generator().manual_seed(1))
+    assert Q.mean(dim=0).abs().max() < 0.05
+    assert abs((torch.linalg.det(Q) > 0).double().mean().item() - 0.5) < 0.05

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lmc_helpers.data.cifar10 import CIFAR10, parse, records
-from lmc_helpers.data.files import Content
+from lmc_helpers.data._cifar10 import CIFAR10, parse, records
+from lmc_helpers.data._files import Content
 
 REAL = Path(os.environ.get("LMC_DATA") or "no folder", "cifar10")
 NAMES = [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]

@@ -1,17 +1,19 @@
 """MNIST: handwritten digits of 28 × 28 pixels, 60 000 to train and 10 000 to test (LeCun, Cortes & Burges).
 
-Four gzipped IDX files. The checksums of the packed and of the unpacked files are the published ones: they stand, alike,
-in many independent catalogues of data sets, and the files that this was written with agree.
+Four gzipped IDX files: two zero bytes, one byte for the type (8: unsigned bytes), one for the number of dimensions,
+each dimension as four bytes with the most significant one first, and the entries in row-major order. The checksums of
+the packed and of the unpacked files are the published ones: they stand, alike, in many independent catalogues of data
+sets, and the files that this was written with agree.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
-from lmc_helpers.data.files import Archive, Content, Source
-from lmc_helpers.data.idx import read_idx
+from lmc_helpers.data._files import Archive, Content, Source
 
 __all__ = ["MNIST"]
 
@@ -42,30 +44,26 @@ PREFIX = {"train": "train", "test": "t10k"}
 SIDE, CLASSES = 28, 10
 
 
+def read_idx(raw: bytes, name: str) -> np.ndarray:
+    """The array of an IDX file of unsigned bytes, read-only; errors call it by its name."""
+    if len(raw) < 4 or raw[:3] != b"\x00\x00\x08" or raw[3] == 0:
+        raise ValueError(
+            f"{name} is no IDX file of bytes: it begins with {raw[:4].hex(' ') or 'nothing'}; allowed: 00 00 08 and "
+            "the number of dimensions"
+        )
+    header = 4 + 4 * raw[3]
+    if len(raw) < header:
+        raise ValueError(f"{name} has {len(raw)} bytes, and its header alone has {header}; allowed: the whole file")
+    shape = tuple(int(size) for size in np.frombuffer(raw, ">u4", raw[3], 4))
+    if len(raw) != header + math.prod(shape):
+        raise ValueError(
+            f"{name} has {len(raw)} bytes, and its header says {header + math.prod(shape)}; allowed: the whole file"
+        )
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
+
+
 def parse(contents: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Pixels and labels of the four files.
-
-    Parameters
-    ----------
-    contents : mapping of str to Content
-        the unpacked files by their names.
-
-    Returns
-    -------
-    dict
-        ``"train"`` and ``"test"`` -> (pixels (n, 1, 28, 28), labels (n,)), uint8.
-
-    Examples
-    --------
-    >>> images = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28]) + bytes(784)
-    >>> labels = bytes([0, 0, 8, 1, 0, 0, 0, 1, 7])
-    >>> raw = {name: images if "images" in name else labels for name in SHA256}
-    >>> pixels, y = parse({name: Content(name, raw[name], "") for name in raw})["test"]
-    >>> pixels.shape, y.tolist()
-    ((1, 1, 28, 28), [7])
-    """
-    if not isinstance(contents, Mapping) or len(contents) < len(SHA256):
-        raise ValueError(f"contents is {type(contents).__name__}; allowed: {len(SHA256)} files by their names")
+    """Pixels (n, 1, 28, 28) and labels (n,) of the four files, uint8, for ``"train"`` and ``"test"``."""
     found = {}
     for split, prefix in PREFIX.items():
         images, labels = f"{prefix}-images-idx3-ubyte", f"{prefix}-labels-idx1-ubyte"

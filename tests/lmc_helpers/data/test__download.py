@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from lmc_helpers.data import download as module
-from lmc_helpers.data.download import NoMirror, download, import_pooch
+from lmc_helpers.data import _download as module
+from lmc_helpers.data._download import NoMirror, download, import_pooch
 
 BODY = bytes(range(256)) * 400  # 102 400 bytes
 KIB = 1024  # pooch reads pieces of this size, and what has come of the last one is lost

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lmc_helpers.data.files import Archive, Content, Source
+from lmc_helpers.data._files import Archive, Content, Source
 
 __all__ = ["CIFAR10"]
 
@@ -35,29 +35,7 @@ RECORD = 1 + 3 * 32 * 32  # bytes
 
 
 def records(content: Content) -> np.ndarray:
-    """The records of a file.
-
-    Parameters
-    ----------
-    content : Content
-        of one of the six files.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, 3073), uint8: label, then pixels.
-
-    Examples
-    --------
-    >>> records(Content("test_batch.bin", bytes([3]) + bytes(3072), "")).shape
-    (1, 3073)
-    >>> records(Content("test_batch.bin", bytes(3072), ""))
-    Traceback (most recent call last):
-        ...
-    ValueError: test_batch.bin has 3072 bytes; allowed: a multiple of 3073, at least one record
-    """
-    if not isinstance(content, Content):
-        raise ValueError(f"content is {type(content).__name__}; allowed: Content")
+    """The records (n, 3073) of a file, uint8: label, then pixels."""
     if not content.raw or len(content.raw) % RECORD:
         raise ValueError(
             f"{content.name} has {len(content.raw)} bytes; allowed: a multiple of {RECORD}, at least one record"
@@ -69,26 +47,7 @@ def records(content: Content) -> np.ndarray:
 
 
 def parse(contents: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Pixels and labels of the six files.
-
-    Parameters
-    ----------
-    contents : mapping of str to Content
-        the files by their names.
-
-    Returns
-    -------
-    dict
-        ``"train"`` and ``"test"`` -> (pixels (n, 3, 32, 32), labels (n,)), uint8.
-
-    Examples
-    --------
-    >>> pixels, y = parse({name: Content(name, bytes([3]) + bytes(3072), "") for name in SHA256})["train"]
-    >>> pixels.shape, y.tolist()
-    ((5, 3, 32, 32), [3, 3, 3, 3, 3])
-    """
-    if not isinstance(contents, Mapping) or len(contents) < len(SHA256):
-        raise ValueError(f"contents is {type(contents).__name__}; allowed: {len(SHA256)} files by their names")
+    """Pixels (n, 3, 32, 32) and labels (n,) of the six files, uint8, for ``"train"`` and ``"test"``."""
     *batches, test = (records(contents[name]) for name in SHA256)
     both = {"train": np.concatenate(batches), "test": test}
     return {split: (rows[:, 1:].reshape(-1, *SHAPE), rows[:, 0]) for split, rows in both.items()}

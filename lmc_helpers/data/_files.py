@@ -25,8 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lmc_helpers import expect
-from lmc_helpers.data.download import NoMirror, download, import_pooch
+from lmc_helpers.data._download import NoMirror, download, import_pooch
 
 __all__ = ["Archive", "Content", "DataError", "Found", "Source", "cache", "find", "flag"]
 
@@ -34,17 +33,7 @@ BROKEN = (OSError, EOFError, zlib.error, tarfile.TarError)  # what unpacking a b
 
 
 class DataError(ValueError):
-    """A data set cannot be had. ``reason`` names files but no folders, so that pages can show it.
-
-    Parameters
-    ----------
-    title : str
-        of the data set.
-    reason : str
-        what is wrong.
-    advice : str
-        what to put where.
-    """
+    """A data set cannot be had. ``reason`` names files but no folders, so that pages can show it."""
 
     def __init__(self, title: str, reason: str, advice: str):
         super().__init__(f"{title}: {reason}; {advice}")
@@ -53,49 +42,15 @@ class DataError(ValueError):
 
 @dataclass(frozen=True)
 class Archive:
-    """A packed file as it is published, gz or tar.gz.
-
-    Parameters
-    ----------
-    name : str
-        of the packed file.
-    sha256 : str
-        of the packed file; asked of downloads.
-    members : tuple of (str, str)
-        path and SHA-256 of every file in it.
-    mirrors : tuple of str
-        addresses of folders that hold it.
-    """
+    """A packed file as it is published, gz or tar.gz."""
 
     name: str
-    sha256: str
-    members: tuple[tuple[str, str], ...]
-    mirrors: tuple[str, ...]
+    sha256: str  # of the packed file; asked of downloads
+    members: tuple[tuple[str, str], ...]  # path and SHA-256 of every file in it
+    mirrors: tuple[str, ...]  # addresses of folders that hold it
 
     def unpack(self, path: Path) -> list[bytes]:
-        """The members' bytes, in their order.
-
-        Parameters
-        ----------
-        path : Path
-            a packed file.
-
-        Returns
-        -------
-        list of bytes
-            one entry a member.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "a.gz")
-        ...     _ = path.write_bytes(gzip.compress(b"abc"))
-        ...     Archive("a.gz", "", (("a", ""),), ()).unpack(path)
-        [b'abc']
-        """
-        if not isinstance(path, Path):
-            raise ValueError(f"path = {path!r}; allowed: a Path")
+        """The members' bytes, in their order."""
         try:
             if not self.name.endswith(".tar.gz"):
                 return [gzip.decompress(path.read_bytes())]
@@ -118,68 +73,28 @@ def _bytes(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 @dataclass(frozen=True)
 class Content:
-    """An unpacked file.
+    """An unpacked file."""
 
-    Parameters
-    ----------
-    name : str
-        without its folder.
-    raw : bytes
-        the whole file.
-    sha256 : str
-        of the published file.
-    """
-
-    name: str
+    name: str  # without its folder
     raw: bytes = field(repr=False)
-    sha256: str
+    sha256: str  # of the published file
 
     @functools.cached_property
     def canonical(self) -> bool:
-        """Whether this is, byte by byte, the published file.
-
-        Examples
-        --------
-        >>> Content("a", b"abc", hashlib.sha256(b"abc").hexdigest()).canonical
-        True
-        """
+        """Whether this is, byte by byte, the published file."""
         return hashlib.sha256(self.raw).hexdigest() == self.sha256
 
 
 @dataclass(frozen=True)
 class Found:
-    """Where an archive's content lies: the archive, or its members unpacked.
-
-    Parameters
-    ----------
-    archive : Archive
-        what was looked for.
-    paths : tuple of Path
-        the packed file alone, or one path a member.
-    stamps : tuple of (int, int)
-        time of the last change (ns) and size (bytes) of each; another file at the same path is another ``Found``.
-    """
+    """Where an archive's content lies: the archive, or its members unpacked."""
 
     archive: Archive
-    paths: tuple[Path, ...]
-    stamps: tuple[tuple[int, int], ...]
+    paths: tuple[Path, ...]  # the packed file, or one path a member
+    stamps: tuple[tuple[int, int], ...]  # last change (ns) and size of each; a file that changes is another ``Found``
 
     def contents(self) -> list[Content]:
-        """The members, read.
-
-        Returns
-        -------
-        list of Content
-            in the archive's order.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = Path(folder, "a").write_bytes(b"abc")
-        ...     [c.raw for c in in_folder(Archive("a.gz", "", (("a", ""),), ()), Path(folder)).contents()]
-        [b'abc']
-        """
+        """The members, read, in the archive's order."""
         if self.paths[0].name == self.archive.name:
             raws = self.archive.unpack(self.paths[0])
         else:
@@ -194,44 +109,18 @@ class Found:
 class Source:
     """A data set: its archives, and how their content becomes arrays.
 
-    Parameters
-    ----------
-    title : str
-        what pages call it.
-    folder : str
-        under LMC_DATA and in the cache.
-    archives : tuple of Archive
-        all that belongs to it.
-    parse : callable
-        (name -> Content) -> (split -> (pixels (n, C, H, W), labels (n,))), both uint8; raises ValueError, with the
-        file's name, if a file has another format.
+    ``parse`` is (name → Content) → (split → (pixels (n, C, H, W), labels (n,))), both uint8; it raises ValueError, with
+    the file's name, if a file has another format.
     """
 
-    title: str
-    folder: str
+    title: str  # what pages call it
+    folder: str  # under LMC_DATA and in the cache
     archives: tuple[Archive, ...]
     parse: Callable[[Mapping[str, Content]], dict[str, tuple[np.ndarray, np.ndarray]]]
 
 
 def flag(name: str) -> bool:
-    """Whether an environment variable is 1.
-
-    Parameters
-    ----------
-    name : str
-        of the variable.
-
-    Returns
-    -------
-    bool
-        False where it is not set, empty or 0.
-
-    Examples
-    --------
-    >>> flag("LMC_NO_SUCH_VARIABLE")
-    False
-    """
-    expect.text(name, "name")
+    """Whether an environment variable is 1; not where it is not set, empty or 0."""
     value = os.environ.get(name, "")
     if value not in ("", "0", "1"):
         raise ValueError(f"{name} = {value!r}; allowed: 0, 1, or not set")
@@ -239,19 +128,7 @@ def flag(name: str) -> bool:
 
 
 def cache() -> Path | None:
-    """The user's cache folder of this project; None without pooch or a home folder.
-
-    Returns
-    -------
-    Path or None
-        a folder that need not exist.
-
-    Examples
-    --------
-    >>> folder = cache()
-    >>> folder is None or folder.name
-    'lmc-companion'
-    """
+    """The user's cache folder of this project, which need not exist; None without pooch or a home folder."""
     try:
         folder = import_pooch().os_cache("lmc-companion")
     except (ImportError, RuntimeError):  # platformdirs raises, or answers "~/…", where there is no home folder
@@ -259,30 +136,8 @@ def cache() -> Path | None:
     return folder if folder.is_absolute() else None
 
 
-def in_folder(archive: Archive, folder: Path) -> Found | None:
-    """An archive's content in a folder: the members if all are there, else the packed file, else None.
-
-    Parameters
-    ----------
-    archive : Archive
-        what is looked for.
-    folder : Path
-        where.
-
-    Returns
-    -------
-    Found or None
-        nothing is read.
-
-    Examples
-    --------
-    >>> in_folder(Archive("a.gz", "", (("a", ""),), ()), Path("no such folder")) is None
-    True
-    """
-    if not isinstance(archive, Archive):
-        raise ValueError(f"archive is {type(archive).__name__}; allowed: Archive")
-    if not isinstance(folder, Path):
-        raise ValueError(f"folder is {type(folder).__name__}; allowed: Path")
+def _in_folder(archive: Archive, folder: Path) -> Found | None:
+    """An archive's content in a folder: the members if all are there, else the packed file, else None."""
     for paths in (tuple(folder / name for name, _ in archive.members), (folder / archive.name,)):
         if all(path.is_file() for path in paths):
             return Found(archive, paths, tuple(_stamp(path) for path in paths))
@@ -301,46 +156,19 @@ def _sum(path: Path, stamp: tuple[int, int]) -> str:
 
 
 def find(source: Source, archive: Archive) -> Found:
-    """An archive of a data set, from LMC_DATA, the cache or a mirror.
-
-    Parameters
-    ----------
-    source : Source
-        the data set.
-    archive : Archive
-        one of its archives.
-
-    Returns
-    -------
-    Found
-        files that exist; those of the cache have the published checksum.
+    """An archive of a data set, from LMC_DATA, or with the published checksum from the cache or a mirror.
 
     Raises
     ------
     DataError
         if LMC_DATA names no folder, or the file is nowhere and cannot be downloaded: every place is named.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from unittest import mock
-    >>> a = Archive("a.gz", "", (("a", ""),), ())
-    >>> with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, LMC_DATA=folder):
-    ...     Path(folder, "sets").mkdir()
-    ...     _ = Path(folder, "sets", "a").write_bytes(b"abc")
-    ...     [path.name for path in find(Source("Sets", "sets", (a,), dict), a).paths]
-    ['a']
     """
-    if not isinstance(source, Source):
-        raise ValueError(f"source is {type(source).__name__}; allowed: Source")
-    if not isinstance(archive, Archive):
-        raise ValueError(f"archive is {type(archive).__name__}; allowed: Archive")
     names = ", ".join(a.name for a in source.archives)
     layout = f"put {names}, packed or unpacked, into {source.folder}/ in the folder that LMC_DATA names"
     own = os.path.expanduser(os.environ.get("LMC_DATA", ""))
     if own and not Path(own).is_dir():
         raise DataError(source.title, "LMC_DATA names no folder", f"it is {own!r}; {layout}, or unset it")
-    found = in_folder(archive, Path(own) / source.folder) if own else None
+    found = _in_folder(archive, Path(own) / source.folder) if own else None
     if found is not None:
         return found
     place = cache()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pooch
 import pytest
 
-from lmc_helpers.data.files import Archive, Content, DataError, Source, cache, find, flag
+from lmc_helpers.data._files import Archive, Content, DataError, Source, cache, find, flag
 
 MEMBERS = {"in/one.bin": b"one" * 1000, "in/two.bin": b"two" * 500}
 
