@@ -38,17 +38,7 @@ def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, 
         worse   sup l − max(l(0), l(1))    better  sup l − min(l(0), l(1))
         middle  l(½) − c(½)            area    ∫ (l − c) dλ, by the trapezoidal rule
 
-    Parameters
-    ----------
-    loss
-        at the places.
-    lambdas
-        from 0 to 1 in increasing order, with ½ among them.
-
-    Returns
-    -------
-    dict of str to torch.Tensor
-        (...) each.
+    Places go from 0 to 1 in increasing order, with ½ among them.
 
     Examples
     --------
@@ -82,16 +72,6 @@ def discordance(x: Float[Tensor, " n"], y: Float[Tensor, " n"]) -> tuple[float, 
     A tie in one of them counts as half. The share is a U-statistic: with h_i the share of the other objects that i and
     they are ordered differently with, it is the mean of h, and 2 sd(h)/√n is its standard error for independent objects
     (Hoeffding's projection).
-
-    Parameters
-    ----------
-    x, y
-        n >= 3, two values of each object.
-
-    Returns
-    -------
-    (float, float)
-        the share in [0, 1], 0 if both order alike, and its standard error.
 
     Examples
     --------

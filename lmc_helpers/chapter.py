@@ -103,18 +103,7 @@ Rule = Integer | Real | Flag | Choice | ListOf
 def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     """The parameters in a notebook's namespace, each checked against its rule.
 
-    Parameters
-    ----------
-    namespace : dict
-        the notebook's ``globals()`` when only its parameters are defined. Names that start with an underscore and
-        values that are no literals (modules, functions) do not count as parameters.
-    rules : dict
-        what each parameter may be.
-
-    Returns
-    -------
-    dict
-        name → value of every parameter.
+    Names that start with an underscore and values that are no literals (modules, functions) do not count as parameters.
 
     Raises
     ------

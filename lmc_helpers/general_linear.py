@@ -42,16 +42,6 @@ __all__ = [
 def rank_tolerance(h: Positive) -> float:
     """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error.
 
-    Parameters
-    ----------
-    h
-        the larger size of the matrix.
-
-    Returns
-    -------
-    float
-        the tolerance, without unit.
-
     Examples
     --------
     >>> rank_tolerance(2) == 2.0**-47
@@ -63,11 +53,6 @@ def rank_tolerance(h: Positive) -> float:
 @checked
 def require_finite(matrices: Tensors) -> None:
     """Raise unless all entries are finite numbers.
-
-    Parameters
-    ----------
-    matrices
-        name → matrix of any shape.
 
     Examples
     --------
@@ -84,11 +69,6 @@ def require_finite(matrices: Tensors) -> None:
 @checked
 def require_invertible(matrices: Tensors) -> None:
     """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
-
-    Parameters
-    ----------
-    matrices
-        name → matrix (..., h, h).
 
     Examples
     --------
@@ -114,10 +94,7 @@ def require_invertible(matrices: Tensors) -> None:
 def determinant_sign(A: Float[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]:
     """The sign of det A, without forming the determinant, which could under- or overflow.
 
-    Returns
-    -------
-    torch.Tensor
-        of the dtype of A: 1, −1, or 0 where a pivot is exactly 0.
+    It is 0 where a pivot is exactly 0.
 
     Examples
     --------
@@ -130,11 +107,6 @@ def determinant_sign(A: Float[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]
 @checked
 def times_inverse(B: Float[Tensor, "*#batch m h"], A: Float[Tensor, "*#batch h h"]) -> Float[Tensor, "*both m h"]:
     """B A⁻¹, by a solve.
-
-    Parameters
-    ----------
-    B, A
-        the batches broadcast.
 
     Examples
     --------
@@ -152,18 +124,6 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
     The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
     without them the law would not be uniform (Mezzadri, 2007).
-
-    Parameters
-    ----------
-    shape
-        (..., d, k), k <= d.
-    generator
-        as from :func:`lmc_helpers.seeds.torch_generator`.
-
-    Returns
-    -------
-    torch.Tensor
-        of that shape, float64.
 
     Examples
     --------
@@ -186,21 +146,7 @@ def random_invertible(
     The law has a positive density on all of GL_h, either sign of the determinant is equally likely, and the condition
     is moderate. Where the determinant has not the wanted sign, the first row changes its own.
 
-    Parameters
-    ----------
-    batch
-        leading dimensions.
-    h
-        size of the matrices.
-    generator
-        as from :func:`lmc_helpers.seeds.torch_generator`.
-    signs
-        wanted signs of the determinants, 1 or −1, of shape ``batch`` or one for all.
-
-    Returns
-    -------
-    torch.Tensor
-        with ``batch`` in front, float64.
+    ``signs`` are of shape ``batch``, or one for all.
 
     Examples
     --------
@@ -226,16 +172,6 @@ def random_invertible(
 def polar(g: Float[Tensor, "*batch h h"]) -> tuple[Tensor, Tensor]:
     """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite.
 
-    Parameters
-    ----------
-    g
-        invertible matrices.
-
-    Returns
-    -------
-    (torch.Tensor, torch.Tensor)
-        Q and S, each (..., h, h).
-
     Examples
     --------
     >>> Q, S = polar(torch.tensor([[0.0, -2.0], [3.0, 0.0]], dtype=torch.float64))
@@ -253,11 +189,6 @@ def rotation_logarithm(R: Float64[Tensor, "*batch h h"]) -> Float64[Tensor, "*ba
 
     T has blocks 1, −1 and [[cos ω, −sin ω], [sin ω, cos ω]]. As det R = 1, the −1 come in pairs; each is a rotation
     by π. K = Z J Zᵀ with J = [[0, −ω], [ω, 0]] in place of each rotation.
-
-    Parameters
-    ----------
-    R
-        rotations.
 
     Examples
     --------
@@ -284,19 +215,7 @@ def path_in_group(
 
     With a = Q_a S_a and b = Q_b S_b the polar decompositions and K the logarithm of the rotation Q_aᵀ Q_b, the path is
     g(t) = Q_a exp(t K) [(1 − t) S_a + t S_b]. Its singular values are those of the bracket, so that they stay between
-    the least and the largest ones of a and b.
-
-    Parameters
-    ----------
-    a, b
-        invertible matrices.
-    steps
-        points of the path at equal distances of t, both ends included; at least 2.
-
-    Returns
-    -------
-    torch.Tensor
-        the ends are a and b up to rounding.
+    the least and the largest ones of a and b. Points lie at equal distances of t.
 
     Examples
     --------

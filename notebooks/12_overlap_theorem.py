@@ -68,11 +68,14 @@ from scipy.stats import binom as binomial
 from scipy.stats import poisson
 
 from lmc_helpers import claims, figures, seeds
-from lmc_helpers.teacher_student import overlap
-from lmc_helpers.teacher_student.minima import (
+from lmc_helpers._chapters.overlap_theorem import (
     free_choice_variance,
-    sample_minima,
+    minimiser_shift,
+    normal_limit,
+    normal_overlap,
 )
+from lmc_helpers.teacher_student import overlap
+from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overlap
 
 # %% [markdown]
@@ -280,7 +283,7 @@ figure, axes = figures.panels(2, sharey=True)
 for axis, K in zip(axes, widths, strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
-    normal = [overlap.normal_overlap(int(m), K) for m in ms]
+    normal = [normal_overlap(int(m), K) for m in ms]
     axis.plot(ms, exact, label="exact (Z 13)")
     axis.plot(ms, normal, "--", label="normal approximation (Z 15)")
     points_style = dict(color="book:black", label="simulation")
@@ -316,7 +319,7 @@ figures.numbers(
 # %%
 surplus = [(int(m), K) for K in widths for m in widths[K][1:]]  # at m = M, 0 = 0
 deficit = np.array([1 - expected_overlap(m, K) for m, K in surplus])
-normal = np.array([1 - overlap.normal_overlap(m, K) for m, K in surplus])
+normal = np.array([1 - normal_overlap(m, K) for m, K in surplus])
 
 
 def deviation_from_exact(simulated: dict[int, np.ndarray]) -> tuple[float, float]:
@@ -518,7 +521,7 @@ left.legend()
 r = np.linspace(1, 6, 400)
 r_star = overlap.minimiser_limit()
 limit = [overlap.overlap_limit(v) for v in r]
-printed = [overlap.normal_limit(1 / v) for v in r]
+printed = [normal_limit(1 / v) for v in r]
 style = dict(label=r"limit $M \to \infty$", zorder=3)
 right.plot(r, limit, color="book:black", **style)
 style = dict(color="book:orange", label="printed limit (Z 16)")
@@ -527,7 +530,7 @@ for K, colour in ((6, "book:sky"), (20, "book:green"), (1000, "book:purple")):
     ms = np.unique(np.linspace(K, 6 * K, 60).astype(int))
     exact = [expected_overlap(int(m), K) for m in ms]
     right.plot(ms / K, exact, ".", color=colour, label=f"exact, $M = {K}$")
-right.plot(2, overlap.normal_limit(0.5), "v", color="book:orange")
+right.plot(2, normal_limit(0.5), "v", color="book:orange")
 right.plot(r_star, overlap.overlap_limit(r_star), "v", color="book:red")
 right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
@@ -756,9 +759,9 @@ figures.numbers(
     hits=int((bottoms == predicted).sum()),
     total=len(sizes),
     nu_star=r_star - 1,
-    shift=overlap.minimiser_shift(),
+    shift=minimiser_shift(),
     bottom=overlap.overlap_limit(r_star),
-    bottom_printed=overlap.normal_limit(0.5),
+    bottom_printed=normal_limit(0.5),
     pairs_6=in_words(pairs_needed(12, 6)),
     pairs_20=in_words(pairs_needed(45, 20)),
     off_20=overlap.minimiser(20) - 40,

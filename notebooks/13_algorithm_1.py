@@ -59,6 +59,12 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.algorithm_1 import (
+    BEST,
+    FLOOR,
+    Comparison,
+    compare_matchings,
+)
 from lmc_helpers.barrier import GRID
 from lmc_helpers.error_bars import ratio_of_means, share
 from lmc_helpers.matching import (
@@ -74,12 +80,6 @@ from lmc_helpers.teacher_student.between_minima import (
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
-)
-from lmc_helpers.teacher_student.matchings import (
-    BEST,
-    FLOOR,
-    Comparison,
-    compare_matchings,
 )
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_loss

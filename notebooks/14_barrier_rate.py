@@ -54,6 +54,7 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.barrier_rate import minima_with_matched_share
 from lmc_helpers.barrier import GRID, refined_barrier
 from lmc_helpers.error_bars import mean_and_error, power_law
 from lmc_helpers.matching import algorithm_1, permute
@@ -62,10 +63,7 @@ from lmc_helpers.teacher_student.between_minima import (
     minima_barrier,
     minima_barriers,
 )
-from lmc_helpers.teacher_student.minima import (
-    minima_with_matched_share,
-    sample_minima,
-)
+from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import kappa, population_loss
 
 # %% [markdown]

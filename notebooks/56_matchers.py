@@ -89,6 +89,7 @@ from IPython.display import Markdown, display
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import matchers as matched_pairs
+from lmc_helpers._chapters.algorithm_1 import BEST, FLOOR
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     KINDS,
@@ -109,7 +110,6 @@ from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.segments import along_segments, scores
-from lmc_helpers.teacher_student.matchings import BEST, FLOOR
 from lmc_helpers.teacher_student.minima import sample_minima
 
 name, told = choose((dataset, "digits"))

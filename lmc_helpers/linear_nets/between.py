@@ -50,17 +50,7 @@ else:
 def straight_line(a: Weights, b: Weights, lambdas: Reals) -> Weights:
     """The straight line λ a + (1 − λ) b, layer by layer.
 
-    Parameters
-    ----------
-    a, b
-        two networks, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
-    lambdas
-        L places in [0, 1].
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., L, h, h).
+    λ = 1 is a; places come before the axes of the matrices, (..., L, h, h).
 
     Examples
     --------
@@ -87,15 +77,6 @@ def highest_on_line(
     det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
     between two components there is one, and there L >= σ_min(Y)², which a grid of places could miss.
 
-    Parameters
-    ----------
-    a, b
-        two networks of invertible weights, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
-    X, Y
-        inputs and targets.
-    lambdas
-        places in [0, 1].
-
     Examples
     --------
     The weights of the line from −1 to 1 vanish together in its middle, between the places:
@@ -121,16 +102,6 @@ def obstruction(Y: Float64[Tensor, "h h"]) -> float:
 
     On the way a determinant changes its sign. Where it is 0, W_l … W_1 X has rank < h, and by Eckart & Young no such
     matrix is closer to Y than σ_min(Y). For the path see :func:`path_over_obstruction`.
-
-    Parameters
-    ----------
-    Y
-        targets, invertible.
-
-    Returns
-    -------
-    float
-        the loss.
 
     Examples
     --------
@@ -159,22 +130,8 @@ def path_over_obstruction(
     only the last for k = l − 1. These changes compose to every one, so σ_min(Y)² is the barrier between any two
     components.
 
-    Parameters
-    ----------
-    weights
-        a minimum, W_1, …, W_l, each (..., h, h).
-    X, Y
-        inputs and targets.
-    layer
-        k, 1 <= k <= l − 1.
-    steps
-        points of the path, both ends included; at least 3, so that one lies in the second third.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., steps, h, h), all but W_k and W_{k+1} constant. The last point is a minimum up to the rounding
-        of the product, some 1e-16 ``‖W_l‖ … ‖W_1‖ ‖X‖`` for its own weights, which grow with the condition of C.
+    The path (..., steps, h, h) ends at a minimum up to the rounding of the product, some 1e-16 ``‖W_l‖ … ‖W_1‖ ‖X‖`` of
+    its own weights, which grow with the condition of C.
 
     Examples
     --------
@@ -211,19 +168,8 @@ def path_over_obstruction(
 def permute_layers(weights: Weights, perms: Permutations) -> Weights:
     """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
 
-    The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h).
-    perms
-        l − 1 permutations (h,), int64; row j of P_i W is row ``perms[i - 1][j]`` of W.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., h, h).
+    The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1. Row j of P_i W is
+    row ``perms[i - 1][j]`` of W.
 
     Examples
     --------

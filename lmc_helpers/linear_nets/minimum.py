@@ -62,18 +62,6 @@ AT_MINIMUM = 1e-16
 def loss(weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Float[Tensor, " *batch"]:
     """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1).
 
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h).
-    X, Y
-        inputs and targets.
-
-    Returns
-    -------
-    torch.Tensor
-        differentiable.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -87,13 +75,6 @@ def loss(weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"])
 @checked
 def product(weights: list[Tensor], X: Float[Tensor, "h h"]) -> Float[Tensor, "*batch h h"]:
     """W_k … W_1 X, the activations of the last of the given layers.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_k, k >= 0, each (..., h, h).
-    X
-        inputs.
 
     Examples
     --------
@@ -115,20 +96,6 @@ def _product(weights: list[Tensor], X: Tensor) -> Tensor:
 def numbered(matrices: list[Tensor], letter: str = "W", least: Integer = 2) -> dict[str, Tensor]:
     """The matrices under the names W_1, W_2, … that error messages use.
 
-    Parameters
-    ----------
-    matrices
-        W_1, W_2, …, of any shape.
-    letter
-        what they are called.
-    least
-        how many there must be.
-
-    Returns
-    -------
-    dict of torch.Tensor
-        name → matrix, in order.
-
     Examples
     --------
     >>> list(numbered([torch.ones(1, 1), torch.ones(1, 1)]))
@@ -146,15 +113,6 @@ def _at_least(matrices: list[Tensor], letter: str, least: int) -> None:
 @checked
 def require_minimum(name: str, weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> None:
     """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``.
-
-    Parameters
-    ----------
-    name
-        what the error message calls the network.
-    weights
-        W_1, …, W_l, each (..., h, h).
-    X, Y
-        inputs and targets.
 
     Examples
     --------
@@ -177,11 +135,6 @@ def require_minimum(name: str, weights: Weights, X: Float64[Tensor, "h h"], Y: F
 def require_same_shapes(a: Weights, b: Weights) -> None:
     """Raise unless the two networks have one depth and one shape.
 
-    Parameters
-    ----------
-    a, b
-        W_1, …, W_l, each (..., h, h).
-
     Examples
     --------
     >>> one = torch.ones(1, 1, dtype=torch.float64)
@@ -199,18 +152,6 @@ def require_same_shapes(a: Weights, b: Weights) -> None:
 def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
     """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1.
 
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h); the last one is not used.
-    X
-        inputs.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l − 1 matrices (..., h, h).
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
@@ -224,18 +165,6 @@ def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
 @checked
 def from_group(g: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Weights:
     """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of :func:`to_group`.
-
-    Parameters
-    ----------
-    g
-        l − 1 >= 1 invertible matrices (..., h, h).
-    X, Y
-        inputs and targets.
-
-    Returns
-    -------
-    list of torch.Tensor
-        W_1, …, W_l, each (..., h, h), with loss 0 up to rounding.
 
     Examples
     --------
@@ -256,18 +185,6 @@ def components(weights: Weights, X: Float64[Tensor, "h h"]) -> Int64[Tensor, "*b
 
     A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign.
 
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h).
-    X
-        inputs.
-
-    Returns
-    -------
-    torch.Tensor
-        entries 1 and −1.
-
     Examples
     --------
     >>> I = torch.eye(3, dtype=torch.float64)
@@ -284,18 +201,6 @@ def components(weights: Weights, X: Float64[Tensor, "h h"]) -> Int64[Tensor, "*b
 def component(weights: Network, X: Float64[Tensor, "h h"]) -> tuple[int, ...]:
     """The component of the minimum that one network lies in: :func:`components` without a batch.
 
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (h, h).
-    X
-        inputs.
-
-    Returns
-    -------
-    tuple of int
-        l − 1 signs, 1 or −1.
-
     Examples
     --------
     >>> I = torch.eye(3, dtype=torch.float64)
@@ -309,15 +214,7 @@ def component(weights: Network, X: Float64[Tensor, "h h"]) -> tuple[int, ...]:
 def all_components(layers: Integer) -> Tensor:
     """The signs of all 2^{l−1} components (Cor. 4.2).
 
-    Parameters
-    ----------
-    layers
-        l >= 2.
-
-    Returns
-    -------
-    torch.Tensor
-        (2^{l−1}, l − 1), float64, entries 1 and −1; the last sign changes first, from 1 to −1.
+    The last sign changes first, from 1 to −1.
 
     Examples
     --------
@@ -336,21 +233,7 @@ def path_in_minimum(
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
 
     Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
-    :func:`from_group`.
-
-    Parameters
-    ----------
-    a, b
-        two minima, W_1, …, W_l, each (..., h, h), of the same shapes.
-    X, Y
-        inputs and targets.
-    steps
-        points of the path at equal distances of t, both ends included; at least 2.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., steps, h, h); the ends are a and b up to rounding.
+    :func:`from_group`. Points lie at equal distances of t, (..., steps, h, h).
 
     Examples
     --------

@@ -22,20 +22,6 @@ def accuracy(
 ) -> Float[Tensor, " *batch"]:
     """Share of inputs whose largest output is that of their class.
 
-    Parameters
-    ----------
-    net
-        the architecture; one output a class.
-    x
-        inputs.
-    labels
-        classes.
-
-    Returns
-    -------
-    torch.Tensor
-        float64 in [0, 1].
-
     Examples
     --------
     Outputs tanh(x) and 0, so that the class is 0 for positive inputs:
@@ -60,22 +46,7 @@ def train_classifiers(
 ) -> Float[Tensor, "networks p"]:
     """Networks trained side by side on the negative log-likelihood, by Adam with all inputs in every step.
 
-    Parameters
-    ----------
-    net
-        the architecture; one output a class.
-    x
-        inputs.
-    labels
-        classes.
-    networks
-        how many; their starts are ``MLP.initial``.
-    steps
-        steps of Adam.
-    seed
-        seed of the starts.
-    rate
-        learning rate.
+    Starts are those of ``MLP.initial``.
 
     Examples
     --------
@@ -101,23 +72,7 @@ def most_similar_neurons(
 ) -> tuple[int, int]:
     """The two neurons of a layer whose parameter vectors ϑ have the highest cosine similarity.
 
-    Neurons that are 0 on all inputs are left out.
-
-    Parameters
-    ----------
-    net
-        the architecture.
-    theta
-        one network.
-    x
-        inputs.
-    layer
-        hidden layer k, 1 <= k < d.
-
-    Returns
-    -------
-    (int, int)
-        different neurons, the first pair in lexicographic order.
+    Neurons that are 0 on all inputs are left out. Of several such pairs the first in lexicographic order is taken.
 
     Examples
     --------

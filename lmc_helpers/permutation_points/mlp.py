@@ -48,13 +48,6 @@ else:
 class MLP:
     """An architecture: the sizes (n_0, …, n_d) and the activation g of the hidden layers.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        input, hidden and output sizes, at least one hidden layer.
-    activation : str
-        ``"relu"``, ``"tanh"``, ``"softplus"``, ``"sigmoid"`` or ``"erf"``.
-
     Examples
     --------
     >>> net = MLP((2, 5, 1), "softplus")
@@ -88,10 +81,7 @@ class MLP:
     def split(self, theta: Shaped[Tensor, "*batch p"]) -> list[tuple[Tensor, Tensor]]:
         """Weights and biases of all layers, as views.
 
-        Returns
-        -------
-        list of (torch.Tensor, torch.Tensor)
-            W^(k) (..., n_k, n_{k−1}) and b^(k) (..., n_k) for k = 1, …, d.
+        They are W^(k) (..., n_k, n_{k−1}) and b^(k) (..., n_k) for k = 1, …, d.
 
         Examples
         --------
@@ -132,16 +122,6 @@ class MLP:
     def forward(self, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"]) -> Float[Tensor, "*batch T n_d"]:
         """f(x), eq. (1), for every network of a batch and every input.
 
-        Parameters
-        ----------
-        x
-            inputs.
-
-        Returns
-        -------
-        torch.Tensor
-            differentiable in both.
-
         Examples
         --------
         f(x) = 3 tanh(2x + 1) − 1:
@@ -161,13 +141,6 @@ class MLP:
     ) -> Float[Tensor, "*batch T n_k"]:
         """Activations of hidden layer ``layer``, 1 <= layer < d.
 
-        Parameters
-        ----------
-        x
-            inputs.
-        layer
-            counted from 1.
-
         Examples
         --------
         >>> net = MLP((1, 2, 1), "relu")
@@ -180,13 +153,6 @@ class MLP:
     @checked
     def incoming(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
         """Where in θ the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m) stands.
-
-        Parameters
-        ----------
-        layer
-            k, 1 <= k <= d.
-        neuron
-            m, 0 <= m < n_k.
 
         Examples
         --------
@@ -204,13 +170,6 @@ class MLP:
     @checked
     def outgoing(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
         """Where in θ the column W^(k+1)[:, m] stands.
-
-        Parameters
-        ----------
-        layer
-            k, a hidden layer, 1 <= k < d.
-        neuron
-            m, 0 <= m < n_k.
 
         Examples
         --------
@@ -230,19 +189,7 @@ class MLP:
     ) -> Shaped[Tensor, "*batch p"]:
         """Exchange two neurons of a hidden layer: their parameter vectors and their columns in the next layer.
 
-        Parameters
-        ----------
-        theta
-            it is not changed.
-        layer
-            1 <= layer < d.
-        first, second
-            neurons of the layer; a neuron with itself is the identity.
-
-        Returns
-        -------
-        torch.Tensor
-            the same function.
+        The function stays the same.
 
         Examples
         --------
@@ -258,20 +205,6 @@ class MLP:
     @checked
     def initial(self, n: Positive, seed: Integer, scale: PositiveNumber = 1.0) -> Float64[Tensor, "n p"]:
         """Gaussian parameters: weights of variance c scale²/n_{k−1}, c = 2 for relu and 1 otherwise, biases scale²/4.
-
-        Parameters
-        ----------
-        n
-            networks, n >= 1.
-        seed
-            in [0, 2³²).
-        scale
-            a finite number > 0.
-
-        Returns
-        -------
-        torch.Tensor
-            on the CPU.
 
         Examples
         --------
@@ -307,17 +240,7 @@ class MLP:
 def squared_loss(net: MLP, x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]) -> Callable[[Tensor], Tensor]:
     """The loss L(θ) = 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ.
 
-    Parameters
-    ----------
-    net
-        the architecture.
-    x, y
-        inputs and targets.
-
-    Returns
-    -------
-    callable
-        takes θ (..., p) to L (...).
+    It takes θ (..., p) to (...).
 
     Examples
     --------

@@ -32,19 +32,7 @@ STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where a batch of descents ended.
-
-    Attributes
-    ----------
-    theta : torch.Tensor
-        (B, p), the last parameters.
-    loss, gradient_norm : torch.Tensor
-        (B,), at theta.
-    steps : torch.Tensor
-        (B,), steps that were tried, taken or not.
-    converged : torch.Tensor
-        (B,), bool; a problem that is not has used up the budget, or no step moves it.
-    """
+    """Where a batch of descents ended."""
 
     theta: Tensor
     loss: Tensor
@@ -67,31 +55,9 @@ def minimise(
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
-    Parameters
-    ----------
-    loss
-        takes (..., p) to (...), twice differentiable; each entry depends on its own θ alone.
-    theta
-        starts; they are not changed.
-    steps
-        budget of each problem.
-    tol
-        Euclidean norm of the gradient at which a problem has converged.
-    radius
-        first trust-region radius.
-    project
-        takes (b, p) to (b, p) and leaves the loss as it is (a choice of gauge); applied to parameters after each step.
-    escape
-        leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
-    show_progress
-        show a bar.
-    second
-        takes (b, p) to the Hessians (b, p, p) of the loss, where they are known in closed form.
-
-    Returns
-    -------
-    Optimum
-        one entry a problem; a problem that converged leaves the batch.
+    ``project`` takes parameters to others with the same loss (a choice of gauge) after each step. With ``escape`` a
+    point with ‖∇L‖ <= tol is left along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ). ``second`` gives the
+    Hessians (b, p, p) at (b, p) where they are known in closed form. A problem that has converged leaves the batch.
 
     Examples
     --------
@@ -148,20 +114,6 @@ def subproblem(
 
     Eigenvalues that are 0 but for rounding count as 1e-13 · max abs(λ). Their directions rest while they carry less
     than half of ‖a‖²: there a is rounding, too.
-
-    Parameters
-    ----------
-    eigenvalues
-        λ, ascending.
-    slope
-        a, the gradient in the basis of eigenvectors.
-    radius
-        Δ, positive.
-
-    Returns
-    -------
-    torch.Tensor, torch.Tensor
-        s (B, p) and the decrease −a·s − Σ λ_i s_i²/2 (B,), at least 0.
 
     Examples
     --------

@@ -44,19 +44,7 @@ def losses_between(
 ) -> Float64[Tensor, " L"]:
     """L(λ W₁ + (1 − λ) W₂) for two matrices whose rows have one positive entry or none.
 
-    Parameters
-    ----------
-    W1, W2
-        for example minima; W2 already permuted.
-    M
-        teacher neurons, M <= d.
-    lambdas
-        points of [0, 1]; λ = 1 is W₁.
-
-    Returns
-    -------
-    torch.Tensor
-        Equals :func:`lmc_helpers.teacher_student.population.population_loss` up to rounding.
+    W₂ is already permuted. Equals :func:`~lmc_helpers.teacher_student.population.population_loss` up to rounding.
 
     Examples
     --------
@@ -108,20 +96,6 @@ def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np
 def minima_barrier(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], M: Positive, lambdas: Reals = GRID) -> float:
     """The barrier between two minima, whose own losses are 0: the largest of :func:`losses_between`.
 
-    Parameters
-    ----------
-    W1, W2
-        one pair; W2 already permuted.
-    M
-        teacher neurons, M <= d.
-    lambdas
-        points of [0, 1].
-
-    Returns
-    -------
-    float
-        max over λ of L(λ W₁ + (1 − λ) W₂).
-
     Examples
     --------
     >>> W = torch.eye(2, dtype=torch.float64)
@@ -136,20 +110,6 @@ def minima_barriers(
     W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, lambdas: Reals = GRID
 ) -> np.ndarray:
     """The barriers of many pairs of minima, one :func:`minima_barrier` each.
-
-    Parameters
-    ----------
-    W1, W2
-        W2 already permuted.
-    M
-        teacher neurons, M <= d.
-    lambdas
-        points of [0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        (n,).
 
     Examples
     --------
@@ -166,17 +126,7 @@ def permuted_and_direct(
 ) -> Float[Tensor, "2 n"]:
     """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
-    Parameters
-    ----------
-    M
-        teacher neurons.
-    chunk
-        pairs that are held in memory at a time.
-
-    Returns
-    -------
-    torch.Tensor
-        permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
+    They are taken on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9); ``chunk`` bounds the memory.
 
     Examples
     --------
@@ -199,19 +149,7 @@ def uniform_barriers(
 ) -> np.ndarray:
     """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
 
-    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`.
-
-    Parameters
-    ----------
-    m, M, d, seed, law
-        as in :func:`~lmc_helpers.teacher_student.minima.sample_minima`.
-    n
-        number of pairs.
-
-    Returns
-    -------
-    numpy.ndarray
-        (2, n): permuted, direct.
+    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
 
     Examples
     --------

@@ -33,11 +33,19 @@ from lmc_helpers.symmetry.chord_bound import chord_bound, curvature
 from lmc_helpers.symmetry.curves import curve, flatten
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
+from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_tail
 from lmc_helpers.teacher_student.between_minima import minima_barrier
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.overlap import expected_overlap, mean_absolute_difference, simulate_overlap
-from lmc_helpers.teacher_student.population import kappa, population_loss
+from lmc_helpers.teacher_student.minima import sample_minima, snap
+from lmc_helpers.teacher_student.overlap import (
+    expected_overlap,
+    mean_absolute_difference,
+    minimiser,
+    overlap_limit,
+    simulate_overlap,
+)
+from lmc_helpers.teacher_student.population import kappa, population_hessian, population_loss
+from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness
 
 W = torch.tensor([[0.25, 0.0], [0.75, 0.0], [0.0, 1.0]], dtype=torch.float64)  # a minimum: m = 3, d = 2
 P = torch.tensor([2, 0, 1])
@@ -140,6 +148,27 @@ CALLS = [
     (lambda: minima_barrier(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
     (lambda: coherence(W), ValueError, "UᵀU differs from I by"),
     (lambda: centre_gap(NAN), ValueError, "v[0, 0] = nan; allowed: finite numbers"),
+    (lambda: minima_barrier(W, -W, 2), ValueError, "row 0 of W2 lies on no ray"),
+    (lambda: minima_barrier(W, NAN, 2), ValueError, "W2[0, 0] = nan"),
+    (lambda: snap(W, 3), ValueError, "M = 3 teacher neurons in dimension d = 2"),
+    (lambda: sample_minima(4, 5, 5, 1, seed=1), ValueError, "m = 4 student neurons for M = 5"),
+    (lambda: sample_minima(6, 5, 4, 1, seed=1), ValueError, "M = 5 teacher neurons in dimension d = 4"),
+    (lambda: sample_minima(6, 5, 5, 1, 1, ("dirichlet", -1)), ValueError, "law = ('dirichlet', -1) is unknown"),
+    (lambda: minimiser(1), ValueError, "M = 1: T(m, 1) = 1 for every m"),
+    (lambda: overlap_limit(0.9), ValueError, "r = m/M = 0.9; allowed: r >= 1"),
+    (lambda: simulate_overlap(6, 3, 1, 0), ValueError, "trials = 1; allowed: trials >= 2"),
+    (lambda: barrier_limits(1), ValueError, "r = m/M = 1; allowed: 1 < r <= 10"),
+    (lambda: leftover_tail(-0.1, 2), ValueError, "an entry -0.1; allowed: entries >= 0"),
+    (lambda: population_hessian(0 * W, 1), ValueError, "W has a row 0"),
+    (lambda: gradient_descent(W[None], 3, 0.1, 5), ValueError, "M = 3 teacher neurons in dimension d = 2"),
+    (lambda: gradient_descent(NAN[None], 2, 0.1, 5), ValueError, "W[0, 0, 0] = nan"),
+    (lambda: pq_index(W, 1, 1), ValueError, "p = 1, q = 1; allowed: 0 < p < q"),
+    (lambda: pq_index(0 * W), ValueError, "w has a vector 0"),
+    (lambda: expected_pq(3, 4), ValueError, "m = 3, M = 4; allowed: m >= M >= 1"),
+    (lambda: expected_pq(3, 2, 0.0), ValueError, "a = 0.0; allowed: a > 0"),
+    (lambda: sharpness(torch.tensor([1, 0]), 3), ValueError, "counts = [1, 0]"),
+    (lambda: sharpness(torch.tensor([1, 2, 3]), 2), ValueError, "M = 3 types in dimension d = 2"),
+    (lambda: even_sharpness(3, 3, 2), ValueError, "M = 3 types in dimension d = 2"),
     (lambda: require_invertible({"Y": torch.ones(2, 2).double()}), ValueError, "Y is singular"),
     (lambda: real_logarithm(-EYE), ValueError, "g has the multiple negative eigenvalue -1"),
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from lmc_helpers._chapters.algorithm_1 import compare_matchings
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     WIDE,
@@ -26,7 +27,6 @@ from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.teacher_student.matchings import compare_matchings
 from lmc_helpers.teacher_student.minima import sample_minima
 
 # ---------- every permutation

@@ -1,4 +1,4 @@
-"""Matchings of minima against plain loops over all permutations and sampled inputs."""
+"""What chapter *Algorithm 1* computes, against plain loops over all permutations and sampled inputs."""
 
 import itertools
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.matching import all_permutations
-from lmc_helpers.teacher_student.matchings import BEST, barrier_objective, compare_matchings, pair_matching
+from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective, compare_matchings
 from lmc_helpers.teacher_student.minima import sample_minima
 
 
@@ -30,17 +29,6 @@ def barrier(a, b, M, d):
         signed = [(1, w) for w in W] + [(-1, e) for e in np.eye(d)[:M]]
         heights.append(sum(s * r * k(u, v) for s, u in signed for r, v in signed))
     return max(heights)
-
-
-@pytest.mark.parametrize(("m", "M"), [(1, 1), (4, 2), (6, 3), (6, 6)])
-def test_pair_matching_minimises_the_mean_error_halfway(m, M):
-    x = torch.randn(2000, M, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    for a, b in zip(sample_minima(m, M, M, 5, 1), sample_minima(m, M, M, 5, 2), strict=True):
-        everything = (a + b[all_permutations(m)]) / 2  # (m!, m, d)
-        error = [(torch.relu(x @ w.T).sum(-1) - torch.relu(x).sum(-1)).abs().mean() for w in everything]
-        ours = (torch.relu(x @ ((a + b[pair_matching(a, b)]) / 2).T).sum(-1) - torch.relu(x).sum(-1)).abs().mean()
-        # the inputs are sampled, the matching knows only the law: allow the sampling error of the difference
-        assert ours <= min(error) * 1.05 + 1e-14
 
 
 def test_barriers_of_all_matchings_by_plain_loops():
@@ -86,18 +74,3 @@ def test_misses_and_factors():
     heights = found.barriers[name].tolist()
     assert found.misses(name).tolist() == [h > b * (1 + 1e-9) + 1e-13 for h, b in zip(heights, best, strict=True)]
     assert found.misses(name, slack=1e9).sum() <= found.misses(name).sum()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda a, b: pair_matching(a * torch.nan, b), "allowed: finite numbers"),
-        (lambda a, b: compare_matchings(a[None][:0], b[None][:0], 2), "no axis empty"),
-        (lambda a, b: compare_matchings(a[None] + 1, b[None], 2), "at distance"),
-        (lambda a, b: compare_matchings(a[None].repeat(1, 2, 1), b[None].repeat(1, 2, 1), 2), "m = 10 is out of reach"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    a, b = sample_minima(5, 2, 4, 2, seed=1)
-    with pytest.raises(ValueError, match=message):
-        call(a, b)
