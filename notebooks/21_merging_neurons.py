@@ -66,6 +66,7 @@ from lmc_helpers import claims, figures
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
     Shallow,
+    count_different,
     equal_norms,
     follow_pairs,
     join_problems,
@@ -79,7 +80,6 @@ from lmc_helpers.permutation_points.doubling import (
 from lmc_helpers.permutation_points.hessian import hessian, inertia
 from lmc_helpers.permutation_points.merging import (
     KINDS,
-    count_different,
     descent_minimiser,
     merge_neurons,
     newton_minimiser,

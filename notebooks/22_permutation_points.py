@@ -62,6 +62,7 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.permutation_points import (
     replicate,
+    strict_minima,
     targets_with_curvature,
 )
 from lmc_helpers.permutation_points.counts import count_ratio
@@ -70,7 +71,6 @@ from lmc_helpers.permutation_points.doubling import (
     embed,
     equal_loss_exchange,
     pair_inertia,
-    strict_minima,
 )
 from lmc_helpers.permutation_points.hessian import (
     gradient,

@@ -63,12 +63,12 @@ from matplotlib import colormaps
 from scipy.optimize import least_squares
 
 from lmc_helpers import claims, figures, seeds
+from lmc_helpers._chapters.permutation_counts import partitions
 from lmc_helpers.permutation_points.counts import (
     arrangements,
     count_ratio,
     count_ratio_bound,
     growth_constant,
-    partitions,
     permutation_points,
 )
 
@@ -663,7 +663,9 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 # :class: dropdown lmc-solution
 # Both copies in one layer: $T(2, 4) + T(2, 4) = \frac76$. One in each: $T(1, 4)^2 = (\frac32)^2 = \frac94$, as the choices in the layers are independent. Together $\frac{41}{12}$; the bounds add up to $2 \cdot \frac14 \binom22 = \frac12$.
 #
-#     from lmc_helpers.permutation_points.counts import count_ratio
+#     from lmc_helpers._chapters.permutation_counts import partitions
+from lmc_helpers.permutation_points.counts import count_ratio
+
 #     print(2 * count_ratio(2, 4) + count_ratio(1, 4) ** 2)
 # ```
 #

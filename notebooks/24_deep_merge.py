@@ -67,12 +67,12 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, error_bars, figures
+from lmc_helpers._chapters.deep_merge import train_classifiers
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, slope_and_error
 from lmc_helpers.permutation_points.classifiers import (
     accuracy,
     most_similar_neurons,
-    train_classifiers,
 )
 from lmc_helpers.permutation_points.converged import (
     ConvergedPath,

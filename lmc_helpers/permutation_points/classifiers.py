@@ -10,10 +10,10 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Natural, Positive, PositiveNumber, checked
+from lmc_helpers._typing import Integer, checked
 from lmc_helpers.permutation_points.mlp import MLP
 
-__all__ = ["accuracy", "most_similar_neurons", "train_classifiers"]
+__all__ = ["accuracy", "most_similar_neurons"]
 
 
 @checked
@@ -32,38 +32,6 @@ def accuracy(
     tensor(0.7500, dtype=torch.float64)
     """
     return (net.forward(theta, x).argmax(dim=-1) == labels).double().mean(dim=-1)
-
-
-@checked
-def train_classifiers(
-    net: MLP,
-    x: Float[Tensor, "T n_0"],
-    labels: Int64[Tensor, " T"],
-    networks: Positive,
-    steps: Natural,
-    seed: Integer,
-    rate: PositiveNumber = 1e-2,
-) -> Float[Tensor, "networks p"]:
-    """Networks trained side by side on the negative log-likelihood, by Adam with all inputs in every step.
-
-    Starts are those of ``MLP.initial``.
-
-    Examples
-    --------
-    >>> x = torch.linspace(-1, 1, 9, dtype=torch.float64)[:, None]
-    >>> net, labels = MLP((1, 3, 2), "relu"), (x[:, 0] > 0.2).long()
-    >>> accuracy(net, train_classifiers(net, x, labels, networks=2, steps=200, seed=1), x, labels).tolist()
-    [1.0, 1.0]
-    """
-    theta = net.initial(networks, seed).requires_grad_()
-    adam = torch.optim.Adam([theta], lr=rate)
-    for _ in range(steps):
-        adam.zero_grad()
-        outputs = net.forward(theta, x).flatten(0, 1)
-        cost = torch.nn.functional.cross_entropy(outputs, labels.repeat(networks))
-        (networks * cost).backward()
-        adam.step()
-    return theta.detach()
 
 
 @checked

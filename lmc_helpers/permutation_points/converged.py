@@ -32,10 +32,10 @@ ROWS = 32  # of the Hessian that are differentiated together; it bounds the memo
 class ConvergedPath:
     """A path of decreasing distance, one pair; K distances."""
 
-    theta: Tensor
-    loss: Tensor
-    gradient_norm: Tensor
-    outgoing: Tensor
+    theta: Tensor  # (K, p), the pair in places 0 and 1
+    loss: Tensor  # (K,)
+    gradient_norm: Tensor  # (K,), in the chart's coordinates at fixed δ
+    outgoing: Tensor  # (K,), norm of the larger of the columns a_0 and a_1
 
     @checked
     def only(self, chosen: Bool[Tensor, " K"]) -> ConvergedPath:

@@ -23,7 +23,7 @@ import numpy as np
 
 from lmc_helpers._typing import Integer, Natural, Positive, Reals, checked
 
-__all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "partitions", "permutation_points"]
+__all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "permutation_points"]
 
 MOST_MAPS = 10_000_000  # that an enumeration goes through
 
@@ -119,22 +119,6 @@ def arrangements(n: Positive, size: Positive) -> np.ndarray:
     if size**n > MOST_MAPS:
         raise ValueError(f"{size}^{n} maps are too many to enumerate; allowed: size^n <= {MOST_MAPS}")
     return np.array([labels for labels in product(range(size), repeat=n) if len(set(labels)) == size])
-
-
-@checked
-def partitions(n: Natural, largest: Integer | None = None) -> list[tuple[int, ...]]:
-    """Partitions of n into positive parts, each in decreasing order.
-
-    Examples
-    --------
-    >>> partitions(4)
-    [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
-    """
-    n = int(n)
-    top = n if largest is None else min(n, largest)
-    if n == 0:
-        return [()]
-    return [(s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)]
 
 
 @checked

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Natural, NonNegative, Number, checked
-from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
+from lmc_helpers._typing import Integer, NonNegative, checked
+from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "equal_loss_exchange",
     "pair_inertia",
     "pair_matrices",
-    "strict_minima",
 ]
 
 
@@ -45,14 +43,14 @@ class PermutationPoint:
     """A permutation point of the squared loss, with the smaller network that it doubles a neuron of."""
 
     small: MLP
-    small_theta: Tensor
+    small_theta: Tensor  # (p',)
     layer: int
-    neuron: int
-    net: MLP
-    theta: Tensor
-    loss: Loss
-    J: Tensor
-    D: Tensor
+    neuron: int  # that is doubled
+    net: MLP  # the larger network; the copies stand in places 0 and 1 of the layer
+    theta: Tensor  # (p,)
+    loss: Loss  # θ (..., p) to L (...)
+    J: Tensor  # (n_{k+1}, n_{k−1} + 1), see :func:`pair_matrices`
+    D: Tensor  # (n_{k−1} + 1, n_{k−1} + 1)
 
     @property
     def column(self) -> Tensor:
@@ -95,28 +93,6 @@ def double_neurons(
             loss = squared_loss(net, x, y)
             found.append(PermutationPoint(small, theta, layer, neuron, net, doubled, loss, J, D))
     return found
-
-
-@checked
-def strict_minima(
-    loss: Loss, starts: Float64[Tensor, "B p"], steps: Natural, tol: NonNegative, zero: Number
-) -> Float[Tensor, "n p"]:
-    """The strict local minima at which a second-order method ends, with a positive definite Hessian.
-
-    Examples
-    --------
-    Two minima, at ±1; the second coordinate of the other function is free:
-
-    >>> starts = torch.tensor([[2.0, 1.0], [-3.0, 1.0]], dtype=torch.float64)
-    >>> well = lambda t: (t[..., 0] ** 2 - 1) ** 2
-    >>> strict_minima(lambda t: well(t) + t[..., 1] ** 2, starts, 50, 1e-12, 1e-9)[:, 0].round().tolist()
-    [1.0, -1.0]
-    >>> strict_minima(well, starts, 50, 1e-12, 1e-9).shape
-    torch.Size([0, 2])
-    """
-    done = minimise(loss, starts, steps, tol)
-    kind = inertia(hessian(loss, done.theta), zero)
-    return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
 
 
 @checked

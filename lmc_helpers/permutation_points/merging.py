@@ -28,7 +28,6 @@ from lmc_helpers.training.progress import progress
 __all__ = [
     "KINDS",
     "MergePath",
-    "count_different",
     "descent_minimiser",
     "merge_neurons",
     "newton_minimiser",
@@ -46,12 +45,12 @@ Minimiser = Callable[[Loss, Tensor], tuple[Tensor, Tensor, Tensor]]
 class MergePath:
     """A path of decreasing distance, all pairs side by side; K steps, B pairs."""
 
-    theta: Tensor
-    delta: Tensor
+    theta: Tensor  # (K, B, p), the pair in places 0 and 1
+    delta: Tensor  # (K, B)
     loss: Tensor
-    gradient_norm: Tensor
-    converged: Tensor
-    outgoing: Tensor
+    gradient_norm: Tensor  # (K, B), of the coordinates which the minimiser used, at fixed δ
+    converged: Tensor  # (K, B), bool
+    outgoing: Tensor  # (K, B, 2), norms of a_0 and a_1
 
     @checked
     def bounded(self, factor: Number = 100.0) -> Bool[Tensor, " B"]:
@@ -183,17 +182,3 @@ def path_kind(losses: Float[Tensor, " K"], tol: NonNegative = 1e-5) -> str:
     if not len(signs) or (signs > 0).all():
         return monotone
     return minimum_at_end if signs[-1] < 0 else maximum_inside
-
-
-@checked
-def count_different(losses: Float[Tensor, " n"], tol: NonNegative = 1e-6) -> int:
-    """Number of different values; sorted neighbours with a relative difference up to ``tol`` are one.
-
-    Examples
-    --------
-    >>> count_different(torch.tensor([2.0, 1.0, 2.0 + 1e-7, 3.0], dtype=torch.float64))
-    3
-    """
-    require_finite(losses=losses)
-    values = np.sort(losses.numpy())
-    return 1 + int((np.diff(values) > tol * values[1:]).sum())

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float64
 from torch import Tensor
 
 from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked
@@ -34,11 +34,11 @@ STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
 class Optimum:
     """Where a batch of descents ended."""
 
-    theta: Tensor
-    loss: Tensor
+    theta: Tensor  # (B, p), the last parameters
+    loss: Tensor  # (B,), at theta
     gradient_norm: Tensor
-    steps: Tensor
-    converged: Tensor
+    steps: Tensor  # (B,), that were tried, taken or not
+    converged: Tensor  # (B,), bool; a problem that is not has used up the budget, or no step moves it
 
 
 @checked
@@ -91,7 +91,7 @@ def minimise(
         if not len(active) or count == steps:
             break
         at, g, Q = theta[active], slope[active], eigenvectors[active]
-        coordinates, predicted = subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
+        coordinates, predicted = _subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
         step = (Q @ coordinates[..., None])[..., 0]  # (b, p)
         value_there, slope_there = _value_and_slope(loss, at + step)
         ratio = _ratio(value[active], value_there, g, slope_there, step, predicted)
@@ -106,21 +106,11 @@ def minimise(
     return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
 
 
-@checked
-def subproblem(
-    eigenvalues: Float[Tensor, "B p"], slope: Float[Tensor, "B p"], radius: Float[Tensor, " B"]
-) -> tuple[Tensor, Tensor]:
-    """Minimise a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ.
+def _subproblem(eigenvalues: Tensor, slope: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+    """The minimiser (B, p) of a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ, λ ascending, and the decrease (B,) that it predicts.
 
     Eigenvalues that are 0 but for rounding count as 1e-13 · max abs(λ). Their directions rest while they carry less
     than half of ‖a‖²: there a is rounding, too.
-
-    Examples
-    --------
-    At a saddle point the step follows the lowest eigenvector to the boundary:
-
-    >>> subproblem(torch.tensor([[-1.0, 2.0]]), torch.zeros(1, 2), torch.tensor([0.5]))
-    (tensor([[0.5000, 0.0000]]), tensor([0.1250]))
     """
     tiny = torch.finfo(slope.dtype).tiny
     floor = (FLAT * eigenvalues.abs().amax(dim=-1, keepdim=True)).clamp(min=tiny)  # (B, 1)

@@ -1,5 +1,7 @@
 """Calls that a newcomer would get wrong: each ends in one sentence that names the argument and says what is allowed."""
 
+import math
+
 import pytest
 import torch
 
@@ -23,9 +25,12 @@ from lmc_helpers.matching import (
     swap_search,
     weight_matching,
 )
-from lmc_helpers.permutation_points.counts import count_ratio
-from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.merging import MergePath, path_kind
+from lmc_helpers.permutation_points.classifiers import most_similar_neurons
+from lmc_helpers.permutation_points.converged import damped_newton, follow
+from lmc_helpers.permutation_points.counts import arrangements, count_ratio, count_ratio_bound, permutation_points
+from lmc_helpers.permutation_points.doubling import equal_loss_exchange, pair_matrices
+from lmc_helpers.permutation_points.hessian import hessian, inertia, separated
+from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons, path_kind
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -53,6 +58,7 @@ EYE = torch.eye(2, dtype=torch.float64)
 NET = MLP((2, 3, 1), "tanh")
 THETA, X, Y = NET.initial(1, seed=1)[0], torch.ones(4, 2).double(), torch.ones(4, 1).double()
 MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
+CHART = PairChart(NET, 1)
 NAN = torch.full_like(W, torch.nan)
 
 
@@ -62,6 +68,17 @@ def square(w):
 
 def distance(a, b):
     return (a - b).abs().sum(dim=(-2, -1))
+
+
+def merge(theta=THETA, pair=(0, 1), distances=(1.0, 0.5), scale=1.0):
+    return merge_neurons(
+        lambda t: scale * t.square().sum(dim=-1),
+        CHART,
+        theta,
+        [pair],
+        torch.tensor(distances),
+        descent_minimiser(1, 0.1),
+    )
 
 
 #: The call, the error, and how its sentence begins.
@@ -173,6 +190,50 @@ CALLS = [
     (lambda: real_logarithm(-EYE), ValueError, "g has the multiple negative eigenvalue -1"),
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, 2 * EYE], EYE, EYE, 3), ValueError, "b has loss"),
+    (lambda: count_ratio_bound(3, 2), ValueError, "order K = 3 in a layer of n = 2 neurons"),
+    (lambda: arrangements(2, 3), ValueError, "size = 3 distinct parameter vectors for n = 2"),
+    (lambda: arrangements(20, 3), ValueError, "3^20 maps are too many"),
+    (lambda: permutation_points([[1.0], [2.0]], [[1.0]], 3), ValueError, "incoming (2, 1) and outgoing (1, 1)"),
+    (lambda: permutation_points([[1.0], [1.0]], [[1.0, 2.0]], 3), ValueError, "two parameter vectors"),
+    (lambda: most_similar_neurons(NET, THETA, X, 2), ValueError, "layer = 2 is no hidden layer"),
+    (lambda: merge(theta=THETA.expand(3, -1)), ValueError, "theta has shape (3, 13)"),
+    (lambda: merge(distances=(1.0, 0.0)), ValueError, "distances hold 0.0"),
+    (lambda: merge(pair=(2, 2)), ValueError, "neurons 2 and 2 are the same"),
+    (lambda: merge(scale=math.inf), ValueError, "the loss is"),
+    (
+        lambda: damped_newton(lambda t: t.sum() / 0, torch.ones(2).double(), 1, 1e-9),
+        ValueError,
+        "the loss at the start",
+    ),
+    (lambda: follow(square, CHART, THETA, (0, 1), torch.tensor([0.5, 1]), 1, 1e-9), ValueError, "distances [0.5, 1.0]"),
+    (lambda: pair_matrices(MLP((2, 3, 1), "relu"), THETA, 1, 0, X, torch.sum), ValueError, "activation 'relu'"),
+    (lambda: pair_matrices(NET, THETA, 1, 3, X, torch.sum), ValueError, "layer 1 has no neuron 3"),
+    (lambda: equal_loss_exchange(NET, THETA, 1, 1), ValueError, "other = 1; allowed: a third neuron"),
+    (lambda: equal_loss_exchange(NET, THETA, 1, 2), ValueError, "neurons 0 and 1 are"),
+    (lambda: equal_loss_exchange(NET, THETA, 1, 2, points=1), ValueError, "points = 1; allowed: points >= 2"),
+    (lambda: hessian(lambda t: t.sum(), THETA[None]), ValueError, "the loss has shape ()"),
+    (lambda: hessian(lambda t: t.pow(1.5).sum(dim=-1), 0 * THETA), ValueError, "the Hessian holds values"),
+    (lambda: inertia(EYE, tol=1.0), ValueError, "tol = 1.0; allowed: 0 < tol < 1"),
+    (lambda: inertia(EYE / 0, tol=0.1), ValueError, "H[0, 0] = inf"),
+    (lambda: inertia(torch.ones(2, 2).triu(), tol=0.1), ValueError, "H − Hᵀ has an entry 1.0e"),
+    (lambda: separated(EYE, low=0.1, high=0.1), ValueError, "low = 0.1, high = 0.1"),
+    (lambda: minimise(lambda t: t.sum(-1), NAN, 5, 1e-9), ValueError, "a start has a loss"),
+    (lambda: minimise(lambda t: t.square().sum(-1), W, 5, 1e-9, project=lambda t: t[0]), ValueError, "project returns"),
+    (lambda: MLP((2, 1), "tanh"), ValueError, "sizes = (2, 1)"),
+    (lambda: MLP((2, 2.0, 1), "tanh"), ValueError, "sizes = (2, 2.0, 1)"),
+    (lambda: MLP((2, 2, 1), "gelu"), ValueError, "activation = 'gelu'"),
+    (lambda: NET.join(NET.split(THETA)[:1]), ValueError, "layers have shapes"),
+    (lambda: NET.forward(THETA, X.T), ValueError, "x has shape (2, 4)"),
+    (lambda: NET.hidden(THETA, X, 2), ValueError, "layer = 2 is no hidden layer"),
+    (lambda: NET.incoming(3, 0), ValueError, "layer = 3; allowed: 1 <= layer <= 2"),
+    (lambda: NET.incoming(1, 3), ValueError, "neuron = 3 of layer 1"),
+    (lambda: NET.swap(THETA, 1, 0, -1), ValueError, "neuron = -1 of layer 1"),
+    (lambda: squared_loss(NET, X, Y / 0), ValueError, "y[0, 0] = inf"),
+    (lambda: PairChart(NET, 2), ValueError, "layer = 2; allowed: a hidden layer"),
+    (lambda: PairChart(MLP((2, 1, 1), "tanh"), 1), ValueError, "layer 1 has one neuron"),
+    (lambda: PairChart(NET, 1, "polar"), ValueError, "kind = 'polar'"),
+    (lambda: CHART.coordinates(0 * THETA), ValueError, "the pair has distance 0"),
+    (lambda: CHART.closer(torch.ones(14), torch.tensor(0.0)), ValueError, "delta = 0.0"),
 ]
 
 

@@ -10,6 +10,7 @@ from lmc_helpers._chapters.merging_neurons import (
     ENDS,
     ReluMinima,
     Shallow,
+    count_different,
     equal_norms,
     follow,
     follow_pairs,
@@ -323,3 +324,15 @@ def test_a_rounded_relu_is_near_and_smooth(width):
     s = torch.linspace(-50, 50, 4001, dtype=torch.float64)
     off = rounded_relu(width)(s) - s.clamp(min=0)
     assert (off >= 0).all() and off.max() <= width / 2 * (1 + 1e-12) and off.argmax() == 2000
+
+
+# ---------- different minima
+
+
+def test_different_values_are_counted():
+    generator = torch.Generator().manual_seed(1)
+    for n in (1, 2, 7):
+        values = torch.randint(1, 4, (n,), generator=generator).double()
+        near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
+        assert count_different(values) == count_different(near) == len(set(values.tolist()))
+    assert count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1 and count_different(torch.zeros(2)) == 1
