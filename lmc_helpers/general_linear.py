@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Positive, Tensors, checked
+from lmc_helpers._typing import Integer, Positive, Tensors, checked, require_finite
 
 __all__ = [
     "determinant_sign",
@@ -30,40 +30,15 @@ __all__ = [
     "path_in_group",
     "polar",
     "random_invertible",
-    "rank_tolerance",
-    "require_finite",
     "require_invertible",
     "rotation_logarithm",
     "times_inverse",
 ]
 
 
-@checked
-def rank_tolerance(h: Positive) -> float:
-    """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error.
-
-    Examples
-    --------
-    >>> rank_tolerance(2) == 2.0**-47
-    True
-    """
+def _rank_tolerance(h: int) -> float:
+    """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error."""
     return 16 * h * torch.finfo(torch.float64).eps
-
-
-@checked
-def require_finite(matrices: Tensors) -> None:
-    """Raise unless all entries are finite numbers.
-
-    Examples
-    --------
-    >>> require_finite({"X": torch.tensor([[1.0, float("inf")]])})
-    Traceback (most recent call last):
-        ...
-    ValueError: X holds inf; allowed: finite values
-    """
-    for name, A in matrices.items():
-        if not torch.isfinite(A).all():
-            raise ValueError(f"{name} holds {A[~torch.isfinite(A)][0].item()}; allowed: finite values")
 
 
 @checked
@@ -77,10 +52,10 @@ def require_invertible(matrices: Tensors) -> None:
         ...
     ValueError: Y is singular to rounding, σ_min = ... and σ_max = 4.0e+00; allowed: σ_min > 7.1e-15 σ_max
     """
-    require_finite(matrices)
+    require_finite(**matrices)
     for name, A in matrices.items():
         sigma = torch.linalg.svdvals(A)  # (..., h)
-        least = rank_tolerance(A.shape[-1])
+        least = _rank_tolerance(A.shape[-1])
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
         if singular.any():
             low, high = sigma[singular][0, [-1, 0]].tolist()

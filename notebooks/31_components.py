@@ -57,7 +57,11 @@ import itertools
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.components import descend
+from lmc_helpers._chapters.components import (
+    all_components,
+    descend,
+    highest_on_line,
+)
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
@@ -67,14 +71,12 @@ from lmc_helpers.general_linear import (
     times_inverse,
 )
 from lmc_helpers.linear_nets.between import (
-    highest_on_line,
     obstruction,
     path_over_obstruction,
     permute_layers,
     straight_line,
 )
 from lmc_helpers.linear_nets.minimum import (
-    all_components,
     components,
     from_group,
     loss,
@@ -325,7 +327,7 @@ over_the_pass = [a[0].expand(len(t), h, h), D(tau) @ a[1], a[2] @ D(phi)]
 
 # %% [markdown]
 # The same for all cases and layers ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and straight lines from one component to another
-# ({py:func}`~lmc_helpers.linear_nets.between.highest_on_line` finds their highest point, which may lie where a factor is singular):
+# (`highest_on_line` finds their highest point, which may lie where a factor is singular):
 
 # %%
 between, over, rivals = [], [], []  # largest loss / σ_min(Y)²

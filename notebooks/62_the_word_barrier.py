@@ -57,7 +57,8 @@ import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.barrier_kinds import KINDS, barrier_kinds, discordance
+from lmc_helpers._chapters.the_word_barrier import discordance
+from lmc_helpers.barrier_kinds import KINDS, barrier_kinds
 from lmc_helpers.data.digits import digits
 from lmc_helpers.matching import permute, weight_matching
 from lmc_helpers.networks.mlp import MLP
@@ -298,7 +299,7 @@ claims.check("X4.error", (wrong * math.log(2) / nll).max().item(), n=classifiers
 # %% [markdown]
 # ## Which of two pairs is better connected?
 #
-# Take two pairs of networks and ask which has the lower barrier. Two kinds of barrier may answer differently; the share of such pairs of pairs is $(1 - \tau)/2$ with Kendall's $\tau$ ({py:func}`~lmc_helpers.barrier_kinds.discordance`).
+# Take two pairs of networks and ask which has the lower barrier. Two kinds of barrier may answer differently; the share of such pairs of pairs is $(1 - \tau)/2$ with Kendall's $\tau$ (`discordance`).
 
 # %%
 direct = found["direct"]

@@ -4,21 +4,30 @@ import math
 
 import pytest
 import torch
+from oracles.linear import ALMOST, FLAT, FLIP
 
-from lmc_helpers.barrier import excess, loss_barrier, refined_barrier
-from lmc_helpers.barrier_kinds import barrier_kinds, discordance
-from lmc_helpers.general_linear import haar, path_in_group, require_invertible, times_inverse
+from lmc_helpers.barrier import check_places, excess, loss_barrier, refined_barrier
+from lmc_helpers.barrier_kinds import barrier_kinds
+from lmc_helpers.general_linear import (
+    haar,
+    path_in_group,
+    random_invertible,
+    require_invertible,
+    rotation_logarithm,
+    times_inverse,
+)
 from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric, asymmetrise
 from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import realization_cost, swap_costs
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.linear_nets.between import permute_layers
-from lmc_helpers.linear_nets.minimum import component, path_in_minimum
+from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, permute_layers, straight_line
+from lmc_helpers.linear_nets.minimum import component, from_group, loss, path_in_minimum, to_group
 from lmc_helpers.matching import (
     algorithm_1,
     all_permutations,
     best_permutation,
+    check_permutation,
     match_activations,
     permute,
     row_types,
@@ -59,6 +68,7 @@ NET = MLP((2, 3, 1), "tanh")
 THETA, X, Y = NET.initial(1, seed=1)[0], torch.ones(4, 2).double(), torch.ones(4, 1).double()
 MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
 CHART = PairChart(NET, 1)
+RNG = torch.Generator()
 NAN = torch.full_like(W, torch.nan)
 
 
@@ -160,7 +170,6 @@ CALLS = [
     (lambda: permute_layers([EYE, EYE], [torch.tensor([1, 1])]), ValueError, "permutation 1 is [1, 1]"),
     (lambda: weight_matching(W, NAN), ValueError, "W2[0, 0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(NAN, W), ValueError, "W1[0, 0] = nan; allowed: finite numbers"),
-    (lambda: discordance(NAN[0], W[0]), ValueError, "x[0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(W + 1, W), ValueError, "row W1[0] is at distance"),
     (lambda: minima_barrier(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
     (lambda: coherence(W), ValueError, "UᵀU differs from I by"),
@@ -234,6 +243,46 @@ CALLS = [
     (lambda: PairChart(NET, 1, "polar"), ValueError, "kind = 'polar'"),
     (lambda: CHART.coordinates(0 * THETA), ValueError, "the pair has distance 0"),
     (lambda: CHART.closer(torch.ones(14), torch.tensor(0.0)), ValueError, "delta = 0.0"),
+    (lambda: loss_barrier(square, W, W, []), ValueError, "lambdas has shape (0,)"),
+    (lambda: loss_barrier(square, NAN, W), ValueError, "a[0, 0] = nan"),
+    (lambda: check_places(0.5), ValueError, "lambdas has shape ()"),
+    (lambda: barrier_kinds(W, [0, 1]), ValueError, "lambdas = [0, 1]; allowed: increasing from 0 to 1, with 1/2"),
+    (lambda: barrier_kinds(W.T, [0.5, 0, 1]), ValueError, "lambdas = [0.5, 0, 1]"),
+    (lambda: row_types(-W[1:]), ValueError, "row W[0] is at distance 0.75"),
+    (lambda: algorithm_1(W, W - 1, tol=0.3), ValueError, "row W2[0] is at distance"),
+    (lambda: check_permutation(torch.tensor([[[0, 1], [1, 2]]])), ValueError, "p[0, 1, :] = [1, 2] is no permutation"),
+    (lambda: best_permutation(torch.ones(10, 2), torch.ones(10, 2), distance), ValueError, "m = 10 is out of reach"),
+    (lambda: best_permutation(W, W, lambda a, b: b.sum()), ValueError, "the objective returns shape ()"),
+    (lambda: best_permutation(W, W, lambda a, b: b.sum((1, 2)) / 0), ValueError, "the objective is inf at p = [0, 1"),
+    (lambda: match_activations(W[:1], W[:1]), ValueError, "n = 1 inputs; allowed: n >= 2"),
+    (lambda: require_invertible({"Y": EYE / 0}), ValueError, "Y[0, 0] = inf; allowed: finite numbers"),
+    (lambda: random_invertible((3,), 2, RNG, torch.ones(2)), ValueError, "signs have shape (2,)"),
+    (lambda: random_invertible((3,), 2, RNG, 0), ValueError, "signs have shape () and values [0.0]"),
+    (lambda: haar((4, 2, 3), RNG), ValueError, "shape = (4, 2, 3)"),
+    (lambda: rotation_logarithm(FLIP), ValueError, "R has determinant -1"),
+    (lambda: rotation_logarithm(2 * EYE), ValueError, "RᵀR − I has an entry 3.0e"),
+    (lambda: path_in_group(EYE, EYE, 1), ValueError, "steps = 1; allowed: steps >= 2"),
+    (lambda: path_in_group(EYE, ALMOST, 2), ValueError, "b is singular to rounding"),
+    (lambda: straight_line([EYE, EYE], [EYE] * 3, [0.5]), ValueError, "a has 2 matrices, b has 3"),
+    (lambda: permute_layers([EYE, EYE], []), ValueError, "0 permutations for 2 layers"),
+    (lambda: obstruction(FLAT), ValueError, "Y is singular to rounding"),
+    (lambda: path_over_obstruction([EYE, EYE], EYE, EYE, 1, 2), ValueError, "steps = 2; allowed: steps >= 3"),
+    (lambda: path_over_obstruction([EYE, EYE], EYE, EYE, 2, 3), ValueError, "layer = 2; allowed: 1 <= layer <= 1"),
+    (lambda: path_over_obstruction([EYE, FLIP], EYE, EYE, 1, 3), ValueError, "the network has loss 2.0e+00"),
+    (lambda: loss([EYE], EYE, EYE), ValueError, "1 matrices W_i; allowed: at least 2"),
+    (lambda: component([EYE, ALMOST, EYE], EYE), ValueError, "W_2 is singular to rounding"),
+    (lambda: component([EYE / 0, EYE], EYE), ValueError, "W_1[0, 0] = inf"),
+    (lambda: to_group([EYE, FLAT, EYE], EYE), ValueError, "W_2 is singular"),
+    (lambda: from_group([EYE, FLAT], EYE, EYE), ValueError, "g_2 is singular"),
+    (lambda: from_group([], EYE, EYE), ValueError, "0 matrices g_i; allowed: at least 1"),
+    (lambda: path_in_minimum([EYE, EYE], [EYE, EYE], EYE, EYE, 1), ValueError, "steps = 1; allowed: steps >= 2"),
+    (lambda: path_in_minimum([EYE, EYE], [EYE, (1 + 1e-7) * EYE], EYE, EYE, 3), ValueError, "b has loss 1.0e-14 ‖Y‖²"),
+    (
+        lambda: path_in_minimum([EYE, EYE], [FLIP, FLIP], EYE, EYE, 3),
+        ValueError,
+        "a lies in component (1,), b in",
+    ),
+    (lambda: path_in_minimum([EYE, FLAT], [EYE, FLAT], EYE, FLAT, 3), ValueError, "Y is singular"),
 ]
 
 
