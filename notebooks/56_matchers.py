@@ -105,7 +105,7 @@ from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.repair import repair
-from lmc_helpers.claims.box import with_error
+from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
 from lmc_helpers.matching import all_permutations
@@ -571,7 +571,7 @@ def with_repair(kind):
 def entry(values, wins):
     """Mean, its standard error, and wins, as text."""
     mean, error = mean_and_error([values])
-    return f"{with_error(mean[0], error[0])} ({wins})"
+    return f"{plain_with_error(mean[0], error[0])} ({wins})"
 
 
 won = {kind: pairs_of(kind, seed).wins(matchers) for kind in KINDS}
@@ -832,7 +832,7 @@ for kind in WIDE:
         found = pairs_of(kind, seed)[m]
         for values in (found.barrier, found.repaired_barrier):
             mean, error = mean_and_error([values])
-            row.append(with_error(mean[0], error[0]))
+            row.append(plain_with_error(mean[0], error[0]))
     body.append([kind, *row])
 head = [f"{m}{after}" for m in ASKED for after in ("", ", REPAIR")]
 table(["networks", *head], body)
@@ -905,11 +905,11 @@ quantities = {
 }
 figures.numbers(
     **{
-        k: with_error(q["value"], q["stderr"] / widening(pairs))
+        k: plain_with_error(q["value"], q["stderr"] / widening(pairs))
         for k, q in quantities.items()
     },
-    optimum=with_error(*over(known, "weights", BEST)),
-    blind=with_error(*over(known, "activations", "weights")),
+    optimum=plain_with_error(*over(known, "weights", BEST)),
+    blind=plain_with_error(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
 
@@ -918,11 +918,11 @@ of_wide = {"wide_plain": wide_plain, "wide_norm": wide_norm}
 of_wide |= {"turned_plain": turned_plain, "turned_norm": turned_norm}
 figures.numbers(
     **{
-        k: with_error(q["value"], q["stderr"] / widening(wide_pairs))
+        k: plain_with_error(q["value"], q["stderr"] / widening(wide_pairs))
         for k, q in of_wide.items()
     },
     **{
-        f"alone_{k}": with_error(
+        f"alone_{k}": plain_with_error(
             *mean_of(pairs_of(kind, seed)["identity"].barrier)
         )
         for k, kind in enumerate(WIDE)

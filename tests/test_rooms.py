@@ -22,7 +22,7 @@ MAY_IMPORT = (
         "alignment": BASE | {"networks", "alignment"},
         "_chapters": FOUNDATIONS | PARTS | BOOK | {"alignment", "_chapters"},
     }
-    | {room: BASE | {room} for room in BOOK}
+    | {"claims": BASE | {"claims"}, "figures": BASE | BOOK}
 )
 ALIASES = {HOUSE.folder / "overlap.py"}  # names of a room where readers look for them
 FOR_READERS = {"lmc_helpers.identifiability.asymmetric.FiGLU"}  # one network; chapter 53 trains stacks of them

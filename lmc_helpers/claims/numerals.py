@@ -1,18 +1,23 @@
 """Numbers for people: powers of ten in signs, values and errors with equal digits, nothing below rounding.
 
-What notebooks store as text has the numbers of :mod:`~lmc_helpers.claims.lines`; what pages show has these.
+Notebooks store numbers as plain text, ``-1e-08``, by :func:`plain_with_error`; pages show −10⁻⁸.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
+from decimal import Decimal
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 GAP = "\u202f"  # a thin space that does not break
 ROUNDING = (1e-12, 1e-9)  # below which a value is called 0 to rounding
 SMALL, LARGE = 1e-4, 1e6  # between them numbers are written without powers of ten
 CLOSE = 1e-9  # relative difference of numbers that are equal but for rounding
+NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d(?:\.\d+)?|\(.+?\))e(?P<exponent>[−+-]\d+)(?![\w.])")
+MINUS = re.compile(r"(?<![\w.)⁻-])-(?=(?P<digits>\d[\d.]*))")  # not a hyphen, as in 784-64-10
+DECIMAL = range(-3, 6)  # exponents of numbers in a text that are written without a power of ten
 
 
 def power(exponent: int) -> str:
@@ -26,7 +31,30 @@ def power(exponent: int) -> str:
     return "10" + str(exponent).translate(RAISED)
 
 
-def grouped(text: str) -> str:
+def signs(text: str) -> str:
+    """A text with its numbers as people write them.
+
+    Examples
+    --------
+    >>> signs("between 1e-08 and 2.5e+10"), signs("(2.00 ± 0.03)e-07"), signs("'3e-02', 4e+05")
+    ('between 10⁻⁸ and 2.5·10¹⁰', '(2.00 ± 0.03)·10⁻⁷', "'0.03', 400000")
+    >>> signs("-1.5 ± 0.2"), signs("-2e-09 to -0.0"), signs("784-64-10")
+    ('−1.5 ± 0.2', '−2·10⁻⁹ to 0.0', '784-64-10')
+    """
+
+    def written(found: re.Match) -> str:
+        digits, exponent = found["digits"], int(found["exponent"].replace("−", "-"))
+        if exponent in DECIMAL and not digits.startswith("("):
+            return f"{Decimal(found[0]):f}"
+        return power(exponent) if digits == "1" else f"{digits}·{power(exponent)}"
+
+    def signed(found: re.Match) -> str:
+        return "−" if found["digits"].strip("0.") else ""  # a zero has no sign
+
+    return MINUS.sub(signed, NUMBER.sub(written, text))
+
+
+def _grouped(text: str) -> str:
     """A decimal number with a proper minus sign, and gaps between the thousands if it has five digits or more."""
     sign, digits = ("−", text[1:]) if text.startswith("-") else ("", text)
     whole, point, rest = digits.partition(".")
@@ -44,10 +72,10 @@ def people(value: float, digits: int = 4) -> str:
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < LARGE:
-        return grouped(str(int(value)))
+        return _grouped(str(int(value)))
     if SMALL <= abs(value) < LARGE:
         text = f"{value:.{digits}g}"
-        return grouped(f"{float(text):.0f}" if "e" in text else text)
+        return _grouped(f"{float(text):.0f}" if "e" in text else text)
     mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
     mantissa = mantissa.removesuffix(".0").replace("-", "−")
     return {"1": "", "−1": "−"}.get(mantissa, f"{mantissa}·") + power(int(exponent))
@@ -122,7 +150,7 @@ def together(values: list[float], place: int) -> tuple[list[str], str]:
     else:
         exponent = max(math.floor(math.log10(largest)), place) if largest else place
         texts, unit = [f"{value / 10.0**exponent:.{exponent - place}f}" for value in values], power(exponent)
-    return [grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
+    return [_grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
 
 
 def with_error(value: float, error: float) -> str:
@@ -135,6 +163,25 @@ def with_error(value: float, error: float) -> str:
     """
     (value_, error_), unit = together([value, error], places(error))
     return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
+
+
+def plain_with_error(value: float, stderr: float) -> str:
+    """:func:`with_error` as notebooks store it, with other bounds of what is written without a power of ten.
+
+    Examples
+    --------
+    >>> plain_with_error(-12345.6, 321.0), plain_with_error(2e-7, 3e-9)
+    ('-12300 ± 300', '(2.00 ± 0.03)e-07')
+    """
+    place = places(stderr)
+    if -5 <= place <= 4:
+        scale, decimals, unit = 1.0, max(0, -place), ""
+        value, stderr = (round(number, -place) for number in (value, stderr))
+    else:
+        exponent = math.floor(math.log10(max(abs(value), stderr)))
+        scale, decimals, unit = 10.0**exponent, max(0, exponent - place), f"e{exponent:+03d}"
+    shown = f"{value / scale:.{decimals}f} ± {stderr / scale:.{decimals}f}"
+    return f"({shown}){unit}" if unit else shown
 
 
 def width_places(low: float, high: float) -> int:

@@ -1,8 +1,7 @@
 """One look for every figure: panels, error bars, the glue to captions and prose, and figures that a reader can move.
 
 :mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style,
-:mod:`~lmc_helpers.figures.moving` makes figures with a slider, from :mod:`~lmc_helpers.figures.moving_panels` and with
-:mod:`~lmc_helpers.figures.labels`;
+:mod:`~lmc_helpers.figures.moving` makes figures with a slider, from the panels of ``_moving_panels``,
 :mod:`~lmc_helpers.figures.cards` draws what the front page shows of a chapter, and :mod:`~lmc_helpers.figures.counted`
 says which trained networks diverged.
 """

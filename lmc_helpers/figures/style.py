@@ -40,19 +40,7 @@ STYLE = Path(__file__).with_name("book.mplstyle")
 def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tuple[Figure, Axes | np.ndarray]:
     """A figure with ``rows × columns`` panels in the book's style, 10.5 inches wide, or 7 with one column.
 
-    Parameters
-    ----------
-    columns, rows : int
-        panels side by side and one above the other.
-    height : float
-        inches of one row.
-    **kwargs
-        passed to ``matplotlib.pyplot.subplots``.
-
-    Returns
-    -------
-    (Figure, Axes or numpy.ndarray)
-        as ``matplotlib.pyplot.subplots``: one panel, a row or a column of them, or an array (rows, columns).
+    ``height`` is that of a row in inches; ``kwargs`` are those of ``matplotlib.pyplot.subplots``.
 
     Examples
     --------

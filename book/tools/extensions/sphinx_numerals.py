@@ -5,7 +5,7 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book.tools.outcomes.glued import signs
+from lmc_helpers.claims.numerals import signs
 
 GIVEN = "pasted-text"  # the class of what a cell gives to the text
 

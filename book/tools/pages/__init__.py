@@ -16,7 +16,6 @@ opening      the top of a chapter's page
 pages        the templates, filled
 pictures     small copies of figures
 scales       what runs at which scale
-signs        formulas as Unicode
 staging      an executed chapter as its page shows it
 ===========  ===========================================
 """

@@ -19,8 +19,8 @@ from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import board
 from book.tools.outcomes.records import Run, notebook
 from book.tools.pages import contents, gallery, opening, pictures, scales
-from book.tools.pages.signs import signs
 from lmc_helpers import claims
+from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
 from lmc_helpers.figures.cards import NAME
@@ -74,7 +74,7 @@ def bare(text: str) -> str:
     >>> bare(r"the *barrier* of `m` at $m \le 2M$")
     'the barrier of m at m ≤ 2M'
     """
-    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: signs(found[1]), text))
+    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: plain(found[1]), text))
 
 
 def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:

@@ -1,11 +1,10 @@
 """A box as text, to the last character: what reference outputs are compared by."""
 
-import pytest
 from oracles.ledger import BASE, CORRECTED, SHARPER, parse_part
 
 from lmc_helpers import claims
+from lmc_helpers.claims._lines import rounded, text
 from lmc_helpers.claims.judge import judge
-from lmc_helpers.claims.lines import rounded, text, with_error
 
 
 def test_a_box_as_text():
@@ -50,22 +49,6 @@ def test_nothing_is_shown_or_stored_of_what_was_not_run():
     assert verdict.value is None and verdict.verdict == claims.OPEN
     seen = text(part, verdict)
     assert "not run" in seen and "12345" not in seen and "[" not in seen
-
-
-@pytest.mark.parametrize(
-    ("value", "stderr", "shown"),
-    [
-        (0.1234567, 0.004, "0.123 ± 0.004"),
-        (0.1234567, 0.0149, "0.123 ± 0.015"),
-        (1.0, 0.0996, "1.00 ± 0.10"),
-        (5, 3, "5 ± 3"),
-        (123.4, 15, "123 ± 15"),
-        (-1.5e7, 2.2e5, "(-1.50 ± 0.02)e+07"),
-        (1e-9, 4e-8, "(0 ± 4)e-08"),
-    ],
-)
-def test_values_have_the_digits_that_their_errors_support(value, stderr, shown):
-    assert with_error(value, stderr) == shown
 
 
 def test_small_values_are_shown_as_rounding():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from lmc_helpers.claims import scale, words
+from lmc_helpers.claims import _scale, words
 from lmc_helpers.claims.criteria import OURS, READING, Part
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.numerals import people
@@ -16,11 +16,11 @@ KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
 
 def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
     """The scale of a part with the measurements of both runs."""
-    bands = [scale.Band(interval, KINDS[name]) for name, interval in part.criteria()]
+    bands = [_scale.Band(interval, KINDS[name]) for name, interval in part.criteria()]
     marks, said = [], [f"{band.kind} {words.plain(band.interval)}" for band in bands]
     for name, found in ((THIS, record), (CONFIRMED, confirmed)):
         if found and found["value"] is not None:
-            marks.append(scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
+            marks.append(_scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
             tested = words.interval(part, found)
             said.append(
                 f"{name}: {words.value(part, found)}{f', tested {tested}' if tested else ''}, "
@@ -29,11 +29,11 @@ def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
     rival = words.rival(part, record)
     said += [f"rival {people(rival)}"] if rival is not None else []
     said += [] if marks else ["not run at this scale"]
-    return scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
+    return _scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
 
 
 def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
-    """The criteria, this run and the confirmed one: each with its key on the scale."""
+    """The criteria, this run and the confirmed one: each with its key on the _scale."""
     label = {OURS: "our criterion", READING: "as we read it"}.get(part.whose, "as stated")
     listed = [
         (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, words.criterion(interval), "")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lmc_helpers import figures
-from lmc_helpers.figures.moving_panels import Panel, axis, draw_panel, plain, trace
+from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
 
 
 def test_numbers_have_four_digits_and_gaps_are_none():
@@ -65,7 +65,7 @@ def test_bars_stand_on_zero():
         (([0, 1], [[0, 1]]), r"y \(1, 2\); allowed: \(n,\) or \(3, n\)"),
         (([0, 1], [0, 1], "-."), "style '-.'; allowed"),
         (([0, 1], [0, 1], ""), "style ''; allowed"),
-        (([0, 1], [0, 1], "-", "C0"), "colour 'C0'; allowed"),
+        (([0, 1], [0, 1], "-", "C0"), "colour = 'C0'; allowed"),
     ],
 )
 def test_bad_curves_get_one_clear_error(arguments, message):

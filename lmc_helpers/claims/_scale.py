@@ -10,7 +10,6 @@ import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
 
 from lmc_helpers.claims.intervals import Interval
 from lmc_helpers.claims.numerals import people, telling
@@ -56,8 +55,6 @@ class Axis:
 
     def at(self, value: float) -> float:
         """The place of a number, from ``LEFT`` to ``RIGHT``; infinity is beyond both."""
-        if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
-            raise ValueError(f"value = {value!r}; allowed: a real number, or infinity")
         low, high, value = (self._along(number) for number in (self.low, self.high, value))
         left, right = LEFT + CUT * self.cut_low, RIGHT - CUT * self.cut_high
         if value < low - 1e-12 * (high - low):
@@ -207,16 +204,7 @@ def _written(at: float, text: str, y: float) -> str:
 def draw(bands: list[Band], marks: list[Mark], rival: float | None, words: str) -> str:
     """The scale as an SVG; ``words`` say what it shows to who does not see it.
 
-    Parameters
-    ----------
-    bands : list of Band
-        the criteria, the stated one first; at least one.
-    marks : list of Mark
-        measurements; none if nothing was run.
-    rival : float or None
-        the rival's value.
-    words : str
-        the text alternative.
+    The stated criterion is the first band; there are no marks if nothing was run.
     """
     along = axis(bands, marks, rival)
     height = LANE * max(1, len(marks)) + 8

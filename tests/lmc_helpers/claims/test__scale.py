@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lmc_helpers.claims import scale
+from lmc_helpers.claims import _scale
+from lmc_helpers.claims._scale import Band, Mark
 from lmc_helpers.claims.intervals import Interval
-from lmc_helpers.claims.scale import Band, Mark
 
 SVG = "{http://www.w3.org/2000/svg}"
 TINY = Interval(-1e-12, 1e-12, "")
@@ -31,21 +31,21 @@ CASES = {
 }
 
 
-def drawing(case: str) -> tuple[ElementTree.Element, scale.Axis, list]:
+def drawing(case: str) -> tuple[ElementTree.Element, _scale.Axis, list]:
     intervals, measured, rival = CASES[case]
     bands = [Band(interval, kind) for interval, kind in zip(intervals, ("stated", "corrected"), strict=False)]
     marks = [Mark(*numbers, "holds", confirmed=bool(k)) for k, numbers in enumerate(measured)]
     numbers = [n for m in measured for n in m] + [e for i in intervals for e in (i.low, i.high)] + [rival]
     finite = sorted({n for n in numbers if n is not None and math.isfinite(n)})
-    text = scale.draw(bands, marks, rival, "what <it> shows")
-    return ElementTree.fromstring(text), scale.axis(bands, marks, rival), finite
+    text = _scale.draw(bands, marks, rival, "what <it> shows")
+    return ElementTree.fromstring(text), _scale.axis(bands, marks, rival), finite
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_axis_keeps_the_order_of_numbers(case):
     _, along, numbers = drawing(case)
     places = [along.at(number) for number in numbers if not along.log or number > 0]
-    assert places == sorted(places) and all(scale.LEFT <= place <= scale.RIGHT for place in places)
+    assert places == sorted(places) and all(_scale.LEFT <= place <= _scale.RIGHT for place in places)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -77,7 +77,7 @@ def test_orders_of_magnitude_get_a_logarithmic_axis(case):
 
 def test_far_points_are_cut_off():
     svg, along, _ = drawing("far below")
-    assert along.cut_low and not along.cut_high and along.at(-8.9e14) == scale.LEFT
+    assert along.cut_low and not along.cut_high and along.at(-8.9e14) == _scale.LEFT
     assert sum(element.get("class") == "lmc-cut" for element in svg.iter()) == 1
     inner = along.at(21.6) - along.at(0.07)
     assert inner > 50  # per cent: what matters fills the scale
@@ -86,7 +86,7 @@ def test_far_points_are_cut_off():
 def test_a_band_that_is_narrow_is_seen_and_one_that_is_open_reaches_the_edge():
     svg, _, _ = drawing("equality")
     (band,) = svg.iter(f"{SVG}rect")
-    assert float(band.get("width").rstrip("%")) == pytest.approx(scale.NARROW)
+    assert float(band.get("width").rstrip("%")) == pytest.approx(_scale.NARROW)
     svg, _, _ = drawing("at least")
     (band,) = svg.iter(f"{SVG}rect")
     x, width = (float(band.get(name).rstrip("%")) for name in ("x", "width"))
@@ -97,11 +97,11 @@ def test_labels_do_not_meet_on_a_phone():
     for seed in range(30):
         dice = random.Random(seed)
         labels = [(dice.uniform(3, 97), "x" * dice.randint(1, 14)) for _ in range(dice.randint(1, 6))]
-        boxes, placed = [], scale._rows(labels)
+        boxes, placed = [], _scale._rows(labels)
         assert [(at, text) for at, text, _ in placed] == labels
         for at, text, row in placed:
-            width = 100 * scale.LETTER * len(text) / scale.PHONE
-            shift = {"start": 0, "middle": width / 2, "end": width}[scale._anchor(at)]
+            width = 100 * _scale.LETTER * len(text) / _scale.PHONE
+            shift = {"start": 0, "middle": width / 2, "end": width}[_scale._anchor(at)]
             boxes.append((row, at - shift, at - shift + width))
         for (row, low, high), (other, left, right) in itertools.combinations(boxes, 2):
             assert row != other or high < left or right < low, labels

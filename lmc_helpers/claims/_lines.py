@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 
 from lmc_helpers.claims.criteria import OURS, PAPER, Part
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, OUTSIDE
 from lmc_helpers.claims.judge import Verdict, surprises
+from lmc_helpers.claims.numerals import plain_with_error
 
 OUTCOMES = {INSIDE: "met", OUTSIDE: "rejected", ACROSS: "not decided"}
 LABELS = {PAPER: "printed", OURS: "criterion"}  # of the criterion; a reading's is neither
@@ -24,32 +24,12 @@ def rounded(value: float, digits: int, floor: float = 0.0) -> str:
     return f"< {floor:g}" if abs(value) < floor else f"{value:.{digits}g}"
 
 
-def with_error(value: float, stderr: float) -> str:
-    """A value and its standard error, both to the digits that the error supports: one, or two if the first is a 1.
-
-    Examples
-    --------
-    >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
-    ('0.654 ± 0.012', '-12300 ± 300', '(2.00 ± 0.03)e-07')
-    """
-    first = f"{stderr:.0e}"  # one digit
-    place = int(first[2:]) - ("1" in (first[0], f"{stderr:e}"[0]))
-    if -5 <= place <= 4:
-        scale, decimals, unit = 1.0, max(0, -place), ""
-        value, stderr = (round(number, -place) for number in (value, stderr))
-    else:
-        power = math.floor(math.log10(max(abs(value), stderr)))
-        scale, decimals, unit = 10.0**power, max(0, power - place), f"e{power:+03d}"
-    shown = f"{value / scale:.{decimals}f} ± {stderr / scale:.{decimals}f}"
-    return f"({shown}){unit}" if unit else shown
-
-
 def measured(part: Part, record: dict) -> str:
     """A measured value with its error, the interval that is judged and its samples, or that nothing was run."""
     if record["value"] is None:
         return "not run"
     if record["stderr"]:
-        shown = with_error(record["value"], record["stderr"])
+        shown = plain_with_error(record["value"], record["stderr"])
         if record.get("low") is not None:  # what is judged: 3.29 standard errors to both sides
             decimals = len(shown.rpartition(".")[2].split(")")[0]) if "." in shown else 0
             ends = [f"{end:.3g}" if "e" in shown else f"{end:.{decimals}f}" for end in (record["low"], record["high"])]

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from lmc_helpers import expect
-from lmc_helpers.figures.labels import typeset
+from lmc_helpers._typing import NonNegative, Reals, checked
+from lmc_helpers.claims.formulas import label
 from lmc_helpers.figures.style import COLOURS
 
 __all__ = ["Curve", "Panel", "plain"]
 
 MARKERS = {"o": "circle", "s": "square", "v": "triangle-down", "x": "x"}
+if TYPE_CHECKING:
+    Colour = str
+else:
+    Colour = Literal[tuple(COLOURS)]
 DASHES = {"-": "solid", "--": "dash", ":": "dot"}
 
 
@@ -33,10 +37,6 @@ class Curve:
 
     def at(self, frame: int) -> dict[str, np.ndarray]:
         """The coordinates of one frame."""
-        expect.integer(frame, "frame", least=0)
-        frames = [len(a) for a in (self.x, self.y) if a.ndim == 2]
-        if frames and frame >= min(frames):
-            raise ValueError(f"frame = {frame}; allowed: 0 <= frame < {min(frames)}")
         return {name: a[frame] if a.ndim == 2 else a for name, a in (("x", self.x), ("y", self.y))}
 
     @property
@@ -48,16 +48,6 @@ class Curve:
     def parts(self) -> tuple[str, str]:
         """The marker and the dash of its style; either may be empty."""
         return self.style[:1] if self.style[:1] in MARKERS else "", self.style.lstrip("".join(MARKERS))
-
-
-def _reals(values, name: str) -> np.ndarray:
-    """An array of floats of what NumPy takes for real numbers."""
-    try:
-        if np.iscomplexobj(values):
-            raise TypeError
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"{name} is {type(values).__name__}; allowed: an array of real numbers") from None
 
 
 @dataclass
@@ -76,38 +66,32 @@ class Panel:
     ticks: Sequence[float] | None = None  # of x
     curves: list[Curve] = field(default_factory=list)
 
-    def draw(self, x, y, style: str = "-", colour: str = "blue", label: str | None = None, width: float = 1.6) -> None:
-        """Add a curve.
+    @checked
+    def draw(
+        self,
+        x: Reals,
+        y: Reals,
+        style: str = "-",
+        colour: Colour = "blue",
+        label: str | None = None,
+        width: NonNegative = 1.6,
+    ) -> None:
+        """Add a curve: x and y are (n,), or (frames, n) where they move; gaps are NaN.
 
-        Parameters
-        ----------
-        x, y : array
-            (n,), or (frames, n) where they move; gaps are NaN.
-        style : str
-            a marker (o, s, v, x), a line (-, --, :), both, or "bars" with ``width`` in units of x.
-        colour : str
-            a name in :data:`~lmc_helpers.figures.style.COLOURS`.
-        label : str, optional
-            in the legend.
-        width : float
-            of the line in points, or of the bars.
+        ``style`` is a marker (o, s, v, x), a line (-, --, :), both, or "bars" with ``width`` in units of x; else
+        ``width`` is that of the line in points.
         """
-        expect.text("none" if label is None else label, "label")
-        expect.number(width, "width", least=0)
-        x, y = _reals(x, "x"), _reals(y, "y")
+        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         good = x.shape[-1:] == y.shape[-1:] and all(a.ndim == 1 or a.shape[:-1] == (self.frames,) for a in (x, y))
         if not good:
             raise ValueError(f"x {x.shape} and y {y.shape}; allowed: (n,) or ({self.frames}, n)")
-        if not isinstance(colour, str) or colour not in COLOURS:
-            raise ValueError(f"colour {colour!r}; allowed: {', '.join(COLOURS)}")
         curve = Curve(x, y, style, colour, label, width)
-        if style != "bars" and (not isinstance(style, str) or style == "" or curve.parts[1] not in ("", *DASHES)):
+        if style != "bars" and (style == "" or curve.parts[1] not in ("", *DASHES)):
             raise ValueError(f"style {style!r}; allowed: bars, {', '.join(MARKERS)}, {', '.join(DASHES)} or both")
         self.curves.append(curve)
 
     def limits(self, name: str) -> tuple[float, float]:
         """The range of an axis: what was asked for, or all frames with a margin."""
-        expect.one_of(name, "name", ("x", "y"))
         given, scale = getattr(self, f"{name}lim"), getattr(self, f"{name}scale")
         if given:
             return given
@@ -134,7 +118,7 @@ def trace(curve: Curve, panel: int, frame: int) -> dict[str, Any]:
     """A curve of one frame, in Plotly's schema; panels are counted from 1."""
     end = str(panel) if panel > 1 else ""
     ink, points = COLOURS[curve.colour], {name: plain(a) for name, a in curve.at(frame).items()}
-    shared = {"xaxis": f"x{end}", "yaxis": f"y{end}", "name": typeset(curve.label or ""), **points}
+    shared = {"xaxis": f"x{end}", "yaxis": f"y{end}", "name": label(curve.label or ""), **points}
     if curve.style == "bars":
         return {"type": "bar", "width": curve.width, "marker": {"color": ink}, **shared}
     marker, dash = curve.parts
@@ -151,7 +135,7 @@ def axis(panel: Panel, name: str, end: str) -> dict[str, Any]:
     """An axis in Plotly's schema, ``name`` x or y; ``end`` is the panel's number, empty for the first."""
     scale, limits = getattr(panel, f"{name}scale"), panel.limits(name)
     ends = [math.log10(v) for v in limits] if scale == "log" else list(limits)
-    found: dict[str, Any] = {"title": {"text": typeset(getattr(panel, f"{name}label"))}, "type": scale, "range": ends}
+    found: dict[str, Any] = {"title": {"text": label(getattr(panel, f"{name}label"))}, "type": scale, "range": ends}
     found["anchor"] = f"{'y' if name == 'x' else 'x'}{end}"
     decades = abs(ends[1] - ends[0])
     if scale == "log" and decades > 1.5:
