@@ -78,7 +78,9 @@ def _excess(loss: Loss, a: Tensor, b: Tensor, lambdas: Reals) -> Tensor:
 def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shape"], lambdas: Reals = GRID) -> Tensor:
     """The barrier: the largest loss above the chord over the given λ.
 
-    max_λ loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b). It is at least 0 when 0 or 1 is among the λ.
+        max_λ loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
+
+    It is at least 0 when 0 or 1 is among the λ.
 
     Examples
     --------

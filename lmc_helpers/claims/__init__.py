@@ -14,9 +14,9 @@ rival: a value near enough to be plausible that lies outside. ``check`` compares
 :mod:`~lmc_helpers.claims.judge`       a measurement against a part's criteria: verdicts, by rules
 :mod:`~lmc_helpers.claims.verdicts`    symbols of verdicts, and their names in the style sheet
 :mod:`~lmc_helpers.claims.words`       a verdict in a reader's words
-:mod:`~lmc_helpers.claims._scale`      a drawn scale: criteria as bands, measurements as marks
-:mod:`~lmc_helpers.claims._runs`       what a box shows of this run and of the confirmed one
-:mod:`~lmc_helpers.claims._lines`      a box as lines of text, as notebooks store it
+``_scale``                             a drawn scale: criteria as bands, measurements as marks
+``_runs``                              what a box shows of this run and of the confirmed one
+``_lines``                             a box as lines of text, as notebooks store it
 :mod:`~lmc_helpers.claims.box`         ``check``, and the box that a reader sees
 =====================================  ================================================================================
 

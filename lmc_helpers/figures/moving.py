@@ -41,7 +41,7 @@ class Moving:
             raise ValueError(f"{sizes}; allowed: as many notes as values, and a start among them")
 
     def panel(self, **settings) -> Panel:
-        """Add a panel, the next on the right, with the fields of :class:`~lmc_helpers.figures._moving_panels.Panel`."""
+        """Add a panel, the next on the right, with the fields of ``_moving_panels.Panel``."""
         self.panels.append(Panel(len(self.values), **settings))
         return self.panels[-1]
 

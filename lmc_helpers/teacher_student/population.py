@@ -25,8 +25,9 @@ from lmc_helpers._typing import Number, Positive, checked
 def kappa(t: Number | Float[Tensor, "*shape"], d: Positive) -> Float[Tensor, "*shape"]:
     """The arc-cosine kernel of eq. (8).
 
-    κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd),    E σ(u·x) σ(v·x) = ‖u‖‖v‖ κ(cos θ). Thus κ(1) = 1/(2d), κ(0) =
-    1/(2πd) and κ(−1) = 0; rounding of t beyond [−1, 1] is clipped.
+        κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd),    E σ(u·x) σ(v·x) = ‖u‖‖v‖ κ(cos θ).
+
+    Thus κ(1) = 1/(2d), κ(0) = 1/(2πd) and κ(−1) = 0; rounding of t beyond [−1, 1] is clipped.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The pages: chapters as they are shown, and the pages that are written from a run.
 
 ===========  ===========================================
-api          the rooms of lmc_helpers, for the API pages
+api          the packages of lmc_helpers, for the API pages
 boxes        what boxes show besides what chapters stored
 browser      the browser that prints and tests
 contents     what Jupyter Book is told

@@ -68,10 +68,10 @@ def files(contents: Toc) -> list[tuple[str, tuple[str | int, ...]]]:
 
 
 def generated() -> set[str]:
-    """The pages that are made while the book is built: chapters, and one page a paper or a room."""
+    """The pages that are made while the book is built: chapters, and one page a paper or a package."""
     made = {f"{EXECUTED}/{chapter}" for chapter in chapters.chapters()}
     made |= {f"book/{kind}/{letter}" for kind in ("errata", "reports") for letter in papers.papers()}
-    return made | {f"book/api/{room.name}" for room in api.rooms()}
+    return made | {f"book/api/{package.name}" for package in api.packages()}
 
 
 def check_toc(path: Path = TOC) -> None:

@@ -23,7 +23,7 @@ from lmc_helpers import claims
 TEMPLATES = ROOT / "book" / "templates"
 EXECUTED = "book/executed"
 FOUND = (
-    *("scoreboard.md", "errata.md", "statistics.md", "rooms.md"),
+    *("scoreboard.md", "errata.md", "statistics.md", "packages.md"),
     *("verdicts.md", "fields.md", "notation.md"),
 )
 PAGES = (*front.PAGES, *FOUND)
@@ -122,7 +122,7 @@ def content(run: Run, findings: Findings) -> dict:
         "own": sum(statement.kind == OWN for statement in findings.statements),
         "surprises": run.surprises,
         "examples": boxes.examples(findings),
-        "rooms": api.rooms(),
+        "packages": api.packages(),
         "fields": published.fields(),
         "letters": notation.letters(),
         "runs": run.statistics,
@@ -134,11 +134,9 @@ def content(run: Run, findings: Findings) -> dict:
 
 
 def api_pages() -> dict[str, str]:
-    """The API's pages, one a room: file name → text."""
-    template, known = environment().get_template("room.md"), api.users()
-    rooms = api.rooms()
-    used = {module: api.used_of(module, known) for room in rooms for module in room.modules}
-    return {f"{room.name}.md": template.render(room=room, used=used) for room in rooms}
+    """The API's pages, one a package: file name → text."""
+    template = environment().get_template("package.md")
+    return {f"{package.name}.md": template.render(package=package) for package in api.packages()}
 
 
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
