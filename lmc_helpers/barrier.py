@@ -27,11 +27,6 @@ def check_places(
     """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor.
 
     With ``row=False`` a number or any shape is allowed.
-
-    Examples
-    --------
-    >>> check_places((0, 0.5, 1)).tolist()
-    [0.0, 0.5, 1.0]
     """
     return _places(lambdas, dtype, device, row)
 

@@ -70,24 +70,13 @@ def determinant_sign(A: Float[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]
     """The sign of det A, without forming the determinant, which could under- or overflow.
 
     It is 0 where a pivot is exactly 0.
-
-    Examples
-    --------
-    >>> determinant_sign(-1e-200 * torch.eye(3, dtype=torch.float64)).item()
-    -1.0
     """
     return torch.linalg.slogdet(A).sign
 
 
 @checked
 def times_inverse(B: Float[Tensor, "*#batch m h"], A: Float[Tensor, "*#batch h h"]) -> Float[Tensor, "*both m h"]:
-    """B A⁻¹, by a solve.
-
-    Examples
-    --------
-    >>> times_inverse(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
-    1.5
-    """
+    """B A⁻¹, by a solve."""
     # with equal batches, or torch would take a matrix B (h, h) for vectors where A is (h, h, h)
     batch = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
@@ -99,12 +88,6 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
     The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
     without them the law would not be uniform (Mezzadri, 2007).
-
-    Examples
-    --------
-    >>> Q = haar((7, 3, 2), torch.Generator().manual_seed(1))
-    >>> bool(torch.allclose(Q.mT @ Q, torch.eye(2, dtype=torch.float64).expand(7, 2, 2)))
-    True
     """
     if min(shape, default=0) < 0 or len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
         raise ValueError(f"shape = {tuple(shape)}; allowed: (..., d, k) with 1 <= k <= d")
@@ -145,14 +128,7 @@ def random_invertible(
 
 @checked
 def polar(g: Float[Tensor, "*batch h h"]) -> tuple[Tensor, Tensor]:
-    """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite.
-
-    Examples
-    --------
-    >>> Q, S = polar(torch.tensor([[0.0, -2.0], [3.0, 0.0]], dtype=torch.float64))
-    >>> Q.round(decimals=9).abs().tolist(), S.diagonal().round(decimals=9).tolist()
-    ([[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0])
-    """
+    """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite."""
     U, sigma, Vh = torch.linalg.svd(g)
     S = Vh.mT @ (sigma[..., None] * Vh)
     return U @ Vh, (S + S.mT) / 2

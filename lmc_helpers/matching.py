@@ -104,13 +104,7 @@ def row_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Int64[
 
 @checked
 def has_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Bool[Tensor, " *batch"]:
-    """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it.
-
-    Examples
-    --------
-    >>> has_types(torch.tensor([[[0.0, 0.5], [2.0, 0.01]], [[0.0, 0.5], [2.0, 0.5]]]), tol=0.02)
-    tensor([ True, False])
-    """
+    """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it."""
     require_finite(W=W)
     return (_nearest_ray(W, tol)[2] <= tol).all(dim=-1)
 
@@ -210,12 +204,6 @@ def pair_matching(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"]) -> Int64[T
         E|f − f*| = Σ_i E|Δ_i| = (c_d/2) Σ_i (‖u_i‖ + ‖v_i‖ − ‖u_i + v_i‖).
 
     The loss is the mean square of the same sum, which this does not minimise exactly (chapter *Algorithm 1*).
-
-    Examples
-    --------
-    >>> W = torch.eye(3, dtype=torch.float64)
-    >>> pair_matching(W, W[[2, 0, 1]])
-    tensor([1, 2, 0])
     """
     require_finite(W1=W1, W2=W2)
     norm1, norm2 = torch.linalg.vector_norm(W1, dim=-1), torch.linalg.vector_norm(W2, dim=-1)  # (m,)
@@ -226,13 +214,7 @@ def pair_matching(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"]) -> Int64[T
 
 @checked
 def all_permutations(m: Integer) -> Int64[Tensor, "n m"]:
-    """All permutations of 0 … m − 1 in lexicographic order.
-
-    Examples
-    --------
-    >>> all_permutations(3).tolist()
-    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
-    """
+    """All permutations of 0 … m − 1 in lexicographic order."""
     if not 1 <= m <= LARGEST:
         raise ValueError(f"m = {m} is out of reach of all m! permutations; allowed: 1 <= m <= {LARGEST}")
     entries = itertools.chain.from_iterable(itertools.permutations(range(m)))
@@ -300,14 +282,6 @@ def swap_search(
     """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
 
     ``objective`` is that of :func:`best_permutation`; a swap improves it by more than relative 1e-12.
-
-    Examples
-    --------
-    >>> def distance(W1, W2):
-    ...     return (W1 - W2).abs().sum(dim=(-2, -1))
-    >>> W1, W2 = torch.tensor([[1.0], [2.0], [4.0]]), torch.tensor([[5.0], [0.0], [2.0]])
-    >>> swap_search(W1, W2, distance, torch.tensor([0, 1, 2]))
-    tensor([1, 2, 0])
     """
     require_finite(W1=W1, W2=W2)
     _check_permutation(p)
@@ -330,12 +304,6 @@ def correlations(
     """Pearson correlations between the activations of the neurons of two networks.
 
     They are 0 for neurons whose activation is constant.
-
-    Examples
-    --------
-    >>> a = torch.tensor([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> correlations(a, -a).round(decimals=9).tolist()
-    [[-1.0, 0.0], [0.0, 0.0]]
     """
     require_finite(a=a, b=b)
     unit = []

@@ -74,7 +74,7 @@ from lmc_helpers.matching import (
     permute,
 )
 from lmc_helpers.teacher_student.between_minima import (
-    minima_barrier,
+    minima_barriers,
     permuted_and_direct,
 )
 from lmc_helpers.teacher_student.gradient_descent import (
@@ -121,7 +121,7 @@ print(np.hstack([W1, permute(W2, p)]))
 # %%
 relabelled = W2[[0, 1, 2, 4, 3]]  # the same network, two neurons exchanged
 for name, W in (("as given", W2), ("relabelled", relabelled)):
-    height = minima_barrier(W1, permute(W, algorithm_1(W1, W)), M=2)
+    height = minima_barriers(W1, permute(W, algorithm_1(W1, W)), M=2)
     print(f"{name:<11} barrier {height:.3e}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: two answers for the same two networks"}
@@ -315,7 +315,7 @@ figures.numbers(
 together = (W1[:, None] + W2).norm(dim=-1)  # (m, m), ‖w⁽¹⁾_i + w⁽²⁾_j‖
 cost = W1.norm(dim=-1)[:, None] + W2.norm(dim=-1) - together  # (m, m)
 p = torch.from_numpy(linear_sum_assignment(cost.numpy())[1])
-print(f"p = {p.tolist()}, barrier {minima_barrier(W1, W2[p], M=2):.3e}")
+print(f"p = {p.tolist()}, barrier {minima_barriers(W1, W2[p], M=2):.3e}")
 
 # %% [markdown]
 # The loss is the mean of the *square* of the same sum of non-positive terms. Its cross terms make it a quadratic

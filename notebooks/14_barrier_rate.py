@@ -60,7 +60,6 @@ from lmc_helpers.error_bars import mean_and_error, power_law
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.between_minima import (
     losses_between,
-    minima_barrier,
     minima_barriers,
 )
 from lmc_helpers.teacher_student.minima import sample_minima
@@ -187,7 +186,7 @@ figures.numbers(
 # ## Measured
 #
 # The barrier on the paper's grid $\lambda = 0, 0.1, \dots, 1$, exactly, for widths up to several thousand
-# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barrier` needs only the few pairs of rows that share an axis),
+# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barriers` needs only the few pairs of rows that share an axis),
 # and the exponent of $m$ in its mean over the upper widths:
 
 # %%
@@ -498,7 +497,7 @@ below = []  # printed bound less the barrier of a pair with γ = 0.99
 for K in range(4, 21, 2):
     W1, W2 = minima_with_matched_share(0.99, K)
     assert (algorithm_1(W1, W2) == torch.arange(len(W1))).all()
-    height = minima_barrier(W1, W2, M=K)
+    height = minima_barriers(W1, W2, M=K)
     below.append(float(printed_bound(0.99, K, K) - height))
     if K == 6:
         print(f"M = 6: barrier {height:.1e}, bound {below[-1] + height:.1e}")
@@ -508,7 +507,7 @@ print(f"below the barrier for M = 4, 6, …, 20: {max(below) < 0}")
 gammas = 1 - np.geomspace(1e-3, 0.25, 40)
 rest = 1 - gammas
 examples = [minima_with_matched_share(g, 6) for g in gammas]
-true_loss = [minima_barrier(*pair, M=6) for pair in examples]
+true_loss = [minima_barriers(*pair, M=6) for pair in examples]
 figure, axis = figures.panels()
 for (W1, W2), label in zip(
     real.values(), ("real runs", *3 * [None]), strict=True

@@ -159,17 +159,9 @@ Number = Annotated[
 
 
 class _Form(Entry):
-    """One way to write a criterion."""
+    """One way to write a criterion: ``bounds`` are its ends and its words, ``shown`` is what readers see."""
 
     says: str = Field("", description="what the criterion means, in words")
-
-    def bounds(self) -> tuple[float, float, str]:
-        """Lower end, upper end, and the form in words."""
-        raise NotImplementedError
-
-    def shown(self) -> str:
-        """The form for readers, with closed forms as TeX between $."""
-        raise NotImplementedError
 
 
 class _Equals(_Form):
@@ -304,7 +296,7 @@ class Interval:
         return INSIDE if self.contains(other) else ACROSS if self.meets(other) else OUTSIDE
 
     @classmethod
-    def _from(cls, entry: _Form) -> Interval:
+    def _from(cls, entry: Any) -> Interval:
         low, high, words = entry.bounds()
         if not low <= high or low == -high == -math.inf:
             raise ValueError(f"the criterion {words} is empty or cannot fail")

@@ -221,13 +221,7 @@ READINGS = (SHARPER, HOLDS, OPEN, BROKEN, CORRECTED, FAILS)
 
 
 def best_reading(verdicts: list[str]) -> str:
-    """The verdict of a statement that may be read in several ways: while one reading is undecided, it is not false.
-
-    Examples
-    --------
-    >>> best_reading(["false as printed, corrected", "open"])
-    'open'
-    """
+    """The verdict of a statement that may be read in several ways: while one reading is undecided, it is not false."""
     return min(verdicts, key=READINGS.index)
 
 

@@ -21,13 +21,7 @@ DECIMAL = range(-3, 6)  # exponents of numbers in a text that are written withou
 
 
 def power(exponent: int) -> str:
-    """A power of ten.
-
-    Examples
-    --------
-    >>> power(-12)
-    '10⁻¹²'
-    """
+    """A power of ten."""
     return "10" + str(exponent).translate(RAISED)
 
 
@@ -113,36 +107,18 @@ def rounding(value: float, floor: float = 0.0) -> str:
 
 
 def rounding_bound(value: float, floor: float = 0.0) -> float | None:
-    """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others.
-
-    Examples
-    --------
-    >>> rounding_bound(-4e-16), rounding_bound(3e-8, floor=1e-6), rounding_bound(0.2)
-    (1e-12, 1e-06, None)
-    """
+    """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others."""
     return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
 def places(error: float) -> int:
-    """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1.
-
-    Examples
-    --------
-    >>> places(0.0123), places(0.0321), places(321.0)
-    (-3, -2, 2)
-    """
+    """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1."""
     first = f"{error:.0e}"
     return int(first[2:]) - ("1" in (first[0], f"{error:e}"[0]))
 
 
 def together(values: list[float], place: int) -> tuple[list[str], str]:
-    """Numbers with the same last digit, and the power of ten that all are multiplied by.
-
-    Examples
-    --------
-    >>> together([0.65432, 0.0123], -3), together([-8.87e14, 3e13], 13)
-    ((['0.654', '0.012'], ''), (['−8.9', '0.3'], '10¹⁴'))
-    """
+    """Numbers with the same last digit, and the power of ten that all are multiplied by."""
     largest = max(map(abs, values))
     if place >= -8 and (not largest or 10 * SMALL <= largest < LARGE):
         texts = [f"{round(value, -place):.{max(0, -place)}f}" for value in values]

@@ -44,12 +44,6 @@ def straight_line(a: Weights, b: Weights, lambdas: Reals) -> Weights:
     """The straight line λ a + (1 − λ) b, layer by layer.
 
     λ = 1 is a; places come before the axes of the matrices, (..., L, h, h).
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> [W[:, 0, 0].tolist() for W in straight_line([I, 4 * I], [3 * I, 2 * I], [0.0, 0.5, 1.0])]
-    [[3.0, 2.0, 1.0], [2.0, 3.0, 4.0]]
     """
     _require_same_depth(a, b)
     weight = check_places(lambdas, a[0].dtype, a[0].device)[:, None, None]

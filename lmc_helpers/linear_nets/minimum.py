@@ -89,14 +89,7 @@ def _require_same_depth(a: list[Tensor], b: list[Tensor]) -> None:
 
 @checked
 def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
-    """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1.
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> [float(g[0, 0]) for g in to_group([I, 3 * I, I], 5 * I)]
-    [5.0, 3.0]
-    """
+    """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1."""
     require_invertible({"X": X} | _numbered(weights[:-1], least=1))
     return [weights[0] @ X, *weights[1:-1]]
 
@@ -123,13 +116,6 @@ def components(weights: Weights, X: Float64[Tensor, "h h"]) -> Int64[Tensor, "*b
     """Signs of det(W_1 X), det W_2, …, det W_{l−1}, which tell the components of the minimum apart (Cor. 4.2).
 
     A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign.
-
-    Examples
-    --------
-    >>> I = torch.eye(3, dtype=torch.float64)
-    >>> components([torch.stack([I, -I]), torch.stack([-I, I]), torch.stack([I, I])], -I)
-    tensor([[-1, -1],
-            [ 1,  1]])
     """
     require_invertible({"X": X} | _numbered(weights))
     first, *others = (determinant_sign(W) for W in weights[:-1])

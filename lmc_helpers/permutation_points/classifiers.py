@@ -20,17 +20,7 @@ __all__ = ["accuracy", "most_similar_neurons"]
 def accuracy(
     net: MLP, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"], labels: Int64[Tensor, " T"]
 ) -> Float[Tensor, " *batch"]:
-    """Share of inputs whose largest output is that of their class.
-
-    Examples
-    --------
-    Outputs tanh(x) and 0, so that the class is 0 for positive inputs:
-
-    >>> net = MLP((1, 1, 2), "tanh")
-    >>> theta = torch.tensor([1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    >>> accuracy(net, theta, torch.tensor([[1.0], [2.0], [-1.0], [-2.0]]), torch.tensor([0, 1, 1, 1]))
-    tensor(0.7500, dtype=torch.float64)
-    """
+    """Share of inputs whose largest output is that of their class."""
     return (net.forward(theta, x).argmax(dim=-1) == labels).double().mean(dim=-1)
 
 

@@ -75,11 +75,6 @@ def count_ratio_bound(K: Natural, n: Positive) -> Fraction:
     """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
 
     It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
-
-    Examples
-    --------
-    >>> count_ratio_bound(1, 8) == count_ratio(1, 8)
-    True
     """
     K, n = _check_order(K, n)
     return Fraction(math.comb(n - K, K), 2**K)
@@ -90,13 +85,6 @@ def growth_constant(K: Natural) -> Fraction:
     """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
 
     The proof of Lemma 1 (appendix B, eq. (9)) ends with a further factor e^(−K); the lemma itself names no constant.
-
-    Examples
-    --------
-    >>> growth_constant(2)
-    Fraction(1, 8)
-    >>> round(float(count_ratio(2, 10**6) / 10**12), 5)
-    0.125
     """
     K = int(K)
     return Fraction(1, 2**K * math.factorial(K))

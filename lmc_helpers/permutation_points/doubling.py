@@ -72,15 +72,7 @@ class PermutationPoint:
 def double_neurons(
     small: MLP, theta: Float[Tensor, " p"], x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]
 ) -> list[PermutationPoint]:
-    """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖².
-
-    Examples
-    --------
-    >>> small, x = MLP((2, 2, 3, 1), "tanh"), torch.ones(4, 2, dtype=torch.float64)
-    >>> points = double_neurons(small, small.initial(1, seed=1)[0], x, x[:, :1])
-    >>> [point.net.sizes for point in points[1:3]]
-    [(2, 3, 3, 1), (2, 2, 4, 1)]
-    """
+    """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖²."""
 
     def of_output(f: Tensor) -> Tensor:
         return (f - y).square().sum() / (2 * len(y))
@@ -145,17 +137,6 @@ def pair_matrices(
         J = Σ_μ r_μ z_μᵀ g'(s_μ),        D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
 
     ``output_loss`` takes the outputs (T, n_d) to L.
-
-    Examples
-    --------
-    A network that fits its targets has neither:
-
-    >>> small, x = MLP((1, 2, 1), "tanh"), torch.ones(5, 1, dtype=torch.float64)
-    >>> theta = small.initial(1, seed=1)[0]
-    >>> y = small.forward(theta, x)
-    >>> J, D = pair_matrices(small, theta, 1, 0, x, lambda f: (f - y).square().mean())
-    >>> float(J.abs().max()), float(D.abs().max())
-    (0.0, 0.0)
     """
     if small.activation == "relu":
         smooth = ", ".join(sorted(set(NONLINEARITIES) - {"relu"}))

@@ -29,14 +29,7 @@ class Inertia(NamedTuple):
 
 @checked
 def gradient(loss: Loss, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*batch p"]:
-    """∇L(θ) for every θ of a batch.
-
-    Examples
-    --------
-    >>> gradient(lambda t: t.square().sum(dim=-1), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    tensor([[2., 4.],
-            [6., 8.]])
-    """
+    """∇L(θ) for every θ of a batch."""
     return _gradient(loss, theta.detach().requires_grad_(), create_graph=False)
 
 

@@ -120,14 +120,6 @@ def newton_minimiser(steps: Natural, tol: NonNegative) -> Minimiser:
     """Trust-region Newton method with a budget of ``steps`` at every distance; needs a smooth activation.
 
     A path has converged at a distance where ‖∇L‖ <= ``tol``.
-
-    Examples
-    --------
-    >>> phi, norm, converged = newton_minimiser(20, 1e-12)(
-    ...     lambda t: (t - 3).square().sum(dim=-1), torch.zeros(1, 2, dtype=torch.float64)
-    ... )
-    >>> phi.tolist(), converged.tolist()
-    ([[3.0, 3.0]], [True])
     """
 
     def minimiser(loss: Loss, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -142,12 +134,6 @@ def descent_minimiser(steps: Natural, rate: PositiveNumber, tol: NonNegative = 0
     """Full-batch gradient descent with a budget of ``steps`` at every distance, as in the paper.
 
     Descent stops once all paths have ‖∇L‖ <= ``tol``.
-
-    Examples
-    --------
-    >>> phi, norm, converged = descent_minimiser(2, 0.25)(lambda t: t.square().sum(dim=-1), torch.ones(1, 1))
-    >>> phi.tolist(), norm.tolist(), converged.tolist()
-    ([[0.25]], [0.5], [False])
     """
 
     def minimiser(loss: Loss, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -82,12 +82,6 @@ class MLP:
         """Weights and biases of all layers, as views.
 
         They are W^(k) (..., n_k, n_{k−1}) and b^(k) (..., n_k) for k = 1, …, d.
-
-        Examples
-        --------
-        >>> [(W, b)] = MLP((2, 1, 1), "tanh").split(torch.arange(5.0))[:1]
-        >>> W, b
-        (tensor([[0., 1.]]), tensor([2.]))
         """
         return self._split(theta)
 
@@ -103,15 +97,7 @@ class MLP:
 
     @checked
     def join(self, layers: Layers) -> Tensor:
-        """The flat parameters (..., p) of weights and biases; the inverse of :meth:`split`.
-
-        Examples
-        --------
-        >>> net = MLP((2, 3, 1), "erf")
-        >>> theta = net.initial(4, seed=1)
-        >>> net.join(net.split(theta)).equal(theta)
-        True
-        """
+        """The flat parameters (..., p) of weights and biases; the inverse of :meth:`split`."""
         shapes = [(tuple(W.shape[-2:]), tuple(b.shape[-1:])) for W, b in layers]
         expected = [((after, before), (after,)) for before, after in pairwise(self.sizes)]
         if shapes != expected:
@@ -139,14 +125,7 @@ class MLP:
     def hidden(
         self, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"], layer: Integer
     ) -> Float[Tensor, "*batch T n_k"]:
-        """Activations of hidden layer ``layer``, 1 <= layer < d.
-
-        Examples
-        --------
-        >>> net = MLP((1, 2, 1), "relu")
-        >>> net.hidden(torch.tensor([1.0, -1.0, 0.0, 0.0, 5.0, 5.0, 5.0]), torch.tensor([[2.0]]), layer=1)
-        tensor([[2., 0.]])
-        """
+        """Activations of hidden layer ``layer``, 1 <= layer < d."""
         self._check_hidden(layer)
         return self._hidden(self._split(theta)[:layer], x).mT
 
@@ -169,13 +148,7 @@ class MLP:
 
     @checked
     def outgoing(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
-        """Where in θ the column W^(k+1)[:, m] stands.
-
-        Examples
-        --------
-        >>> MLP((2, 3, 1), "tanh").outgoing(1, 2)
-        tensor([11])
-        """
+        """Where in θ the column W^(k+1)[:, m] stands."""
         return self._outgoing(layer, neuron)
 
     def _outgoing(self, layer: int, neuron: int) -> Tensor:
@@ -204,13 +177,7 @@ class MLP:
 
     @checked
     def initial(self, n: Positive, seed: Integer, scale: PositiveNumber = 1.0) -> Float64[Tensor, "n p"]:
-        """Gaussian parameters: weights of variance c scale²/n_{k−1}, c = 2 for relu and 1 otherwise, biases scale²/4.
-
-        Examples
-        --------
-        >>> MLP((2, 5, 1), "softplus").initial(10, seed=1).shape
-        torch.Size([10, 21])
-        """
+        """Gaussian: weights of variance c scale²/n_{k−1}, c = 2 for relu and 1 otherwise, biases scale²/4."""
         gain = math.sqrt(2) if self.activation == "relu" else 1.0
         purpose = f"initial parameters sizes={self.sizes} activation={self.activation}"
         theta = scale * normal((n, self.size), seed, purpose)

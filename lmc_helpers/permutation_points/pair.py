@@ -145,15 +145,7 @@ class PairChart:
 
 @checked
 def reduce_pair(net: MLP, theta: Float[Tensor, "*batch p"], layer: Integer) -> tuple[MLP, Tensor]:
-    """The network with neurons 0 and 1 of a layer replaced by one: their mean ϑ, the sum of their columns.
-
-    Examples
-    --------
-    >>> net = MLP((1, 3, 2), "tanh")
-    >>> small, theta = reduce_pair(net, net.initial(1, seed=1)[0], layer=1)
-    >>> small.sizes, theta.shape
-    ((1, 2, 2), torch.Size([10]))
-    """
+    """The network with neurons 0 and 1 of a layer replaced by one: their mean ϑ, the sum of their columns."""
     PairChart(net, layer)  # checks the layer
     layers = [(W.clone(), b.clone()) for W, b in net.split(theta)]
     (W, b), (V, bias) = layers[layer - 1], layers[layer]

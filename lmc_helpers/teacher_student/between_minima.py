@@ -93,31 +93,12 @@ def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np
 
 
 @checked
-def minima_barrier(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], M: Positive, lambdas: Reals = GRID) -> float:
-    """The barrier between two minima, whose own losses are 0: the largest of :func:`losses_between`.
-
-    Examples
-    --------
-    >>> W = torch.eye(2, dtype=torch.float64)
-    >>> minima_barrier(W, W, M=2) < 1e-15
-    True
-    """
-    return float(_losses_between(W1, W2, M, lambdas).max())
-
-
-@checked
 def minima_barriers(
-    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, lambdas: Reals = GRID
+    W1: Float[Tensor, "*batch m d"], W2: Float[Tensor, "*batch m d"], M: Positive, lambdas: Reals = GRID
 ) -> np.ndarray:
-    """The barriers of many pairs of minima, one :func:`minima_barrier` each.
-
-    Examples
-    --------
-    >>> W = torch.eye(2, dtype=torch.float64).expand(3, 2, 2)
-    >>> minima_barriers(W, W, M=2).round(12).tolist()
-    [0.0, 0.0, 0.0]
-    """
-    return np.array([float(_losses_between(a, b, M, lambdas).max()) for a, b in zip(W1, W2, strict=True)])
+    """The barriers between pairs of minima, whose own losses are 0: the largest of :func:`losses_between` of each."""
+    pairs = zip(W1.reshape(-1, *W1.shape[-2:]), W2.reshape(-1, *W2.shape[-2:]), strict=True)
+    return np.array([float(_losses_between(a, b, M, lambdas).max()) for a, b in pairs]).reshape(W1.shape[:-2])[()]
 
 
 @checked
@@ -127,13 +108,6 @@ def permuted_and_direct(
     """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
     They are taken on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9); ``chunk`` bounds the memory.
-
-    Examples
-    --------
-    >>> W = torch.eye(2, dtype=torch.float64)[None]
-    >>> permuted, direct = permuted_and_direct(W, W.flip(1), M=2)
-    >>> bool(permuted < 1e-12), bool(direct > 0.01)
-    (True, True)
     """
     matched = permute(W2, algorithm_1(snap(W1, M), snap(W2, M)))
     rows = []
@@ -150,12 +124,6 @@ def uniform_barriers(
     """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
 
     Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
-
-    Examples
-    --------
-    >>> permuted, direct = uniform_barriers(m=8, M=4, d=4, n=3, seed=1)
-    >>> bool((permuted < direct).all())
-    True
     """
     W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
     if M <= 20:

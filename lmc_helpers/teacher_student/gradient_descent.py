@@ -42,13 +42,7 @@ class Descent:
 def initial_weights(
     m: Positive, d: Positive, n: Positive, seed: Integer, scale: Number | None = None
 ) -> Float[Tensor, "n m d"]:
-    """Students at the start of a descent: Gaussian weights with standard deviation 1/(md), as B.1 states, or ``scale``.
-
-    Examples
-    --------
-    >>> initial_weights(4, 3, 2, seed=1).shape
-    torch.Size([2, 4, 3])
-    """
+    """Gaussian students at the start of a descent, with standard deviation 1/(md) as B.1 states, or ``scale``."""
     generator = torch_generator(seed, f"initial weights m={m} d={d}")
     scale = 1 / (m * d) if scale is None else scale
     return scale * torch.randn(n, m, d, dtype=torch.float64, generator=generator)

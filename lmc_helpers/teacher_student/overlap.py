@@ -59,13 +59,7 @@ def mean_absolute_difference(n: Natural, p: Probability) -> float:
 
 @checked
 def tie_probability(n: Natural, p: Probability) -> float:
-    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding.
-
-    Examples
-    --------
-    >>> round(tie_probability(1, 0.25), 12)
-    0.625
-    """
+    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding."""
     return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
 
 
@@ -145,12 +139,6 @@ def minimiser_limit() -> float:
     """The limit r* of argmin T(·, M)/M: r* = 1 + ν*, where ν* > 0 is the only root of ν I₁(2ν) = I₀(2ν).
 
     r* is about 2.29.
-
-    Examples
-    --------
-    >>> r = minimiser_limit()
-    >>> overlap_limit(r) < min(overlap_limit(r - 0.01), overlap_limit(r + 0.01))
-    True
     """
     return 1 + brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)
 

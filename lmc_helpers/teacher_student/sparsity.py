@@ -84,13 +84,7 @@ def expected_pq(m: Positive, M: Positive, a: float | int = 1.0) -> float:
 
 @checked
 def zero_rows(W: Float[Tensor, "*batch m d"], threshold: PositiveNumber = 1e-3) -> Int64[Tensor, " *batch"]:
-    """Number of rows with a norm below ``threshold``.
-
-    Examples
-    --------
-    >>> zero_rows(torch.tensor([[1.0, 0.0], [1e-9, 0.0]])).item()
-    1
-    """
+    """Number of rows with a norm below ``threshold``."""
     return (torch.linalg.vector_norm(W, dim=-1) < threshold).sum(dim=-1)
 
 
@@ -127,11 +121,6 @@ def even_sharpness(k: Number, M: Positive, d: Positive) -> float:
     μ_M is the larger eigenvalue of [[1 + (M−1)/π, (M−1)/2], [1/2, M/2 + 1/π]], to which K d reduces on vectors that are
     symmetric in the types. If k is no multiple of M, this is a lower bound. Gradient descent with a step size above 2
     over the sharpness cannot settle there.
-
-    Examples
-    --------
-    >>> abs(even_sharpness(12, 6, 8) - sharpness(torch.full((6,), 2), 8).item()) < 1e-12
-    True
     """
     if not 1 <= M <= d:
         raise ValueError(f"M = {M} types in dimension d = {d}; allowed: 1 <= M <= d")

@@ -48,7 +48,7 @@ from lmc_helpers.symmetry.curves import curve, flatten
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
 from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_tail
-from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
 from lmc_helpers.teacher_student.minima import sample_minima, snap
 from lmc_helpers.teacher_student.overlap import (
@@ -176,6 +176,9 @@ CALLS = [
     (lambda: centre_gap(NAN), ValueError, "v[0, 0] = nan; allowed: finite numbers"),
     (lambda: minima_barrier(W, -W, 2), ValueError, "row 0 of W2 lies on no ray"),
     (lambda: minima_barrier(W, NAN, 2), ValueError, "W2[0, 0] = nan"),
+    (lambda: minima_barriers(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
+    (lambda: minima_barriers(W, -W, 2), ValueError, "row 0 of W2 lies on no ray"),
+    (lambda: minima_barriers(W, NAN, 2), ValueError, "W2[0, 0] = nan"),
     (lambda: snap(W, 3), ValueError, "M = 3 teacher neurons in dimension d = 2"),
     (lambda: sample_minima(4, 5, 5, 1, seed=1), ValueError, "m = 4 student neurons for M = 5"),
     (lambda: sample_minima(6, 5, 4, 1, seed=1), ValueError, "M = 5 teacher neurons in dimension d = 4"),

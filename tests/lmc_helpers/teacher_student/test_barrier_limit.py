@@ -14,7 +14,7 @@ from lmc_helpers.teacher_student.barrier_limit import (
     leftover_tail,
     limit_peak,
 )
-from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.minima import sample_minima
 
 
@@ -82,7 +82,7 @@ def test_exact_barriers_approach_the_limit(r):
         after = permute(b, algorithm_1(a, b))
         scale = M / M**2  # d = M
         pairs = [zip(a, c, strict=True) for c in (after, b)]
-        found = [np.mean([minima_barrier(x, y, M, [0.4, 0.5, 0.6]) for x, y in of_kind]) * scale for of_kind in pairs]
+        found = [np.mean([minima_barriers(x, y, M, [0.4, 0.5, 0.6]) for x, y in of_kind]) * scale for of_kind in pairs]
         gaps.append([found[0] / permuted - 1, found[1] / direct - 1])
     (narrow, _), (wide, wide_direct) = gaps
     assert abs(wide) < 0.13 and abs(wide) < narrow / 2
