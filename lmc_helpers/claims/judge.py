@@ -72,7 +72,7 @@ class Verdict:
     note: str = ""
 
 
-def measured(
+def _measured(
     part: Part, value: float, stderr: float | None = None, interval: tuple[float, float] | None = None
 ) -> Interval:
     """The interval of a measurement."""
@@ -121,7 +121,7 @@ def judge(
     rival_value = Interval(rival, rival, f"{rival:.{part.digits}g}") if rival is not None else part.rival.interval
     assert rival_value is not None
     part.refuse(rival_value)
-    found = measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
+    found = _measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
     places = {name: criterion.place_of(found) for name, criterion in part.criteria()}
     second = None
     if n < part.min_samples:
@@ -130,7 +130,7 @@ def judge(
         if part.sampled and places["criterion"] == OUTSIDE and again is not None:
             repeated = again()
             errors: dict = {"stderr": repeated[1]} if len(repeated) == 2 else {"interval": repeated[1:]}
-            second = part.criterion.place_of(measured(part, repeated[0], **errors)) == OUTSIDE
+            second = part.criterion.place_of(_measured(part, repeated[0], **errors)) == OUTSIDE
         verdict, note = _verdict(part, places, second, again is not None)
     return Verdict(
         part=part.id,

@@ -20,7 +20,7 @@ MINUS = re.compile(r"(?<![\w.)⁻-])-(?=(?P<digits>\d[\d.]*))")  # not a hyphen,
 DECIMAL = range(-3, 6)  # exponents of numbers in a text that are written without a power of ten
 
 
-def power(exponent: int) -> str:
+def _power(exponent: int) -> str:
     """A power of ten."""
     return "10" + str(exponent).translate(RAISED)
 
@@ -40,7 +40,7 @@ def signs(text: str) -> str:
         digits, exponent = found["digits"], int(found["exponent"].replace("−", "-"))
         if exponent in DECIMAL and not digits.startswith("("):
             return f"{Decimal(found[0]):f}"
-        return power(exponent) if digits == "1" else f"{digits}·{power(exponent)}"
+        return _power(exponent) if digits == "1" else f"{digits}·{_power(exponent)}"
 
     def signed(found: re.Match) -> str:
         return "−" if found["digits"].strip("0.") else ""  # a zero has no sign
@@ -72,7 +72,7 @@ def people(value: float, digits: int = 4) -> str:
         return _grouped(f"{float(text):.0f}" if "e" in text else text)
     mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
     mantissa = mantissa.removesuffix(".0").replace("-", "−")
-    return {"1": "", "−1": "−"}.get(mantissa, f"{mantissa}·") + power(int(exponent))
+    return {"1": "", "−1": "−"}.get(mantissa, f"{mantissa}·") + _power(int(exponent))
 
 
 def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
@@ -100,24 +100,24 @@ def rounding(value: float, floor: float = 0.0) -> str:
     >>> rounding(4e-16), rounding(3e-8, floor=1e-6), rounding(0.2), rounding(0.0)
     ('0 to rounding (below 10⁻¹²)', 'below 10⁻⁶', '', '')
     """
-    bound = rounding_bound(value, floor)
+    bound = _rounding_bound(value, floor)
     if bound is None:
         return ""
     return f"0 to rounding (below {people(bound)})" if bound in ROUNDING else f"below {people(floor)}"
 
 
-def rounding_bound(value: float, floor: float = 0.0) -> float | None:
+def _rounding_bound(value: float, floor: float = 0.0) -> float | None:
     """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others."""
     return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
-def places(error: float) -> int:
+def _places(error: float) -> int:
     """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1."""
     first = f"{error:.0e}"
     return int(first[2:]) - ("1" in (first[0], f"{error:e}"[0]))
 
 
-def together(values: list[float], place: int) -> tuple[list[str], str]:
+def _together(values: list[float], place: int) -> tuple[list[str], str]:
     """Numbers with the same last digit, and the power of ten that all are multiplied by."""
     largest = max(map(abs, values))
     if place >= -8 and (not largest or 10 * SMALL <= largest < LARGE):
@@ -125,7 +125,7 @@ def together(values: list[float], place: int) -> tuple[list[str], str]:
         unit = ""
     else:
         exponent = max(math.floor(math.log10(largest)), place) if largest else place
-        texts, unit = [f"{value / 10.0**exponent:.{exponent - place}f}" for value in values], power(exponent)
+        texts, unit = [f"{value / 10.0**exponent:.{exponent - place}f}" for value in values], _power(exponent)
     return [_grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
 
 
@@ -137,7 +137,7 @@ def with_error(value: float, error: float) -> str:
     >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
     ('0.654 ± 0.012', '−12\u202f300 ± 300', '(2.00 ± 0.03)·10⁻⁷')
     """
-    (value_, error_), unit = together([value, error], places(error))
+    (value_, error_), unit = _together([value, error], _places(error))
     return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
 
 
@@ -149,7 +149,7 @@ def plain_with_error(value: float, stderr: float) -> str:
     >>> plain_with_error(-12345.6, 321.0), plain_with_error(2e-7, 3e-9)
     ('-12300 ± 300', '(2.00 ± 0.03)e-07')
     """
-    place = places(stderr)
+    place = _places(stderr)
     if -5 <= place <= 4:
         scale, decimals, unit = 1.0, max(0, -place), ""
         value, stderr = (round(number, -place) for number in (value, stderr))
@@ -160,7 +160,7 @@ def plain_with_error(value: float, stderr: float) -> str:
     return f"({shown}){unit}" if unit else shown
 
 
-def width_places(low: float, high: float) -> int:
+def _width_places(low: float, high: float) -> int:
     """The power of ten of the last digit that an interval supports: the second of its width."""
     return math.floor(math.log10(high - low)) - 1
 
@@ -173,12 +173,12 @@ def span(low: float, high: float, borders: Iterable[float] = (), place: int | No
     >>> span(0.1961, 0.3433), span(0.89961, 0.952, [0.9]), span(-2e-7, 3e-7)
     ('0.20 to 0.34', '0.8996 to 0.9520', '(−2.0 to 3.0)·10⁻⁷')
     """
-    place = width_places(low, high) if place is None else place
+    place = _width_places(low, high) if place is None else place
     near = [(end, b) for end in (low, high) for b in borders if abs(end - b) > CLOSE * max(abs(end), abs(b))]
 
     def tells(place: int) -> bool:
         return all(round(end, -place) != border for end, border in near)
 
     place = next((enough for enough in range(place, place - 4, -1) if tells(enough)), place)
-    (low_, high_), unit = together([low, high], place)
+    (low_, high_), unit = _together([low, high], place)
     return f"({low_} to {high_})·{unit}" if unit else f"{low_} to {high_}"

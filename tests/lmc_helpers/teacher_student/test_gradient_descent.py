@@ -1,7 +1,6 @@
 """Batched descent against the plain loop, its record, and its refusals."""
 
 import math
-import sys
 
 import pytest
 import torch
@@ -68,14 +67,6 @@ def test_divergence_is_recorded_and_stays_finite():
 def test_an_unfinished_network_is_neither():
     done = gradient_descent(initial_weights(6, 3, 5, seed=1), 3, 0.01, 10, tol=1e-12)
     assert not done.converged.any() and not done.diverged.any() and (done.steps == 10).all()
-
-
-def test_a_bar_changes_nothing(monkeypatch):
-    W = initial_weights(4, 3, 2, seed=1)
-    with_bar, without = (gradient_descent(W, 2, 0.5, 120, progress=shown) for shown in (True, False))
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    hidden = gradient_descent(W, 2, 0.5, 120, progress=True)
-    assert with_bar.W.equal(without.W) and hidden.W.equal(without.W)
 
 
 def test_initial_weights_have_the_stated_law():
