@@ -3,7 +3,8 @@
 import copy
 import re
 
-from oracles.notebooks import gluing
+from oracles.notebooks import executed
+from oracles.notebooks import glued as output
 
 from book.tools.outcomes import glued
 
@@ -11,11 +12,10 @@ GIVEN = re.compile(r'class="pasted-text">([^<]*)<')
 
 
 def notebook(**texts: str) -> dict:
-    content = gluing(**texts)
     figure = {"data": {"text/plain": "2e-05", "image/png": "2e-05"}, "metadata": {"scrapbook": {"name": "fig"}}}
     number = {"data": {"text/plain": "4.5e-06"}, "metadata": {"scrapbook": {"name": "slope"}}}  # formatted by its role
-    content["cells"][0]["outputs"] += [number, figure, {"data": {"text/plain": "3e-07"}, "metadata": {}}]
-    return content
+    words = [output(name, f"'{text}'") for name, text in texts.items()]
+    return executed("11_a", *words, number, figure, {"data": {"text/plain": "3e-07"}, "metadata": {}})
 
 
 def test_what_a_page_shows_of_a_notebook():

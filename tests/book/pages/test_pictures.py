@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from oracles.notebooks import whole
+from oracles import notebooks
 from PIL import Image
 
 from book.tools.base.chapters import BuildError, chapters
@@ -35,14 +35,9 @@ def png(width: int, height: int) -> bytes:
 
 
 def executed(path, **stored):
-    outputs = [
-        {
-            "data": {"application/papermill.record/image/png": base64.b64encode(content).decode()},
-            "metadata": {"scrapbook": {"name": name}},
-        }
-        for name, content in stored.items()
-    ]
-    path.write_text(json.dumps(whole(path.stem, {"cells": [{"outputs": outputs}]})))
+    coded = {name: base64.b64encode(content).decode() for name, content in stored.items()}
+    outputs = [notebooks.glued(name, text, "image/png") for name, text in coded.items()]
+    path.write_text(json.dumps(notebooks.executed(path.stem, *outputs)))
     return path
 
 
