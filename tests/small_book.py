@@ -310,6 +310,29 @@ def make(tmp_path: Path, root: Path) -> Toy:
 
 
 @pytest.fixture
+def clone(toy) -> Toy:
+    """The small book as a clone without a commit; what makes one, after an edit."""
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", str(toy.where), *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit(*edit):
+        if edit:
+            toy.edit(*edit)
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "a commit")
+        return git("rev-parse", "HEAD")
+
+    toy.path(".gitignore").write_text("build/\n.snakemake/\n__pycache__/\n")
+    git("init", "--quiet")
+    git("config", "user.name", "a")
+    git("config", "user.email", "a@b")
+    toy.git, toy.commit = git, commit
+    return toy
+
+
+@pytest.fixture
 def trained(toy) -> Toy:
     return with_runs(toy)
 
