@@ -23,18 +23,15 @@ def executed(path, said):
     return path
 
 
-@pytest.mark.parametrize(
-    ("said", "lines"),
-    [
+def test_what_a_build_says(tmp_path):
+    for said, lines in (
         (["", "This run uses MNIST."], []),
         (["", DIGITS, DIGITS], [f"Chapters 52, 53: {DIGITS}", images.ADVICE]),
         ([COPY], [f"Chapter 51: {COPY}"]),
         ([COPY, DIGITS], [f"Chapter 51: {COPY}", f"Chapter 52: {DIGITS}", images.ADVICE]),
-    ],
-)
-def test_what_a_build_says(tmp_path, said, lines):
-    paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
-    assert images.told(paths) == lines
+    ):
+        paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
+        assert images.told(paths) == lines
 
 
 def fake_mnist(folder):

@@ -19,20 +19,20 @@ def everything(path):
     return sorted((p.relative_to(path).as_posix(), p.read_bytes()) for p in path.rglob("*") if p.is_file())
 
 
-@pytest.mark.parametrize(
-    ("files", "out", "said"),
-    [
-        (["letters/one.txt"], "letters", "letters holds something else than a book"),
-        (["letters"], "letters", "letters is no folder"),
-        (["_build/html/index.html", "conf.py"], ".", "holds something else than a book"),
-    ],
-)
-def test_what_lies_there_is_kept_and_named(tmp_path, files, out, said):
-    fill(tmp_path, *files)
-    before = everything(tmp_path)
-    with pytest.raises(BuildError, match=re.escape(said)):
-        destination.check(tmp_path / out)
-    assert everything(tmp_path) == before
+def test_what_lies_there_is_kept_and_named(tmp_path):
+    for k, (files, out, said) in enumerate(
+        (
+            (["letters/one.txt"], "letters", "letters holds something else than a book"),
+            (["letters"], "letters", "letters is no folder"),
+            (["_build/html/index.html", "conf.py"], ".", "holds something else than a book"),
+        )
+    ):
+        folder = tmp_path / str(k)
+        fill(folder, *files)
+        before = everything(folder)
+        with pytest.raises(BuildError, match=re.escape(said)):
+            destination.check(folder / out)
+        assert everything(folder) == before
 
 
 def test_a_build_looks_before_it_runs_anything(toy, tmp_path_factory):

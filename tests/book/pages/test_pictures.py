@@ -57,12 +57,10 @@ def test_every_figure_of_the_chapters_has_an_anchor_and_words():
     assert len({p.anchor for p in found}) == len(found)
 
 
-@pytest.mark.parametrize(
-    ("size", "becomes"), [((1280, 640), (640, 320)), ((1698, 690), (640, 260)), ((500, 300), (500, 300))]
-)
-def test_a_copy_keeps_its_shape_and_is_never_larger(size, becomes):
-    small = Image.open(io.BytesIO(pictures.small(png(*size))))
-    assert small.format == "WEBP" and small.size == becomes
+def test_a_copy_keeps_its_shape_and_is_never_larger():
+    for size, becomes in (((1280, 640), (640, 320)), ((1698, 690), (640, 260)), ((500, 300), (500, 300))):
+        small = Image.open(io.BytesIO(pictures.small(png(*size))))
+        assert small.format == "WEBP" and small.size == becomes
 
 
 def test_copies_are_written_once_and_their_sizes_told(tmp_path):
