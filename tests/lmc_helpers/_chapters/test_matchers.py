@@ -106,18 +106,8 @@ def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
 # The trainings of the pairs.
 
 
-PARAMETERS = Parameters(
-    dataset="digits",
-    width=8,
-    pairs=3,
-    images=60,
-    epochs=1,
-    wide=12,
-    wide_pairs=2,
-    small_pairs=2,
-    small_epochs=1,
-    seed=3,
-)
+SIZES = dict(width=8, pairs=3, images=60, epochs=1, wide=12, wide_pairs=2, small_pairs=2, small_epochs=1)
+PARAMETERS = Parameters(dataset="digits", **SIZES, seed=3)
 
 
 def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
@@ -132,20 +122,13 @@ def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
     same = a.params["3.weight"] == b.params["3.weight"]
     assert same.sum(dim=-1).ge(4).all() and same.float().mean() < 0.6  # half of the last rows are fixed
 
-
-def test_wide_networks_are_the_same_but_for_width_number_and_seeds():
-    found = PARAMETERS.by_name()
     for name, kind in WIDE.items():
         wide, narrow = found[name], found[kind]
         assert wide.model.sizes == (64, 12, 12, 12, 10) and narrow.model.sizes == (64, 8, 8, 8, 10)
         assert wide.model.norm == narrow.model.norm and len(wide.seeds) == 4
         assert (wide.descent, wide.data, wide.scheme) == (narrow.descent, narrow.data, narrow.scheme)
-
-
-def test_runs_are_keyed_by_the_seed():
-    first, again, other = (replace(PARAMETERS, seed=seed).runs() for seed in (3, 3, 4))
-    assert [run.digest for run in first] == [run.digest for run in again]
-    assert not {run.digest for run in first} & {run.digest for run in other}
+    digests = [{run.digest for run in replace(PARAMETERS, seed=seed).runs()} for seed in (3, 4)]
+    assert not digests[0] & digests[1]
 
 
 # ---------- matched students
@@ -174,17 +157,12 @@ def test_students_as_in_the_chapter_on_algorithm_1():
     W1, W2 = sample_minima(5, 3, 3, 12, seed=3).split(6)
     found, seconds = compare_students(W1, W2, M=3, steps=3, seed=1)
     before = compare_matchings(W1, W2, M=3)
-    for here, there in (
-        ("best of m!", "best of m!"),
-        ("Algorithm 1", "Algorithm 1"),
-        ("pair matching", "pair matching"),
-        ("weights", "weight matching"),
-    ):
-        np.testing.assert_allclose(found[here], before.barriers[there], atol=1e-13)
+    for name in ("best of m!", "Algorithm 1", "pair matching"):
+        np.testing.assert_allclose(found[name], before.barriers[name], atol=1e-13)
+    np.testing.assert_allclose(found["weights"], before.barriers["weight matching"], atol=1e-13)
     assert found.keys() == seconds.keys() and min(seconds.values()) > 0
-    assert (
-        found["straight-through"] <= found["identity"] + 1e-12
-    ).mean() > 0.9  # judged half-way, measured at the peak
+    better = found["straight-through"] <= found["identity"] + 1e-12
+    assert better.mean() > 0.9  # judged half-way, measured at the peak
 
 
 # ---------- matches

@@ -135,15 +135,6 @@ def test_a_cubic_is_followed_through_both_folds(largest):
         assert (gaps <= 1.2 * curve.steps).all() and (gaps >= 0.8 * curve.steps).all()
 
 
-def test_curves_side_by_side_are_those_one_by_one():
-    start = f64([2.5, 2.5**3 - 7.5], [1.8, 1.8**3 - 5.4])
-    stop = lambda rows, y: y[:, 1] < -3  # noqa: E731
-    together = follow(cubic, start, -1.0, stop, steps=500)
-    for k in (0, 1):
-        [alone] = follow(cubic, start[k : k + 1], -1.0, stop, steps=500)
-        torch.testing.assert_close(alone.points, together[k].points)
-
-
 @pytest.mark.parametrize("largest", [0.02, 0.3])
 @pytest.mark.parametrize("offset", [0.0, 0.01, -0.01])
 def test_the_parabola_of_a_pitchfork(offset, largest):

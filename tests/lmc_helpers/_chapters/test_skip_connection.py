@@ -194,12 +194,6 @@ def test_planes_points_and_nothing():
     assert surface_cubes(np.array([0.0, 0.0, 1.0, 2.0])).tolist() == [True, True, False]
 
 
-def test_order_of_the_axes_and_sign_do_not_matter():
-    values = np.random.default_rng(0).normal(size=(5, 6, 7))
-    number = surface_classes(values)[0]
-    assert number == surface_classes(-values)[0] == surface_classes(values.transpose(2, 0, 1)[::-1])[0]
-
-
 # ---------- minimum surfaces
 #
 # Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them.

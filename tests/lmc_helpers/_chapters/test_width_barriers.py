@@ -11,7 +11,6 @@ from scipy.stats import t
 from torch import nn
 
 from lmc_helpers._chapters.width_barriers import (
-    ORDERS,
     PLACES,
     Case,
     Curves,
@@ -209,15 +208,6 @@ def test_planted_permutations_are_found_in_every_order():
     assert torch.equal(pairs.second["direct"].params["0.weight"], moved.params["0.weight"])
 
 
-def test_every_order_is_the_same_function():
-    model = MLP((6, 4, 4, 3))
-    x, _ = some_data(model)
-    pairs = matched_pairs(result_of(model.initial([1, 2, 3, 4], torch.float64)), 1, x, 3, 1)
-    assert tuple(pairs.second) == ORDERS
-    direct = pairs.second["direct"].forward(x)
-    assert all(torch.allclose(b.forward(x), direct, atol=1e-12) for b in pairs.second.values())
-
-
 def test_restarts_find_no_worse_agreement():
     model = MLP((3, 4, 4, 3))
     a, b = (model.initial([1 + end, 3 + end], torch.float64) for end in (0, 1))
@@ -366,11 +356,6 @@ def test_the_highest_losses_on_lines():
     assert (error_3, error_6) == pytest.approx((0.5, 0.25))
 
 
-def test_groups_are_counted_where_they_are_fewest():
-    found = Curves({3: Lines({"direct": arches([1.0] * 6)}, {}, each=2), 6: Lines({"direct": arches([1.0] * 5)}, {})})
-    assert (found.groups, found.only([6]).groups) == (3, 5)
-
-
 def peaked(place, widths=(3, 6, 12, 24, 48)):
     samples = {m: [1.0 if m == place else 0.1] * 4 for m in widths}
     return curves(samples, samples)
@@ -434,8 +419,3 @@ def test_bounds_cover_the_larger_of_two_means():
         _, low, high = bounds_of(6, (u, du), (v, dv))
         missed += not low <= 0 <= high
     assert missed <= 0.0015 * len(draws) + 4 * math.sqrt(0.0015 * len(draws))
-
-
-def test_widths_increase_and_some_may_be_taken():
-    found = curves(DIRECT, WEIGHTS)
-    assert (found.widths, found.only([6, 12]).widths) == ([3, 6, 12, 24], [6, 12])
