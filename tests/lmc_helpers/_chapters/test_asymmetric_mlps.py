@@ -18,13 +18,6 @@ SIZES = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0, 1], bat
 PARAMETERS = Parameters(**SIZES, sigmas=[5.0], shares=[0.5], seed=3, places=4, looked=100)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def here(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        yield
-
-
 @pytest.fixture(scope="module")
 def experiment():
     return Experiment(PARAMETERS)

@@ -45,9 +45,7 @@ from lmc_helpers.identifiability.input_subspace import leverages
 from lmc_helpers.training._examples import epoch_order
 from lmc_helpers.training.recipes import Descent
 
-# ---------- coherence inputs
-#
-# The embeddings against their definition, entry by entry.
+# ---------- The embeddings against their definition, entry by entry
 
 
 def families(d):
@@ -115,9 +113,7 @@ def test_latents_and_target():
     assert latents(5, 4).equal(latents(5, 4)) and not latents(5, 4).equal(latents(5, 4, "test"))
 
 
-# ---------- coherence points
-#
-# Points of the coherence experiment against students trained one at a time and losses written out.
+# ---------- Points of the coherence experiment against students trained one at a time and losses written out
 
 
 def adamw(weight_decay=0.01, **options):
@@ -168,9 +164,7 @@ def test_seeds_differ_within_a_point_and_depend_on_the_seed():
     assert student_seeds(5, 10, seed=1) == student_seeds(5, 10, seed=1) != student_seeds(5, 10, seed=2)
 
 
-# ---------- coherence students
-#
-# Students in the plane against a plain loop of torch, and autograd.
+# ---------- Students in the plane against a plain loop of torch, and autograd
 
 
 def plain_loop(U, D, z, seed, recipe, start=None):
@@ -294,9 +288,7 @@ def test_lines_are_the_loss_of_the_mean_network():
                 assert losses[g, p, q].item() == pytest.approx((f - target(z)).square().mean().item(), rel=1e-12)
 
 
-# ---------- exchangeable neurons
-#
-# Classes of neurons against counting by hand, and matching within them against all permutations.
+# ---------- Classes of neurons against counting by hand, and matching within them against all permutations
 
 
 def test_counts_of_random_masks():
@@ -336,9 +328,7 @@ def test_matching_is_the_best_within_the_classes():
             assert found.A[g, i + 1].equal(A[g, i + 1, list(best)]) and found.b[g, i + 1].equal(b[g, i + 1, list(best)])
 
 
-# ---------- switched neurons
-#
-# What the middle lacks, against outputs written out; the two-state barrier against neurons in two states.
+# ---------- What the middle lacks, against outputs written out; the two-state barrier against neurons in two states
 
 
 def students(G, r, m, seed=0):
@@ -408,9 +398,7 @@ def test_two_states_grow_with_the_number_up_to_a_limit():
     assert two_state_barrier(80, 1, 0.1) == 0
 
 
-# ---------- visibility
-#
-# Laws of what neurons see, against enumeration of all masks and the definition of the cost.
+# ---------- Laws of what neurons see, against enumeration of all masks and the definition of the cost
 
 
 def all_masks(d, p):

@@ -5,18 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 from oracles.linear import at, by_hand, data, matrix, minimum
 
 from lmc_helpers._chapters.components import _step, all_components, descend, highest_on_line
 from lmc_helpers.linear_nets.minimum import component
 
-# ---------- descent
-#
-# Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 2), (4, 3)])

@@ -117,6 +117,11 @@ def test_published_structure_gives_the_samples_of_the_published_code(k, d):
 SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
 
 
+@pytest.fixture(scope="module")
+def trained():
+    return train_pairs([Setting(2)], **SMALL)[0]
+
+
 def test_settings_share_masks_and_noise():
     plain, scaled, zero = train_pairs([Setting(2), Setting(2, sigma=3.0), Setting(2, sigma=0.0)], **SMALL)
     assert torch.equal(plain.x, scaled.x)
@@ -130,20 +135,17 @@ def test_settings_share_masks_and_noise():
     assert [int((plain.after.fixed[f"{k}.weight"][1][0] == 0).sum(dim=1).unique()) for k in range(4)] == [10, 8, 8, 32]
 
 
-def test_networks_of_a_pair_differ_and_clusters_differ():
-    (pairs,) = train_pairs([Setting(2)], **SMALL)
-    W = pairs.before.params["0.weight"]
-    assert len(W) == 4
-    assert len({tuple(w.flatten()[:5].tolist()) for w in W}) == 4
-    assert not torch.equal(pairs.x[0], pairs.x[1])
-    assert not torch.equal(*pairs.after.fixed["0.weight"][1])
+def test_networks_of_a_pair_differ_and_clusters_differ(trained):
+    W = trained.before.params["0.weight"]
+    assert len({tuple(w.flatten()[:5].tolist()) for w in W}) == len(W) == 4
+    assert not torch.equal(trained.x[0], trained.x[1])
+    assert not torch.equal(*trained.after.fixed["0.weight"][1])
 
 
 def test_a_cluster_trains_as_it_does_alone():
     settings = [Setting(2), Setting(8, sigma=0.0)]
-    for pairs, one in zip(
-        train_pairs(settings, **SMALL), train_pairs(settings, **(SMALL | {"clusters": 1})), strict=True
-    ):
+    both = (train_pairs(settings, **(SMALL | {"clusters": clusters})) for clusters in (2, 1))
+    for pairs, one in zip(*both, strict=True):
         assert torch.equal(pairs.x[:1], one.x)
         for name, value in one.after.params.items():
             assert torch.allclose(value, pairs.after.params[name][:2], atol=2e-5), name
@@ -197,21 +199,19 @@ def test_initial_law(initial):
     assert W.var().item() == pytest.approx(1 / 128 if initial == "normal" else 1 / 384, rel=0.03)
 
 
-def test_masked_entries_only_decay():
-    (pairs,) = train_pairs([Setting(2)], **SMALL)
-    D = pairs.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
-    before, after = (networks.params["1.weight"][D == 0] for networks in (pairs.before, pairs.after))
+def test_masked_entries_only_decay(trained):
+    D = trained.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
+    before, after = (networks.params["1.weight"][D == 0] for networks in (trained.before, trained.after))
     assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
 
 
-def test_a_layer_is_that_of_the_first_network_of_its_cluster():
-    (pairs,) = train_pairs([Setting(2)], **SMALL)
-    first, _ = pairs.ends()
+def test_a_layer_is_that_of_the_first_network_of_its_cluster(trained):
+    first, _ = trained.ends()
     for g, k in ((0, 0), (1, 2)):
-        F, D, W = pairs.layer(g, k)
+        F, D, W = trained.layer(g, k)
         assert torch.allclose(F + D * W, first.params[f"{k}.weight"][g])
-        _, same, W0 = pairs.layer(g, k, "before")
-        assert torch.equal(D, same) and torch.equal(W0, pairs.before.params[f"{k}.weight"][2 * g])
+        _, same, W0 = trained.layer(g, k, "before")
+        assert torch.equal(D, same) and torch.equal(W0, trained.before.params[f"{k}.weight"][2 * g])
         assert not torch.equal(W, W0)
 
 
@@ -242,10 +242,7 @@ def test_ceiling_is_the_share_of_the_largest_densities():
         assert value.item() == pytest.approx(100 * (best == y.numpy()).mean(), abs=1e-9)
 
 
-# ---------- mixture swaps
-#
-# Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm.
-
+# ---------- Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm
 
 SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "precision": "float64"}
 

@@ -33,9 +33,7 @@ from lmc_helpers.networks.vit import ViT
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-# ---------- head maps
-#
-# Equations against autograd, dimensions against small cases, maps against the attention that they leave alone.
+# Equations against autograd, dimensions against small cases, maps against the attention that they leave alone
 
 
 def drawn(h, d, per_row, seed=1, columns=None):
@@ -106,10 +104,7 @@ def test_moved_heads_are_the_same_transformer():
     assert all(value.equal(before[name]) for name, value in stack.effective().items())
 
 
-# ---------- kept permutations
-#
-# Cells against all permutations of small networks, and units that nothing tells apart.
-
+# ---------- Cells against all permutations of small networks, and units that nothing tells apart
 
 MODEL = MLP((2, 3, 4, 2))
 
@@ -185,10 +180,7 @@ def test_heads_are_units_too():
     assert shared(model.symmetry(), fixed) == 0
 
 
-# ---------- averaged images
-#
-# Averaged images against means by hand.
-
+# ---------- Averaged images against means by hand
 
 SMALL = ResNet20(width=1, base=2, blocks=1, input_shape=(2, 4, 5))
 AVERAGED = Averaged(SMALL, 2, (2, 8, 11))
@@ -206,10 +198,7 @@ def test_outputs_are_those_of_the_model_on_means():
     assert drawn[0].equal(drawn[1])
 
 
-# ---------- image networks
-#
-# Counts against Table 3, lines against averaged networks, and runs that follow from their arguments.
-
+# ---------- Counts against Table 3, lines against averaged networks, and runs that follow from their arguments
 
 PARAMETERS = Parameters(
     dataset="digits",
@@ -230,10 +219,8 @@ PARAMETERS = Parameters(
 
 
 @pytest.fixture(scope="module")
-def experiment(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        yield Experiment(PARAMETERS, 2, 40)
+def experiment():
+    return Experiment(PARAMETERS, 2, 40)
 
 
 def test_entries_are_those_of_table_3():

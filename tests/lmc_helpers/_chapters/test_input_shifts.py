@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers._chapters.input_shifts import (
     cheaper_share,
@@ -25,13 +26,7 @@ from lmc_helpers._chapters.input_shifts import (
     transposition_shifts,
 )
 
-# ---------- input sensitivity
-#
-# Reindexed inputs against least-norm weights and permutation matrices.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# ---------- Reindexed inputs against least-norm weights and permutation matrices
 
 
 def layer(m, d, k, seed=0):

@@ -29,9 +29,7 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.teacher_student.minima import sample_minima
 
-# ---------- every permutation
-#
-# All permutations of two hidden layers against networks that are permuted one by one.
+# ---------- All permutations of two hidden layers against networks that are permuted one by one
 
 
 def pairs(m=3, P=2, dtype=torch.float64):
@@ -101,17 +99,13 @@ def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
     assert (value == 2 * m + m**3) == hamiltonian == edges.endswith("40 02")
 
 
-# ---------- matched pairs
-#
-# The trainings of the pairs.
-
+# ---------- The trainings of the pairs
 
 SIZES = dict(width=8, pairs=3, images=60, epochs=1, wide=12, wide_pairs=2, small_pairs=2, small_epochs=1)
 PARAMETERS = Parameters(dataset="digits", **SIZES, seed=3)
 
 
-def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
-    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+def test_runs_share_masks_within_pairs_only():
     found = PARAMETERS.by_name()
     assert {kind: len(run.mask_seeds) for kind, run in found.items() if run.scheme} == {"σ_F = 0": 3, "σ_F = 1": 3}
     assert len({seed for run in found.values() for seed in run.seeds}) == 4 * 6 + 3 * 4
@@ -131,9 +125,7 @@ def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
     assert not digests[0] & digests[1]
 
 
-# ---------- matched students
-#
-# Exact correlations against sampled ones, and matchers of minima against each other.
+# ---------- Exact correlations against sampled ones, and matchers of minima against each other
 
 
 @pytest.mark.parametrize("d", [2, 3, 8])
@@ -165,9 +157,7 @@ def test_students_as_in_the_chapter_on_algorithm_1():
     assert better.mean() > 0.9  # judged half-way, measured at the peak
 
 
-# ---------- matches
-#
-# Pairs, their barriers computed by hand, and choices that do not see what they are measured on.
+# ---------- Pairs, their barriers computed by hand, and choices that do not see what they are measured on
 
 
 def ends_of_matches(stack):

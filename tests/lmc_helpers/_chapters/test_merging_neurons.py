@@ -24,9 +24,7 @@ from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.pair import PairChart
 from lmc_helpers.seeds import normal
 
-# ---------- branches
-#
-# Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve.
+# ---------- Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve
 
 
 def toy(sizes=(1, 3, 1), seed=3, n=40, scale=2.0):
@@ -104,9 +102,7 @@ def test_an_end_lies_on_the_parabola_of_its_permutation_point():
         assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
 
 
-# ---------- continuation
-#
-# Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets.
+# Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets
 
 
 def f64(*rows):
@@ -237,9 +233,7 @@ def test_a_curve_that_ends_is_stuck():
     assert curve.stuck and 0 <= curve.points[-1, 1] < 1e-2
 
 
-# ---------- rounding
-#
-# Minima of ReLU losses against the best of all kinks by least squares; refusals.
+# ---------- Minima of ReLU losses against the best of all kinks by least squares
 
 
 def best_hinge(x, y, near, reach=0.3):
@@ -272,9 +266,7 @@ def test_settled_needs_convergence_and_a_loss_that_rests():
     assert ends.settled().tolist() == [False, False, True] and ends.settled(1e-6).tolist() == [False] * 3
 
 
-# ---------- shallow
-#
-# Closed forms against automatic differentiation; the same function with unit parameter vectors; refusals.
+# ---------- Closed forms against automatic differentiation; the same function with unit parameter vectors
 
 
 @pytest.mark.parametrize("shared", [True, False])

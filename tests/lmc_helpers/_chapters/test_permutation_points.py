@@ -7,9 +7,7 @@ from oracles.perceptrons import LAYERS, by_hand, inputs
 from lmc_helpers._chapters.permutation_points import replicate, strict_minima, targets_with_curvature
 from lmc_helpers.permutation_points.mlp import MLP
 
-# ---------- replicas
-#
-# Replicated neurons against networks by hand, prescribed curvature against differences of the loss; refusals.
+# ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)

@@ -43,22 +43,12 @@ from lmc_helpers.training._run_files import read, write
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-# ---------- merge runs
-#
-# Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file.
-
+# ---------- Merges as runs: what the chapter's cells did one after another, a digest that sees everything, a file
 
 PATHS = {"components": 3, "distances": 4, "products": 60}
 PARAMETERS = Parameters("digits", images=90, widths=[3, 4], teachers=2, randoms=1, epochs=2, seed=5, **PATHS)
 TEACHING = PARAMETERS.teaching()
 RUN = MergeRun(TEACHING[4], 1, **PATHS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def here(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        yield
 
 
 def outputs(theta, z, H):
@@ -168,10 +158,7 @@ def test_runs_are_those_of_the_chapter():
     assert replace(PARAMETERS, seed=6).teaching()[3].seeds != TEACHING[3].seeds
 
 
-# ---------- merged classifiers
-#
-# The pixels' span against NumPy, the projected network against torch's layers, paths against SciPy's minima.
-
+# ---------- The pixels' span against NumPy, the projected network against torch's layers, paths against SciPy's minima
 
 DISTANCES = torch.tensor([1.0, 0.9, 0.8], dtype=torch.float64)
 
@@ -355,9 +342,7 @@ def test_exponent_without_two_widths_is_unknown(found):
     assert exponent(found) == (0.0, 1.0, 0)
 
 
-# ---------- products
-#
-# Products by hand against Hessians that autograd forms, straight and through coordinates; refusals.
+# ---------- Products by hand against Hessians that autograd forms, straight and through coordinates
 
 
 def plain_of_products(sizes, x, y, weight):
@@ -422,9 +407,7 @@ def test_derivatives_of_the_outputs_are_those_of_autograd(sizes):
     torch.testing.assert_close(torch.cat([by_bias, by_rest], dim=-1), J[..., start:])
 
 
-# ---------- truncated
-#
-# Truncated Newton steps against closed minima and SciPy; the metric against a matrix formed entry by entry.
+# ---------- Truncated Newton steps against closed minima and SciPy; the metric against a matrix formed entry by entry
 
 
 def near(loss):

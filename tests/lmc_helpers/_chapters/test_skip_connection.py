@@ -27,10 +27,7 @@ from lmc_helpers._chapters.skip_connection import (
     turntable,
 )
 
-# ---------- turntable
-#
-# Turntables: what stands in the HTML, and what a browser draws from it.
-
+# ---------- Turntables: what stands in the HTML, and what a browser draws from it
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXES = ("x", "y", "z")
@@ -132,9 +129,7 @@ def test_a_browser_draws_and_turns_it(tmp_path):
         browser.close()
 
 
-# ---------- grid components
-#
-# Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known.
+# ---------- Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known
 
 
 def cells(values, axes):
@@ -194,10 +189,7 @@ def test_planes_points_and_nothing():
     assert surface_cubes(np.array([0.0, 0.0, 1.0, 2.0])).tolist() == [True, True, False]
 
 
-# ---------- minimum surfaces
-#
-# Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them.
-
+# Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them
 
 CASES = [(0.0, 3.0), (0.0, 1.5), (1.0, 3.0), (-1.0, 3.0), (0.5, 4.0), (2.5, 2.0)]  # eps and reach
 
@@ -234,9 +226,7 @@ def test_the_other_sign_of_the_skip_connection_is_a_reflection():
         np.testing.assert_array_equal(one * [-1, 1, -1], other)
 
 
-# ---------- residual
-#
-# The residual network: losses entry by entry, determinants by permutations.
+# ---------- The residual network: losses entry by entry, determinants by permutations
 
 
 def signs(W1, W2, eps):

@@ -21,9 +21,7 @@ from lmc_helpers.matching import best_permutation
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_hessian, population_loss
 
-# ---------- step sizes
-#
-# Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration.
+# ---------- Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration
 
 
 def test_statistics_of_one_network_at_a_time():

@@ -31,9 +31,7 @@ from lmc_helpers.data.images import load
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.training.runs import Result
 
-# ---------- peaks
-#
-# Cross-fitted heights: against a plain loop, without the bias of the largest mean, and what is refused.
+# ---------- Cross-fitted heights: against a plain loop, without the bias of the largest mean
 
 
 def test_each_half_is_measured_at_the_place_that_the_other_chose():
@@ -63,10 +61,7 @@ def test_the_place_is_found_where_it_is_plain():
     assert abs(value - 0.25) < 4 * error < 0.02
 
 
-# ---------- width barriers
-#
-# The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand.
-
+# ---------- The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand
 
 PARAMETERS = Parameters(
     dataset="digits",
@@ -164,8 +159,7 @@ def test_digits_stand_in_for_what_is_not_there(monkeypatch):
     assert {run.data.name for run in replace(PARAMETERS, dataset="mnist", other="cifar10").runs()} == {"digits"}
 
 
-def test_runs_are_trained_and_compared_at_their_budgets(tmp_path, monkeypatch):
-    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+def test_runs_are_trained_and_compared_at_their_budgets():
     result, x = PARAMETERS.sweep()[Case(4, 3, "long")].result(), load("digits").inputs(flat=True)[:50]
     early, late = (matched_pairs(result, epoch, x, 1, 1, group_size=3).first.params["0.weight"] for epoch in (1, 3))
     assert not torch.equal(early, late)
@@ -282,9 +276,7 @@ def test_scaled_weights_scale_the_logits_of_the_whole_line():
     assert torch.equal(plain.accuracy["direct"], after.accuracy["direct"])
 
 
-# ---------- width curves
-#
-# Readings of barriers over the width, against plain loops over hand-made lines.
+# ---------- Readings of barriers over the width, against plain loops over hand-made lines
 
 
 def arches(heights, ends=0.0):

@@ -1,0 +1,10 @@
+"""The runs of a file of tests go to a folder of their own."""
+
+import pytest
+
+
+@pytest.fixture(scope="module", autouse=True)
+def runs_folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
+        yield
