@@ -1,6 +1,9 @@
-"""The runs of a file of tests go to a folder of their own."""
+"""The runs of a file of tests go to a folder of their own; a browser."""
 
 import pytest
+from browser import browser, watched
+
+__all__ = ["browser", "watched"]
 
 
 @pytest.fixture(scope="module", autouse=True)

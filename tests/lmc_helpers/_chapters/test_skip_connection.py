@@ -2,9 +2,7 @@
 
 import itertools
 import json
-import os
 import re
-import shutil
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +27,6 @@ from lmc_helpers._chapters.skip_connection import (
 
 # ---------- Turntables: what stands in the HTML, and what a browser draws from it
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXES = ("x", "y", "z")
 
 
@@ -73,60 +70,48 @@ def test_a_static_picture_has_every_quadrilateral_and_looks_alike_from_both_side
     plt.close(figure)
 
 
-def test_a_browser_draws_and_turns_it(tmp_path):
-    if BROWSER is None:
-        if os.environ.get("CI"):
-            pytest.fail("no browser")
-        pytest.skip("no browser: install chromium to test the turntable")
-    from playwright.sync_api import sync_playwright
-
+def test_a_browser_draws_and_turns_it(tmp_path, watched):
     page = tmp_path / "page.html"
     patches = [(plane(-0.9), "#0000ff"), (plane(0.9), "#ff0000")]
     page.write_text(f"<!doctype html><meta charset=utf-8>{turntable([Picture('t', patches)], AXES, 1, 'alt')}")
     middle = "c => [...c.getContext('2d').getImageData(c.width / 2, c.height * 0.53, 1, 1).data]"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport={"width": 600, "height": 700})
-        trouble, requests = [], []
-        tab.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-        tab.on("pageerror", lambda error: trouble.append(str(error)))
-        tab.on("request", lambda request: requests.append(request.url))
-        tab.goto(page.as_uri())
-        canvas = tab.locator("canvas")
-        canvas.focus()
+    tab = watched.tab
+    tab.set_viewport_size({"width": 600, "height": 700})
+    tab.goto(page.as_uri())
+    canvas = tab.locator("canvas")
+    canvas.focus()
 
-        def press(key, times):
-            for _ in range(times):
-                tab.keyboard.press(key)
-            tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            return canvas.evaluate(middle)
-
-        red, _, blue, _ = press("ArrowDown", 20)  # from above
-        assert red > 100 and blue < 20
-        red, _, blue, _ = press("ArrowUp", 40)  # from below
-        assert blue > 100 and red < 20
-        assert press("ArrowDown", 15) == [0, 0, 0, 0]  # from the side, between the planes: nothing drawn
-        before = canvas.evaluate("c => c.toDataURL()")
-        box = canvas.bounding_box()
-        tab.mouse.move(box["x"] + 50, box["y"] + 50)
-        tab.mouse.down()
-        tab.mouse.move(box["x"] + 120, box["y"] + 60, steps=4)
-        tab.mouse.up()
-        press("Shift", 1)
-        assert canvas.evaluate("c => c.toDataURL()") != before
-        assert trouble == [] and requests == [page.as_uri()]
-
-        both = [Picture("s", patches[:1]), Picture("t", patches[:1])]
-        page.write_text(f"<!doctype html><meta charset=utf-8>{turntable(both, AXES, 1, 'alt')}")
-        tab.goto(page.as_uri())
-        shape = "c => c.clientHeight / c.clientWidth"
-        assert canvas.evaluate(shape) == pytest.approx(1 / 2, rel=0.02)
-        tab.set_viewport_size({"width": 390, "height": 700})  # on a phone one picture below the other
+    def press(key, times):
+        for _ in range(times):
+            tab.keyboard.press(key)
         tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        assert canvas.evaluate(shape) == pytest.approx(2, rel=0.02)
-        lower = "c => [...c.getContext('2d').getImageData(0, c.height / 2, c.width, c.height / 2).data].some(v => v)"
-        assert canvas.evaluate(lower)
-        browser.close()
+        return canvas.evaluate(middle)
+
+    red, _, blue, _ = press("ArrowDown", 20)  # from above
+    assert red > 100 and blue < 20
+    red, _, blue, _ = press("ArrowUp", 40)  # from below
+    assert blue > 100 and red < 20
+    assert press("ArrowDown", 15) == [0, 0, 0, 0]  # from the side, between the planes: nothing drawn
+    before = canvas.evaluate("c => c.toDataURL()")
+    box = canvas.bounding_box()
+    tab.mouse.move(box["x"] + 50, box["y"] + 50)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 120, box["y"] + 60, steps=4)
+    tab.mouse.up()
+    press("Shift", 1)
+    assert canvas.evaluate("c => c.toDataURL()") != before
+    assert watched.trouble == [] and watched.requests == [page.as_uri()]
+
+    both = [Picture("s", patches[:1]), Picture("t", patches[:1])]
+    page.write_text(f"<!doctype html><meta charset=utf-8>{turntable(both, AXES, 1, 'alt')}")
+    tab.goto(page.as_uri())
+    shape = "c => c.clientHeight / c.clientWidth"
+    assert canvas.evaluate(shape) == pytest.approx(1 / 2, rel=0.02)
+    tab.set_viewport_size({"width": 390, "height": 700})  # on a phone one picture below the other
+    tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert canvas.evaluate(shape) == pytest.approx(2, rel=0.02)
+    lower = "c => [...c.getContext('2d').getImageData(0, c.height / 2, c.width, c.height / 2).data].some(v => v)"
+    assert canvas.evaluate(lower)
 
 
 # ---------- Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known
