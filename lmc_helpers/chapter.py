@@ -153,7 +153,7 @@ _started: dict[str, float] = {}
 
 
 def begin(namespace: dict, **rules: Rule) -> None:
-    """Check the parameters in ``namespace`` against ``rules``, fix the thread count and start the clock.
+    """Check the parameters in ``namespace``, give them to the text, fix the thread count and start the clock.
 
     Every chapter has a ``seed`` and a ``profile``; :data:`COMMON` says what they may be, unless ``rules`` does.
 
@@ -167,10 +167,14 @@ def begin(namespace: dict, **rules: Rule) -> None:
     """
     rules = rules | {name: rule for name, rule in COMMON.items() if name not in rules}
     again = namespace.get("_chapter_begun", False)
-    validate({k: v for k, v in namespace.items() if k in rules} if again else namespace, rules)
+    given = validate({k: v for k, v in namespace.items() if k in rules} if again else namespace, rules)
     namespace["_chapter_begun"] = True
+    from myst_nb import glue
+
     from lmc_helpers import device  # it takes a while to import torch
 
+    for name, value in given.items():
+        glue(name, value, display=False)
     device.fix_threads(1)
     _started["at"] = time.perf_counter()
 

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -290,9 +286,6 @@ right.set(xlabel="distance to the manifold", ylabel="loss $L$", xlim=(1e-3, 1e-1
 right.legend()
 figures.show("fig_descent", figure)
 figures.numbers(
-    networks=networks,
-    steps=steps,
-    profile=profile,
     sampled_loss=f"{max(sampled_loss, 1e-15):.0e}",
     farthest=f"{near.max():.1e}",
     largest_loss=f"{losses[-1].max():.1e}",

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -295,13 +291,7 @@ for axis, K in zip(axes, widths, strict=True):
 axes[0].set_ylabel("expected overlap proportion $T(m, M)$")
 figures.legend(figure)
 figures.show("fig_simulation", figure)
-figures.numbers(
-    profile=profile,
-    trials=trials,
-    M=M,
-    M_right=M_right,
-    r_star=overlap.minimiser_limit(),
-)
+figures.numbers(r_star=overlap.minimiser_limit())
 
 # %% [markdown]
 # ```{glue:figure} fig_simulation
@@ -755,7 +745,6 @@ def in_words(count: float) -> str:
 
 
 figures.numbers(
-    M_max=M_max,
     hits=int((bottoms == predicted).sum()),
     total=len(sizes),
     nu_star=r_star - 1,

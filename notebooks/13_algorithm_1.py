@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -249,9 +245,6 @@ opposed = "leftovers large with small"
 types = found[6].same_types
 fewer = types[BEST] < types["Algorithm 1"]  # (pairs,)
 figures.numbers(
-    profile=profile,
-    pairs=pairs,
-    pairs_wide=pairs_wide,
     missed=f"{100 * missed:.0f}",
     missed_low=f"{100 * interval[0]:.0f}",
     missed_high=f"{100 * interval[1]:.0f}",
@@ -355,8 +348,6 @@ claims.check(
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     kept=kept,
-    trained=trained,
-    steps=steps,
     worst_loss=f"{worst_loss:.0e}",
     descent_missed=f"{100 * missed:.1f}",
     descent_algorithm=by_descent.factor("Algorithm 1"),

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -340,16 +336,9 @@ below = {  # how much lower the barrier is at 2M than at its peak, in per cent
 }
 figures.numbers(
     types_sampled=f"{types:,}",
-    pairs=pairs,
-    pairs_figure=pairs_figure,
-    M=M,
-    M_large=M_large,
-    M_largest=M_largest,
-    M_best=M_best,
     pairs_M=max(4, pairs // 4),
     pairs_large=max(4, pairs // 20),
     pairs_largest=max(4, pairs // 40),
-    profile=profile,
     peak_barrier=peaks["random"][0],
     peak_ratio=peaks["random"][1],
     peak_sorted=peaks["sorted"][0],
@@ -545,10 +534,7 @@ axis.axvline(12, color="book:orange", linestyle=":", label="$m = 2M$")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
 figures.legend(figure)
 figures.show("fig_six", figure)
-figures.numbers(
-    near=f"{near:.3f} ± {near_error:.3f}",
-    pairs_uniform=f"{pairs_uniform:,}",
-)
+figures.numbers(near=f"{near:.3f} ± {near_error:.3f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_six
@@ -559,7 +545,7 @@ figures.numbers(
 # (profile {glue:text}`profile`).
 # ```
 #
-# With {glue:text}`pairs_uniform` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one
+# With {glue:text}`pairs_uniform:,` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one
 # at 9, 10, 14 and 15.
 #
 # ## The number of teachers at fixed dimension

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -198,13 +194,8 @@ def count_variance(seed: int, scale: float | None = None) -> tuple[float, float]
 count_ratio = count_variance(seed)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.counts"}
-value, stderr = count_ratio
 claims.check(
-    "Z13.counts",
-    value,
-    stderr=stderr,
-    n=networks,
-    again=lambda: count_variance(seed + 1),
+    "Z13.counts", *count_ratio, n=networks, again=lambda: count_variance(seed + 1)
 )
 
 # %% [markdown]
@@ -284,7 +275,6 @@ right.set(xlabel="place in falling order", ylabel="mean entry of the type")
 figures.legend(figure, columns=5)
 figures.show("fig_assumption", figure)
 figures.numbers(
-    runs=runs,
     many=10 * networks,
     **{
         f"entry_{name}": f"{v:.3f} ± {e:.3f}"
@@ -303,17 +293,14 @@ figures.numbers(
 # {glue:text}`profile`).
 # ```
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries"}
-value, stderr = ratios[0]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries, Z13.entries_from_larger and Z13.entries_unstable"}
 claims.check(
     "Z13.entries",
-    value,
-    stderr=stderr,
+    *ratios[0],
     n=networks,
     again=lambda: entry_variance(entries(networks, seed + 1)),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries_from_larger and Z13.entries_unstable"}
 value, stderr = ratios[1]
 claims.check("Z13.entries_from_larger", value, stderr=stderr, n=10 * networks)
 change, other = entry_variance(faster), ratios[0]
@@ -365,7 +352,7 @@ gain, gain_error = ratio_of_means(*at_12, paired=True)
 print(f"trained networks: peak at m = {peak:.0f} ± {peak_error:.1f}")
 print(f"permuted/direct at m = 12: {gain:.5f} ± {gain_error:.5f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima, and numbers for the text"}
 figure, axis = figures.panels()
 for values, name, colour in (
     ([row[1] for row in trained], "trained, direct", "sky"),
@@ -384,18 +371,12 @@ axis.set(
 )
 figures.legend(figure, columns=2)
 figures.show("fig_trained", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 height = {m: row[0].mean() for m, row in zip(widths, trained, strict=True)}
 uniform_height = {
     m: row[0].mean() for m, row in zip(widths, uniform, strict=True)
 }
 figures.numbers(
-    pairs=pairs,
     uniform_pairs=10 * pairs,
-    steps=steps,
-    networks=networks,
-    profile=profile,
     peak=int(peak),
     peak_ratio=peak / 6,
     drop=float(max(height.values()) / height[12]),
@@ -413,7 +394,7 @@ figures.numbers(
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak and Z6.gain"}
 claims.check(
     "Z6.peak",
     peak,
@@ -422,7 +403,6 @@ claims.check(
     again=lambda: place(trained_barriers(seed + 1)),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.gain"}
 claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 
 # %% [markdown]
@@ -461,12 +441,10 @@ by_entries = ratio_of_means(as_trained, mixed, paired=True)
 print("even counts multiply the barrier by {:.2f} ± {:.2f}".format(*by_counts))
 print("even entries multiply it by {:.1f} ± {:.1f}".format(*by_entries))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.even_counts and Z9.even_entries"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.even_counts, Z9.even_entries, Z9.attribution and Z9.few_zero_rows"}
 claims.check("Z9.even_counts", by_counts[0], stderr=by_counts[1], n=pairs)
 claims.check("Z9.even_entries", by_entries[0], stderr=by_entries[1], n=pairs)
 
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.attribution and Z9.few_zero_rows"}
 LOWER = (18, 21, 24, 30)  # widths where the trained barrier is the lower one
 
 

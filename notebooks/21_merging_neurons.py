@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -383,9 +379,6 @@ claims.check("P2.reaches", arriving, n=10 * teachers)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    teachers=teachers,
-    descent=descent,
-    profile=profile,
     pairs=10 * teachers,
     at_point=counts[ENDS[0]],
     at_derivative=counts[ENDS[1]],
@@ -709,7 +702,7 @@ others = [int(k) for k in usable if others[k]] or [2]
 chosen = [*pair_of_twins, others[0]]
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy, and numbers for the text"}
 def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
     """W/b of every neuron, cut at ±4, (n, 2)."""
     (W, b), _ = net.split(theta)
@@ -743,12 +736,9 @@ for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
     below.set_title(f"{name}: the branch")
 figures.legend(figure)
 figures.show("fig_toy", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     different=", ".join(str(count) for count, _ in different),
     settled=", ".join(str(n) for _, n in different),
-    relu_inputs=relu_inputs,
     relu_at_point=relu_ends[0],
     relu_at_derivative=relu_ends[1],
     relu_not_ended=relu_ends[2] + relu_ends[3],

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -378,7 +374,6 @@ figures.numbers(
     most_scalar=max(negatives, default=0),
     none=negatives.count(0) or "none",
     scalar=len(scalar),
-    profile=profile,
 )
 
 # %% [markdown]

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -320,9 +316,7 @@ claims.check("P5.bound", least, n=n_max, rival=float(min(other.values())))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    n_max=n_max,
     equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
-    profile=profile,
     loosest=float(over[n_max // 2, n_max]),
     half=n_max // 2,
 )
@@ -574,9 +568,6 @@ axis.set(ylabel="singular value / largest", ylim=(3e-19, 3))
 axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
 figures.show("fig_rank", figure)
 figures.numbers(
-    width=width,
-    width_next=width_next,
-    inputs=inputs,
     partitions=len(spectra),
     kept=min(float(s[s >= 1e-9].min()) for s in spectra.values()),
     dropped=max(float(s[s < 1e-9].max(initial=0)) for s in spectra.values()),

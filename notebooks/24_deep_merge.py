@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -245,11 +241,6 @@ def mean_of(values: list[float], digits: str = ".1e") -> str:
 
 point = {H: [m.point for m in paths[H] if m.point_ok] for H in WIDTHS}
 figures.numbers(
-    teachers=teachers,
-    training=training,
-    images=images,
-    widest=widest,
-    profile=profile,
     tolerance=f"{TOLERANCE:.0e}",
     all_paths=of,
     counted=n,

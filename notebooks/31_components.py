@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -347,10 +343,9 @@ for layers, h in CASES:
     rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
 between, over = torch.cat(between), torch.cat(over)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.between"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.between and G1.obstruction"}
 claims.check("G1.between", between)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.obstruction"}
 nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
 claims.check("G1.obstruction", over, rival=nearest)
 
@@ -376,7 +371,6 @@ lower.set(xlabel="curve parameter $t$", ylabel="inside", ylim=(1e-33, 1e-27))
 figures.legend(figure)
 figures.show("fig_linear_paths", figure)
 figures.numbers(
-    profile=profile,
     arrived=sum(arrived.values()),
     descended=sum(2**layers for layers, _ in classes) * descents,
     pairs_inside=len(on_path),
@@ -688,7 +682,7 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
     joined_pairs += int((highest < JOINED * Y.square().sum()).sum())
     already += int((i == j).sum())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined and G3.h1"}
 claims.check(
     "G3.joined",
     joined_pairs / all_pairs,
@@ -696,7 +690,6 @@ claims.check(
     n=all_pairs,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.h1"}
 reached = {1: 0, 2: 0}  # ordered pairs of components that some permutations join
 pairs_that_differ = 0
 for h, layers in itertools.product(reached, range(2, 6)):
@@ -800,7 +793,7 @@ claims.check(
     n=2 * lines,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation, and numbers for the text"}
 figure, axis = figures.panels(height=4.2)
 for (name, (before, after)), ink in zip(
     barriers.items(), ("orange", "black"), strict=True
@@ -813,8 +806,6 @@ axis.set_xlabel(r"barrier on the straight line / $\sigma_{\min}(Y)^2$")
 axis.set_ylabel("the same, best permutation")
 axis.legend()
 figures.show("fig_best_permutation", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 random_gain, copies_gain = (
     (after / before).median().item() for before, after in barriers.values()
 )
@@ -822,7 +813,6 @@ figures.numbers(
     least_printed=f"{min(printed_loss):.0e}",
     most_corrected=f"{max(corrected_loss):.0e}",
     actions=len(stays),
-    lines=lines,
     gain_random=random_gain,
     gain_copies=copies_gain,
     wide_loss=f"{max(wide_loss):.0e}",

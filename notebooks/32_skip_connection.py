@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -202,13 +198,9 @@ positive = counts(SKIPS)
 negative = counts([-eps for eps in SKIPS])
 print(set(plain), set(positive), set(negative))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_plain"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_plain, G2.n1_positive and G2.n1_negative"}
 claims.check("G2.n1_plain", plain)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_positive"}
 claims.check("G2.n1_positive", positive)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_negative"}
 claims.check("G2.n1_negative", negative)
 
 # %% [markdown]
@@ -246,8 +238,6 @@ for axis, picture in zip(axes, pictures, strict=True):
     draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), reach)
 figures.show("fig_minimum_surfaces", figure)
 figures.numbers(
-    profile=profile,
-    fineness=fineness,
     cubes=f"{(2 * REACH * fineness) ** 3:,}",
     of_S1=float(max(of_S1, key=lambda number: abs(number - 4))),
 )
@@ -356,10 +346,9 @@ for n, eps in CASES:
     numbers.append(minima - joining)
 on_path, on_line = torch.cat(on_path), torch.cat(on_line)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components and G2.n2_path"}
 claims.check("G2.n2_components", numbers, n=minima * len(CASES))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_path"}
 claims.check(
     "G2.n2_path",
     on_path.max().item(),

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -141,11 +137,8 @@ figures.show("fig_segment", idea)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the network of G, Fig. 4"}
 trained, descended = five_layer_minimum(seed, steps)
 figures.numbers(
-    steps=steps,
     descended=f"{descended:.1e}",
     reached=f"{trained.loss(*trained.layers).item():.0e}",
-    profile=profile,
-    networks=networks,
 )
 
 # %% [markdown]
@@ -173,10 +166,9 @@ nets.append(trained)
 errors = [error(net, m, net.k) for net in nets for m in SCALES]
 with_k_1 = [error(net, m, 1) for net in nets for m in SCALES if net.k != 1]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.formula"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.formula and G4.segment"}
 claims.check("G4.formula", errors, rival=min(with_k_1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.segment"}
 on_segment = [
     net.line(ALPHA, net.rescaled(4.0), net.layers).max() / net.Y.square().sum()
     for net in nets
@@ -518,10 +510,8 @@ for k in DEGREES:
             rough = max(1, low**-k) * max(1, high) ** k
             crude.append(max(found[:2]) / ((rough - 1) ** 2 * size**2))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.bound"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.bound and G7.sharp"}
 claims.check("G7.bound", ratios, rival=max(by_middle))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.sharp"}
 claims.check("G7.sharp", near_end, rival=max(crude))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least bound"}

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -421,7 +417,7 @@ axis.set(
 )
 axis.legend(loc="lower right")
 figures.show("fig_determined", figure)
-figures.numbers(profile=profile, shares_last=f"{100 * shares[-1]:.0f}")
+figures.numbers(shares_last=f"{100 * shares[-1]:.0f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_determined

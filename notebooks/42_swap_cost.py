@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -690,8 +686,6 @@ for number in range(layers):
 S = torch.tensor([[10, 1], [10, 20]]).double() / 20  # diagonals of S_i and S_j
 both, room = (1 / S).sum(dim=0), (1 - S).sum(dim=0)
 figures.numbers(
-    profile=profile,
-    layers=layers,
     pair_masked=float(both @ room / (2 * room.sum())),
     pair_free=float(both.mean() / 2),
     swaps_say=swaps_say,

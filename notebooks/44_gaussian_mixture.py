@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -320,7 +316,7 @@ after = {k: measure(k, "after") for k in DIMENSIONS}
 before = {k: measure(k, "before") for k in DIMENSIONS}
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.near_zero"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.near_zero, I12.negative, I12.partners and I12.diagonal"}
 def least(shares) -> tuple[float, dict]:
     """The least mean over clusters of some shares of pairs, and its error.
 
@@ -334,15 +330,10 @@ def least(shares) -> tuple[float, dict]:
 value, error = least(after[k]["near"] for k in DIMENSIONS)
 claims.check("I12.near_zero", value, **error, n=steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.negative"}
 value, error = least(after[k]["negative"] for k in DIMENSIONS)
 claims.check("I12.negative", value, **error, n=clusters)
+claims.check("I12.partners", *over_clusters(after[2]["partners"]), n=clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.partners"}
-value, error = over_clusters(after[2]["partners"])
-claims.check("I12.partners", value, stderr=error, n=clusters)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.diagonal"}
 few = after[32]["partners"]
 value, error = over_clusters(few)
 half = (
@@ -393,10 +384,8 @@ show_costs(
     r"$\pm(|\Delta_{(ij)}|/\mathrm{median})^{1/2}$",
 )
 figures.numbers(
-    profile=profile,
     steps=steps,
     paper_steps=paper_steps,
-    precision=precision,
     fixed=", ".join(map(str, SCALED)),
     **{f"law_{k}": law[k] for k in DIMENSIONS},
     law_32_tiny=f"{law[32] * 1e10:.0f}",
@@ -429,20 +418,17 @@ for k in DIMENSIONS:
     print(f"k = {k:2} after {steps} steps: {at_end}")
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime and I12.out_of_regime"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime, I12.out_of_regime, I12.dominated, I12.centers and I12.order"}
 value, error = least(course[k]["after"]["ratio"] for k in DIMENSIONS)
 claims.check("I12.regime", value, **error, n=steps)  # no second seed
 claims.check("I12.out_of_regime", value, **error, n=steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.dominated"}
 value, error = least(course[k]["after"]["dominated"] for k in DIMENSIONS)
 claims.check("I12.dominated", value, **error, n=steps)  # no second seed
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.centers"}
 value, error = least(course[k]["after"]["centres"] for k in DIMENSIONS)
 claims.check("I12.centers", value, **error, n=steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.order"}
 value, error = least(course[k]["after"]["before"] for k in DIMENSIONS)
 claims.check("I12.order", value, **error, n=steps)
 
@@ -685,20 +671,17 @@ def agreement(
     return torch.tensor(ranks).mean(dim=0)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale, I15.scale_first, I15.agreement and I15.agreement_zero"}
 ratios = scale(swaps)
 value, error = min(over_clusters(ratios[8, layer]) for layer in range(3))
 claims.check("I15.scale", value, stderr=error, n=ridge_clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale_first"}
 value, error = min(over_clusters(ratios[k, 0]) for k in (2, 32))
 claims.check("I15.scale_first", value, stderr=error, n=ridge_clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.agreement"}
 value, error = over_clusters(agreement(swaps, 1.0))
 claims.check("I15.agreement", value, stderr=error, n=ridge_clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.agreement_zero"}
 value, error = over_clusters(agreement(swaps, 0.0))
 claims.check("I15.agreement_zero", value, stderr=error, n=ridge_clusters)
 
@@ -765,9 +748,7 @@ for place, beta in enumerate((0.001, 0.1, 1.0)):
     )
     figures.numbers(**{f"beta_{place}": (high / low).item()})
 figures.numbers(
-    ridge_inputs=ridge_inputs,
     ridge_count=ridge_clusters,
-    ridge_neurons=ridge_neurons,
     ridge_steps=ridge_epochs * math.ceil(ridge_samples / 128),
 )
 

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -426,9 +422,7 @@ least = min(
     worst_chord_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
 )
 figures.numbers(
-    profile=profile,
-    least=f"{math.floor(1000 * least) / 1000:.3f}",
-    tightest=f"{max(ratios):.5f}",
+    least=f"{math.floor(1000 * least) / 1000:.3f}", tightest=f"{max(ratios):.5f}"
 )
 
 # %% [markdown]
@@ -580,8 +574,6 @@ figures.numbers(
     data_gauss_high=fraction.max().item(),
     beta_one=last[1.0].item(),
     beta_four=last[4.0].item(),
-    steps=steps,
-    networks=networks,
 )
 
 # %% [markdown]

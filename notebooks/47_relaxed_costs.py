@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -363,7 +359,6 @@ axis.axhline(hard, label="squared realization cost", **style)
 axis.set(xlabel=r"$\beta$", ylabel="relaxed cost", xscale="log", yscale="log")
 axis.legend()
 figures.show("fig_relaxed", figure)
-figures.numbers(profile=profile)
 
 # %% [markdown]
 # ```{glue:figure} fig_relaxed

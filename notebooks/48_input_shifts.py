@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -288,22 +284,16 @@ sample = {m: gaps(m, seed) for m in (2**j for j in range(1, 12))}
 for m in (2, 32, 128, 2048):
     print(f"m = {m:4}: mean {constant(sample[m])[0]:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.root_m"}
-value, error = root_slope(sample[128], sample[2048])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.root_m and I7.constant"}
 claims.check(
     "I7.root_m",
-    value,
-    stderr=error,
+    *root_slope(sample[128], sample[2048]),
     n=number,
     again=lambda: root_slope(gaps(128, seed + 1), gaps(2048, seed + 1)),
 )
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.constant"}
-value, error = constant(sample[2048])
 claims.check(
     "I7.constant",
-    value,
-    stderr=error,
+    *constant(sample[2048]),
     n=number,
     again=lambda: constant(gaps(2048, seed + 1)),
 )
@@ -426,7 +416,6 @@ figures.band(right, counts, *zip(*found, strict=True), **joined)
 right.set(xscale="log", xlabel="neurons $m$", ylim=(0, None))
 right.set_ylabel("share of random layers")
 figures.show("fig_inputs", figure)
-figures.numbers(profile=profile)
 
 # %% [markdown]
 # ```{glue:figure} fig_inputs

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -133,10 +129,8 @@ for number, m in product(range(layers), (1, 2, 5, 16)):
         stability.append((distance / a.norm()).item())
         supremum.append((distance / a.abs().max()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I8.stability"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I8.stability and I8.sharp_stability"}
 claims.check("I8.stability", stability, rival=max(supremum))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I8.sharp_stability"}
 claims.check("I8.sharp_stability", max(stability), n=len(stability))
 
 # %% [markdown]

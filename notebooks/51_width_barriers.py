@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -30,7 +26,7 @@
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
 # ```
 #
-# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`images` images, {glue:text}`steps` steps. As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
+# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`training_images` images, {glue:text}`steps` steps. As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
@@ -161,7 +157,7 @@ figures.show("fig_width_idea", idea)
 # At $m = M$ both networks hold the {term}`teacher <teacher and student>`'s neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
-# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`images_measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
 # The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al. {cite:p}`ainsworth2023`), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
 # which pairs the units of a layer by the largest sum of correlations of their responses to the images on which the NLL is taken (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
 
@@ -445,22 +441,16 @@ figures.show("fig_budgets", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 _, told = choose((dataset, "digits"))
 figures.numbers(
-    profile=profile,
-    images=len(trained),
-    epochs=epochs,
+    training_images=len(trained),
     steps=epochs * math.ceil(len(trained) / 100),
-    groups=groups,
-    depth_groups=depth_groups,
-    together=together,
     pairs=groups * math.comb(together, 2),
-    restarts=restarts,
     where=trained.title[0].upper() + trained.title[1:],
     narrow=narrow,
     middle=middle,
     wide=wide,
     narrowest=widths[0],
     widest=widths[-1],
-    measured=len(seen[1]),
+    images_measured=len(seen[1]),
     up=ratio(up),
     up_otherwise=ratio(up_otherwise),
     down=ratio(down),
@@ -510,7 +500,7 @@ figures.numbers(
 #
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the {term}`direct barrier` is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
-# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
+# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`images_measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
 # here that reaches 99.9 %: {glue:text}`fitting`. If there is one and it is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)). The largest mean barrier after weight matching and {glue:text}`last_budget` epochs: {glue:text}`counterpart`.
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
@@ -554,7 +544,7 @@ in_range = first.only(range_)
 matcher = in_range.farthest("activations", "weights")
 better = in_range.farthest("weights", "one start")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line, and numbers for the text"}
 figure, axes = figures.panels(3, sharey=True)
 for axis, m in zip(axes, shown, strict=True):
     for order, colour, label in WAYS:
@@ -570,8 +560,6 @@ for axis, m in zip(axes, shown, strict=True):
 axes[0].set(ylabel="NLL", ylim=(0, None))
 figures.legend(figure, columns=4)
 figures.show("fig_lines", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     left_middle=ratio(gain[middle]),
     left_wide=ratio(gain[wide]),
@@ -692,7 +680,7 @@ claims.check(
     again=taller_again if repeats else None,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths, and numbers for the text"}
 figure, axes = figures.panels(3)
 ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 6]}
 for axis, (order, _, title) in zip(axes, WAYS, strict=True):
@@ -709,8 +697,6 @@ for axis, (order, _, title) in zip(axes, WAYS, strict=True):
 axes[0].set(ylabel="barrier of the NLL")
 figures.legend(figure, columns=5)
 figures.show("fig_depths", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 tops = {
     order: ", ".join(width(deep[d].place(order, seed)) for d in layers)
     for order in BOTH
@@ -750,7 +736,7 @@ figures.numbers(
 #
 # ## Another data set
 #
-# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
+# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_training_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
 runs_there = settings.other_dataset_runs()
@@ -786,7 +772,7 @@ def compared(order: str) -> dict:
 claims.check("Z18.complexity", **compared("weights"))
 claims.check("Z18.complexity_activations", **compared("activations"))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both data sets"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both data sets, and numbers for the text"}
 figure, axes = figures.panels(2, sharey=True)
 both_sets = ((trained, first, "blue"), (there, harder, "red"))
 drawn = sorted({*widths, *other_widths})[
@@ -804,8 +790,6 @@ for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
 figures.legend(figure)
 figures.show("fig_data_sets", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 _, told_there = choose((other, "digits"))
 here = trained.title
 all_runs = {*cases.values(), *runs_there.values()}
@@ -817,9 +801,7 @@ figures.numbers(
     else f"These are {there.title}; the networks above saw {here}.",
     data_says=f"{told} As another data set: "
     f"{told_there.replace('This run', 'this run', 1)}",
-    other_pairs=other_pairs,
-    other_epochs=other_epochs,
-    other_images=len(there),
+    other_training_images=len(there),
     name_here=trained.title,
     name_there=there.title,
     top_here=width(first.place("weights", seed)),

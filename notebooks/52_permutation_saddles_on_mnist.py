@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -30,7 +26,7 @@
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # ```
 #
-# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
+# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
@@ -157,11 +153,11 @@ z, Q, moments = principal(x, components)  # what is used here
 kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 
 # %% [markdown]
-# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact. Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
+# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact. Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
 #
 # ## Teachers and targets
 #
-# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
+# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
 # own logits at the images as they are used here, and the loss is that of P, Fig. 3,
 #
 # $$
@@ -479,15 +475,12 @@ half = error_bars.QUANTILE * average(gain)[1]
 ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
     data_says=told,
-    images=len(labels),
+    images_used=len(labels),
     used=len(moments),
-    profile=profile,
     pixels=pixels,
     rank=rank,
     lost=f"{lost:.0e}",
     kept=f"{100 * kept:.0f}",
-    teachers=teachers,
-    epochs=epochs,
     leading=min(LEADING, len(moments)),
     tolerance=f"{TOLERANCE:.0e}",
     data="MNIST" if mnist else "scikit-learn's digits",
@@ -496,7 +489,6 @@ figures.numbers(
     counted=n,
     all_paths=of,
     rising=sum(rising),
-    randoms=randoms,
     compared=len(gain),
     times="{:.2g} [{:.2g}, {:.2g}]".format(*ratios) if n_gain else "–",
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
@@ -504,7 +496,6 @@ figures.numbers(
     good=int((norms <= TOLERANCE).sum()),
     each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
-    distances=distances,
     sample=SAMPLE,
     rate=first_run.descent.rate,
 )

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -179,7 +175,7 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 # ## The networks
 #
 # As in I, App. F.1: layer norm, GELU, AdamW with rate $10^{-3}$ and weight decay 0.01; rows have 64 fixed entries in the first three maps and 256 in the last, at other widths the same share of the inputs, {glue:text}`fixed` here. The paper states neither the batch size nor the law of the initial weights; here batches have {glue:text}`batch` images; $W$
-# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. I, App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we, or on a random part of them. Units are matched and accuracies taken on {glue:text}`looked` of the images that the networks were trained on.
+# starts at $\mathcal N(0, 1/d)$ in asymmetric maps and by torch's law in ordinary ones, as in the published code. I, App. F.3 splits at random 80/10/10 %; the code trains on 90 % of MNIST's training images, and so do we, or on a random part of them. Units are matched and accuracies taken on {glue:text}`inputs_used` of the images that the networks were trained on.
 #
 # A pair shares $F$ and $D$. The published code draws one mask for all networks of a kind; here every pair has its own, so that pairs are independent, given the images, which all of them share. Pair $p$ has the same seeds in all variants; W-MLPs that differ in $\sigma_F$ alone have the same masks and first weights. The cell trains all of them. {glue:text}`left_out`
 
@@ -363,19 +359,11 @@ def least_lead(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(min, leads)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages and I10.fixed"}
 claims.check("I10.close", **judged(lambda e: way(e, TOP)), n=n_large)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.random"}
 claims.check("I10.random", **judged(far_below), n=n_large)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.one"}
 claims.check("I10.one", **judged(lambda e: way(e, "W 1")), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.stages"}
 claims.check("I10.stages", **judged(least_lead), n=n_steps if 0 in KEPT else 0)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.fixed"}
 claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=n_steps)
 
 # %% [markdown]
@@ -475,23 +463,14 @@ def similarly(experiment: Experiment) -> tuple[float, float]:
     return jackknife(lambda u, v, w, z: (1 - u / v) / (1 - w / z), *drops)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.unaligned"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.unaligned, I11.large, I11.standard, I11.zero, I11.aligned and I11.similar"}
 claims.check("I11.unaligned", **judged(lambda e: drop(e, "W 1"), long), n=n_long)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.large"}
 n_top = n_steps if n_large else 0
 claims.check("I11.large", **judged(lambda e: drop(e, TOP)), n=n_top)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.standard"}
 claims.check("I11.standard", **judged(lambda e: high(e, "MLP"), long), n=n_long)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.zero"}
 claims.check("I11.zero", **judged(lambda e: high(e, "W 0"), long), n=n_long)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.aligned"}
 claims.check("I11.aligned", **judged(largest_aligned, long), n=n_long)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.similar"}
 claims.check("I11.similar", **judged(similarly, long), n=n_long)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.syre"}
@@ -500,16 +479,10 @@ claims.check("I11.syre", **judged(lambda e: drop(e, "syre 1"), long), n=n_long)
 # %% [markdown]
 # The same at the sizes of this page, where $\sigma_F =$ {glue:text}`largest` stands for large fixed values:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_unaligned"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_unaligned, I11.any_zero, I11.any_aligned and I11.any_similar"}
 claims.check("I11.any_unaligned", **judged(lambda e: over_mlp(e, TOP)), n=n_large)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_zero"}
 claims.check("I11.any_zero", **judged(lambda e: over_mlp(e, "W 0")), n=n_core)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_aligned"}
 claims.check("I11.any_aligned", **judged(largest_aligned), n=n_core)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.any_similar"}
 claims.check("I11.any_similar", **judged(similarly), n=n_core)
 
 # %% [markdown]
@@ -593,17 +566,14 @@ def harm(experiment: Experiment) -> tuple[float, float]:
     return value, max(error, 100 / experiment.looked)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published, I11.minimised and I11.harmless"}
 claims.check(
     "I11.published",
     **judged(lambda e: drop(e, "W 1", "published")),
     n=n_core,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.minimised"}
 claims.check("I11.minimised", **judged(other_sign), n=n_core)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.harmless"}
 claims.check("I11.harmless", **judged(harm), n=n_large)
 
 # %% [markdown]
@@ -693,17 +663,13 @@ def sparsest(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, (experiment.way(f"share {f:g}, 0") for f in shares))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.stages"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.stages, I14.layers, I14.sigma_mlp, I14.sigma_any, I14.sparsity and I14.sparsity_any"}
 claims.check("I14.stages", **judged(least_stage), n=n_steps if 0 in KEPT else 0)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.layers"}
 claims.check("I14.layers", **judged(least_layer), n=n_large)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.sigma_mlp and I14.sigma_any"}
 claims.check("I14.sigma_mlp", **judged(lambda e: way(e, "sigma")), n=n_steps)
 claims.check("I14.sigma_any", **judged(lambda e: way(e, "sigma")), n=n_pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.sparsity and I14.sparsity_any"}
 claims.check("I14.sparsity", **judged(sparsest), n=n_steps if n_shares else 0)
 claims.check("I14.sparsity_any", **judged(sparsest), n=n_shares)
 
@@ -734,18 +700,11 @@ for key, word in rows.items():
     numbers |= {"way": of_way(key), "stays": percent(100 * found.stays)}
     numbers |= {by: percent(found.drop(by)) for by in found.accuracy}
     figures.numbers(**{f"{kind}_{word}": text for kind, text in numbers.items()})
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of all models"}
 zero = [first.way("W 0", layer=layer) for layer in LAYERS]
 figures.numbers(
     data_says=data_says,
-    profile=profile,
-    width=width,
-    epochs=epochs,
-    batch=batch,
-    pairs=pairs,
     n_images=f"{trained_on:,}".replace(",", " "),
-    looked=f"{first.looked:,}".replace(",", " "),
+    inputs_used=f"{first.looked:,}".replace(",", " "),
     little=little,
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -152,7 +148,7 @@ for key in first.runs:
 # %% [markdown]
 # ## The subspace of the images, and its coherence
 #
-# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`looked` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
+# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`inputs_used` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
 # $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
 
 # %%
@@ -309,14 +305,13 @@ for place, n in enumerate(syre.networks):
             miss = one_metric_costs(F, weights, U) - costs
             into.append((miss.abs().max() / costs.abs().max()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.symmetric"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.symmetric and I15.one_metric"}
 claims.check(
     "I15.symmetric",
     relative_sizes("MLP").tolist(),
     rival=relative_sizes("W 0").min().item(),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.one_metric"}
 claims.check("I15.one_metric", misses, rival=min(of_centres))
 
 # %% [markdown]
@@ -474,31 +469,27 @@ def partners(experiment: Experiment, layer: int) -> tuple[float, float]:
     return value, max(error, 2 / (3 * width * pairs))  # a third of a pair
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale, I15.mnist_scale_ridge, I15.mnist_any, I15.mnist_syre and I15.mnist_zero"}
 claims.check("I15.mnist_scale", **judged(lambda e: larger(e, "layer")), n=n_steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale_ridge"}
 claims.check(
     "I15.mnist_scale_ridge",
     **judged(lambda e: larger(e, "ridge")),
     n=n_steps_ridge,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_any"}
 claims.check(
     "I15.mnist_any",
     **judged(lambda e: [*map(min, larger(e, "layer"), larger(e, "ridge"))]),
     n=n_ridge,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_syre"}
 claims.check(
     "I15.mnist_syre",
     **judged(lambda e: larger(e, "layer", "syre 1")),
     n=n_steps,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_zero"}
 claims.check("I15.mnist_zero", **judged(near_zero), n=n_steps)
 
 # %% [markdown]
@@ -532,7 +523,7 @@ figures.show("fig_image_matrices", figure)
 # :name: fig-image-matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
-# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
+# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
 # ```
 #
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
@@ -575,19 +566,17 @@ def agreement(experiment: Experiment, key: str) -> tuple[float, float]:
     return value, max(error, 1e-6)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.ridge_symmetric"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.ridge_symmetric, I15.mnist_agreement and I15.mnist_agreement_zero"}
 claims.check(
     "I15.ridge_symmetric",
     **judged(lambda e: extreme(max, (floor(e, layer) for layer in LAYERS[1:]))),
     n=n_ridge,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_agreement"}
 claims.check(
     "I15.mnist_agreement", **judged(lambda e: agreement(e, "W 1")), n=n_ridge
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_agreement_zero"}
 claims.check(
     "I15.mnist_agreement_zero",
     **judged(lambda e: agreement(e, "W 0")),
@@ -657,15 +646,12 @@ def lowered(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, (jackknife(lambda u, v: u / v, *both) for both in hidden))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start, I18.start_high and I18.lowered"}
 without = {"again": lambda: start(untrained, None)}  # a second seed is cheap here
 claims.check("I18.start", **judged(start) | without, n=n_pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start_high"}
 without = {"again": lambda: start_high(untrained, None)}
 claims.check("I18.start_high", **judged(start_high) | without, n=n_pairs)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.lowered"}
 claims.check("I18.lowered", **judged(lowered), n=n_pairs)
 
 # %% [markdown]
@@ -746,22 +732,13 @@ def relatively(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, leads)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low, I18.later, I18.higher_w, I18.higher_syre, I18.training and I18.any"}
 claims.check("I18.low", **judged(least_low), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.later"}
 claims.check("I18.later", **judged(later), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.higher_w"}
 claims.check("I18.higher_w", **judged(lambda e: e.higher("W 1")), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.higher_syre"}
 claims.check("I18.higher_syre", **judged(lambda e: e.higher("syre 1")), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.training"}
 claims.check("I18.training", **judged(over_training), n=n_steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.any"}
 claims.check(
     "I18.any",
     **judged(lambda e: extreme(min, (e.higher(key) for key in FIXED))),
@@ -858,15 +835,8 @@ for layer in LAYERS:
 figures.numbers(
     data_says=data_says,
     left_out=figures.left_out(map(first.result, first.runs)),
-    profile=profile,
-    width=width,
-    epochs=epochs,
-    pairs=pairs,
-    ridge_networks=ridge_networks,
-    shown=min(shown, width),
-    looked=len(first.x),
-    ridge_pairs=ridge_pairs,
-    ridge_inputs=ridge_inputs,
+    neurons_shown=min(shown, width),
+    inputs_used=len(first.x),
     d_images=d,
     n_images=first.runs["MLP"].data.size,
     hours=f"{sum(run.prices().cpu_hours for run in first.runs.values()):.2g}",

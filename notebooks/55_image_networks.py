@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -299,7 +295,7 @@ for mask_seed in range(seed, seed + max(masks, 1)):
 print("channels that share a cell:", shared_by)
 print("neurons of the initial convolution without fixed entries:", empty)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.broken"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.broken, I16.broken_inputs and I16.first_layer"}
 claims.check(
     "I16.broken",
     max(shared_by["row"]),
@@ -307,7 +303,6 @@ claims.check(
     n=masks,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.broken_inputs"}
 claims.check(
     "I16.broken_inputs",
     max(shared_by["input"]),
@@ -315,7 +310,6 @@ claims.check(
     n=masks,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.first_layer"}
 claims.check("I16.first_layer", min(empty["input"]), n=masks)
 
 # %% [markdown]
@@ -536,7 +530,7 @@ claims.check(
 # ## The experiments
 #
 # The whole path, from training to lines, in batches of {glue:text}`batch`: CNNs by Adam at 0.005, without decay; ResNets by AdamW at 0.01 with decay 0.01 and {glue:text}`warm_up` epochs of warm-up (20 in the paper); transformers by AdamW with a cosine schedule, where the rate 0.001 and the decay 0.01 are ours, as I does not state them. On CIFAR-10 ResNets and transformers see flips and crops as in I, App. F.3; CNNs see the images as they are. The paper splits at random 80/10/10 %; the published code trains on 90 % of the training images, and so do we, or on a part of them.
-# Entries are fixed at the share of each row that they have in the papers. In *syre-ResNets* $F \sim \mathcal N(0, \sigma_F^2)$ is added to all entries, with $D = 1$. A pair shares $F$ and $D$, pairs do not; the published code has one mask for all networks of a kind. Units are matched by the largest sum of correlations, and accuracies on lines taken, on the first {glue:text}`seen` training images, not augmented. (The published script for aligned networks maximises $1 - |\rho|$; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.) Where squares of pixels are averaged, CNNs and ResNets see the averages.
+# Entries are fixed at the share of each row that they have in the papers. In *syre-ResNets* $F \sim \mathcal N(0, \sigma_F^2)$ is added to all entries, with $D = 1$. A pair shares $F$ and $D$, pairs do not; the published code has one mask for all networks of a kind. Units are matched by the largest sum of correlations, and accuracies on lines taken, on the first {glue:text}`images_used` training images, not augmented. (The published script for aligned networks maximises $1 - |\rho|$; [](53_asymmetric_mlps.ipynb), {claim}`I11.published`.) Where squares of pixels are averaged, CNNs and ResNets see the averages.
 #
 # What the papers leave open: the CNNs of Z, Fig. 15 have here 15 convolutions of equal widths and a final map, three poolings, He's law and no norm; transformers start at $\mathcal N(0, 0.02^2)$ and have no dropout and keys without a bias. All networks are trained in float32, whatever the device. {glue:text}`left_out`
 
@@ -758,19 +752,12 @@ def similarly(e: Experiment) -> tuple[float, float]:
     return value, max(error, 1e-3)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close, I16.random, I16.two, I16.layers, I16.unaligned and I16.aligned"}
 claims.check("I16.close", **judged(lambda e: way(e, TOP)), n=n_top)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.random"}
 claims.check("I16.random", **judged(far_below), n=n_top)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.two"}
 claims.check("I16.two", **judged(lambda e: way(e, "W-ResNet 2")), n=n_resnet)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.layers"}
 claims.check("I16.layers", **judged(least_lead), n=n_resnet)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.unaligned"}
 claims.check(
     "I16.unaligned",
     **judged(
@@ -779,10 +766,9 @@ claims.check(
     n=n_resnet,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.aligned"}
 claims.check("I16.aligned", **judged(worst_aligned), n=n_resnet)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.syre"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.syre and I16.similar"}
 claims.check(
     "I16.syre",
     **judged(
@@ -794,7 +780,6 @@ claims.check(
     n=n_resnet,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.similar"}
 claims.check("I16.similar", **judged(similarly), n=n_resnet)
 
 # %% [markdown]
@@ -841,22 +826,19 @@ def higher(e: Experiment, key: str) -> tuple[float, float]:
     return value, max(error, 100 / len(e.y))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.pronounced, I17.zero, I17.one and I17.remains"}
 claims.check(
     "I17.pronounced", **judged(lambda e: drop(e, "ViT"), repeat=False), n=n_vit
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.zero"}
 claims.check(
     "I17.zero", **judged(lambda e: higher(e, "W-ViT 0"), repeat=False), n=n_vit
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.one"}
 claims.check(
     "I17.one", **judged(lambda e: higher(e, "W-ViT 1"), repeat=False), n=n_vit
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.remains"}
 claims.check(
     "I17.remains", **judged(lambda e: drop(e, "W-ViT 1"), repeat=False), n=n_vit
 )
@@ -936,7 +918,6 @@ figures.numbers(
     left_out=figures.left_out(
         run.result() for listed in experiment.runs.values() for run in listed
     ),
-    profile=profile,
     measured=measured,
     sizes=f"CNNs of {', '.join(map(str, widths))} channels, ResNets of "
     f"{2 + 6 * resnet[2]} layers with {resnet[0] * resnet[1]} to "
@@ -949,12 +930,9 @@ figures.numbers(
     gpu_fig4=f"{4 * 8 * gpu['ResNet']:.0f}",
     gpu_all=f"{(4 * 8 + 4 * 6) * gpu['ResNet'] + 3 * 8 * gpu['ViT'] + 8 * gpu['CNN']:.0f}",
     rescalings=rescalings,
-    batch=batch,
-    warm_up=warm_up,
-    seen=len(experiment.y),
+    images_used=len(experiment.y),
     distance=f"{100 * distance:.0f}",
     half_change=f"{100 * half_change:.0f}",
-    pairs=pairs,
     **{f"cpu_{k.split()[0]}": f"{p.cpu_hours:.0f}" for k, p in price.items()},
     **{f"gpu_{key}": f"{hours:.1f}" for key, hours in gpu.items()},
     gpu_six=f"{6 * gpu['ResNet']:.0f}",

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -919,11 +915,7 @@ stays = in_place == torch.arange(NEURONS)
 own = [loss(trained(seed, sigma).theta).mean().item() for sigma in SIGMAS]
 middle_height, below = (values.mean() for values in exchanges(seed))
 figures.numbers(
-    profile=profile,
-    pairs=pairs,
-    images=images,
     neurons=NEURONS,
-    students=students,
     worst_student=f"{1e9 * worst:.2g}",
     excess_two=percent(1 / closed - 1),
     ratio_ten=f"{ratios[10]:.2f}",

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -330,12 +326,9 @@ accuracy_differs = discordance(by_loss["chord"], by_error["chord"])
 print({name: f"{v:.3f} ± {e:.3f}" for name, (v, e) in differ.items()})
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.disagree and X4.accuracy_order"}
-value, error = differ["direct"]
-claims.check("X4.disagree", value, stderr=error, n=pairs, again=again)
-value, error = differ["matched"]
-claims.check("X4.disagree_matched", value, stderr=error, n=pairs)
-value, error = accuracy_differs
-claims.check("X4.accuracy_order", value, stderr=error, n=classifiers)
+claims.check("X4.disagree", *differ["direct"], n=pairs, again=again)
+claims.check("X4.disagree_matched", *differ["matched"], n=pairs)
+claims.check("X4.accuracy_order", *accuracy_differs, n=classifiers)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the orders"}
 figure, axes = figures.panels(2, height=4.6)
@@ -354,9 +347,6 @@ for axis, shares, title in zip(axes, (table, by_accuracy), titles, strict=True):
     axis.set_title(title)
 figures.show("fig_orders", figure)
 figures.numbers(
-    profile=profile,
-    pairs=pairs,
-    classifiers=classifiers,
     chord_worse=f"{100 * differ['direct'][0]:.0f}",
     after_matching=f"{100 * differ['matched'][0]:.0f}",
     chord_middle=f"{100 * table['chord', 'middle']:.0f}",

@@ -35,8 +35,8 @@ class Links:
 def check(
     id: str,
     value,
-    *,
     stderr: float | None = None,
+    *,
     interval: tuple[float, float] | None = None,
     n: int | None = None,
     rival: float | None = None,
