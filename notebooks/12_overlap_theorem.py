@@ -9,8 +9,7 @@
 # %% [markdown]
 # # The overlap theorem
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Train two networks on the same task and match their neurons: how many find a partner?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a {term}`teacher <teacher and student>` with
@@ -25,8 +24,7 @@
 # at which this happens most often is a fixed multiple of what the task needs.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
 # differentiated. Where the {term}`minima <minimum>` come from: [](11_exact_loss.ipynb). {{ times }}
 # ```
@@ -195,14 +193,12 @@ figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 
 # %% [markdown]
 # ```{glue:figure} fig_overlap
-# :name: fig-overlap
 # :alt: Two bars for each of the types, one for each network. Where the bars of a type have different heights, the surplus of the higher one is hatched; it has no partner.
 #
 # The first pair of this sample. Rows of one type are paired until one of the networks has no more of them. Here
 # {glue:text}`overlap_shown` of {glue:text}`width_shown` find a partner.
 # ```
-
-# %% [markdown]
+#
 # ## The exact value
 #
 # The coordinates of $\alpha$ are dependent, but expectations add up. With $X, Y \sim \operatorname{Bin}(n, p)$
@@ -295,14 +291,12 @@ figures.numbers(r_star=overlap.minimiser_limit())
 
 # %% [markdown]
 # ```{glue:figure} fig_simulation
-# :name: fig-simulation
 # :alt: Two panels of overlap against width. Simulated points lie on the exact curve, which falls to about three quarters just beyond twice the teacher's width and then rises; the normal approximation runs visibly below.
 #
 # Z, Fig. 1: expected overlap proportion, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`. Bars: ±3.29 standard
 # errors of {glue:text}`trials` simulated pairs (profile {glue:text}`profile`).
 # ```
-
-# %% [markdown]
+#
 # Over all points of both panels, the mean of the simulated $1 - T$ relative to the exact one, and to the normal
 # approximation:
 
@@ -465,7 +459,6 @@ scene.show("fig_valley")
 # Move the width: both laws spread, and $T$ is the mean of the orange one, the rows that find a partner, over the mean of the blue one.
 #
 # ```{glue:figure} fig_valley
-# :name: fig-valley
 # :alt: Left, the law of the number of rows of one type in one network, and of the smaller number of two networks, with their means. Right, the expected overlap against the width, a valley whose bottom lies beyond twice the teacher's width, with a dot at the width that is shown.
 #
 # Along the valley for $M =$ {glue:text}`M`. Left: the number of rows of one type in one network, $1 + X$, and in that of two networks which has fewer, $1 + \min(X, Y)$; dashed, their means, $m/M$ and $T m/M$. Right: the quotient of the two means. Exact.
@@ -538,7 +531,6 @@ figures.keep(figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_limit
-# :name: fig-limit
 # :alt: Left, the binomial and Poisson probabilities coincide and the normal density does not. Right, exact overlap for 6, 20 and 1000 teachers approaches the Poisson limit from above; the printed limit lies below all of them with its minimum further left.
 #
 # Left: the law of one type count at $m = 2M$ is Poisson, not normal. Right: exact $T(m, M)$ (dots), its limit
@@ -760,7 +752,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_minimum
-# :name: fig-minimum
 # :alt: Left, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2. Right, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
 #
 # Left: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2. Right: the valley at $M = 20$,
@@ -796,39 +787,33 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 12.1
-# :class: lmc-exercise
+# ```{exercise}
 # Compute $T(3, 2)$, $T(4, 2)$ and $T(5, 2)$ by hand from (Z 13).
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Here $p = \frac12$ and $X - Y + n$ is $\operatorname{Bin}(2n, \frac12)$. So $\mathbb E|X - Y|$ is $\frac12$ for $n = 1$,
 # $\frac34$ for $n = 2$ and $\frac{15}{16}$ for $n = 3$. With $M/(2m) = 1/m$ this gives
 # $T(3, 2) = 1 - \frac13 \cdot \frac12 = \frac56$, $T(4, 2) = 1 - \frac14 \cdot \frac34 = \frac{13}{16}$ and
 # $T(5, 2) = 1 - \frac15 \cdot \frac{15}{16} = \frac{13}{16}$: the tie of {prf:ref}`thm-unimodal`.
 # ```
 #
-# ```{admonition} Exercise 12.2
-# :class: lmc-exercise
+# ```{exercise}
 # Show that $T(M + 1, M) = 1 - \frac{M - 1}{M(M + 1)}$: this is what the first {term}`surplus neuron` costs.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # For $n = 1$ both $X$ and $Y$ are 0 or 1, so $\mathbb E|X - Y|$ is $P(X \ne Y) = 2pq$, $pq = (M - 1)/M^2$. Insert this into (Z 13)
 # with $m = M + 1$. In words: with probability $1 - \frac1M$ the two surplus rows have different types, and then one row of
 # $M + 1$ has no partner.
 # ```
 #
-# ```{admonition} Exercise 12.3
-# :class: lmc-exercise
+# ```{exercise}
 # Let one of the two networks have *even* types, two rows of each, and let the other follow Assumption 3. What share of
 # neurons is matched at $m = 2M$ as $M \to \infty$? Compare with $T_\infty(2)$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The other network has $1 + N$ rows of a type, where $N$ tends to a Poisson variable with mean $\nu = 1$. Of the two even
 # rows $\min(1 + N, 2)$ are matched, which is $2$ unless $N = 0$. The share is
 # $\frac12 \bigl(2 - P(N = 0)\bigr) = 1 - \frac1{2e} \approx 0.816$, more than $T_\infty(2) \approx 0.738$. A check:
@@ -839,8 +824,7 @@ figures.numbers(
 # Two networks with even types match completely.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Nine teachers instead of six, fewer trials:
 #
 #     make chapter NAME=overlap_theorem ARGS="-p M 9 -p trials 5000"

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Algorithm 1 and better matchings
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** In which order should the neurons of one network stand before it is averaged with another?
 #
 # **The paper.** {term}`Algorithm 1` of Zhan, Li & Wu (Z) {cite:p}`zhan2025` pairs neurons of the {term}`same type <type>`, large with large, and
@@ -24,8 +23,7 @@
 # **Why it matters.** Matching by type is most of the work; pairing the leftovers well is cheap, too.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: the minima and their types ([](12_overlap_theorem.ipynb)); linear assignment problems. {{ times }}
 # ```
 
@@ -63,12 +61,7 @@ from lmc_helpers._chapters.algorithm_1 import (
 )
 from lmc_helpers.barrier import GRID
 from lmc_helpers.error_bars import ratio_of_means, share
-from lmc_helpers.matching import (
-    algorithm_1,
-    all_permutations,
-    has_types,
-    permute,
-)
+from lmc_helpers.matching import algorithm_1, all_permutations, has_types, permute
 from lmc_helpers.teacher_student.between_minima import (
     minima_barriers,
     permuted_and_direct,
@@ -146,7 +139,6 @@ figures.show("fig_answers", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_answers
-# :name: fig-answers
 # :alt: Two panels of paired bars. Three places pair rows of the same type, the last two pair rows of different types, once large with small and once large with large. A third panel with the loss on the line for both; one curve is higher.
 #
 # The two answers of Algorithm 1. Places whose two bars have different colours cost loss; the answers differ there only.
@@ -261,7 +253,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_matchings
-# :name: fig-matchings
 # :alt: Left, bars of the share of pairs for which each matching misses the best permutation, growing with width, smallest for pair matching, alone and with swaps. Right, cumulative shares of the ratio to the best barrier; pair matching stays near one, matching without sorting goes beyond a hundred.
 #
 # Left: how often each matching misses the best of all $m!$ permutations, for $m = 5$, $6$, $7$ from top to bottom, with
@@ -377,26 +368,22 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 13.1
-# :class: lmc-exercise
+# ```{exercise}
 # In the example the leftovers are 0.15 and 0.05 of type 1, 0.30 and 0.10 of type 2. Compute the two possible sums of
 # $\|u\| + \|v\| - \|u + v\|$. Which pairing is better halfway?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A pair $(a, b)$ of different types costs $a + b - \sqrt{a^2 + b^2}$. Large with large: $0.1146 + 0.0382 = 0.1528$. Large
 # with small: $0.0697 + 0.0459 = 0.1156$, which is better.
 # ```
 #
-# ```{admonition} Exercise 13.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let all leftovers of one network be of one type and all leftovers of the other of another type. Show that among all ways
 # to pair them, large with small has the least mean error halfway, and large with large the greatest.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The cost of a pair is $f(a, b) = a + b - \sqrt{a^2 + b^2}$, with
 # $\partial_a \partial_b f = ab\,(a^2 + b^2)^{-3/2} > 0$. For $a < a'$ and $b < b'$,
 #
@@ -411,8 +398,7 @@ figures.numbers(
 # are oppositely ordered. The other way round for the greatest sum.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs:
 #
 #     make chapter NAME=algorithm_1 ARGS="-p pairs 2000 -p pairs_wide 200"

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # How fast the barrier vanishes
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** How fast does the {term}`barrier` between two matched networks vanish as they get wider?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after {term}`Algorithm 1` the barrier between two random {term}`minima <minimum>` goes to 0 as
@@ -25,8 +24,7 @@
 # **Why it matters.** Wide networks merge much better than the share of their matched neurons says.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: types and {term}`Assumption 3` ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
 # theorem, norms in $L^2$. {{ times }}
 # ```
@@ -98,7 +96,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_leftovers
-# :name: fig-leftovers
 # :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries.
 #
 # Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`left_rows` of its rows over, but
@@ -259,7 +256,6 @@ figures.numbers(widest=widths[-1])
 
 # %% [markdown]
 # ```{glue:figure} fig_rate
-# :name: fig-rate
 # :alt: Mean barrier against width on double logarithmic axes. After Algorithm 1 it falls along a line of slope minus two, without sorting and with equal entries along slope minus one, all much steeper than the printed slope of minus one half.
 #
 # Mean barrier of {glue:text}`pairs` pairs of minima, $M = 6$, $d = 8$, up to $m =$ {glue:text}`widest`; bars: ±3.29 standard
@@ -316,13 +312,11 @@ figures.numbers(left_over=int(unmatched[pick]))
 # Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. As the networks come these are many, large ones among them; Algorithm 1 leaves few, and small ones.
 #
 # ```{glue:figure} fig_rate_segment
-# :name: fig-rate-segment
 # :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
 #
 # The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. Left and middle: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Right: the exact loss.
 # ```
-
-# %% [markdown]
+#
 # Z, Theorem 6 says "for any two solutions" that follow Assumption 3, which is a law: at every $m$ there is a positive
 # probability that all surplus rows are of type 1 in one network and of type 2 in the other, and for such pairs the barrier
 # does not go to 0. It holds in the mean and in probability.
@@ -528,7 +522,6 @@ figures.show("fig_bound", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_bound
-# :name: fig-bound
 # :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barriers of the example and of a cloud of real runs, the quadratic one with the same slope.
 #
 # The printed bound of Z, A.2, the mended one and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers
@@ -595,27 +588,23 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 14.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $m = 3$, $M = 2$. One network has rows $1 - a$ and $a \le \frac12$ of type 1 and one row of type 2, the other one row of
 # type 1 and rows $1 - b$ and $b \le \frac12$ of type 2. Bound the barrier after Algorithm 1 for $a = b = 0.1$, and the barrier
 # if the two large rows were left over.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Algorithm 1 leaves $a$ and $b$ over, and they meet. {prf:ref}`prop-mass` with $A = A' = 0.1$ gives
 # $B \le \frac1{2d} \cdot 0.05^2 = 1/(800 d)$. With $A = A' = 0.9$ in their place the bound is $81$ times as large.
 # ```
 #
-# ```{admonition} Exercise 14.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let the entries of a type follow the Dirichlet law with parameter $\alpha$ instead ($\alpha = 1$: uniform). Which rate do you
 # expect after Algorithm 1?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
@@ -629,8 +618,7 @@ figures.numbers(
 #         print((left**2).mean() * n ** (1 + 1 / 4))
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Wider networks, more pairs:
 #
 #     make chapter NAME=barrier_rate ARGS="-p doublings 7 -p pairs 400"

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Where the barrier peaks
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** At which width is the {term}`barrier` between two matched networks largest?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after permutation the barrier rises with the width $m$ and then falls,
@@ -26,8 +25,7 @@
 # leftovers are paired.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: Algorithm 1 ([](13_algorithm_1.ipynb)), the unmatched mass ([](14_barrier_rate.ipynb)), Poisson laws; Laguerre
 # polynomials appear in a closed form. {{ times }}
 # ```
@@ -114,7 +112,6 @@ figures.show("fig_more_smaller", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_more_smaller
-# :name: fig-more-smaller
 # :alt: Left, the number of leftover rows of a type grows steadily with the width. Right, their mass rises to a maximum a little above twice the number of teachers and falls slowly.
 #
 # Many teachers, exact ({prf:ref}`thm-leftovers`): leftovers of a type in one network, and their mass,
@@ -340,32 +337,33 @@ figures.numbers(
     pairs_large=max(4, pairs // 20),
     pairs_largest=max(4, pairs // 40),
     peak_barrier=peaks["random"][0],
-    peak_ratio=peaks["random"][1],
-    peak_sorted=peaks["sorted"][0],
-    ratio_sorted=peaks["sorted"][1],
     peak_place=peaks["in place"][0],
-    ratio_place=peaks["in place"][1],
     below_random=below["random"],
     below_place=below["in place"],
     below_sorted=below["sorted"],
-    peak_opposed=peaks["opposed"][0],
-    ratio_opposed=peaks["opposed"][1],
-    peak_best=f"{peak_best:.2f} ± {best_error:.2f}",
     better=f"{100 * (1 - math.exp(np.mean(tilts, axis=0)[0])):.0f}",
     overlap_minimum=overlap.minimiser_limit(),
     gap_limit=float(np.divide(*barrier_limits(2.0))),
     gap_opposed=float(np.divide(*barrier_limits(2.0, "opposed"))),
 )
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show where the barriers peak"}
+ORDER_NAMES = {
+    "random": "in random order",
+    "in place": "sorted in place",
+    "sorted": "large with large",
+    "opposed": "large with small (not Algorithm 1)",
+}
+rows = [
+    [words, *(f"{peak:.4f} $M$" for peak in peaks[how])]
+    for how, words in ORDER_NAMES.items()
+]
+shown = f"{peak_best:.2f} ± {best_error:.2f} $M$"
+rows.append([f"by the best permutation ($M = {M_best}$)", shown, ""])
+head = "leftovers meet | barrier peaks at | permuted/direct peaks at"
+figures.table(head, rows)
+
 # %% [markdown]
-# | leftovers meet | barrier peaks at | permuted/direct peaks at |
-# | --- | --- | --- |
-# | in random order | {glue:text}`peak_barrier:.4f` $M$ | {glue:text}`peak_ratio:.4f` $M$ |
-# | sorted in place | {glue:text}`peak_place:.4f` $M$ | {glue:text}`ratio_place:.4f` $M$ |
-# | large with large | {glue:text}`peak_sorted:.4f` $M$ | {glue:text}`ratio_sorted:.4f` $M$ |
-# | large with small (not Algorithm 1) | {glue:text}`peak_opposed:.4f` $M$ | {glue:text}`ratio_opposed:.4f` $M$ |
-# | by the best permutation ($M =$ {glue:text}`M_best`) | {glue:text}`peak_best` $M$ | |
-#
 # The barrier at $2M$ is {glue:text}`below_random`, {glue:text}`below_place` and {glue:text}`below_sorted` % lower than at the peak
 # in the first three orders, less than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of
 # it, and does not come closer as $M$ grows. "The barrier after the best permutation", taken at its word, peaks a little below
@@ -429,7 +427,6 @@ figures.show("fig_peak", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_peak
-# :name: fig-peak
 # :alt: Two panels against m over M. Left, the scaled permuted barrier for four numbers of teachers and its limit in four orders of the leftovers rise to broad maxima near two and fall. Right, the ratio to the direct barrier, about one hundredth, peaks further right.
 #
 # Left: the permuted barrier of uniform minima, scaled. Right: its ratio to the direct barrier, Z, Fig. 3. Finite $M$: {glue:text}`pairs`
@@ -538,7 +535,6 @@ figures.numbers(near=f"{near:.3f} ± {near_error:.3f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_six
-# :name: fig-six
 # :alt: Mean barrier of uniform minima against width on a logarithmic axis. The direct barrier falls slowly; the permuted one is about a hundred times lower, rises to a broad maximum at about twelve neurons and falls.
 #
 # The uniform curves of Z, Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, leftovers as they stand; bars ±3.29 standard errors
@@ -599,14 +595,12 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 15.1
-# :class: lmc-exercise
+# ```{exercise}
 # Just above $m = M$, with leftovers large with large: show that $d B/M^2 \approx (2 - \sqrt2)^2\, \nu^2/(128 \pi)$ for small
 # $\nu = m/M - 1$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # To first order in $\nu$ a type leaves a row over only if it has two rows in one network and one in the other, which has
 # the probability $\nu$ for each network. The leftover is the smaller of two uniform entries that add up to 1, with mean
 # $\frac14$. So $\int S = \nu/4$, $g = (2 - \sqrt2)\, \nu/4$, and $d B/M^2 \to g^2/(8\pi)$. A check, which prints $0.146$ twice:
@@ -614,13 +608,11 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #     print(leftover_cost(1.001, "sorted") / 0.001, (2 - math.sqrt(2)) / 4)
 # ```
 #
-# ```{admonition} Exercise 15.2
-# :class: lmc-exercise
+# ```{exercise}
 # Far above $M$: what is $g$ for large $\nu$, with leftovers large with large? Compare with the rate of {prf:ref}`thm-rate`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A type has about $\nu$ rows, and $s = (N - N')_+$ are left over in one network. $N - N'$ has variance $2\nu$, so that
 # $\mathbb E s^2 = \nu$. The $k$-th smallest of $\nu$ entries is about $k/\nu^2$, so the $s$ smallest add up to about
 # $s^2/(2\nu^2)$, in the mean $1/(2\nu)$. Hence $g \approx (2 - \sqrt2)/(2\nu)$, and $B$ falls like $\nu^{-2}$, that is like
@@ -630,8 +622,7 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #         print(leftover_cost(1 + nu, "sorted") * 2 * nu / (2 - math.sqrt(2)))
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Eight teachers, more pairs:
 #
 #     make chapter NAME=barrier_peak ARGS="-p M 8 -p pairs 2000"

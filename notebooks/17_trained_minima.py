@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Minima that gradient descent finds
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Do trained networks look like random {term}`minima <minimum>`?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` assume so (Z, {term}`Assumption 3`; evidence in Z, Fig. 9), and find {term}`barriers <barrier>` of
@@ -24,8 +23,7 @@
 # **Why it matters.** Networks trained on one task merge better than chance once they are wide enough, because they share the work evenly.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: types, Assumption 3 and the {term}`overlap` ([](12_overlap_theorem.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)),
 # variances of binomial and Beta laws. {{ times }}
 # ```
@@ -118,7 +116,6 @@ figures.show("fig_even", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_even
-# :name: fig-even
 # :alt: Share of rows without a partner against width. For random counts a smooth hill with its top just beyond twice the number of teachers. For even counts arches that touch zero at every multiple of six, the first one the highest.
 #
 # Expected share of rows without a partner for $M = 6$, exact. With even counts it is largest between $M$ and $2M$, and 0 at
@@ -204,24 +201,18 @@ claims.check(
 # does not bring the multinomial law back:
 
 # %%
-SCALES = {"one_md": None, "root_md": 96**-0.5, "root_d": 8**-0.5}
+SCALES = {"$1/(md)$": None, r"$1/\sqrt{md}$": 96**-0.5, r"$1/\sqrt d$": 8**-0.5}
 by_scale = {
     name: count_variance(seed, scale) if scale else count_ratio
     for name, scale in SCALES.items()
 }
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the table"}
-figures.numbers(
-    **{f"var_{k}": f"{v:.2f} ± {e:.2f}" for k, (v, e) in by_scale.items()}
+head = (
+    "initial weights, standard deviation | variance of the counts / multinomial"
 )
+rows = ([name, f"{v:.2f} ± {e:.2f}"] for name, (v, e) in by_scale.items())
+figures.table(head, rows)
 
 # %% [markdown]
-# | initial weights, standard deviation | variance of the counts / multinomial |
-# | --- | --- |
-# | $1/(md)$ | {glue:text}`var_one_md` |
-# | $1/\sqrt{md}$ | {glue:text}`var_root_md` |
-# | $1/\sqrt d$ | {glue:text}`var_root_d` |
-#
 # ## The entries of a type
 #
 # Z, Fig. 9b: one teacher, $m = d = 10$; the sorted entries of the first column look like sorted exponential variables. If the
@@ -284,7 +275,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_assumption
-# :name: fig-assumption
 # :alt: Left, five bars around one fifth. Right, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d nearly follow the dashed curve of the uniform law, those from larger weights are steeper.
 #
 # Z, Fig. 9. Left: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with intervals at two-sided
@@ -386,7 +376,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_trained
-# :name: fig-trained
 # :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks peaks between six and twelve neurons and lies below that of uniform minima for wide networks; that one has a broad maximum near twelve; the two direct barriers are far higher.
 #
 # Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
@@ -462,10 +451,7 @@ claims.check(
     n=2 * pairs * len(LOWER),
 )
 claims.check(
-    "Z9.few_zero_rows",
-    value,
-    interval=(low, high),
-    n=2 * pairs * len(LOWER),
+    "Z9.few_zero_rows", value, interval=(low, high), n=2 * pairs * len(LOWER)
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -507,34 +493,29 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 17.1
-# :class: lmc-exercise
+# ```{exercise}
 # Counts as even as they can be, $M = 6$: what is their variance relative to the multinomial one at $m = 9$ and at $m = 12$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # At $m = 9$ three types have two rows and three have one, with the variance $\frac14$; the multinomial one is
 # $3 \cdot \frac16 \cdot \frac56 = \frac5{12}$. The ratio is $0.6$. At $m = 12$ all types have two rows, and the ratio is 0.
 # ```
 #
-# ```{admonition} Exercise 17.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let two networks have counts as even as can be, with the types that have one row more drawn at random. Show that the expected
 # share of rows without a partner is $\frac sm \bigl( 1 - \frac sM \bigr)$, $s = m \bmod M$. Where between $M$ and $2M$ is it
 # largest for large $M$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A type leaves a row of the first network over if it is among the $s$ types with one row more there and not among those of the
 # second: probability $\frac sM (1 - \frac sM)$. There are $M$ types, so $s (1 - \frac sM)$ of the $m$ rows have no partner. With
 # $s = xM$, $m = (1 + x) M$ the share is $x (1 - x)/(1 + x)$. Its derivative has the sign of $1 - 2x - x^2$, so that
 # $x = \sqrt2 - 1$: the most rows are left over at $m = \sqrt2\, M$. For $M = 6$ the shares at $m = 8$ and $m = 9$ are equal.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs at every width:
 #
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Double descent of the barrier
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What happens to the {term}`barrier` when networks are narrower than their task needs?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` report a {term}`double descent`: the {term}`barrier after permutation <permuted barrier>` falls to 0 at
@@ -25,8 +24,7 @@
 # permutation that merges them.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: the loss and its minima ([](11_exact_loss.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)), what trained networks
 # look like ([](17_trained_minima.ipynb)). {{ times }}
 # ```
@@ -136,7 +134,6 @@ figures.show("fig_under", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_under
-# :name: fig-under
 # :alt: Four small heat maps of weight matrices with 2, 3, 4 and 5 students for 6 teachers. Most students have one large weight; the teachers that no student follows are either averaged by one student or shared by all.
 #
 # Weights of under-realised students of 6 teachers. Teachers without a student of their own are averaged by one student, or
@@ -394,7 +391,6 @@ figures.show("fig_double", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_double
-# :name: fig-double
 # :alt: Left, barrier against width on a logarithmic axis; the permuted one falls to zero at six students, rises to a peak between six and twelve and falls again. Right, permuted barriers of trained networks and of uniform minima against m over M for several numbers of teachers; the trained curves peak between 1 and 2 and lie below the uniform ones further right.
 #
 # Left: double descent, Z, Fig. 4; {glue:text}`pairs` pairs a width up to $M$, {glue:text}`pairs_above` above; the lowest point
@@ -579,7 +575,6 @@ figures.show("fig_dimension", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_dimension
-# :name: fig-dimension
 # :alt: Five panels with four curves each on a logarithmic axis. In each of four panels by input dimension the two direct barriers lie some thirty to two hundred times above the two permuted ones, and all four keep their distances while they fall together as the dimension grows. The fifth panel, at eight students, shows four parallel falling lines against the dimension.
 #
 # Z, Fig. 11, $M = 4$: mean barriers of {glue:text}`pairs` pairs of trained networks ({glue:text}`pairs_uniform` in the last panel) and
@@ -650,7 +645,6 @@ figures.show("fig_teachers", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_teachers
-# :name: fig-teachers
 # :alt: Three panels for four, eight and sixteen teachers with mean barriers against width on a common logarithmic axis. Direct barriers rise strongly with the number of teachers, permuted ones less, so that the distance between them grows.
 #
 # Z, Fig. 12, $d = 64$: mean barriers of {glue:text}`pairs_twelve` pairs of uniform minima and {glue:text}`pairs` pairs of trained
@@ -690,14 +684,12 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 19.1
-# :class: lmc-exercise
+# ```{exercise}
 # A single student of $M$ teachers: find the best $w = a\, (e_1 + \dots + e_M)$, and show that it is a critical point. What is
 # the barrier between two runs that end there?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The cosine of $w$ with each $e_j$ is $t = 1/\sqrt M$. With $\rho = \|w\|$ the loss is
 # $\rho^2 \kappa(1) - 2 \rho M \kappa(t) + L(0)$, least at $\rho = M\kappa(t)/\kappa(1)$ with the value
 # $L(0) - M^2 \kappa(t)^2/\kappa(1)$, where $L(0) = M\kappa(1) + M(M - 1)\kappa(0)$. As in {prf:ref}`prop-share`, the vectors of
@@ -709,20 +701,17 @@ figures.numbers(
 #     print(population_loss(W, 6))
 # ```
 #
-# ```{admonition} Exercise 19.2
-# :class: lmc-exercise
+# ```{exercise}
 # Suppose that each of $m \le M$ students follows a teacher of its own, and that two networks choose their teachers at random.
 # What share of the students has a partner in the other network?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A student's teacher is among the $m$ teachers of the other network with probability $m/M$, which is the expected share: it
 # grows linearly to 1 at $m = M$. For $m = M - 1$ the two networks lack the same teacher with probability $1/M$.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More runs at $m = M$:
 #
 #     make chapter NAME=double_descent ARGS="-p runs 1000"

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # The components of a linear network's minimum
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the minimum of an $l$-layer linear network with $h \times h$ weights is a copy of a matrix group and has
@@ -22,8 +21,7 @@
 # **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: determinants, singular values, the polar decomposition. A *component* of a set is a largest connected part of it. {{ times }}
 # ```
 
@@ -132,7 +130,6 @@ figures.show("fig_component_graph", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_component_graph
-# :name: fig-component-graph
 # :alt: Left, the loss over the plane of two scalar weights in grey, with the two branches of a hyperbola as its minimum and a dashed path from one to the other through the origin. Right, the eight components for four layers as corners of a cube, labelled by three signs; edges in three colours are exchanges of two neurons in layers one, two and three.
 #
 # Left: the minimum of a network with two scalar weights has two components; every path between them passes a point with $L \ge 1$. Right: the eight components for $l = 4$, labelled by the signs of
@@ -396,7 +393,6 @@ figures.keep(figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_linear_paths
-# :name: fig-linear-paths
 # :alt: Loss along three curves. Over the obstruction it rises to exactly the squared least singular value of Y, stays there for the middle third and falls again. On the straight line between two minima of one component it is several times higher. Inside the component it is zero, as a second panel with a logarithmic scale shows: rounding errors some thirty orders of magnitude smaller.
 #
 # Loss along three curves from one minimum, three layers of width 4: to another minimum of its component by {prf:ref}`prop-path` and on the straight line, and into another component by {prf:ref}`thm-obstruction`
@@ -452,7 +448,6 @@ scene.show("fig_letters")
 # For width 2 one can see what a component is. Move $t$: inside the component the first layer turns and stretches the letter and never mirrors it, at no loss; over the pass it flattens the letter to a segment, which costs $\sigma_{\min}(Y)^2$, and the letter comes out mirrored.
 #
 # ```{glue:figure} fig_letters
-# :name: fig-letters
 # :alt: Two panels show the image of a letter F under the first layer. Inside the component it is turned and stretched. Over the pass it is flattened to a segment and then mirrored. The third panel shows the loss of both curves: zero inside, and up to one, in units of the squared least singular value of the targets, over the pass.
 #
 # Two layers of width 2. Left and middle: the image under $W_1 X$ of a figure that is a letter at the start, along the path of {prf:ref}`prop-path` and along that of {prf:ref}`thm-obstruction`, which leads into the other component. Right: their losses.
@@ -684,10 +679,7 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined and G3.h1"}
 claims.check(
-    "G3.joined",
-    joined_pairs / all_pairs,
-    rival=already / all_pairs,
-    n=all_pairs,
+    "G3.joined", joined_pairs / all_pairs, rival=already / all_pairs, n=all_pairs
 )
 
 reached = {1: 0, 2: 0}  # ordered pairs of components that some permutations join
@@ -820,7 +812,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_best_permutation
-# :name: fig-best-permutation
 # :alt: Barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, most of those of permuted copies with noise orders of magnitude below it.
 #
 # Barrier on the straight line from {glue:text}`lines` minima to a random point of the same component, and to a permuted copy with noise, before and after the best of all permutations; $l = 2$, $h = 4$; line: no change
@@ -845,31 +836,26 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 31.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $l = 3$, $h = 2$, $X = Y = I$ and $F = \operatorname{diag}(1, -1)$. Show that $(I, I, I)$ and $(-I, F, -F)$ are minima in different components. Which exchange of neurons takes the first into the component of the second?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $-F \cdot F \cdot (-I) = F^2 = I$, so both are minima. The signs $(c_1, c_2)$ are $(1, 1)$ and $(\det(-I), \det F) = (1, -1)$. The orientations are $(d_1, d_2) = (1, 1)$ and $(1, -1)$: only the second hidden layer differs. Exchange its two
 # neurons: $(I, P, P^{-1})$ has the signs $(1, -1)$.
 # ```
 #
-# ```{admonition} Exercise 31.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $l = h = 2$, $W_1 = W_2 = X = Y = I$ and let $g$ be the rotation by $\omega$. Find the barrier on the straight line from $(I, I)$ to $(g, g^{-1})$, and the one after the better of the two permutations. For which $\omega$ does a permutation help?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $g + g^{-1} - 2I = 2 (\cos\omega - 1) I$, so by {prf:ref}`prop-straight` the barrier is $\frac1{16} \cdot 2 \cdot 4 (1 - \cos\omega)^2 = \frac12 (1 - \cos\omega)^2$. With the exchange $P$, $Pg$ is a reflection, its own inverse, and $Pg - I$ has the
 # eigenvalues $0$ and $-2$: the barrier is $\frac1{16} \|2 (Pg - I)\|^2 = 1$, the height of the pass in {prf:ref}`thm-obstruction`, for $Pg$ lies in the other component. The exchange helps where $\frac12 (1 - \cos\omega)^2 > 1$, that is $\cos\omega < 1 - \sqrt2$. At
 # $\omega = \pi$ the line passes through zero weights, with loss $\|Y\|^2 = 2$.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs in every component, on finer paths:
 #
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"

@@ -9,8 +9,7 @@
 # %% [markdown]
 # # What a skip connection joins
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Does a {term}`skip connection` join pieces of the minimum that were separate without it?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
@@ -21,8 +20,7 @@
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: determinants, {term}`connected components <component>`, and from [](31_components.ipynb) the pass of {prf:ref}`thm-obstruction`. {{ times }}
 # ```
 
@@ -118,7 +116,6 @@ figures.show("fig_skip_components", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_skip_components
-# :name: fig-skip-components
 # :alt: The plane of the first two weights coloured by component. Left, without the skip connection, four quadrants. Right, with it, one region around both axes between the branches of a hyperbola and two regions beyond the branches.
 #
 # The minimum for $n = 1$, $X = Y = 1$, seen along $W_3$, one colour a component; white: no minimum with $|W_3| \le 4$. Without the skip connection (left) the axes separate four quadrants. With it (right) the axes belong to the
@@ -244,7 +241,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_minimum_surfaces
-# :name: fig-minimum-surfaces
 # :alt: Two surfaces in three dimensions. Without the skip connection, four separate curved sheets, one over each quadrant of the plane of the first two weights. With it, one large saddle-shaped sheet through the middle and two separate sheets in opposite corners.
 #
 # G, Fig. 1: the minimum for $n = 1$, $X = Y = 1$, without a skip connection and with $\varepsilon = 1$, cut off at $\pm 3$; one colour a component.
@@ -391,9 +387,7 @@ height = torch.cat(height)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.obstruction"}
 claims.check(
-    "G2.obstruction",
-    height,
-    rival=min(rivals, key=lambda ratio: abs(ratio - 1)),
+    "G2.obstruction", height, rival=min(rivals, key=lambda ratio: abs(ratio - 1))
 )
 
 # %% [markdown]
@@ -434,7 +428,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_skip_path
-# :name: fig-skip-path
 # :alt: Along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
 # A path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
@@ -458,31 +451,26 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 32.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $n = 1$, $X = Y = 1$, $\varepsilon = 1$. Find $W_3$ for $(W_1, W_2) = (1, 1)$, $(-1, -1)$ and $(2, -1)$. Which of these minima can be joined without loss? Give a curve.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $W_3 = 1/(W_2 W_1 + 1)$ is $\frac12$, $\frac12$ and $-1$. The first two are joined by $(s, s, 1/(s^2 + 1))$, $1 \ge s \ge -1$, through $(0, 0, 1)$. In the third $W_2 W_1 + 1$ has the other sign, so every path to it passes a
 # point with $W_2 W_1 + 1 = 0$ and loss 1. Without the skip connection the first two would lie in different quadrants, too.
 # ```
 #
-# ```{admonition} Exercise 32.2
-# :class: lmc-exercise
+# ```{exercise}
 # For $n \ge 2$ minima with different signs of $\det W_1$ are joined for every $\varepsilon \ne 0$, but not for $\varepsilon = 0$. What happens to the paths as $\varepsilon \to 0$? Show that each of them holds a point with
 # $\|W_3\|_2 \ge \sigma_{\min}(Y X^{-1}) / |\varepsilon|$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # On a path there is a point with $\det W_1 = 0$, so a unit vector $v$ with $W_1 v = 0$ and $M v = \varepsilon v$. As $W_3 = Y X^{-1} M^{-1}$, $W_3 v = Y X^{-1} v / \varepsilon$, whose length is at least
 # $\sigma_{\min}(Y X^{-1}) / |\varepsilon|$. The bridge is there for every $\varepsilon \ne 0$, but it moves to infinity.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # A finer grid and more minima:
 #
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"

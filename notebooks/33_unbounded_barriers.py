@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Barriers without bound
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** How high can the loss be on the straight line between two networks that compute the same function?
 #
 # **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` move a minimum along this
@@ -22,8 +21,7 @@
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: matrices, norms, derivatives. At a minimum of loss 0 the *barrier* of a segment is the largest loss on it. {{ times }}
 # ```
 
@@ -129,8 +127,7 @@ figures.show("fig_segment", idea)
 #
 # At a minimum with loss 0 this is G, (14), $(\varphi(\alpha) - 1)^2 \lVert Y \rVert^2$. The proof of G, Prop. 5.3 says that $W$ and $m \cdot W$ are connected in $L^{-1}(0)$ by
 # $\gamma(t) = ((1 - t) W_l + t W_l\, m^{-k}, \dots)$. That is this line, on which the loss is not 0. The points are connected all the same, by the curve of the proposition.
-
-# %% [markdown]
+#
 # The network of G, Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to
 # a minimum, a few Gauss–Newton steps of least norm down to rounding.
 
@@ -424,7 +421,6 @@ figures.show("fig_network", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_network
-# :name: fig-network
 # :alt: Left, loss along the line of the trained five-layer network for five scales, flat-topped and growing by orders of magnitude with the scale. Right, largest loss and loss in the middle against the scale on logarithmic axes for degrees one half, one and two; straight lines at both ends, the middle below the maximum except for degree one.
 #
 # Left: G, Fig. 4, loss on the line from the trained network to its rescalings. Right: the maximum over the line (solid), the loss in the middle by the closed form (dashed) and by forward passes (symbols); $k = 1$ is the
@@ -552,7 +548,6 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_bounded
-# :name: fig-bounded
 # :alt: Largest loss on lines between two random members of the bounded orbit against the bound on the norms, on logarithmic axes, for three degrees. All dots lie below the curves of the least bound, some close to them.
 #
 # Largest loss on the line between two members of the bounded orbit, drawn at random with a preference for its ends (dots), and the least bound (lines), one network for each $k$ (profile {glue:text}`profile`).
@@ -574,25 +569,21 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 33.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $k = 1$, as for ReLU. Write the barrier between $W$ and $m \cdot W$ with $u = \ln m$, and find the $m > 1$ at which it is as high as the loss of a network with output 0.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # In the middle $\varphi = \frac14 (1 + 1/m)(1 + m) = \frac{(1 + m)^2}{4m}$, so $\varphi - 1 = \frac{(m - 1)^2}{4m} = \sinh^2 \frac u2$ and the barrier is $\sinh^4 (\frac u2)\, \lVert Y \rVert^2$. It is $\lVert Y \rVert^2$ where $(m - 1)^2 = 4m$, at
 # $m = 3 + 2\sqrt2$.
 # ```
 #
-# ```{admonition} Exercise 33.2
-# :class: lmc-exercise
+# ```{exercise}
 # Show for general $k$ that $(\varphi^* - 1)^2 = \bigl( \frac{k (k + 1)}{8} \bigr)^2 u^4 + O(u^5)$ as $u = \ln m \to 0$: near a minimum the barrier of the rescaling is of fourth order. Check it with
 # {py:func}`~lmc_helpers.symmetry.rescaling.largest_factor`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The expansion $\alpha x + \frac12 \alpha (1 - \alpha) x^2 + O(x^3)$ of $\ln(1 - \alpha + \alpha e^x)$ is needed with $x = -ku$, and $k$ times with $x = u$. The first-order terms cancel and $\ln \varphi = \frac12 k (k + 1)\, \alpha (1 - \alpha)\, u^2 + O(u^3)$. The largest
 # value of $\alpha (1 - \alpha)$ is $\frac14$, so $\varphi^* - 1 = \frac18 k (k + 1)\, u^2 + O(u^3)$.
 #
@@ -601,8 +592,7 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #         print((value - 1) / 0.01**2, k * (k + 1) / 8)
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More networks, and a minimum after more steps:
 #
 #     make chapter NAME=unbounded_barriers ARGS="-p networks 20 -p steps 10000"

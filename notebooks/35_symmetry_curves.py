@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Curves that symmetries draw
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
@@ -23,8 +22,7 @@
 # **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: matrix exponentials, eigenvalues, the pseudo-inverse $A^+$. [](31_components.ipynb) has the group $GL_h$ that acts on two layers. {{ times }}
 # ```
 
@@ -124,7 +122,6 @@ figures.show("fig_two_curves", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_two_curves
-# :name: fig-two-curves
 # :alt: Left, the plane of the input weights of two neurons with two curves from one point, a spiral and a half turn, and their chords dashed. Right, the loss is zero on both curves and high on both chords.
 #
 # Left: input weights of two neurons on two curves from one network, and the chords (dashed). The end of the green curve is $g = \operatorname{diag}(-1, -2)$ times its start; this $g$ has no real logarithm, and two
@@ -292,7 +289,6 @@ figures.numbers(none_32=probability_without_logarithm(32))
 
 # %% [markdown]
 # ```{glue:figure} fig_logarithm
-# :name: fig-logarithm
 # :alt: Probability that a normal matrix of positive determinant has no real logarithm, against its size. The exact curve rises from 0 at size 1 over a fifth at size 2 towards 1, and the sampled points lie on it.
 #
 # How many group elements of positive determinant lie on no curve G, (5): normal entries, exact for every $h$ and sampled with {glue:text}`matrices` matrices each, about half of which count; bars: intervals at two-sided $10^{-3}$
@@ -782,7 +778,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_curves
-# :name: fig-curves
 # :alt: Two panels with the loss on the curve and on the straight line for 8 and 64 samples at two magnitudes; with 8 samples the curve is flat at 0 under a hump of the line, with 64 samples the curve rises and the line has a higher hump.
 #
 # G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`all_curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
@@ -881,7 +876,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_batches
-# :name: fig-batches
 # :alt: Left, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Right, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
 #
 # Left: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Right: mean loss at the two ends of
@@ -907,39 +901,32 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 35.1
-# :class: lmc-exercise
+# ```{exercise}
 # Find a real logarithm of $-I_2$. Show that $\operatorname{diag}(-1, -2)$ has none, and write it as a product of two exponentials.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With $J = \begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$, $\exp(\pi J) = -I_2$. The eigenvalues $-1$ and $-2$ are simple and negative, so {prf:ref}`thm-logarithm` excludes a real logarithm. With
 # $B = \operatorname{diag}(0, \ln 2)$, $\exp(\pi J) \exp(B) = -\operatorname{diag}(1, 2)$: a stretch, then a half turn.
 # ```
 #
-# ```{admonition} Exercise 35.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $h = 1$ and $w = (x, y)$ with $xy = 1$. Compute the curvature of $(e^t x, e^{-t} y)$ at $t = 0$ by {prf:ref}`prp-curvature`. Where on the hyperbola is it largest?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\gamma' = (x, -y)$, $\gamma'' = (x, y)$. With $s = x^2 + y^2$ both have the squared norm $s$, and $s^2 - (x^2 - y^2)^2 = 4 x^2 y^2 = 4$, so $\kappa = 2 s^{-3/2}$. As $s \ge 2xy = 2$, it is largest at $(1, 1)$, where $\kappa = 1/\sqrt2$, and tends to 0 along the arms.
 # ```
 #
-# ```{admonition} Exercise 35.3
-# :class: lmc-exercise
+# ```{exercise}
 # Let $k = 1$ and $s = \sigma(W_1 X) \ne 0$. What are $\mathrm{id} \cdot w$ and its outputs? Which $W_2$ stay?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $s^+ = s^\top / \|s\|^2$, so $\mathrm{id} \cdot w = (W_1, W_2 s s^\top / \|s\|^2)$. Its output is $W_2 s$, as before. The rows of $W_2$ are projected onto the line of $s$; those that are multiples of $s^\top$ stay.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More curves, another slope:
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"

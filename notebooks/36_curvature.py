@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Is a chord close to its curve?
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
@@ -21,8 +20,7 @@
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: curves and their curvature (1 over the radius of the best fitting circle), Lipschitz constants, and from [](35_symmetry_curves.ipynb) the curves $\exp(tM) \cdot w$. {{ times }}
 # ```
 
@@ -112,7 +110,6 @@ figures.show("fig_idea_neck", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea_neck
-# :name: fig-idea-neck
 # :alt: Left, a circular arc over its chord; a dashed line from the middle of the chord to the arc is marked d max. Right, a closed curve like a dumbbell with a chord across its narrow neck; half of the curve joins the ends of the chord, far away from its middle.
 #
 # Left: a short curve stays close to its chord. Right: the ends of the chord face each other across a narrow neck of the level set; the curve between them goes around, with bounded curvature, and the middle of the chord is as far from the
@@ -367,7 +364,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_neck
-# :name: fig-neck
 # :alt: Two panels. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
 #
 # Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the curves of {prf:ref}`thm-turn` with $a = 0.1$ (left) and across necks (right)
@@ -418,7 +414,6 @@ scene.show("fig_narrowing")
 # Move $e$: the neck closes, the curvature hardly changes, and the bound $d_{\max}$ becomes ever smaller beside the distance $e = D/2$ at which the level set stays from the middle of the chord.
 #
 # ```{glue:figure} fig_narrowing
-# :name: fig-narrowing
 # :alt: Left, a closed curve shaped like a dumbbell with a short chord across its neck and a circle around the chord's middle that the curve does not enter. Right, on logarithmic axes, the distance of the middle falls in proportion to the neck's width, the bound of the theorem with its square.
 #
 # The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. Left: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Right: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
@@ -574,7 +569,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_spindle
-# :name: fig-spindle
 # :alt: Two panels. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
 #
 # Left: the intersection of all balls of radius 1 through both ends.
@@ -733,7 +727,6 @@ figures.show("fig_orbits", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_orbits
-# :name: fig-orbits
 # :alt: Left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0.
 #
 # Largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses (profile {glue:text}`profile`).
@@ -807,7 +800,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_orbit_loss
-# :name: fig-orbit-loss
 # :alt: Left, highest loss on the chord against its bound, all points below the diagonal. Right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
 #
 # Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
@@ -831,30 +823,25 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 36.1
-# :class: lmc-exercise
+# ```{exercise}
 # A circular arc of radius 1 has the opening angle $2\theta$, $0 < \theta < \pi$. Express $D$, $d_{\max}$ and the distance of the chord's midpoint from the arc by $\theta$. When does the bound hold?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $D = 2 \sin\theta$, so $d_{\max} = 1 - |\cos\theta|$. The midpoint is $|\cos\theta|$ away from the centre. For $\theta \le \frac\pi2$ the nearest point is the middle of the arc, at $1 - \cos\theta = d_{\max}$: equality. For $\theta > \frac\pi2$ the nearest points are
 # the ends, at $\sin\theta$. As $\sin^2\theta = (1 - |\cos\theta|)(1 + |\cos\theta|) > d_{\max}^2$, the bound fails.
 # ```
 #
-# ```{admonition} Exercise 36.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $h = 1$, $w = (q, 1/q)$ and $g > 1$ a number, $X = 1$. Compute the highest loss on the chord from $w$ to $g \cdot w$, and $\kappa_{\max}$ on the orbit between them for $q > 1$. What happens to $\kappa_{\max}$, $D$, $C_L$ and $C_L d_{\max}$ as $q \to \infty$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # By {prf:ref}`prp-orbit-chord` the highest loss is $\frac14 (g + g^{-1} - 2) = \frac{(g - 1)^2}{4g}$ for every $q$. The curvature of the hyperbola is $2 (x^2 + y^2)^{-3/2}$, largest at the start: $\kappa_{\max} = 2 (q^2 + q^{-2})^{-3/2} \sim 2 q^{-3}$. $D \sim q (g - 1)$ and
 # $C_L \sim q g$, the largest norm of a point. So $\kappa_{\max} D \to 0$, $d_{\max} \sim \frac18 \kappa_{\max} D^2 \sim \frac{(g - 1)^2}{4q}$, and $C_L d_{\max} \to \frac14 g (g - 1)^2$: the bound stays, $g^2$ times too large, while the curvature vanishes.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More curves on a finer grid:
 #
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"

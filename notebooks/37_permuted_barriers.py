@@ -9,8 +9,7 @@
 # %% [markdown]
 # # Barriers after the best permutation
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** A high {term}`barrier` between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
 #
 # **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best permutation of the second
@@ -22,8 +21,7 @@
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: matrices, norms, and from [](33_unbounded_barriers.ipynb) the rescaling $m \cdot W$ and the barrier. {{ times }}
 # ```
 
@@ -94,7 +92,6 @@ figures.show("fig_best_order", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_best_order
-# :name: fig-best-order
 # :alt: Loss along straight lines. Left, between a network and its permuted copy there is a barrier, which the best order removes. Right, if one neuron is rescaled as well, a barrier remains after the best order.
 #
 # Loss on the line from a network to a copy of it, with the copy's neurons as they are and in the best of all orders. Left: the copy is permuted. Right: it is permuted and its strongest neuron is scaled up by 5.
@@ -285,7 +282,6 @@ figures.show("fig_permuted", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_permuted
-# :name: fig-permuted
 # :alt: Left, least loss over permutations against the scale on logarithmic axes: a straight rise where the assumption holds, a plateau where it fails, and a straight rise again when idle neurons are filled and one neuron is rescaled, on the dotted leading term. Right, ratio to the leading term for three degrees, tending to one.
 #
 # Left: loss in the middle after the best of all $4!$ permutations, $k = 1$. Right: the same for one rescaled neuron among five, divided by the leading term of {prf:ref}`thm-permuted-barrier`
@@ -452,30 +448,25 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 37.1
-# :class: lmc-exercise
+# ```{exercise}
 # In the example with $W_l = (1, 0)$ and $H = (1, 0)^\top$, what is the loss in the middle for $P = I$ and for the exchange, if $m \cdot W$ scales both neurons? Which order is best for large $m$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # For $P = I$ the output is $\frac14 (1 + m^{-1})(1 + m) = \frac{(1 + m)^2}{4m}$, which grows like $m/4$, and the loss is $\bigl( \frac{(m - 1)^2}{4m} \bigr)^2$. For the exchange the output is $\frac12$ and the loss $\frac14$. For large $m$ the exchange is best: it
 # hides the barrier behind the idle neuron.
 # ```
 #
-# ```{admonition} Exercise 37.2
-# :class: lmc-exercise
+# ```{exercise}
 # In {prf:ref}`thm-permuted-barrier` let every neuron have $\lVert w_i \rVert = \lVert \zeta_i \rVert = 1$ and $k = 1$. For which $m$, roughly, does the loss after the best permutation exceed $\lVert Y \rVert^2$? What if one neuron has $\lVert w_i \rVert = \varepsilon$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The leading term is $m^2/16$, so $m$ has to be about $4 \lVert Y \rVert$. With a neuron of outgoing norm $\varepsilon$ the best permutation puts the scaled neuron on it, the leading term is $\varepsilon^2 m^2/16$, and $m$ has to be about
 # $4 \lVert Y \rVert / \varepsilon$: a weak neuron hides the barrier for longer, but not for ever.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More networks, and all permutations of seven neurons:
 #
 #     make chapter NAME=permuted_barriers ARGS="-p networks 20 -p width_max 7"

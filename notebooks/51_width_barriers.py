@@ -10,8 +10,7 @@
 # %% [markdown]
 # # The barrier over the width on MNIST
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
 # **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the {term}`barrier` after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
@@ -21,8 +20,7 @@
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
 # ```
 #
@@ -148,7 +146,6 @@ figures.show("fig_width_idea", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_width_idea
-# :name: fig-width-idea
 # :alt: Left, a hill of the loss over the line between two networks, with a horizontal chord from end to end and an arrow from it to the top, the barrier. Right, the barrier over the width divided by the number of teacher neurons; it rises from 0 to a peak near 2 and falls slowly.
 #
 # The theory for two-layer networks with a teacher of $M$ neurons. Left: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Right: the permuted barrier over the width, in the limit $M \to \infty$.
@@ -317,7 +314,6 @@ figures.show("fig_widths", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_widths
-# :name: fig-widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
 # As Z, Fig. 7, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups). Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
@@ -406,9 +402,7 @@ followed = {  # epoch → curves
 early, now, late = (followed[epoch] for epoch in (every[0], epochs, every[-1]))
 growth = {  # of the direct barrier, from the first budget to the last
     m: ratio_of_means(
-        late.at[m].barriers("direct"),
-        early.at[m].barriers("direct"),
-        paired=True,
+        late.at[m].barriers("direct"), early.at[m].barriers("direct"), paired=True
     )
     for m in widths
 }
@@ -492,7 +486,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_budgets
-# :name: fig-budgets
 # :alt: Three panels of barriers against the width for several lengths of training, one curve a budget; the negative log-likelihood of direct lines, that of permuted lines, and the accuracy that is lost on permuted lines.
 #
 # The same networks after several numbers of epochs. Left and middle: barrier of the NLL. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -572,7 +565,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_lines
-# :name: fig-lines
 # :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
 #
 # As Z, Fig. 8, after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
@@ -592,8 +584,7 @@ claims.check(
 )
 claims.check("Z12.limited", **judged(lambda c: [c.left(middle, "weights")]))
 claims.check(
-    "Z12.limited_activations",
-    **judged(lambda c: [c.left(middle, "activations")]),
+    "Z12.limited_activations", **judged(lambda c: [c.left(middle, "activations")])
 )
 claims.check("Z12.direct", **judged(summits, of_all=min))
 claims.check(
@@ -675,9 +666,7 @@ def taller_again() -> tuple[float, ...]:
 
 
 claims.check(
-    "Z18.height",
-    **of(n_depth, taller),
-    again=taller_again if repeats else None,
+    "Z18.height", **of(n_depth, taller), again=taller_again if repeats else None
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths, and numbers for the text"}
@@ -726,7 +715,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_depths
-# :name: fig-depths
 # :alt: Barrier against the width for networks of several depths, one curve a depth, in three panels: on the direct line, after weight matching and after activation matching.
 #
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -812,7 +800,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_data_sets
-# :name: fig-data-sets
 # :alt: Barrier against the width for four-layer networks on two data sets, one curve each; after weight matching at the left, after activation matching at the right.
 #
 # Four-layer networks on {glue:text}`both_sets`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -874,13 +861,11 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 51.1
-# :class: lmc-exercise
+# ```{exercise}
 # One image, two classes. At both ends the label's logit is larger than the other by $\gamma > 0$; in the middle of the line it is smaller by $\gamma/2$, or, in a second pair of networks, larger by $\gamma/2$. All logits are multiplied by $s$. Find the height $H(s)$ of the NLL in the middle above the chord in both cases. How does it behave as $s \to \infty$, and where is it largest?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With a gap $g$ the NLL is $\ln(1 + e^{-sg})$. In the first case
 #
 # $$
@@ -890,19 +875,16 @@ figures.numbers(
 # increases without bound, and $H(s)/s \to \gamma/2 = V_{1/2}$, as {prf:ref}`prop-logit-scale` says. In the second case put $u = e^{-s\gamma/2}$, so that $H = \ln \frac{1 + u}{1 + u^2}$: this is 0 at $s = 0$ ($u = 1$) and tends to 0 as $s \to \infty$ ($u \to 0$). The derivative vanishes where $1 + u^2 = 2u(1 + u)$, at $u = \sqrt2 - 1$, with $H = \ln \frac{1 + \sqrt2}{2} \approx 0.19$. So a barrier may rise and then vanish while the networks, up to the scale of their logits, remain the same.
 # ```
 #
-# ```{admonition} Exercise 51.2
-# :class: lmc-exercise
+# ```{exercise}
 # Does $S_c$ change the permutations that the two matchers look for? Activation matching maximises, in each hidden layer, the sum of the correlations of matched units. Weight matching maximises the inner product of all parameters of the first network with those of the reordered second one.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Activation matching: no. All units of layer $k$ respond $c^k$ times as strongly, and correlations do not change.
 #
 # Weight matching: no if there are no biases, or if there is one hidden layer. Without biases all inner products are multiplied by $c^2$. With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant. With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$. If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$. So the {term}`permuted barrier` of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Fewer images, more groups:
 #
 #     make chapter NAME=width_barriers ARGS="-p groups 8 -p images 2000"

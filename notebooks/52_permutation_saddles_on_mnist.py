@@ -10,8 +10,7 @@
 # %% [markdown]
 # # Permutation saddles on MNIST
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
@@ -21,8 +20,7 @@
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is the price of that exchange.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # ```
 #
@@ -117,7 +115,6 @@ figures.show("fig_components", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_components
-# :name: fig-components
 # :alt: Left, the share of the images' squared length in their leading principal components over the number of components, a curve that rises to 100 per cent; a dotted line marks the number used here. Right, four handwritten digits, in the upper row whole, in the lower one as the components used here show them, a little blurred.
 #
 # The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
@@ -175,13 +172,18 @@ for H, run in teaching.items():
     whole[H] = result.accuracies[-1].mean().item()
 seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show sizes and accuracies"}
+rows = {
+    "parameters": [str(nets[H].size) for H in widths],
+    "accuracy in training, whole images": [f"{whole[H]:.2f}" for H in widths],
+    "accuracy at the start of the paths": [
+        f"{seen[H].mean():.2f}" for H in widths
+    ],
+}
+by_width = " | " + " | ".join(f"$H = {H}$" for H in widths)
+figures.table(by_width, ([name, *row] for name, row in rows.items()))
+
 # %% [markdown]
-# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
-# | --- | --- | --- | --- | --- |
-# | parameters | {glue:text}`p_0` | {glue:text}`p_1` | {glue:text}`p_2` | {glue:text}`p_3` |
-# | accuracy in training, whole images | {glue:text}`whole_0` | {glue:text}`whole_1` | {glue:text}`whole_2` | {glue:text}`whole_3` |
-# | accuracy at the start of the paths | {glue:text}`seen_0` | {glue:text}`seen_1` | {glue:text}`seen_2` | {glue:text}`seen_3` |
-#
 # ## A minimum at every distance
 #
 # [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
@@ -251,7 +253,6 @@ figures.show("fig_mnist_paths", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_mnist_paths
-# :name: fig-mnist-paths
 # :alt: Left, normalised loss against distance for several widths, one curve for each path. Right, training accuracy against distance on the same paths.
 #
 # P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
@@ -305,17 +306,9 @@ claims.check(
 )
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. Means over those that converged:
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next.
 #
-# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
-# | --- | --- | --- | --- | --- |
-# | barrier, largest loss on the path | {glue:text}`barrier_0` | {glue:text}`barrier_1` | {glue:text}`barrier_2` | {glue:text}`barrier_3` |
-# | loss at the end | {glue:text}`end_0` | {glue:text}`end_1` | {glue:text}`end_2` | {glue:text}`end_3` |
-# | loss at the permutation point | {glue:text}`top_0` | {glue:text}`top_1` | {glue:text}`top_2` | {glue:text}`top_3` |
-# | drop of the accuracy at the end, points | {glue:text}`drop_0` | {glue:text}`drop_1` | {glue:text}`drop_2` | {glue:text}`drop_3` |
-# | drop at the permutation point, points | {glue:text}`below_0` | {glue:text}`below_1` | {glue:text}`below_2` | {glue:text}`below_3` |
-#
-# P concludes from the rise that "the permutation point is a saddle, and not a minimum" (P, section 5). This page computes no Hessian there; [chapter 22](22_permutation_points.ipynb) does for small networks. And the third and the last row belong to another network than the second, as the section after the next one says.
+# P concludes from the rise that "the permutation point is a saddle, and not a minimum" (P, section 5). This page computes no Hessian there; [chapter 22](22_permutation_points.ipynb) does for small networks.
 #
 # ## What the choice of the pair is worth
 #
@@ -383,8 +376,30 @@ claims.check(
 )
 
 # %% [markdown]
+# Means over the paths that converged; at the permutation point they are of another network than at the end:
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means"}
+def mean_of(values: list[float], digits: str = ".1e", unit: float = 1) -> str:
+    """The mean as text, or a dash."""
+    return f"{unit * np.mean(values):{digits}}" if len(values) else "–"
+
+
+rows = {
+    "barrier, largest loss on the path": [mean_of(barrier[H]) for H in widths],
+    "loss at the end": [mean_of(end[H]) for H in widths],
+    "loss at the permutation point": [mean_of(top[H]) for H in widths],
+    "drop of the accuracy at the end, points": [
+        mean_of(drop[H], ".1f", 100) for H in widths
+    ],
+    "drop at the permutation point, points": [
+        mean_of(top_drop[H], ".1f", 100) for H in widths
+    ],
+}
+figures.table(by_width, ([name, *row] for name, row in rows.items()))
+
+# %% [markdown]
 # ```{glue:figure} fig_mnist_pairs
-# :name: fig-mnist-pairs
 # :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
 #
 # Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
@@ -436,37 +451,6 @@ if points:
 right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
 figures.legend(figure, columns=4)
 figures.show("fig_mnist_pairs", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-shown = [widths[k * (len(widths) - 1) // 3] for k in range(4)]
-
-
-def mean_of(values: list[float], digits: str = ".1e") -> str:
-    """The mean as text, or a dash."""
-    return f"{np.mean(values):{digits}}" if len(values) else "–"
-
-
-def row(name: str, texts: dict[int, str]) -> dict[str, str]:
-    """One row of a table."""
-    return {f"{name}_{k}": texts[H] for k, H in enumerate(shown)}
-
-
-figures.numbers(
-    **row("H", {H: str(H) for H in widths}),
-    **row("p", {H: str(nets[H].size) for H in widths}),
-    **row("whole", {H: f"{whole[H]:.2f}" for H in widths}),
-    **row("seen", {H: f"{seen[H].mean():.2f}" for H in widths}),
-    **row("barrier", {H: mean_of(barrier[H]) for H in widths}),
-    **row("end", {H: mean_of(end[H]) for H in widths}),
-    **row("top", {H: mean_of(top[H]) for H in widths}),
-    **row(
-        "drop", {H: mean_of([100 * v for v in drop[H]], ".1f") for H in widths}
-    ),
-    **row(
-        "below",
-        {H: mean_of([100 * v for v in top_drop[H]], ".1f") for H in widths},
-    ),
-)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 first_run = next(iter(teaching.values()))
@@ -530,23 +514,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 52.1
-# :class: lmc-exercise
+# ```{exercise}
 # Many pixels at the border are the same in all images. Show that all constant pixels together add at most one dimension to the span of the images, and none if they are 0. How many weights of the first layer are superfluous if $T$ images of $n$ pixels span $r$ dimensions?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Write $x_\mu = (u_\mu, w)$ with the varying pixels $u_\mu$ and the constant ones $w$, the same for all $\mu$. Every linear combination $\sum_\mu t_\mu x_\mu$ lies in the sum of $\{(u, 0)\}$ with $u$ in the span of the $u_\mu$, and of the line through $(0, w)$, which is 0 if $w$ is. By {prf:ref}`prop-span` a first layer of $H$ neurons needs $H r$ weights instead of $H n$; $H (n - r)$ are superfluous: outputs and loss do not depend on $W (1 - Q Q^\top)$.
 # ```
 #
-# ```{admonition} Exercise 52.2
-# :class: lmc-exercise
+# ```{exercise}
 # Add weight decay $\beta \|W\|^2$, $\beta > 0$, to the loss. Is $W \mapsto W Q$ still a correspondence of local minima, and what does gradient descent do with the part of $W$ that no image sees?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Write $W = V Q^\top + R$ with $V = W Q$ and $R Q = 0$. Then $\|W\|^2 = \|V\|^2 + \|R\|^2$ and
 #
 # $$
@@ -555,8 +535,7 @@ figures.numbers(
 #
 # The two terms have no variable in common. So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them. A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More components of more images:
 #
 #     make chapter NAME=permutation_saddles_on_mnist ARGS="-p images 5000 -p components 100 -p teachers 4"

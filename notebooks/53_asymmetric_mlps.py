@@ -10,8 +10,7 @@
 # %% [markdown]
 # # Asymmetric MLPs on MNIST
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** If some weights of every neuron are fixed, and the same in two networks, does each neuron then have a place of its own, so that the networks can be averaged as they are?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` find on MNIST that {term}`masks <mask>` alone do not break the symmetry effectively, and large fixed *values* do: with $\sigma_F = 1$ the networks of {cite:t}`lim2024` can be averaged as they are; with $\sigma_F = 0$ they need alignment as ordinary ones do, and it helps them similarly well (I, section 6, Q1 and Q2; I, Figs. 3, 4, 7, 8, 10).
@@ -21,8 +20,7 @@
 # **Why it matters.** Networks whose neurons have a place of their own could be merged without any matching. At the start of training what counts is how much of a neuron is fixed, $\sigma_F^2 f$ against what is not; whether it stays so is not tested here.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: correlations, and the layers of [](41_realization_cost.ipynb). {{ times }}
 # ```
 #
@@ -147,7 +145,6 @@ figures.show("fig_places", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_places
-# :name: fig-places
 # :alt: Three square tables of correlations between 24 units of one run and 24 units of another. With zero fixed weights all entries are near 0, with scale 0.1 the diagonal is visible, with scale one it is near 1 and everything else near 0.
 #
 # Correlations of pre-activations at the start of two runs that share their fixed entries, 64 of 512 in each row. The larger the fixed values, the more unit $i$ resembles unit $i$ of the other run, and no other unit.
@@ -329,7 +326,6 @@ figures.show("fig_objectives", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_objectives
-# :name: fig-objectives
 # :alt: Three panels with three curves each, the objectives of the optimal, the identity and random permutations. Left, against the scale of the fixed weights. Middle and right, over epochs, with fixed weights zero and of scale one.
 #
 # W-MLPs. Left: I, Fig. 3a. Middle and right: I, Fig. 3c. Averages over layers; bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
@@ -408,7 +404,6 @@ figures.show("fig_asymmetric_lines", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_asymmetric_lines
-# :name: fig-asymmetric-lines
 # :alt: Training accuracy along the line between two networks, one curve for each of four models, left unaligned, right aligned.
 #
 # I, Fig. 4a and 4c: mean training accuracy over {glue:text}`line_pairs` pairs after {glue:text}`line_epochs` epochs; bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -533,21 +528,27 @@ figures.show("fig_alignment", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_alignment
-# :name: fig-alignment
 # :alt: Left, the drop of the accuracy half-way against the scale of the fixed weights, unaligned, aligned by the correlation or its absolute value, and matched by the published objective. Right, training accuracy of the ends and half-way against the scale.
 #
 # W-MLPs. Left: drops without alignment and with three matchings; the script maximises $1 - |\rho|$. Right: what the ends and the middle reach. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
 # ```
-#
-# | | training accuracy (%) | $r$ | units that $P^*$ leaves in place (%) | drop, unaligned | by $\rho$ | by $\lvert\rho\rvert$ | by $1 - \lvert\rho\rvert$ |
-# | --- | --- | --- | --- | --- | --- | --- | --- |
-# | MLP | {glue:text}`end_MLP` | {glue:text}`way_MLP` | {glue:text}`stays_MLP` | {glue:text}`none_MLP` | {glue:text}`correlation_MLP` | {glue:text}`absolute_MLP` | {glue:text}`published_MLP` |
-# | W-MLP, $\sigma_F = 0$ | {glue:text}`end_zero` | {glue:text}`way_zero` | {glue:text}`stays_zero` | {glue:text}`none_zero` | {glue:text}`correlation_zero` | {glue:text}`absolute_zero` | {glue:text}`published_zero` |
-# | W-MLP, $\sigma_F = 1$ | {glue:text}`end_one` | {glue:text}`way_one` | {glue:text}`stays_one` | {glue:text}`none_one` | {glue:text}`correlation_one` | {glue:text}`absolute_one` | {glue:text}`published_one` |
-# | W-MLP, $\sigma_F =$ {glue:text}`largest` | {glue:text}`end_top` | {glue:text}`way_top` | {glue:text}`stays_top` | {glue:text}`none_top` | {glue:text}`correlation_top` | {glue:text}`absolute_top` | {glue:text}`published_top` |
-# | syre-MLP, $\sigma_F = 1$ | {glue:text}`end_syre` | {glue:text}`way_syre` | {glue:text}`stays_syre` | {glue:text}`none_syre` | {glue:text}`correlation_syre` | {glue:text}`absolute_syre` | {glue:text}`published_syre` |
-# | σ-MLP | {glue:text}`end_sigma` | {glue:text}`way_sigma` | {glue:text}`stays_sigma` | {glue:text}`none_sigma` | {glue:text}`correlation_sigma` | {glue:text}`absolute_sigma` | {glue:text}`published_sigma` |
-#
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show accuracies and drops"}
+labels = {key: label for key, (label, _) in NAMES.items()}
+labels |= {TOP: rf"W-MLP, $\sigma_F = {max(sigmas):g}$", "sigma": "σ-MLP"}
+order = ("MLP", "W 0", "W 1", TOP, "syre 1", "sigma")
+entries, drops = {}, ("none", "correlation", "absolute", "published")
+for key in order:
+    found = first.found(key)
+    ends = percent(100 * found.accuracy["none"][:, [0, -1]])
+    row = [ends, of_way(key), percent(100 * found.stays)]
+    entries[key] = row + [percent(found.drop(by)) for by in drops]
+figures.table(
+    r" | training accuracy (%) | $r$ | units that $P^*$ leaves in place (%) | drop, unaligned | by $\rho$ | by $\lvert\rho\rvert$ | by $1 - \lvert\rho\rvert$",
+    ([labels[key], *entries[key]] for key in order),
+)
+
+# %% [markdown]
 # (Drops in points; ± half-widths of intervals at two-sided $10^{-3}$ over pairs, profile {glue:text}`profile`.)
 
 
@@ -568,9 +569,7 @@ def harm(experiment: Experiment) -> tuple[float, float]:
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published, I11.minimised and I11.harmless"}
 claims.check(
-    "I11.published",
-    **judged(lambda e: drop(e, "W 1", "published")),
-    n=n_core,
+    "I11.published", **judged(lambda e: drop(e, "W 1", "published")), n=n_core
 )
 
 claims.check("I11.minimised", **judged(other_sign), n=n_core)
@@ -602,7 +601,6 @@ figures.show("fig_stages", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_stages
-# :name: fig-stages
 # :alt: Three panels, one a hidden layer, with how far the identity is on the way to the best permutation over epochs, one curve for each of four models, and a point for the σ-MLP.
 #
 # I, Fig. 7 in one number, $r$. Bars: intervals at two-sided $10^{-3}$ over pairs (profile {glue:text}`profile`).
@@ -638,7 +636,6 @@ figures.show("fig_layers", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_layers
-# :name: fig-layers
 # :alt: Left, how far the identity is on the way to the best permutation against the scale of the fixed weights, one curve for each of three layers. Right, the same against the share of fixed entries, with fixed values of scale one and zero.
 #
 # Left: I, Fig. 8 in one number, W-MLPs with the entries of I, App. F.1. Right: I, Fig. 10, shares of fixed entries; without any the network is an MLP (whose weights start by torch's law, not by $\mathcal N(0, 1/d)$). Bars as before (profile {glue:text}`profile`).
@@ -673,11 +670,8 @@ claims.check("I14.sigma_any", **judged(lambda e: way(e, "sigma")), n=n_pairs)
 claims.check("I14.sparsity", **judged(sparsest), n=n_steps if n_shares else 0)
 claims.check("I14.sparsity_any", **judged(sparsest), n=n_shares)
 
+
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-rows = {"MLP": "MLP", "W 0": "zero", "W 1": "one", TOP: "top"}
-rows |= {"syre 1": "syre", "sigma": "sigma"}
-
-
 def change(key: str) -> str:
     """By how much alignment changes the drop."""
     found = first.found(key)
@@ -694,12 +688,6 @@ def duration(s: float) -> str:
     return f"{max(1, round(s / unit))} {word}"
 
 
-for key, word in rows.items():
-    found = first.found(key)
-    numbers = {"end": percent(100 * found.accuracy["none"][:, [0, -1]])}
-    numbers |= {"way": of_way(key), "stays": percent(100 * found.stays)}
-    numbers |= {by: percent(found.drop(by)) for by in found.accuracy}
-    figures.numbers(**{f"{kind}_{word}": text for kind, text in numbers.items()})
 zero = [first.way("W 0", layer=layer) for layer in LAYERS]
 figures.numbers(
     data_says=data_says,
@@ -708,6 +696,11 @@ figures.numbers(
     little=little,
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
+    end_zero=entries["W 0"][0],
+    end_top=entries[TOP][0],
+    **{f"{by}_MLP": entries["MLP"][3 + k] for k, by in enumerate(drops)},
+    none_one=entries["W 1"][3],
+    published_one=entries["W 1"][6],
     harm_one=change("W 1"),
     harm_top=change(TOP),
     zero_layers=", ".join(f"{r:+.2f} ± {3.29 * error:.2f}" for r, error in zero),
@@ -752,13 +745,11 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 53.1
-# :class: lmc-exercise
+# ```{exercise}
 # For which $\sigma_F$ is $\rho_0 = \frac12$? Compare a map between hidden layers of the paper's networks ($d = 512$, $f = 64$) with one of the same share of fixed entries and $d = 64$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\rho_0 = \frac12$ means that the fixed part has the variance of the trained one, $\sigma_F^2 f = 1 - f/d$, so that
 #
 # $$
@@ -768,13 +759,11 @@ figures.numbers(
 # For $d = 512$, $f = 64$ this is $\sqrt{7/512} \approx 0.117$; for $d = 64$, $f = 8$ it is $\sqrt{7/64} \approx 0.331$, larger by $\sqrt{512/64} = \sqrt8$. At a fixed share $f/d$ the scale that is needed goes like $1/\sqrt d$.
 # ```
 #
-# ```{admonition} Exercise 53.2
-# :class: lmc-exercise
+# ```{exercise}
 # For a matrix $S$ of correlations ($m \times m$) and $\mathcal L(P) = \frac1m \sum_i S_{i p(i)}$, show that the mean of $\mathcal L$ over all $m!$ permutations is the mean of the entries of $S$. Let $S = \rho I + N$ with $|N_{ij}| \le \varepsilon$ for all entries. For which $\rho$ is the identity certainly the best permutation? Can $P^*$ move all units if $\rho > 0$ is smaller?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $p(i)$ takes each value in the same number $(m - 1)!$ of permutations; so the mean of $S_{i p(i)}$ is the mean of row $i$.
 #
 # Let $p$ move the units of a set of $k$ units. Then
@@ -785,8 +774,7 @@ figures.numbers(
 #
 # For $\rho > 2\varepsilon$ this is positive for all $k > 0$: the identity is the only best permutation. For $\rho < 2\varepsilon$ it can: with $N_{ii} = -\varepsilon$, $N_{i p(i)} = \varepsilon$ for a cyclic shift $p$, and $N = 0$ elsewhere, the shift is best. But then $\mathcal L(P^*) - \mathcal L(I) \le 2\varepsilon - \rho$ is small if $\varepsilon$ is, which is why this chapter counts the units that stay as well.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Wider networks, trained for longer:
 #
 #     make chapter NAME=asymmetric_mlps ARGS="-p width 128 -p epochs 20 -p images 10000"

@@ -11,8 +11,7 @@
 # %% [markdown]
 # # Matchers side by side
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest {term}`barrier`, and at what price?
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their {term}`Algorithm 1`, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
@@ -22,8 +21,7 @@
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: permutation matrices, linear assignment, correlations. The exact loss of students: [](11_exact_loss.ipynb); the {term}`W-MLPs <W-asymmetric>`: [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
@@ -81,7 +79,6 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from IPython.display import Markdown, display
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import matchers as matched_pairs
@@ -117,13 +114,6 @@ labels = {
     "σ_F = 0": r"W-MLP, $\sigma_{\mathbf{F}} = 0$",
     "σ_F = 1": r"W-MLP, $\sigma_{\mathbf{F}} = 1$",
 }
-
-
-def table(head: list[str], body: list[list[str]]) -> None:
-    """Show a table."""
-    lines = [head, ["---"] * len(head), *body]
-    display(Markdown("\n".join("| " + " | ".join(row) + " |" for row in lines)))
-
 
 # %% [markdown]
 # ## The idea
@@ -170,7 +160,6 @@ figures.show("fig_idea_orders", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea_orders
-# :name: fig-idea-orders
 # :alt: Left, the function of both ends and the functions half-way for six orders of the neurons; that of the best order is close to the ends, that of the networks as they come is not. Right, the mean squared change of the function along the line, 0 at both ends; nearly 0 throughout for the best order, and far from it for most others.
 #
 # Left: the functions half-way between two networks with the same function. Right: how far the function is from that of the ends along the line, for all six orders.
@@ -305,8 +294,8 @@ for matcher in known:
             f"{seconds[matcher] / seconds['weights']:.2g}",
         ]
     )
-head = ["matcher", "barrier / best", "finds the best, %"]
-table([*head, "time / weight matching"], body)
+head = "matcher | barrier / best | finds the best, % | time / weight matching"
+figures.table(head, body)
 
 # %% [markdown]
 # Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment. {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); a barrier is here the largest loss at $\lambda = 0, 0.1, \dots, 1$; profile {glue:text}`profile`.
@@ -400,8 +389,10 @@ for matcher, p in (chosen | {"best of all": listed.lowest()}).items():
     row = [f"{mean_barrier(p, *given):.2f}" for given in both]
     row += [f"{100 * share_of_firsts(rank)[0]:.0f}" for rank in ranks]
     body.append([matcher, *row, f"{ranks[1].double().median():.0f}"])
-head = ["matcher", "barrier", "on other images", "largest objective, %"]
-table([*head, "lowest loss, %", "median rank by loss"], body)
+figures.table(
+    "matcher | barrier | on other images | largest objective, % | lowest loss, % | median rank by loss",
+    body,
+)
 
 # %% [markdown]
 # Mean barrier on the {glue:text}`few` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`other_images` that nobody has seen; how often a matcher finds the largest objective and the lowest loss half-way of all, and its rank among all orders by the loss, 0 the best. {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
@@ -461,7 +452,6 @@ figures.show("fig_every", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_every
-# :name: fig-every
 # :alt: Two clouds of dots, the barrier against the objective of weight matching for all 14 400 orders of two pairs. Markers show where three matchers end, and a star the lowest barrier.
 #
 # All {glue:text}`all_small` orders of the neurons of two pairs of small networks: the objective of weight matching against the barrier, and where three matchers end (profile {glue:text}`profile`).
@@ -576,7 +566,7 @@ for m in matchers:
     unit = sum(pairs_of(kind, seed)["weights"].seconds for kind in KINDS)
     each = [entry(found[kind].barrier, won[kind][m]) for kind in KINDS]
     body.append([m, *each, f"{took / unit:.2g}"])
-table(["matcher", *labels, "time / weight matching"], body)
+figures.table(" | ".join(["matcher", *labels, "time / weight matching"]), body)
 
 # %% [markdown]
 # Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
@@ -615,7 +605,6 @@ figures.show("fig_matchers", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_matchers
-# :name: fig-matchers
 # :alt: Four panels, one for each kind of network, mean barrier of each matcher with and without REPAIR, with intervals and a line at zero.
 #
 # Mean barriers half-way on test images; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
@@ -681,7 +670,6 @@ figures.show("fig_restarts", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_restarts
-# :name: fig-restarts
 # :alt: Left, dots of barrier against objective for the descents of four pairs. Right, a histogram of the rank correlations of all pairs.
 #
 # Left: local optima of weight matching for four pairs of plain networks. Right: the rank correlation of objective and barrier for each pair (profile {glue:text}`profile`).
@@ -753,7 +741,6 @@ figures.show("fig_repair", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_repair
-# :name: fig-repair
 # :alt: Median and quartiles over the units of the ratio of a unit's deviation half-way to that of its ends, for three hidden layers and four kinds of networks, with a line at one.
 #
 # After weight matching: the deviation of a unit over the inputs before REPAIR sets it, with the earlier layers set already, relative to the mean of its ends. Median and quartiles over the units of all pairs (profile {glue:text}`profile`).
@@ -829,7 +816,7 @@ for kind in WIDE:
             row.append(plain_with_error(mean[0], error[0]))
     body.append([kind, *row])
 head = [f"{m}{after}" for m in ASKED for after in ("", ", REPAIR")]
-table(["networks", *head], body)
+figures.table(" | ".join(["networks", *head]), body)
 
 # %% [markdown]
 # Mean barrier half-way on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images_trained` images; profile {glue:text}`profile`.
@@ -860,7 +847,6 @@ figures.show("fig_wide", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_wide
-# :name: fig-wide
 # :alt: Two panels, without norms and with layer norm, mean barrier after weight matching and after activation matching, for narrow and for wide networks, with intervals and a line at zero.
 #
 # Mean barriers half-way after two matchers; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs of narrow and {glue:text}`wide_pairs` of wide networks (profile {glue:text}`profile`).
@@ -966,23 +952,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 56.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $\lVert a \rVert = \lVert b \rVert = 1$ and $s = \langle a, \pi b \rangle$. How long is the merged network $(a + \pi b)/2$, and how far is it from either end? What does weight matching maximise, then? What are the two numbers for $s = 0$ and $s = 1$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\lVert a \pm \pi b \rVert^2 = 2 \pm 2 s$, so that the length is $\sqrt{(1 + s)/2}$ and the distance $\sqrt{(1 - s)/2}$; their squares add up to 1. Weight matching makes the merged network as long as possible. For $s = 0$ both are $1/\sqrt 2$, for $s = 1$ the length is 1 and the distance 0.
 # ```
 #
-# ```{admonition} Exercise 56.2
-# :class: lmc-exercise
+# ```{exercise}
 # Two students at minima for $M = d = 2$ have the rows $a = (s e_1,\; (1 - s) e_1,\; e_2)$ and $b = (e_1,\; t e_2,\; (1 - t) e_2)$, $0 < s, t < \frac12$. Which orders does matching by correlation find, and which does weight matching find? Show that $|\sigma(s x_1 + t x_2) - s \sigma(x_1) - t \sigma(x_2)|$ is $\min(s |x_1|, t |x_2|)$ where $x_1$ and $x_2$ have opposite signs, and 0 elsewhere. By which factor can the loss half-way after matching by correlation exceed that after weight matching, for $s = t = 0.1$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # At most two rows can be paired within their types, one of each; one row of $a$ and one of $b$ of different types are left over. Correlations are 1 within a type and have one smaller value otherwise ({prf:ref}`prop-blind`), so that all four such orders are equally good. Weight matching has $1 - s$ or $s$ from type 1 and $1 - t$ or $t$ from type 2 and takes the larger ones: $s e_1$ and $t e_2$ are left over.
 #
 # For $x_1 > 0 > x_2$ the expression is $\sigma(s x_1 - t |x_2|) - s x_1 = -\min(s x_1, t |x_2|)$, for $x_1 < 0 < x_2$ likewise, and for equal signs 0. Pairs of one type add up as they should, so that the student half-way misses the teacher by half of this expression, with the sizes of the rows that are left over. The loss grows with both sizes, and with the square of a common factor. The worst order leaves $0.9\, e_1$ and $0.9\, e_2$ instead of $0.1\, e_1$ and $0.1\, e_2$: the factor is $9^2 = 81$. To check:
@@ -996,8 +978,7 @@ figures.numbers(
 #     print(losses / losses.min())
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs, and wide networks:
 #
 #     make chapter NAME=matchers ARGS="-p pairs 40 -p wide 512 -p wide_pairs 12"

@@ -9,6 +9,19 @@ says which trained networks diverged.
 from lmc_helpers.figures.cards import card, keep
 from lmc_helpers.figures.counted import left_out
 from lmc_helpers.figures.moving import Moving
-from lmc_helpers.figures.style import BAND, COLOURS, band, legend, numbers, panels, show
+from lmc_helpers.figures.style import BAND, COLOURS, band, legend, numbers, panels, show, table
 
-__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "left_out", "legend", "numbers", "panels", "show"]
+__all__ = [
+    "BAND",
+    "COLOURS",
+    "Moving",
+    "band",
+    "card",
+    "keep",
+    "left_out",
+    "legend",
+    "numbers",
+    "panels",
+    "show",
+    "table",
+]

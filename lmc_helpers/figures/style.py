@@ -5,6 +5,7 @@ The colours are named Matplotlib colours, ``color="book:blue"``; :data:`COLOURS`
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 
 from lmc_helpers.error_bars import QUANTILE
 
-__all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show"]
+__all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show", "table"]
 
 #: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
 COLOURS = {
@@ -80,3 +81,12 @@ def numbers(**values) -> None:
 
     for name, value in values.items():
         glue(name, value.item() if isinstance(value, np.generic) else value, display=False)
+
+
+def table(head: str, rows: Iterable[Sequence[str]]) -> None:
+    """Show a table: Markdown in its cells, ``|`` between those of its head; pages write its numbers as the text's."""
+    from IPython.display import Markdown, display
+
+    lines = [" | ".join(row) for row in rows]
+    rule = " | ".join(["---"] * (head.count("|") + 1))
+    display(Markdown("\n".join(f"| {line} |" for line in [head, rule, *lines])))

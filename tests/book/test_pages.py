@@ -75,6 +75,14 @@ def test_mathematics_is_drawn(executed):
     assert {name: texts for name, texts in left.items() if texts} == {}
 
 
+def test_exercises_are_numbered_in_their_chapter(html):
+    numbers = {}
+    for page in (html / "book" / "executed").glob("[0-9]*.html"):
+        numbers[page.name[:2]] = re.findall(r'"admonition-title">Exercise ([\d.]+)<', page.read_text(encoding="utf-8"))
+    assert numbers == {n: [f"{n}.{k}" for k in range(1, len(found) + 1)] for n, found in numbers.items()}
+    assert all(numbers.values())
+
+
 def test_pictures_come_in_the_shape_and_size_that_was_kept_for_them(executed):
     wrong = []
     for name, page in executed.items():

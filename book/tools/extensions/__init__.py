@@ -1,6 +1,7 @@
 """Sphinx extensions. Jupyter Book imports them by their file names, so that these say whose they are.
 
 ==================  ========================================
+sphinx_boxes        exercises, and anchors of figures
 sphinx_claims       verdicts in the text
 sphinx_labels       references by authors and year
 sphinx_moving       the script of figures that move

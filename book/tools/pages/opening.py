@@ -7,7 +7,7 @@ import re
 from book.tools.reading import headers
 
 TIMES = "{{ times }}"
-SOLUTION = re.compile(r"^```\{admonition\} Solution$.*?^```$", re.M | re.S)
+SOLUTION = re.compile(r"^```\{solution\}$.*?^```$", re.M | re.S)
 WORDS, LINES = 250, 40  # of text and of code that are read in a minute
 
 

@@ -3,9 +3,12 @@
 import copy
 import re
 
+from docutils import nodes
+from docutils.utils import new_document
 from oracles.notebooks import executed
 from oracles.notebooks import glued as output
 
+from book.tools.extensions.sphinx_numerals import write
 from book.tools.outcomes import glued
 
 GIVEN = re.compile(r'class="pasted-text">([^<]*)<')
@@ -23,6 +26,15 @@ def test_what_a_page_shows_of_a_notebook():
     before = copy.deepcopy(stored)
     shown = {"hours": "12", "tolerance": "10⁻⁸", "price": "3 s", "slope": "4.5·10⁻⁶"}
     assert glued.values(stored) == shown and stored == before
+
+
+def test_tables_that_cells_show_are_in_signs_but_their_formulas_stay():
+    shown = nodes.entry("", nodes.paragraph("", "", nodes.Text("-2e-15"), nodes.math("", "x^{-1}")))
+    output = nodes.container("", nodes.table("", shown), nodes.paragraph("", "3e-07"), classes=["cell_output"])
+    document = new_document("page")
+    document += [output, nodes.table("", nodes.entry("", nodes.paragraph("", "4e-07")))]
+    write(None, document, "page")
+    assert document.astext().split() == ["−2·10⁻¹⁵x^{-1}", "3e-07", "4e-07"]
 
 
 def test_pages_show_what_cells_gave_in_signs(html):

@@ -22,7 +22,6 @@ SOURCE = """# %% [markdown]
 # text
 #
 # ````{glue:figure} fig_right
-# :name: fig-right
 # :alt: Another line.
 # ````
 """

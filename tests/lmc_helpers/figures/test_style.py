@@ -63,3 +63,10 @@ def test_numbers_are_stored_as_plain_python(monkeypatch):
     monkeypatch.setattr("myst_nb.glue", lambda name, value, display: stored.update({name: value}))
     figures.numbers(a=np.float64(0.5), b=np.int64(3), c="word", d=2)
     assert {name: repr(value) for name, value in stored.items()} == {"a": "0.5", "b": "3", "c": "'word'", "d": "2"}
+
+
+def test_a_table_is_markdown(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    figures.table("$k$ | share", ([str(k), f"{1 / k:.1f}"] for k in (1, 2)))
+    assert shown[0].data == "| $k$ | share |\n| --- | --- |\n| 1 | 1.0 |\n| 2 | 0.5 |"
