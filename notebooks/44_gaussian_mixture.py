@@ -461,49 +461,28 @@ figures.show("fig_mixture_order", figure)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means before and after training"}
 early = {k: before[k] | course[k]["before"] for k in DIMENSIONS}
 late = {k: after[k] | course[k]["after"] for k in DIMENSIONS}
-
-
-def over_training(label: str, name: str, *stages: dict) -> list[str]:
+ROWS = {
+    "near": r"$\sigma_F = 0$: share of low costs",
+    "negative": r"$\sigma_F = 0$: share of negative costs",
+    "partners": r"$\sigma_F = 1$: low-cost partners",
+    "least": r"$\sigma_F = 1$: least cost over the median",
+    "centres": "correlation with the centres' distances",
+    "before": "correlation with the costs before training",
+    "ratio": r"pairs with $\rho_{(ij)} \le 1$",
+    "dominated": "pairs with the centre term above the others",
+}
+rows = []
+for name, label in ROWS.items():
+    stages = [late] if name in ("before", "dominated") else [early, late]
     row = [label]
     for k in DIMENSIONS:
         digits = 1 if (name, k) == ("partners", 2) else 2
-        row.append(
-            " → ".join(f"{at[k][name].mean():.{digits}f}" for at in stages)
-        )
-    return row
-
-
-figures.table(
-    " | $k = 2$ | $k = 8$ | $k = 32$",
-    [
-        over_training(r"$\sigma_F = 0$: share of low costs", "near", early, late),
-        over_training(
-            r"$\sigma_F = 0$: share of negative costs", "negative", early, late
-        ),
-        over_training(
-            r"$\sigma_F = 1$: low-cost partners", "partners", early, late
-        ),
-        [
-            r"by the law $\Phi_k$",
-            f"{law[2]:.1f}",
-            f"{law[8]:.2f}",
-            f"{law[32]:.0e}",
-        ],
-        over_training(
-            r"$\sigma_F = 1$: least cost over the median", "least", early, late
-        ),
-        over_training(
-            "correlation with the centres' distances", "centres", early, late
-        ),
-        over_training(
-            "correlation with the costs before training", "before", late
-        ),
-        over_training(r"pairs with $\rho_{(ij)} \le 1$", "ratio", early, late),
-        over_training(
-            "pairs with the centre term above the others", "dominated", late
-        ),
-    ],
-)
+        means = [f"{at[k][name].mean():.{digits}f}" for at in stages]
+        row.append(" → ".join(means))
+    rows.append(row)
+by_law = [f"{law[2]:.1f}", f"{law[8]:.2f}", f"{law[32]:.0e}"]
+rows.insert(3, [r"by the law $\Phi_k$", *by_law])
+figures.table(" | $k = 2$ | $k = 8$ | $k = 32$", rows)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 plain = {k: measure(k, "after", centred=False) for k in DIMENSIONS}
