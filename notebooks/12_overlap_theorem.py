@@ -713,12 +713,8 @@ for power, colour in ((4, "book:sky"), (6, "book:green")):
     height = figures.BAND * spread[20] * math.sqrt(2 / 10**power)
     label = f"$10^{power}$ pairs"
     right.axhspan(0, height, color=colour, alpha=0.3, label=label)
-right.set(
-    xlabel="student neurons $m$",
-    ylabel="$T(m, 20) - \\min_m T(m, 20)$",
-    ylim=(0, 0.02),
-    xlim=(20, 115),
-)
+right.set(xlabel="student neurons $m$", ylabel="$T(m, 20) - \\min_m T(m, 20)$")
+right.set(ylim=(0, 0.02), xlim=(20, 115))
 right.legend(loc="center right", title="not told apart by")
 figures.show("fig_minimum", figure)
 

@@ -201,7 +201,7 @@ claims.check(
     n=pairs,
     again=lambda: share_missed(compare(6, pairs, seed + 1)),
 )
-claims.check("Z4.low", low[0], stderr=low[1], n=pairs)
+claims.check("Z4.low", *low, n=pairs)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot how often the matchings miss the best permutation"}
 names = [name for name in found[6].barriers if name != BEST]
@@ -213,22 +213,16 @@ for k, m in enumerate(sizes):
     place = np.arange(len(names)) + 0.26 * (k - 1)
     style = dict(color="book:grey", alpha=0.35 + 0.3 * k)
     left.barh(place, shares, 0.24, xerr=errors, **style)
-left.set(
-    yticks=np.arange(len(names)),
-    yticklabels=names,
-    xlabel="share of pairs that miss the best permutation",
-)
+left.set(yticks=np.arange(len(names)), yticklabels=names)
+left.set(xlabel="share of pairs that miss the best permutation")
 left.invert_yaxis()
 best = found[6].barriers[BEST]
 for name, colour in zip(names, palette, strict=True):
     ratio = np.sort(found[6].barriers[name][best > FLOOR] / best[best > FLOOR])
     part = np.arange(1, len(ratio) + 1) / len(ratio)
     right.semilogx(ratio, part, color=f"book:{colour}", label=name)
-right.set(
-    xlabel="barrier / best barrier, $m = 6$",
-    ylabel="share of pairs",
-    xlim=(0.9, 100),
-)
+right.set(xlabel="barrier / best barrier, $m = 6$", ylabel="share of pairs")
+right.set(xlim=(0.9, 100))
 figures.legend(figure)
 figures.show("fig_matchings", figure)
 

@@ -229,12 +229,8 @@ m = np.array(widths, dtype=float)
 printed = measured["Algorithm 1"][0].mean() * (m / m[0]) ** -0.5
 style = dict(color="book:orange", label="$m^{-1/2}$, the printed rate")
 axis.plot(m, printed, "--", **style)
-axis.set(
-    xscale="log",
-    yscale="log",
-    xlabel="student neurons $m$",
-    ylabel="mean barrier after permutation",
-)
+axis.set(xscale="log", yscale="log", xlabel="student neurons $m$")
+axis.set(ylabel="mean barrier after permutation")
 axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
 figures.legend(figure, columns=2)
@@ -511,11 +507,8 @@ for bound, line, colour, label in (
     (printed_bound(gammas, 6, 6), "--", "orange", "Z, A.2, printed"),
 ):
     axis.plot(rest, bound, line, color=f"book:{colour}", label=label)
-axis.set(
-    xscale="log",
-    xlabel="unmatched share $1 - \\gamma$, mean",
-    ylabel="barrier, and bounds of it",
-)
+axis.set(xscale="log", xlabel="unmatched share $1 - \\gamma$, mean")
+axis.set(ylabel="barrier, and bounds of it")
 axis.set_yscale("symlog", linthresh=1e-5)
 figures.legend(figure)
 figures.show("fig_bound", figure)

@@ -469,8 +469,7 @@ claims.check(
 )
 claims.check(
     "Z7.benefit",
-    grown[0],
-    stderr=grown[1],
+    *grown,
     n=count[M_large] if M_large == 100 else 0,
     again=lambda: benefit(seed + 1),
 )

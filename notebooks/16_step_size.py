@@ -367,11 +367,8 @@ for (m, M, d), colour in zip(SETTINGS, colours, strict=True):
     label = f"${m = }, {M = }, {d = }$"
     figures.band(axis, relative_rates[kept], mean, error, label=label, **style)
 axis.axvline(1, color="book:grey", linestyle=":")
-axis.set(
-    yscale="log",
-    xlabel=r"step size $\eta / \eta_0$",
-    ylabel="mean barrier after Algorithm 1",
-)
+axis.set(yscale="log", xlabel=r"step size $\eta / \eta_0$")
+axis.set(ylabel="mean barrier after Algorithm 1")
 figures.legend(figure, columns=2)
 figures.show("fig_rate_barrier", figure)
 

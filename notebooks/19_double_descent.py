@@ -370,12 +370,8 @@ for row, name, colour in ((1, "direct", "grey"), (0, "permuted", "blue")):
 for x, name in ((6, "$M$"), (12, "$2M$")):
     left.axvline(x, color="book:orange", linestyle="--", linewidth=1)
     left.annotate(name, (x, 1), xycoords=("data", "axes fraction"))
-left.set(
-    yscale="log",
-    ylim=(5e-8, None),
-    xlabel="student neurons $m$",
-    ylabel="mean barrier, $M = 6$, $d = 8$",
-)
+left.set(yscale="log", ylim=(5e-8, None), xlabel="student neurons $m$")
+left.set(ylabel="mean barrier, $M = 6$, $d = 8$")
 for (M, d), colour in zip(run, ("sky", "green", "purple"), strict=False):
     x = np.array(SETTINGS[M, d][0]) / M
     for values, line, name in (

@@ -227,7 +227,7 @@ claims.check("P8.falls", slope, stderr=slope_error, n=n_slope)
 one = 1 / images  # the least that the accuracy of one network can change
 least = one / max(1, teachers) ** 0.5
 fell = (float(mean[worst]), max(float(error[worst]), least)) if some else (0, 1)
-claims.check("P8.accuracy", fell[0], stderr=fell[1], n=n if some else 0)
+claims.check("P8.accuracy", *fell, n=n if some else 0)
 
 
 # %% [markdown]

@@ -102,11 +102,8 @@ for side, skip, names in zip(sides, (0.0, 1.0), inks, strict=True):
     many, parts = surface_classes(G3 * (G2 * G1 + skip) - 1)
     seen = parts.max(axis=2)  # one above each square, −1 for none in the box
     paint = [*(to_rgb(f"book:{name}") for name in names), to_rgb("white")]
-    side.imshow(
-        np.array(paint)[seen].transpose(1, 0, 2),
-        origin="lower",
-        extent=(-4, 4, -4, 4),
-    )
+    style = dict(extent=(-4, 4, -4, 4))
+    side.imshow(np.array(paint)[seen].transpose(1, 0, 2), origin="lower", **style)
     side.axhline(0, color="book:black", linewidth=0.6)
     side.axvline(0, color="book:black", linewidth=0.6)
     side.set(xlabel="$W_1$", ylabel="$W_2$")

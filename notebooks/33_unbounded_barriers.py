@@ -295,11 +295,8 @@ for k, colour in COLOUR.items():
     right.plot(few, measured / (value - 1), "o", color=colour, markersize=4)
     right.plot(place, 1, "*", color=colour, markersize=14)
 right.axvline(0.5, color="book:grey", linestyle=":")
-right.set(
-    xlabel=r"place on the line $\alpha$",
-    ylabel=r"$\sqrt{L}$, in units of its maximum",
-    ylim=(0, 1.08),
-)
+right.set(xlabel=r"place on the line $\alpha$")
+right.set(ylabel=r"$\sqrt{L}$, in units of its maximum", ylim=(0, 1.08))
 figures.legend(figure)
 figures.show("fig_place", figure)
 
@@ -389,12 +386,8 @@ shades = colormaps["viridis"](torch.linspace(0, 0.85, 5).tolist())
 for m, shade in zip((1.5, 4.0, 16.0, 64.0, 256.0), shades, strict=True):
     values = trained.line(dense, trained.rescaled(m), trained.layers)
     left.plot(dense, values, color=shade, label=f"$m = {m:g}$")
-left.set(
-    xlabel=r"place on the line $\alpha$",
-    ylabel="loss",
-    yscale="log",
-    ylim=(1e-3, 3e8),
-)
+left.set(xlabel=r"place on the line $\alpha$", ylabel="loss", yscale="log")
+left.set(ylim=(1e-3, 3e8))
 left.legend(ncols=3, loc="upper center")
 span = torch.logspace(-3, 4, 141, dtype=torch.float64)
 dots = span[::10]
@@ -408,13 +401,8 @@ for (k, colour), marker in zip(COLOUR.items(), "so^", strict=True):
     measured = torch.tensor([middle(net, m) for m in dots.tolist()])
     measured = measured / net.Y.square().sum()
     right.plot(dots, measured, marker, color=colour, markersize=4)
-right.set(
-    xlabel="scale $m$",
-    ylabel=r"loss$\,/\,\|Y\|^2$",
-    xscale="log",
-    yscale="log",
-    ylim=(1e-6, None),
-)
+right.set(xlabel="scale $m$", ylabel=r"loss$\,/\,\|Y\|^2$", xscale="log")
+right.set(yscale="log", ylim=(1e-6, None))
 right.plot([], [], "--", color="book:grey", label="in the middle")
 right.legend(loc="upper center")
 figures.show("fig_network", figure)
@@ -535,13 +523,9 @@ for k, colour in COLOUR.items():
         highest.append(net.line(ALPHA, other, one).max().item())
     highest = torch.tensor(highest) / net.Y.square().sum()
     axis.plot(at, highest, ".", color=colour, markersize=3)
-axis.set(
-    xlabel="bound on the norms, in units of the smallest possible one",
-    ylabel=r"largest loss$\,/\,\|Y\|^2$",
-    xscale="log",
-    yscale="log",
-    ylim=(1e-6, None),
-)
+axis.set(xlabel="bound on the norms, in units of the smallest possible one")
+axis.set(ylabel=r"largest loss$\,/\,\|Y\|^2$", xscale="log", yscale="log")
+axis.set(ylim=(1e-6, None))
 axis.legend()
 figures.show("fig_bounded", figure)
 figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")

@@ -277,12 +277,9 @@ axis.errorbar(
     markerfacecolor="none",
     label="sampled",
 )
-axis.set(
-    xlabel="size $h$",
-    ylabel=r"$P(\mathrm{no\ real\ logarithm} \mid \det g > 0)$",
-    ylim=(0, 1),
-    xlim=(0, 41),
-)
+axis.set(xlabel="size $h$")
+axis.set(ylabel=r"$P(\mathrm{no\ real\ logarithm} \mid \det g > 0)$", ylim=(0, 1))
+axis.set(xlim=(0, 41))
 axis.legend(loc="lower right")
 figures.show("fig_logarithm", figure)
 figures.numbers(none_32=probability_without_logarithm(32))
@@ -547,14 +544,10 @@ left.plot(*(x[changed] for x in dots), "o", markersize=4, label="$k > h$")
 left.plot(*(x[~changed] for x in dots), "x", color="book:red", label=label)
 span = np.array([floor, 2 * before.max()])
 left.plot(span, span, color="book:black", linewidth=1, label="$y = x$")
-left.set(
-    xscale="log",
-    yscale="log",
-    xlabel=r"change $\|W_2\sigma(W_1X) - W_2'\sigma(W_1'X)\|$",
-    ylabel=r"$\|W_2\sigma(W_1X)\|$",
-    xlim=(floor / 1.5, span[1]),
-    ylim=(before.min() / 2, span[1]),
-)
+left.set(xscale="log", yscale="log")
+left.set(xlabel=r"change $\|W_2\sigma(W_1X) - W_2'\sigma(W_1'X)\|$")
+left.set(ylabel=r"$\|W_2\sigma(W_1X)\|$", xlim=(floor / 1.5, span[1]))
+left.set(ylim=(before.min() / 2, span[1]))
 left.set_yticks([2, 5, 10, 20, 50], ["2", "5", "10", "20", "50"])
 left.yaxis.set_minor_formatter(NullFormatter())
 right.plot((h / k)[changed], ratio[changed], "o", markersize=4)
@@ -749,12 +742,8 @@ for axis, r, letter in zip(axes, magnitudes, "bc", strict=True):
                 color=colour,
                 label=f"{name}, {k} samples",
             )
-    axis.set(
-        xlabel="$t$",
-        ylabel=r"loss / $\|Y\|$",
-        title=f"({letter}) magnitude {r:g}",
-        ylim=(-0.03, None),
-    )
+    axis.set(xlabel="$t$", ylabel=r"loss / $\|Y\|$")
+    axis.set(title=f"({letter}) magnitude {r:g}", ylim=(-0.03, None))
     axis.autoscale(axis="y")
 figures.legend(figure, columns=4)
 figures.show("fig_curves", figure)
@@ -821,21 +810,10 @@ for k, colour, marker, size in (
 ):
     mean, error = np.array([lower[k, r] for r in scan]).T
     ends_of = np.clip([mean - QUANTILE * error, mean + QUANTILE * error], 0, 1)
-    left.errorbar(
-        scan,
-        mean,
-        abs(ends_of - mean),
-        fmt=marker + "-",
-        markersize=size,
-        color=colour,
-        label=f"{k} samples",
-    )
-left.set(
-    xscale="log",
-    xlabel="magnitude",
-    ylabel="share of curves below the line",
-    ylim=(0, 1.05),
-)
+    style = dict(markersize=size, color=colour, label=f"{k} samples")
+    left.errorbar(scan, mean, abs(ends_of - mean), fmt=marker + "-", **style)
+left.set(xscale="log", xlabel="magnitude")
+left.set(ylabel="share of curves below the line", ylim=(0, 1.05))
 left.set_xticks(scan, [f"{r:g}" for r in scan])
 left.set_xticks([], minor=True)
 left.legend(loc="lower right")

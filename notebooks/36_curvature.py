@@ -305,13 +305,8 @@ orbit.plot(
     sizes, limit, color="book:black", linewidth=1, label="limit of the turn"
 )
 orbit.axhline(1, color="book:black", linewidth=1, linestyle=":")
-orbit.set(
-    xscale="log",
-    yscale="log",
-    xlabel="size $r$ of the turn",
-    ylabel=r"distance $/\, d_{\max}$",
-    title="inside an orbit",
-)
+orbit.set(xscale="log", yscale="log", xlabel="size $r$ of the turn")
+orbit.set(ylabel=r"distance $/\, d_{\max}$", title="inside an orbit")
 orbit.legend()
 for (name, kappa), ink in zip(
     families.items(), ("book:green", "book:blue"), strict=True
@@ -321,13 +316,8 @@ for (name, kappa), ink in zip(
     ratio = x / arc_height(torch.tensor(kappa)[real], 2 * x)
     necks.plot(x, ratio, color=ink, label=name)
 necks.axhline(1, color="book:black", linewidth=1)
-necks.set(
-    xscale="log",
-    yscale="log",
-    xlabel="half width $e$ of the neck",
-    ylabel=r"distance $/\, d_{\max}$",
-    title="across a neck",
-)
+necks.set(xscale="log", yscale="log", xlabel="half width $e$ of the neck")
+necks.set(ylabel=r"distance $/\, d_{\max}$", title="across a neck")
 necks.legend()
 figures.show("fig_neck", figure)
 
@@ -549,13 +539,9 @@ many.plot(x, of_arc, color="book:black", linewidth=1, label="circular arcs")
 dots = lengths[real] / math.pi, wander_ratio
 many.plot(*dots, "C4.", markersize=3, label="random plane curves")
 many.axvline(1, color="book:grey", linewidth=1, linestyle="--")
-many.set(
-    xlabel=r"length $\cdot\, \kappa_{\max} / \pi$",
-    ylabel=r"distance $/\, d_{\max}$",
-    yscale="log",
-    xlim=(0, 2),
-    ylim=(0.02, 50),
-)
+many.set(xlabel=r"length $\cdot\, \kappa_{\max} / \pi$")
+many.set(ylabel=r"distance $/\, d_{\max}$", yscale="log", xlim=(0, 2))
+many.set(ylim=(0.02, 50))
 many.legend(loc="lower right")
 figures.show("fig_spindle", figure)
 
@@ -700,12 +686,8 @@ for scale, f in found.items():
 low, mid, high = np.array(list(quantiles.values())).T
 left.plot(list(quantiles), mid, "o-", markersize=4)
 left.fill_between(list(quantiles), low, high, color="book:blue", alpha=0.2)
-left.set(
-    xscale="log",
-    xlabel=r"$\|M\|$",
-    ylabel=r"distance $/\, d_{\max}$",
-    ylim=(0, 1.05),
-)
+left.set(xscale="log", xlabel=r"$\|M\|$", ylabel=r"distance $/\, d_{\max}$")
+left.set(ylim=(0, 1.05))
 for values, style, colour, label in zip(
     zip(*conditions, strict=True),
     ("o-", "^-", "s--"),
@@ -760,12 +742,8 @@ for group, colour, label in (
     left.plot(*points, ".", markersize=2, color=colour, label=label)
 span = [estimate.min(), estimate.max()]
 left.plot(span, span, color="book:black", linewidth=1)
-left.set(
-    xscale="log",
-    yscale="log",
-    xlabel="$C_L$ times the bound",
-    ylabel="highest loss on the chord",
-)
+left.set(xscale="log", yscale="log", xlabel="$C_L$ times the bound")
+left.set(ylabel="highest loss on the chord")
 left.legend(loc="upper left", markerscale=4, fontsize=9)
 bound = chord_bound(moved["kappa"], moved["D"], moved["length"])
 for values, colour, label in (

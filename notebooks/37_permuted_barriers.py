@@ -256,13 +256,8 @@ for (label, values), size, colour in zip(
     left.plot(span, values, color=f"book:{colour}", label=label)
 form = leading_term(full, span[20:]) / of_Y[1]
 left.plot(span[20:], form, "k:", label="theorem, leading term")
-left.set(
-    xlabel="scale $m$",
-    ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$",
-    xscale="log",
-    yscale="log",
-    ylim=(1e-4, None),
-)
+left.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$", xscale="log")
+left.set(yscale="log", ylim=(1e-4, None))
 left.legend(loc="upper left")
 for k, name, colour in (
     (0.5, r"$k = \frac{1}{2}$", "book:orange"),
@@ -271,12 +266,8 @@ for k, name, colour in (
 ):
     right.plot(wide, ratios[k], color=colour, label=name)
 right.axhline(1, color="book:black", linestyle=":")
-right.set(
-    xlabel="scale $m$",
-    ylabel=r"$\min_P$ loss$\,/\,$leading term",
-    xscale="log",
-    ylim=(0, 1.5),
-)
+right.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,$leading term")
+right.set(xscale="log", ylim=(0, 1.5))
 right.legend(loc="lower right")
 figures.show("fig_permuted", figure)
 

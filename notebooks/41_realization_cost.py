@@ -407,11 +407,8 @@ axis.plot(fine / k_share, exact, label="normal inputs, exact")
 style = {"color": "book:red", "markersize": 5, "label": "outputs of a ReLU layer"}
 figures.band(axis, ratios, shares, stderr, **style)
 axis.axhline(1, color="book:black", linestyle=":", label="Assumption 4.1")
-axis.set(
-    xlabel="inputs per dimension, $n/k$",
-    ylabel="share of neurons\nthat are determined",
-    ylim=(-0.03, 1.06),
-)
+axis.set(xlabel="inputs per dimension, $n/k$")
+axis.set(ylabel="share of neurons\nthat are determined", ylim=(-0.03, 1.06))
 axis.legend(loc="lower right")
 figures.show("fig_determined", figure)
 figures.numbers(shares_last=f"{100 * shares[-1]:.0f}")

@@ -915,15 +915,11 @@ left.set_xticks(
     [2e-4, 1e-3, 1e-2, 1e-1, 0.9], ["1", "0.999", "0.99", "0.9", "0.1"]
 )
 left.invert_xaxis()
-left.set(
-    xlabel=r"coherence $\nu$ (axis: $1 - \nu$)",
-    title="ten copies, the same masks",
-)
+left.set(xlabel=r"coherence $\nu$ (axis: $1 - \nu$)")
+left.set(title="ten copies, the same masks")
 right.set_xticks([0.002, *EPSILONS[1:]], ["0", *(f"{e:g}" for e in EPSILONS[1:])])
-right.set(
-    xlabel=r"$\varepsilon$, with $\nu = 1/(1 + \varepsilon^2)$",
-    title="two masks (Example 4.3)",
-)
+right.set(xlabel=r"$\varepsilon$, with $\nu = 1/(1 + \varepsilon^2)$")
+right.set(title="two masks (Example 4.3)")
 for axis in (left, right):
     axis.minorticks_off()
 figures.legend(figure, columns=2)

@@ -433,13 +433,8 @@ for H, low, high in both:
 for H, values in barrier.items():
     left.plot([H] * len(values), values, "o", color="book:black")
 left.plot([], [], "o", color="book:black", label="most similar pair")
-left.plot(
-    [H for H, *_ in both],
-    [high for *_, high in both],
-    "s",
-    color="book:grey",
-    label="random pair",
-)
+style = dict(color="book:grey", label="random pair")
+left.plot([H for H, *_ in both], [high for *_, high in both], "s", **style)
 left.set(xlabel="width $H$", ylabel="barrier", xticks=widths)
 left.set(yscale="log" if counted else "linear")
 if points:

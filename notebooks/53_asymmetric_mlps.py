@@ -311,11 +311,8 @@ def objectives(axes, at: list) -> None:
 
 figure, panels = figures.panels(3, sharey=True)
 objectives(panels[0], [first.found(f"W {s:g}") for s in SCALES])
-panels[0].set(
-    title=f"after {epochs} epochs",
-    xlabel=r"$\sigma_F$",
-    ylabel=r"objective $\mathcal{L}$",
-)
+panels[0].set(title=f"after {epochs} epochs", xlabel=r"$\sigma_F$")
+panels[0].set(ylabel=r"objective $\mathcal{L}$")
 panels[0].set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
 for axis, key in ((panels[1], "W 0"), (panels[2], "W 1")):
     objectives(axis, [first.found(key, epoch) for epoch in [*KEPT, None]])

@@ -603,20 +603,10 @@ for axis, width in zip(np.atleast_1d(axes), widths, strict=True):
         mean = lines[order].mean(dim=0)
         axis.plot(experiment.lambdas, mean, fmt, label=order, **style)
         for line in lines[order]:
-            axis.plot(
-                experiment.lambdas,
-                line,
-                color=f"book:{colour}",
-                linewidth=0.6,
-                alpha=0.5,
-            )
-    axis.plot(
-        [0.5],
-        lines["repaired"].mean(),
-        "D",
-        color="book:green",
-        label="permuted, REPAIR",
-    )
+            style = dict(linewidth=0.6, alpha=0.5)
+            axis.plot(experiment.lambdas, line, color=f"book:{colour}", **style)
+    style = dict(label="permuted, REPAIR")
+    axis.plot([0.5], lines["repaired"].mean(), "D", color="book:green", **style)
     axis.set(xlabel=r"place $\lambda$ on the line", title=f"{width} channels")
 np.atleast_1d(axes)[0].set(ylabel="NLL (nats)")
 figures.legend(figure, columns=3)
@@ -676,13 +666,8 @@ for axis, by, title in (
 ):
     for key, (label, colour) in NAMES.items():
         lines = 100 * experiment.found(key).accuracy[by]
-        axis.plot(
-            experiment.lambdas,
-            lines.mean(dim=0),
-            "o-",
-            color=f"book:{colour}",
-            label=label,
-        )
+        style = dict(color=f"book:{colour}", label=label)
+        axis.plot(experiment.lambdas, lines.mean(dim=0), "o-", **style)
     axis.set(xlabel=r"place $\lambda$", title=title, ylim=(0, 103))
 axes[0].set(ylabel="training accuracy (%)")
 scales = sorted({0.0, 2.0, *map(float, sigmas)})
@@ -790,11 +775,8 @@ for key, (label, colour) in TRANSFORMERS.items():
     axis.plot(experiment.lambdas, lines.mean(dim=0), "o-", label=label, **style)
     for line in lines:
         axis.plot(experiment.lambdas, line, linewidth=0.6, alpha=0.5, **style)
-axis.set(
-    xlabel=r"place $\lambda$ on the line",
-    ylabel="training accuracy (%)",
-    ylim=(0, 103),
-)
+axis.set(xlabel=r"place $\lambda$ on the line", ylabel="training accuracy (%)")
+axis.set(ylim=(0, 103))
 axis.legend(loc="best")
 figures.show("fig_transformers", figure)
 

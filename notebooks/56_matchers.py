@@ -731,11 +731,8 @@ for k, (kind, colour) in enumerate(zip(KINDS, colours, strict=True)):
         label=labels[kind],
     )
 axis.axhline(1, color="book:grey", linewidth=1)
-axis.set(
-    xlabel="hidden layer",
-    xticks=layers,
-    ylabel="deviation half-way / that of the ends",
-)
+axis.set(xlabel="hidden layer", xticks=layers)
+axis.set(ylabel="deviation half-way / that of the ends")
 figures.legend(figure, columns=2)
 figures.show("fig_repair", figure)
 

@@ -313,11 +313,8 @@ right.axhline(1, color="book:blue")
 right.axhline(closed, color="book:black", linestyle=":", linewidth=1)
 right.text(6, 1.01, "middle of the line", color="book:blue")
 right.text(6, closed - 0.035, "exact, $M = 2$")
-right.set(
-    xlabel="teachers and students $M = m$",
-    ylabel="loss / middle",
-    ylim=(0.55, 1.06),
-)
+right.set(xlabel="teachers and students $M = m$", ylabel="loss / middle")
+right.set(ylim=(0.55, 1.06))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
@@ -506,15 +503,13 @@ def same_over_other(seed):
 left_by_order, by_types = best_over_direct(seed), same_over_other(seed)
 claims.check(
     "X1.students_permutation",
-    left_by_order[0],
-    stderr=left_by_order[1],
+    *left_by_order,
     n=students,
     again=lambda: best_over_direct(seed + 1),
 )
 claims.check(
     "X1.students_types",
-    by_types[0],
-    stderr=by_types[1],
+    *by_types,
     n=students,
     again=lambda: same_over_other(seed + 1),
 )
