@@ -35,7 +35,7 @@ samples: int = 200_000  # inputs of the Monte Carlo check
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -46,7 +46,6 @@ chapter.begin(
     samples=Integer(100, 100_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -103,8 +102,7 @@ for way, colour, line, words in (
     right.plot(tilt, population_loss(way, 1), **style)
 right.set(xlabel="tilt of the rows at $w_1 = w_2 = e_1/2$", ylabel="loss $L$")
 right.set_ylim(0, 0.2)
-figures.legend(figure, columns=2)
-figures.show("fig_floor", figure)
+figures.show("fig_floor", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_floor

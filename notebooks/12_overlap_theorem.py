@@ -38,7 +38,7 @@ M_max: int = 100  # exhaustive checks run over all teachers up to this size
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -51,7 +51,6 @@ chapter.begin(
     M_max=Integer(3, 2000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -187,8 +186,7 @@ for colour, face, entry in (
 axis.set(xlabel="type: the teacher neuron that a row follows", ylabel="rows")
 axis.set_xticks(types_shown)
 axis.yaxis.get_major_locator().set_params(integer=True)
-figures.legend(figure, columns=3)
-figures.show("fig_overlap", figure)
+figures.show("fig_overlap", figure, legend=3)
 figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 
 # %% [markdown]
@@ -285,8 +283,7 @@ for axis, K in zip(axes, widths, strict=True):
     axis.plot(*bottom, "v", color="book:red", label="exact minimum")
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
 axes[0].set_ylabel("expected overlap proportion $T(m, M)$")
-figures.legend(figure)
-figures.show("fig_simulation", figure)
+figures.show("fig_simulation", figure, legend=3)
 figures.numbers(r_star=overlap.minimiser_limit())
 
 # %% [markdown]

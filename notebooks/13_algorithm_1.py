@@ -35,7 +35,7 @@ steps: int = 8000  # steps of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -47,7 +47,6 @@ chapter.begin(
     steps=Integer(0, 10_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
@@ -134,8 +133,7 @@ for axis, shade, (title, given) in zip(
     style = dict(color=f"book:{shade}", label=title)
     axes[2].plot(along.flatten(), 1e3 * heights_along, **style)
 axes[2].set(title="on the line", xlabel=r"$\lambda$", ylabel="$10^3\\, L$")
-figures.legend(figure, columns=4)
-figures.show("fig_answers", figure)
+figures.show("fig_answers", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_answers
@@ -197,7 +195,7 @@ print("mean barrier after over before Algorithm 1: {:.4f} ± {:.4f}".format(*low
 claims.check(
     "Z4.best",
     missed,
-    interval=tuple(interval),
+    *interval,
     n=pairs,
     again=lambda: share_missed(compare(6, pairs, seed + 1)),
 )
@@ -223,8 +221,7 @@ for name, colour in zip(names, palette, strict=True):
     right.semilogx(ratio, part, color=f"book:{colour}", label=name)
 right.set(xlabel="barrier / best barrier, $m = 6$", ylabel="share of pairs")
 right.set(xlim=(0.9, 100))
-figures.legend(figure)
-figures.show("fig_matchings", figure)
+figures.show("fig_matchings", figure, legend=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 opposed = "leftovers large with small"
@@ -325,7 +322,7 @@ missed, *interval = share_missed(by_descent, slack=0.01)  # by over a hundredth
 claims.check(
     "Z4.trained",
     missed,
-    interval=tuple(interval),
+    *interval,
     n=kept,
     again=lambda: share_missed(descend(seed + 1)[0], slack=0.01),
 )

@@ -35,13 +35,12 @@ doublings: int = 5  # widths 120, 240, ... after the first
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), pairs=Integer(4, 100000), doublings=Integer(2, 8))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -87,8 +86,7 @@ for x, side, colour, words in zip(
 axis.axhline(0, color="book:black", linewidth=1)
 axis.set(xlabel="rows of type 1, sorted", ylabel="entry")
 axis.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
-figures.legend(figure)
-figures.show("fig_leftovers", figure)
+figures.show("fig_leftovers", figure, legend=3)
 figures.numbers(
     left_rows=f"{100 * (1 - paired / len(longer)):.0f} %",
     left_mass=f"{100 * longer[paired:].sum():.1f} %",
@@ -233,8 +231,7 @@ axis.set(xscale="log", yscale="log", xlabel="student neurons $m$")
 axis.set(ylabel="mean barrier after permutation")
 axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
-figures.legend(figure, columns=2)
-figures.show("fig_rate", figure)
+figures.show("fig_rate", figure, legend=2)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
@@ -510,8 +507,7 @@ for bound, line, colour, label in (
 axis.set(xscale="log", xlabel="unmatched share $1 - \\gamma$, mean")
 axis.set(ylabel="barrier, and bounds of it")
 axis.set_yscale("symlog", linthresh=1e-5)
-figures.legend(figure)
-figures.show("fig_bound", figure)
+figures.show("fig_bound", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_bound

@@ -43,7 +43,7 @@ pairs_best: int = 100  # pairs of minima for it, at each of five widths
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -60,7 +60,6 @@ chapter.begin(
     pairs_best=Integer(2, 10_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from functools import partial
 
@@ -422,8 +421,7 @@ for axis in (left, right):
     axis.set(xlabel="$m/M$", yscale="log")
 left.set_ylabel("$d\\, B / M^2$ after Algorithm 1")
 right.set_ylabel("permuted barrier / direct barrier")
-figures.legend(figure)
-figures.show("fig_peak", figure)
+figures.show("fig_peak", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_peak
@@ -528,8 +526,7 @@ for k, (name, colour) in enumerate(
     figures.band(axis, six, height, spread, label=f"uniform, {name}", **style)
 axis.axvline(12, color="book:orange", linestyle=":", label="$m = 2M$")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
-figures.legend(figure)
-figures.show("fig_six", figure)
+figures.show("fig_six", figure, legend=3)
 figures.numbers(near=f"{near:.3f} ± {near_error:.3f}")
 
 # %% [markdown]

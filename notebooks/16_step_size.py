@@ -36,7 +36,7 @@ rates: int = 16  # step sizes per setting
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -47,7 +47,6 @@ chapter.begin(
     rates=Integer(8, 200),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -93,8 +92,7 @@ for rate, line in ((1.5, ":"), (2.0, "--"), (2.5, "-")):
     style = dict(color="book:orange", linestyle=line)
     right.axhline(2 / rate, label=rf"$2/\eta$, $\eta = {rate}$", **style)
 right.set(xlabel="rows in use", ylabel=r"largest eigenvalue", ylim=(0, None))
-figures.legend(figure)
-figures.show("fig_edge", figure)
+figures.show("fig_edge", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_edge
@@ -226,8 +224,7 @@ axes[1].axhline(1, color="book:black", linestyle="--")
 for axis, label in zip(axes, PANELS.values(), strict=True):
     axis.axvline(1, color="book:grey", linestyle=":")
     axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=label)
-figures.legend(figure)
-figures.show("fig_step", figure)
+figures.show("fig_step", figure, legend=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 arrived = {s: np.isfinite(trained[s]["zeros"]).sum(axis=1) for s in SETTINGS}
@@ -369,8 +366,7 @@ for (m, M, d), colour in zip(SETTINGS, colours, strict=True):
 axis.axvline(1, color="book:grey", linestyle=":")
 axis.set(yscale="log", xlabel=r"step size $\eta / \eta_0$")
 axis.set(ylabel="mean barrier after Algorithm 1")
-figures.legend(figure, columns=2)
-figures.show("fig_rate_barrier", figure)
+figures.show("fig_rate_barrier", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_rate_barrier

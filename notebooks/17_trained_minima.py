@@ -42,7 +42,7 @@ steps: int = 3000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -54,7 +54,6 @@ chapter.begin(
     steps=Integer(500, 10_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from functools import cache
 
@@ -111,8 +110,7 @@ style = dict(color="book:blue", linewidth=1.2)
 axis.plot(all_widths, even_left, "o-", label="counts as even as can be", **style)
 axis.set_xticks(range(6, 37, 6))
 axis.set(xlabel="student neurons $m$, $M = 6$", ylabel="share without a partner")
-figures.legend(figure)
-figures.show("fig_even", figure)
+figures.show("fig_even", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_even
@@ -263,8 +261,7 @@ for (start, values), colour in zip(
     figures.band(right, x, mean, error, label=label, **style)
 right.plot(x, expected, "k--", label="uniform on the simplex")
 right.set(xlabel="place in falling order", ylabel="mean entry of the type")
-figures.legend(figure, columns=5)
-figures.show("fig_assumption", figure)
+figures.show("fig_assumption", figure, legend=5)
 figures.numbers(
     many=10 * networks,
     **{
@@ -356,8 +353,7 @@ for multiple in (12, 18, 24, 30, 36):
     axis.axvline(multiple, color="book:grey", linestyle=":", linewidth=0.8)
 axis.set(yscale="log", xlabel="student neurons $m$ (dotted: multiples of $M$)")
 axis.set(ylabel="mean barrier")
-figures.legend(figure, columns=2)
-figures.show("fig_trained", figure)
+figures.show("fig_trained", figure, legend=2)
 height = {m: row[0].mean() for m, row in zip(widths, trained, strict=True)}
 uniform_height = {
     m: row[0].mean() for m, row in zip(widths, uniform, strict=True)

@@ -36,7 +36,7 @@ steps: int = 4000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -44,7 +44,6 @@ chapter.begin(
     globals(), networks=Integer(4, 100_000), steps=Integer(500, 10_000_000)
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 import math
 
@@ -216,8 +215,7 @@ axis.plot(widths, equal, ":", color="book:black", label="equal entries, exact")
 axis.set(
     xlabel="student neurons $m$", ylabel="PQ index by neuron", ylim=(0, None)
 )
-figures.legend(figure)
-figures.show("fig_pq", figure)
+figures.show("fig_pq", figure, legend=3)
 figures.numbers(fewest=min(n for *_, n in trained.values()))
 
 # %% [markdown]

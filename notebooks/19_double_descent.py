@@ -39,7 +39,7 @@ teachers: int = 8  # most teachers of trained networks in Z, Fig. 12, 16 there
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -53,7 +53,6 @@ chapter.begin(
     teachers=Integer(4, 16),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -284,12 +283,11 @@ for M, (value, low, high) in ((6, arrive_6), (12, arrive_12)):
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z8.at_M and Z8.at_M_6"}
 claims.check(
     "Z8.at_M",
-    arrive_12[0],
-    interval=arrive_12[1:],
+    *arrive_12,
     n=runs,
     again=lambda: share_arrived(at_equal_width(seed + 1), 12),
 )
-claims.check("Z8.at_M_6", arrive_6[0], interval=arrive_6[1:], n=10 * runs)
+claims.check("Z8.at_M_6", *arrive_6, n=10 * runs)
 
 # %% [markdown]
 # Where the other runs stop the gradient is 0, and the smallest eigenvalue of the Hessian says whether it is a minimum:
@@ -382,8 +380,7 @@ for (M, d), colour in zip(run, ("sky", "green", "purple"), strict=False):
         label = f"{name}, ${M = }$, ${d = }$"
         figures.band(right, x, *mean_and_error(values), label=label, **style)
 right.set(yscale="log", xlabel="$m/M$", ylabel="mean barrier after Algorithm 1")
-figures.legend(figure)
-figures.show("fig_double", figure)
+figures.show("fig_double", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_double
@@ -566,8 +563,7 @@ axes[1, 1].set(title="$m = 8$", xscale="log", xlabel="input dimension $d$")
 axes[1, 2].remove()
 for axis in axes[:, 0]:
     axis.set_ylabel("mean barrier")
-figures.legend(figure, columns=4)
-figures.show("fig_dimension", figure)
+figures.show("fig_dimension", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_dimension
@@ -636,8 +632,7 @@ for M, axis in zip((4, 8, 16), axes, strict=True):
     draw(axis, [r * M for r in RELATIVE], drawn)
     axis.set(title=f"$M = {M}$", xlabel="student neurons $m$")
 axes[0].set_ylabel("mean barrier")
-figures.legend(figure, columns=4)
-figures.show("fig_teachers", figure)
+figures.show("fig_teachers", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_teachers

@@ -36,7 +36,7 @@ descent: int = 100  # steps of gradient descent at every distance
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -50,7 +50,6 @@ chapter.begin(
     descent=Integer(1, 10_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from itertools import combinations
 
 import numpy as np
@@ -300,8 +299,7 @@ for axis in axes:
     axis.set_xlabel(r"distance $\delta/\delta_0$")
 axes[0].set(ylabel="loss", ylim=(1e-6, None))
 axes[1].set_ylabel("larger output weight of the pair")
-figures.legend(figure, columns=5)
-figures.show("fig_merge", figure)
+figures.show("fig_merge", figure, legend=5)
 
 # %% [markdown]
 # ```{glue:figure} fig_merge
@@ -729,8 +727,7 @@ for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
     one, other = PAIRS[k]
     above.set_title(f"{name}: neurons {one + 1} and {other + 1}")
     below.set_title(f"{name}: the branch")
-figures.legend(figure)
-figures.show("fig_toy", figure)
+figures.show("fig_toy", figure, legend=3)
 figures.numbers(
     different=", ".join(str(count) for count, _ in different),
     settled=", ".join(str(n) for _, n in different),

@@ -34,7 +34,7 @@ inputs: int = 400  # inputs of the tanh network, Prop. 2
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -47,7 +47,6 @@ chapter.begin(
     inputs=Integer(100, 100_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from fractions import Fraction
 

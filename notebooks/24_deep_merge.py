@@ -38,7 +38,7 @@ training: int = 300  # steps of training for the teachers
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -54,7 +54,6 @@ chapter.begin(
     training=Integer(1, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import dataclass
 
 import numpy as np
@@ -177,8 +176,7 @@ for axis in (left, right):
     )
 left.set(yscale="log", ylabel="normalised loss")
 right.set(ylabel="training accuracy")
-figures.legend(figure, columns=4)
-figures.show("fig_deep", figure)
+figures.show("fig_deep", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_deep
@@ -275,7 +273,7 @@ enough = len(above) > 1
 higher, higher_error = mean_and_error([above]) if enough else ([0.0], [1.0])
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.runs_away and P8.above"}
-claims.check("P8.runs_away", away[0], interval=away[1:], n=n)
+claims.check("P8.runs_away", *away, n=n)
 n_above = len(above) if enough else 0
 error = float(higher_error[0])
 claims.check("P8.above", float(higher[0]), stderr=error, n=n_above)

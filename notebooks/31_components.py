@@ -33,7 +33,7 @@ lines: int = 400  # pairs of two-layer minima for the straight lines
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -45,7 +45,6 @@ chapter.begin(
     lines=Integer(100, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 
 import torch
@@ -365,8 +364,7 @@ lower.semilogy(t.flatten(), relative, color=colour)  # the last one, inside
 upper.axhline(1, color="book:black", linestyle=":", linewidth=1)
 upper.set(ylabel=r"loss / $\sigma_{\min}(Y)^2$", ylim=(-0.2, None))
 lower.set(xlabel="curve parameter $t$", ylabel="inside", ylim=(1e-33, 1e-27))
-figures.legend(figure)
-figures.show("fig_linear_paths", figure)
+figures.show("fig_linear_paths", figure, legend=3)
 figures.numbers(
     arrived=sum(arrived.values()),
     descended=sum(2**layers for layers, _ in classes) * descents,

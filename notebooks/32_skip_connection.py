@@ -31,7 +31,7 @@ steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -44,7 +44,6 @@ chapter.begin(
 if fineness & (fineness - 1):
     raise ValueError(f"fineness = {fineness}; allowed: 2, 4, 8, 16, 32 or 64")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 
 import numpy as np
@@ -415,8 +414,7 @@ for (name, values), colour in zip(
     t = np.linspace(0, 1, len(values))
     axis.plot(t, values, color=f"book:{colour}", label=name, linewidth=2)
 axis.set_xlabel("curve parameter")
-figures.legend(figure)
-figures.show("fig_skip_path", figure)
+figures.show("fig_skip_path", figure, legend=3)
 figures.numbers(
     paths=len(on_path),
     worst_path=f"{on_path.max():.0e}",

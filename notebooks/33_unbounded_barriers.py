@@ -31,7 +31,7 @@ steps: int = 2000  # gradient steps of the trained network
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -39,7 +39,6 @@ chapter.begin(
     globals(), networks=Integer(10, 10_000), steps=Integer(100, 1_000_000)
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from dataclasses import replace
 
@@ -85,8 +84,7 @@ plane.set(
 )
 plane.grid(False)
 profiles.set(xlabel=r"place on the line $\alpha$", ylabel="loss")
-figures.legend(idea)
-figures.show("fig_segment", idea)
+figures.show("fig_segment", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_segment
@@ -297,8 +295,7 @@ for k, colour in COLOUR.items():
 right.axvline(0.5, color="book:grey", linestyle=":")
 right.set(xlabel=r"place on the line $\alpha$")
 right.set(ylabel=r"$\sqrt{L}$, in units of its maximum", ylim=(0, 1.08))
-figures.legend(figure)
-figures.show("fig_place", figure)
+figures.show("fig_place", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_place

@@ -30,13 +30,12 @@ n_max: int = 3  # largest square matrix
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), factorisations=Integer(2, 10000), n_max=Integer(2, 6))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 import math
 
@@ -365,8 +364,7 @@ for values, style, ink, label in (
     right.loglog(u, values / unit, style, color=f"book:{ink}", label=label, ms=4)
 right.set(xlabel=r"$\ln \beta$", ylabel=r"distance$\,/\,\|A\|_*^{1/2}$")
 right.set_ylim(3e-5, None)
-figures.legend(figure, columns=2)
-figures.show("fig_orbit", figure)
+figures.show("fig_orbit", figure, legend=2)
 figures.numbers(cases=len(violations), worst=f"{max(residuals):.0e}")
 
 # %% [markdown]
@@ -397,8 +395,7 @@ axis.axhline(1, color="book:black", linestyle=":", label="upper bound")
 axis.set(xscale="log", xlabel="$c$", ylim=(-0.1, 1.15))
 axis.set_ylabel(r"$c^2\,(\mathrm{dist}^2/d_0^2 - c^2 + 2)$")
 axis.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-figures.legend(figure, columns=4)
-figures.show("fig_between", figure)
+figures.show("fig_between", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_between

@@ -40,7 +40,7 @@ large: float = 1.0  # larger magnitude
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer, Real
 
@@ -58,7 +58,6 @@ chapter.begin(
     large=Real(0.001, 10),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 import operator
 
@@ -117,8 +116,7 @@ for name, (ink, bent) in joining.items():
 plane.plot(*start[0], "o", color="book:black")
 plane.set(xlabel="weight of neuron 1", ylabel="weight of neuron 2", aspect=1)
 profiles.set(xlabel="$t$", ylabel="loss")
-figures.legend(idea)
-figures.show("fig_two_curves", idea)
+figures.show("fig_two_curves", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_two_curves
@@ -745,8 +743,7 @@ for axis, r, letter in zip(axes, magnitudes, "bc", strict=True):
     axis.set(xlabel="$t$", ylabel=r"loss / $\|Y\|$")
     axis.set(title=f"({letter}) magnitude {r:g}", ylim=(-0.03, None))
     axis.autoscale(axis="y")
-figures.legend(figure, columns=4)
-figures.show("fig_curves", figure)
+figures.show("fig_curves", figure, legend=4)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 moved = [

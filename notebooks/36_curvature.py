@@ -31,7 +31,7 @@ steps: int = 201  # points of each curve
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -42,7 +42,6 @@ chapter.begin(
     steps=Integer(51, 10_001),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -105,8 +104,7 @@ circle = width * around.cos(), width * around.sin()
 dumbbell.plot(*circle, ":", color="book:black", label="distance $D/2$")
 dumbbell.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.6, 0.6))
 dumbbell.set_title("a narrow neck")
-figures.legend(idea, columns=4)
-figures.show("fig_idea_neck", idea)
+figures.show("fig_idea_neck", idea, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea_neck

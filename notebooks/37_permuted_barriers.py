@@ -31,13 +31,12 @@ width_max: int = 6  # widest layer for all permutations
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), networks=Integer(10, 10_000), width_max=Integer(4, 8))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import torch
@@ -87,8 +86,7 @@ for side, scale, title in zip(
         side.plot(share, values / base.Y.square().sum(), color=ink, label=name)
     side.set(xlabel="place on the line", title=title)
 shown[0].set_ylabel(r"loss$\,/\,\|Y\|^2$")
-figures.legend(idea)
-figures.show("fig_best_order", idea)
+figures.show("fig_best_order", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_best_order

@@ -31,13 +31,12 @@ neurons: int = 120  # random ReLU neurons on non-negative inputs
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), layers=Integer(6, 10_000), neurons=Integer(20, 100_000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import permutations, product
 
@@ -104,8 +103,7 @@ for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
     frame.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal")
     frame.set(xlim=(-1.3, 1.3), ylim=(-1.1, 1.4), xticks=[-1, 0, 1])
     frame.set(yticks=[-1, 0, 1], title=rf"$\varepsilon = {tilt}$")
-figures.legend(idea, columns=2)
-figures.show("fig_two_ellipses", idea)
+figures.show("fig_two_ellipses", idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_two_ellipses

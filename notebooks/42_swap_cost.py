@@ -29,13 +29,12 @@ draws: int = 100_000  # draws of the fixed weights of one pair
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), layers=Integer(4, 10000), draws=Integer(1000, 10000000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import combinations, permutations, product
 
@@ -373,8 +372,7 @@ axis.axhline(1 - p, color="book:black", linewidth=1)
 axis.text(0.0027, 0.75, r"$\mu$: full rank below", fontsize=10)
 axis.set(xscale="log", yscale="log")
 axis.set(xlabel=r"coherence $\nu$", ylabel=r"$\|S - \mu I\|$")
-figures.legend(figure, columns=2)
-figures.show("fig_gram", figure)
+figures.show("fig_gram", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_gram

@@ -43,7 +43,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer
 
@@ -62,7 +62,6 @@ chapter.begin(
     precision=Choice(("float32", "float64")),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 import shutil
 from functools import cache
@@ -446,8 +445,7 @@ for axis, (name, label) in zip(axes, LOOKED, strict=True):
         axis.fill_between(where, *ends, color=colour, alpha=0.2, linewidth=0)
     axis.set_xscale("symlog", linthresh=steps / epochs)
     axis.set(xlabel="training steps", title=label)
-figures.legend(figure)
-figures.show("fig_mixture_order", figure)
+figures.show("fig_mixture_order", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_mixture_order

@@ -34,7 +34,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -47,7 +47,6 @@ chapter.begin(
     precision=Choice(("float32", "float64")),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from dataclasses import replace
 from functools import partial
@@ -58,8 +57,6 @@ import torch
 from scipy.stats import binom
 
 from lmc_helpers import claims, figures
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports of the experiment"}
 from lmc_helpers._chapters.coherence import (
     F5,
     PLACES,
@@ -922,8 +919,7 @@ right.set(xlabel=r"$\varepsilon$, with $\nu = 1/(1 + \varepsilon^2)$")
 right.set(title="two masks (Example 4.3)")
 for axis in (left, right):
     axis.minorticks_off()
-figures.legend(figure, columns=2)
-figures.show("fig_two_masks", figure)
+figures.show("fig_two_masks", figure, legend=2)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(

@@ -32,7 +32,7 @@ steps: int = 300  # training steps
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -43,7 +43,6 @@ chapter.begin(
     steps=Integer(20, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import product
 
@@ -548,8 +547,7 @@ right.minorticks_off()
 right.set_xlim(line[0], line[-1])
 place = line[14], 1.6 * relu_bound(line[14])
 right.text(*place, r"$\beta^{3/2}/\sqrt{3\pi}$", ha="right")
-figures.legend(figure, columns=6)
-figures.show("fig_barrier_bound", figure)
+figures.show("fig_barrier_bound", figure, legend=6)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 over = (bound[-1, middle] > math.log(10)).view(len(SCALES), networks).all(dim=1)

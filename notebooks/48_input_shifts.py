@@ -29,13 +29,12 @@ layers: int = 20  # random layers per setting of the exact checks
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), draws=Integer(20, 1_000_000), layers=Integer(4, 10_000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import combinations, product
 
@@ -89,8 +88,7 @@ for frame, degrees in zip(frames, (20, 90), strict=True):
     frame.set(title=rf"$\|U_b - U_a\| = {rows_apart:.2f}$ (largest: 1.41)")
     frame.set(xlabel="$x_a$", ylabel="$x_b$", aspect="equal")
     frame.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
-figures.legend(idea, columns=2)
-figures.show("fig_exchanged", idea)
+figures.show("fig_exchanged", idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_exchanged

@@ -38,7 +38,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer
 
@@ -53,7 +53,6 @@ chapter.begin(
     precision=Choice(("float32", "float64")),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 import shutil
 from pathlib import Path

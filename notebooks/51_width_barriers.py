@@ -49,7 +49,7 @@ other_images: int = 2000  # training images there
 seed: int = 7051  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf
 
@@ -82,7 +82,6 @@ for name, some in (("shown", shown), ("depth_widths", depth_widths)):
 if not any(shown[0] < m < shown[-1] for m in widths):
     raise ValueError(f"widths = {widths}; allowed: one between {shown[::2]}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from collections.abc import Callable
 from functools import cache
@@ -141,8 +140,7 @@ label = "barrier, over its largest value"
 all_widths.plot(relative_widths, of_theory / np.max(of_theory), color="book:blue")
 all_widths.axvline(2, color="book:grey", linestyle=":", label="$m = 2M$")
 all_widths.set(xlabel="width $m/M$", ylabel=label, ylim=(0, 1.05))
-figures.legend(idea)
-figures.show("fig_width_idea", idea)
+figures.show("fig_width_idea", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_width_idea
@@ -309,8 +307,7 @@ for axis, curves, title in zip(
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
-figures.legend(figure)
-figures.show("fig_widths", figure)
+figures.show("fig_widths", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_widths
@@ -429,8 +426,7 @@ for axis, (title, _) in zip(axes, panels, strict=True):
     axis.minorticks_off()
 axes[0].set(ylabel="barrier")
 axes[2].set(ylabel="percentage points")
-figures.legend(figure)
-figures.show("fig_budgets", figure)
+figures.show("fig_budgets", figure, legend=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 _, told = choose((dataset, "digits"))
@@ -551,8 +547,7 @@ for axis, m in zip(axes, shown, strict=True):
     )
     axis.set(xlabel=r"$\lambda$", title=f"$m = {m}$")
 axes[0].set(ylabel="NLL", ylim=(0, None))
-figures.legend(figure, columns=4)
-figures.show("fig_lines", figure)
+figures.show("fig_lines", figure, legend=4)
 figures.numbers(
     left_middle=ratio(gain[middle]),
     left_wide=ratio(gain[wide]),
@@ -684,8 +679,7 @@ for axis, (order, _, title) in zip(axes, WAYS, strict=True):
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL")
-figures.legend(figure, columns=5)
-figures.show("fig_depths", figure)
+figures.show("fig_depths", figure, legend=5)
 tops = {
     order: ", ".join(width(deep[d].place(order, seed)) for d in layers)
     for order in BOTH
@@ -776,8 +770,7 @@ for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
     axis.set_xticks(drawn, map(str, drawn))
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
-figures.legend(figure)
-figures.show("fig_data_sets", figure)
+figures.show("fig_data_sets", figure, legend=3)
 _, told_there = choose((other, "digits"))
 here = trained.title
 all_runs = {*cases.values(), *runs_there.values()}

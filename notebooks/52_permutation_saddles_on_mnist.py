@@ -39,7 +39,7 @@ products: int = 400  # with Hessians, budget at every distance
 seed: int = 7052  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf
 
@@ -56,7 +56,6 @@ chapter.begin(
     products=Integer(1, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import numpy as np
 import torch
 
@@ -110,8 +109,7 @@ digits.set_yticks([side / 2, 1.5 * side], ["whole", "used here"])
 digits.set_xticks([])
 digits.axhline(side - 0.5, color="book:black", linewidth=1)
 digits.grid(False)
-figures.legend(idea)
-figures.show("fig_components", idea)
+figures.show("fig_components", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_components
@@ -248,8 +246,7 @@ for axis in (left, right):
     )
 left.set(yscale="log" if counted else "linear", ylabel="normalised loss")
 right.set(ylabel="training accuracy")
-figures.legend(figure, columns=4)
-figures.show("fig_mnist_paths", figure)
+figures.show("fig_mnist_paths", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_mnist_paths
@@ -444,8 +441,7 @@ if points:
     right.plot(ends, tops, "D", color="book:sky", label="one network (right)")
     right.set(xscale="log", yscale="log")
 right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
-figures.legend(figure, columns=4)
-figures.show("fig_mnist_pairs", figure)
+figures.show("fig_mnist_pairs", figure, legend=4)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 first_run = next(iter(teaching.values()))

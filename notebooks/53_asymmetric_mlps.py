@@ -45,7 +45,7 @@ repeat: bool = True  # train a second seed where a rejection has to be repeated
 seed: int = 7053  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer, ListOf, Real
 
@@ -68,7 +68,6 @@ chapter.begin(
     repeat=Flag(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import replace
 from math import ceil
 
@@ -318,8 +317,7 @@ for axis, key in ((panels[1], "W 0"), (panels[2], "W 1")):
     objectives(axis, [first.found(key, epoch) for epoch in [*KEPT, None]])
     axis.set(title=rf"$\sigma_F = {key[2:]}$", xlabel="epochs")
     axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
-figures.legend(figure)
-figures.show("fig_objectives", figure)
+figures.show("fig_objectives", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_objectives
@@ -396,8 +394,7 @@ for axis, matched, title in (
         figures.band(axis, long.lambdas, mean, error, label=label, **style)
     axis.set(xlabel=r"place $\lambda$ on the line", title=title)
 axes[0].set(ylabel="training accuracy (%)")
-figures.legend(figure, columns=4)
-figures.show("fig_asymmetric_lines", figure)
+figures.show("fig_asymmetric_lines", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_asymmetric_lines
@@ -520,8 +517,7 @@ right.set(ylabel="training accuracy (%)", ylim=(0, 105))
 for axis in (left, right):
     axis.set_xlabel(r"$\sigma_F$")
     axis.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
-figures.legend(figure)
-figures.show("fig_alignment", figure)
+figures.show("fig_alignment", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_alignment
@@ -593,8 +589,7 @@ for layer, axis in enumerate(panels):
     axis.set(xlabel="epochs", title=f"after layer {layer + 1}", ylim=(-0.3, 1.1))
     axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
 panels[0].set_ylabel("$r$, identity on the way to $P^*$")
-figures.legend(figure)
-figures.show("fig_stages", figure)
+figures.show("fig_stages", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_stages
@@ -628,8 +623,7 @@ left.set_ylim(-0.3, 1.1)
 left.set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
 right.set(xlabel="share of fixed entries in every row")
 right.set_xticks([0, *shares], ["MLP", *(f"{s:g}" for s in shares)])
-figures.legend(figure)
-figures.show("fig_layers", figure)
+figures.show("fig_layers", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_layers

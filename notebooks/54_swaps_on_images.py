@@ -44,7 +44,7 @@ repeat: bool = True  # train a second seed where a rejection has to be repeated
 seed: int = 7053  # of every random number; networks are those of chapter 53
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
 
@@ -65,7 +65,6 @@ chapter.begin(
     repeat=Flag(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import replace
 from functools import cache
 from math import ceil
@@ -119,8 +118,7 @@ for frame, far in zip(swap_panels, (0.0, 1.0), strict=True):
     frame.set(title=rf"centres {kind_of}: $\Delta = {abs(paid):.1f}$")
     frame.set(xlim=(-1.3, 1.3), ylim=(-0.6, 0.9), xticks=[], yticks=[])
     frame.set(aspect="equal")
-figures.legend(swap_idea, columns=4)
-figures.show("fig_swap_idea", swap_idea)
+figures.show("fig_swap_idea", swap_idea, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_swap_idea
@@ -690,8 +688,7 @@ for axis in axes[1]:
     axis.set(xlabel="epochs")
 axes[0, 0].set(ylabel=r"coherence $\nu$")
 axes[1, 0].set(ylabel="dimension $k/d$")
-figures.legend(figure, columns=4)
-figures.show("fig_image_coherence", figure)
+figures.show("fig_image_coherence", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_image_coherence

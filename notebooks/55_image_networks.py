@@ -46,7 +46,7 @@ masks: int = 1  # masks drawn at the printed sizes; 0: small sizes only
 seed: int = 7055  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf, Real
 
@@ -70,7 +70,6 @@ chapter.begin(
     masks=Integer(0, 100),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import replace
 
 import numpy as np
@@ -131,8 +130,7 @@ along.axhline(1, color="book:grey", linewidth=1)
 plane.set(xlabel="incoming weight $u$", ylabel="outgoing weight $v$")
 plane.set(xlim=(0, 2.8), ylim=(0, 2.8), aspect="equal")
 along.set(xlabel=r"place $\lambda$ on the line", ylabel="product $uv$")
-figures.legend(curve_idea, columns=2)
-figures.show("fig_curve_idea", curve_idea)
+figures.show("fig_curve_idea", curve_idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_curve_idea
@@ -609,8 +607,7 @@ for axis, width in zip(np.atleast_1d(axes), widths, strict=True):
     axis.plot([0.5], lines["repaired"].mean(), "D", color="book:green", **style)
     axis.set(xlabel=r"place $\lambda$ on the line", title=f"{width} channels")
 np.atleast_1d(axes)[0].set(ylabel="NLL (nats)")
-figures.legend(figure, columns=3)
-figures.show("fig_cnn_lines", figure)
+figures.show("fig_cnn_lines", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_cnn_lines
@@ -686,8 +683,7 @@ ways = [way(experiment, f"W-ResNet {s:g}")[0] for s in scales]
 axes[2].plot(range(len(scales)), ways, color="book:black", lw=3, label="all")
 axes[2].set(xlabel=r"$\sigma_F$", ylabel="$r$", title="matching points")
 axes[2].set_xticks(range(len(scales)), [f"{s:g}" for s in scales])
-figures.legend(figure, columns=6)
-figures.show("fig_resnets", figure)
+figures.show("fig_resnets", figure, legend=6)
 
 # %% [markdown]
 # ```{glue:figure} fig_resnets

@@ -51,7 +51,7 @@ small_epochs: int = 30  # their training
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -74,7 +74,6 @@ chapter.begin(
     small_epochs=Integer(1, 1000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import replace
 from functools import cache
 
@@ -155,8 +154,7 @@ for p in sorted(lost, key=lambda p: p in special):
     graphs.plot(line_x, on_line(p, 0.5), "--", **drawn)
 graphs.set(xlabel="input", ylabel="output half-way")
 heights.set(xlabel=r"place $\lambda$ on the line", ylabel="mean squared change")
-figures.legend(idea, columns=2)
-figures.show("fig_idea_orders", idea)
+figures.show("fig_idea_orders", idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea_orders
@@ -400,15 +398,13 @@ figures.table(
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.deep_objective and X3.deep_best"}
 claims.check(
     "X3.deep_objective",
-    descended[0],
-    interval=descended[1:],
-    n=small_pairs if restarts == 20 else 0,  # the claim is about twenty
+    *descended,
+    n=small_pairs if restarts == 20 else 0,
     again=lambda: restarts_by_objective(seed + 1),
 )
 claims.check(
     "X3.deep_best",
-    optimal[0],
-    interval=optimal[1:],
+    *optimal,
     n=small_pairs,
     again=lambda: optimum_by_loss(seed + 1),
 )
@@ -447,8 +443,7 @@ for k, axis in enumerate(axes):
     axis.plot(objective[low], barrier[low], "*", **star)
     axis.set(xlabel="objective / largest objective", title=f"pair {k + 1}")
 axes[0].set(ylabel="barrier half-way")
-figures.legend(figure, columns=4)
-figures.show("fig_every", figure)
+figures.show("fig_every", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_every
@@ -600,8 +595,7 @@ for axis, kind in zip(axes.flat, KINDS, strict=True):
     axis.axvline(0, color="book:grey", linewidth=1)
     axis.set_yticks(range(len(matchers)), list(matchers))
 axes.flat[0].invert_yaxis()
-figures.legend(figure)
-figures.show("fig_matchers", figure)
+figures.show("fig_matchers", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_matchers
@@ -665,8 +659,7 @@ right.hist(optima(seed).rank_correlations(), bins=bins, color="book:grey")
 right.axvline(0, color="book:black", linewidth=1)
 right.set(xlabel="rank correlation of a pair", ylabel="pairs")
 right.yaxis.get_major_locator().set_params(integer=True)
-figures.legend(figure, columns=4)
-figures.show("fig_restarts", figure)
+figures.show("fig_restarts", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_restarts
@@ -733,8 +726,7 @@ for k, (kind, colour) in enumerate(zip(KINDS, colours, strict=True)):
 axis.axhline(1, color="book:grey", linewidth=1)
 axis.set(xlabel="hidden layer", xticks=layers)
 axis.set(ylabel="deviation half-way / that of the ends")
-figures.legend(figure, columns=2)
-figures.show("fig_repair", figure)
+figures.show("fig_repair", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_repair
@@ -839,8 +831,7 @@ for axis, (wider, kind) in zip(axes, WIDE.items(), strict=True):
     axis.axhline(0, color="book:grey", linewidth=1)
     axis.set(title=labels[kind], xlim=(-0.5, 1.5), ylabel="barrier half-way")
     axis.set_xticks(range(len(matched_by)), matched_by)
-figures.legend(figure)
-figures.show("fig_wide", figure)
+figures.show("fig_wide", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_wide

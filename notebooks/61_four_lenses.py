@@ -34,7 +34,7 @@ steps: int = 800  # of their descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -48,7 +48,6 @@ chapter.begin(
     steps=Integer(10, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from dataclasses import replace
 from functools import cache
@@ -150,8 +149,7 @@ right.plot(1, 1, "D", color="book:sky", label="balanced")
 right.set(
     xlabel="incoming weight $u$", ylabel="outgoing weight $a$", ylim=(0.2, 4.2)
 )
-figures.legend(figure, columns=3)
-figures.show("fig_lenses", figure)
+figures.show("fig_lenses", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_lenses
@@ -734,8 +732,7 @@ right.set(xlabel="steps of the descent", ylabel="mean barrier", ylim=(0, None))
 right.set_xscale("log")
 right.set_xticks(STAGES, [str(stage) for stage in STAGES])
 right.minorticks_off()
-figures.legend(figure, columns=3)
-figures.show("fig_pairs", figure)
+figures.show("fig_pairs", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_pairs
@@ -860,8 +857,7 @@ right.hist(rank[moved], bins, density=True, color="book:green")
 right.axhline(1, color="book:black", linestyle=":", linewidth=1)
 right.text(0.98, 1.04, "by chance", ha="right")
 right.set(xlabel="rank of the swap cost, moved neurons", ylabel="density")
-figures.legend(figure)
-figures.show("fig_fixed", figure)
+figures.show("fig_fixed", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_fixed

@@ -32,7 +32,7 @@ epochs: int = 12  # passes through the digits
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -44,7 +44,6 @@ chapter.begin(
     epochs=Integer(1, 10_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -91,8 +90,7 @@ drops = {
 for name, (x, low, high, colour) in drops.items():
     axis.plot([x, x], [low, high], color=colour, linewidth=2.5, label=name)
 axis.set(xlabel="place on the line", ylabel="loss", xticks=[0, 0.5, 1])
-figures.legend(figure)
-figures.show("fig_idea", figure)
+figures.show("fig_idea", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea

@@ -35,8 +35,8 @@ class Links:
 def check(
     id: str,
     value,
+    *error: float,
     stderr: float | None = None,
-    *,
     interval: tuple[float, float] | None = None,
     n: int | None = None,
     rival: float | None = None,
@@ -46,7 +46,8 @@ def check(
 
     Parameters are those of :func:`~lmc_helpers.claims.judge.judge`, and ``value`` may be a sequence of exact values:
     then its worst value for the criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
-    number of values unless it is given. The record is stored in the metadata of the cell's output.
+    number of values unless it is given. ``error`` is ``stderr``, or the two ends of ``interval``, as a measurement
+    returns them: ``check(id, *measured, n=n)``. The record is stored in the metadata of the cell's output.
 
     Raises
     ------
@@ -60,6 +61,10 @@ def check(
     from IPython.display import display
 
     part = reading.part(id)
+    if len(error) == 1:
+        (stderr,) = error
+    elif error:
+        interval = error[0], error[1]
     values = np.asarray(value, dtype=float)
     if values.ndim:
         if not values.size or stderr is not None or interval is not None or again:

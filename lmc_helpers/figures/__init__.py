@@ -9,7 +9,7 @@ says which trained networks diverged.
 from lmc_helpers.figures.cards import card, keep
 from lmc_helpers.figures.counted import left_out
 from lmc_helpers.figures.moving import Moving
-from lmc_helpers.figures.style import BAND, COLOURS, band, legend, numbers, panels, show, table
+from lmc_helpers.figures.style import BAND, COLOURS, band, numbers, panels, show, table
 
 __all__ = [
     "BAND",
@@ -19,7 +19,6 @@ __all__ = [
     "card",
     "keep",
     "left_out",
-    "legend",
     "numbers",
     "panels",
     "show",
