@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = {"teacher_student", "permutation_points", "linear_nets", "symmetry", "identifiability"}
 SHOWN = {"claims", "figures"}  # what chapters show, no mathematics
-BASE = {"", "expect"}  # the files beside the packages, and what arguments may be
+BASE = {""}  # the files beside the packages
 FOUNDATIONS = BASE | {"data", "networks", "training"}
 HELPERS = {part: FOUNDATIONS | {part} for part in PARTS}
 HELPERS |= {name: BASE | {name} for name in ("claims", "data", "networks")} | {"figures": BASE | SHOWN}
-HELPERS |= {"": BASE, "expect": {"expect"}, "training": FOUNDATIONS, "alignment": BASE | {"networks", "alignment"}}
+HELPERS |= {"": BASE, "training": FOUNDATIONS, "alignment": BASE | {"networks", "alignment"}}
 HELPERS["_chapters"] = FOUNDATIONS | PARTS | SHOWN | {"alignment", "_chapters"}
 ORDER = ("base", "reading", "running", "outcomes", "findings", "pages")
 TOOLS = {name: set(ORDER[: k + 1]) for k, name in enumerate(ORDER)} | {"extensions": set(ORDER), "": {*ORDER, ""}}

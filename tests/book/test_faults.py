@@ -45,7 +45,7 @@ def test_disks(toy):
     outcome = on_a_disk(toy, "ro")
     readonly = f"it lies on a disk that can only be read; make it writable, {AGAIN}"
     assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {readonly}\n")
-    outcome = on_a_disk(toy, "size=16k")
+    outcome = on_a_disk(toy, "size=4k")
     said = rf"error: {re.escape(str(toy.path('build')))}/[\w./]+\.json: {re.escape(FULL)}\n"
     assert outcome.returncode == 1 and re.fullmatch(said, outcome.stderr), outcome.stderr
 
