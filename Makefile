@@ -128,7 +128,7 @@ setup: .venv/.installed
 	@rm -f build/.first.lock build/.rest.lock build/.torch.lock
 	@touch .venv/.installed
 
-# Exact versions and SHA-256 sums for Python 3.11 and later; environment.yml follows.
+# Exact versions and SHA-256 sums for Python 3.11 and later.
 lock: setup
 	@$(PIP) install uv
 	@mkdir -p build && cp requirements.lock build/lock.txt  # uv keeps its pins where they still fit
@@ -136,7 +136,6 @@ lock: setup
 	    --no-annotate pyproject.toml -o build/lock.txt
 	@{ echo "# Exact versions and sums, written by \`make lock\`."; cat build/lock.txt; } > build/lock.new
 	@mv build/lock.new requirements.lock
-	@$(BIN)/python -m book.tools.lock
 
 # Known vulnerabilities of what the lock pins, as pip's index tells them.
 audit: setup

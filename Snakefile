@@ -1,8 +1,8 @@
 # The book as a graph: training runs → executed notebooks → pages. `make book` runs it; see book/tools/build.py.
 #
-# A chapter depends on a stamp that holds the checksums of all that it uses, see stamps.py in book/tools/running, and a
-# chapter that is stale on its training runs, see listing.py. A run's digest says what is in its file, so that its time
-# says nothing. Runs start before chapters, the longest first; one that needs another's file starts as soon as that is
+# An executed chapter carries the checksum of all that it depends on, see targets.py in book/tools/running; a build names
+# the rules of those that are stale. A stale chapter depends on its training runs, see listing.py. A run's digest says
+# what is in its file, so that its time says nothing. Runs start before chapters, the longest first; one that needs another's file starts as soon as that is
 # there. What a job needs stands in its resources; on a cluster runs and chapters are jobs, and the pages are built where
 # the build was started.
 import itertools
@@ -11,16 +11,17 @@ from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 from book.tools.reading import profiles
-from book.tools.running import cluster, listing, progress, stamps, variants
+from book.tools.running import cluster, listing, progress, variants
+from book.tools.running.targets import Targets
 
 PROFILE = config["profile"]
 OUT = config["out"]
 VARIANTS = config.get("seeds", "").split(",")  # of the book: seeds from a commit, settings; see variants.py
-STAMPS = {variant: stamps.update(PROFILE, Path(OUT), variant) for variant in VARIANTS}
-PAGES = STAMPS[VARIANTS[0]]  # the book has one variant, its own
+TARGETS = {variant: Targets(PROFILE, Path(OUT), variant) for variant in VARIANTS}
+PAGES = TARGETS[VARIANTS[0]]  # the book has one variant, its own
 OPTIONS = {variant: f"--profile {PROFILE} --quiet" + (f" --seeds {variant}" if variant else "") for variant in VARIANTS}
 EXPECTED = progress.expected(PROFILE)
-BUDGETS = {chapter: profiles.settings(chapter, PROFILE).budget_s for chapter in PAGES.chapters}
+BUDGETS = {chapter: profiles.settings(chapter, PROFILE).budget_s for chapter in PAGES.executed}
 SHARE = 0.5 if config.get("executor", "local") == "local" else 1  # a profile's memory is that of two chapters here
 STARTER = 0 if config.get("executor", "local") == "local" else cluster.STARTER_MIB
 MEMORY = cluster.megabytes(1024 * SHARE * profiles.profile(PROFILE).memory_gib + STARTER)
@@ -29,7 +30,7 @@ RUNS = {digest: (run, variant) for variant, jobs in LISTED.items() for digest, r
 PATHS = {run.path for run, _ in RUNS.values()}
 NEEDED = {
     (variant, chapter): [run.path for run in LISTED[variant].values() if chapter in run.chapters]
-    for variant, found in STAMPS.items()
+    for variant, found in TARGETS.items()
     for chapter in found.stale()
 }
 ON_GPU = {  # chapters that follow networks for which a CPU is too slow
@@ -58,7 +59,7 @@ rule book:
 
 rule executed:
     input:
-        [str(path) for found in STAMPS.values() for path in found.executed.values()],
+        [str(path) for found in TARGETS.values() for path in found.executed.values()],
 
 
 rule trained:
@@ -86,19 +87,18 @@ for RUN, VARIANT in RUNS.values():
             runtime=cluster.minutes(60 * RUN.minutes, cluster.RUN_SLACK),
             **({"gpu": 1} if RUN.gpu else {}),
         shell:
-            LARGE_PAGES + "{sys.executable:q} -m book.tools.runs {params.chapter} --run {params.digest} {params.options}"
+            LARGE_PAGES + "exec {sys.executable:q} -m book.tools.runs {params.chapter} --run {params.digest} {params.options}"
 
 
-for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.chapters):
+for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.executed):
 
     rule:
         name:
             variants.rule(CHAPTER, VARIANT)
         input:
-            str(STAMPS[VARIANT].chapters[CHAPTER]),
             [ancient(path) for path in NEEDED.get((VARIANT, CHAPTER), [])],
         output:
-            str(STAMPS[VARIANT].executed[CHAPTER]),
+            str(TARGETS[VARIANT].executed[CHAPTER]),
         params:
             chapter=CHAPTER,
             options=OPTIONS[VARIANT],
@@ -109,14 +109,13 @@ for VARIANT, CHAPTER in itertools.product(VARIANTS, PAGES.chapters):
             runtime=cluster.minutes(BUDGETS[CHAPTER], cluster.SLACK),
             **({"gpu": 1} if (VARIANT, CHAPTER) in ON_GPU else {}),
         shell:
-            "{sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {params.options}"
+            "exec {sys.executable:q} -m book.tools.execute {params.chapter} --output {output:q} {params.options}"
 
 
 rule pages:
     input:
         rules.executed.input,
-        str(PAGES.pages),
     output:
-        str(PAGES.built),
+        update(str(PAGES.built)),  # which stays, until the pages are there
     shell:
-        "{sys.executable:q} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"
+        "exec {sys.executable:q} -m book.tools.assemble --profile {PROFILE} --out {OUT:q}"

@@ -4,7 +4,7 @@ Shapes stand in signatures as jaxtyping writes them: in ``W: Float[Tensor, "*bat
 the axes of one name have one length. Numbers have a range: ``m: Positive``. A function that is :func:`checked` refuses
 other arguments in one sentence: a ``TypeError`` for types, dtypes and shapes, a ``ValueError`` for numbers out of range
 and unknown words. Axes with a name are not empty, but for a batch B, and all floating-point tensors of one call have
-one dtype and device, unless a hint is ``Shaped``.
+one dtype and device, unless a hint is ``Shaped``, ``Real`` or ``Reals``.
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import jaxtyping
 import numpy as np
 import torch
 from beartype import beartype
 from beartype.door import is_bearable
 from beartype.vale import Is
-from jaxtyping import AbstractArray, Shaped, TypeCheckError, jaxtyped
+from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
 
 F = TypeVar("F", bound=Callable)
 
 RETURNS = False  # whether what functions return is checked, too; the tests set it
-DTYPES = {"Float": "floating point", "Bool": "torch.bool", "Int64": "torch.int64", "Float64": "torch.float64"}
+DTYPES = {
+    "Float": "floating point",
+    "Real": "real numbers",
+    "Bool": "torch.bool",
+    "Int64": "torch.int64",
+    "Float64": "torch.float64",
+}
+MIXED = (jaxtyping.Shaped, jaxtyping.Real)  # tensors of these kinds need not have the dtype of others
 INTEGER, REAL = "an integer, ", "a finite number, "  # what need not be said of numbers out of range
 _WORDS: dict[object, str] = {}  # hint → what it allows
 _ITEMS: dict[object, Any] = {}  # hint of many → that of each
@@ -36,9 +44,15 @@ _ITEMS: dict[object, Any] = {}  # hint of many → that of each
 
 def _ranged(kind: Any, words: str, holds: Callable[[Any], bool]) -> Any:
     """A hint for values of a kind, no bools, for which something holds."""
-    hint = Annotated[kind, Is[lambda x: not isinstance(x, (bool, np.bool_)) and holds(x)]]
+    hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and holds(x))]]
     _WORDS[hint] = words
     return hint
+
+
+def _named(words: str, holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A test with a name, since beartype reads and parses the source of one without, which takes tenths of a second."""
+    holds.__name__ = holds.__qualname__ = words
+    return holds
 
 
 def _real(value: object) -> bool:
@@ -53,7 +67,8 @@ def _real(value: object) -> bool:
 
 def many(item: Any, words: str) -> Any:
     """A hint for a list, a tuple or a dict of what fits ``item``; axes of one name have one length in all of them."""
-    hint = Annotated[object, Is[lambda values: isinstance(values, (list, tuple, dict)) and _all_fit(values, item)]]
+    kinds = (list, tuple, dict)
+    hint = Annotated[object, Is[_named(words, lambda values: isinstance(values, kinds) and _all_fit(values, item))]]
     _WORDS[hint], _ITEMS[hint] = words, item
     return hint
 
@@ -71,6 +86,8 @@ if TYPE_CHECKING:
     PositiveNumber = float
     Probability = float
     Reals = Any
+    Seed = int
+    Sizes = tuple[int, ...]
     Tensors = dict[str, torch.Tensor]
 else:
     Integer = _ranged(Integral, "an integer", lambda x: True)
@@ -82,11 +99,15 @@ else:
     Probability = _ranged(Real, "0 <= {0} <= 1", lambda x: 0 <= x <= 1)
     Reals = Annotated[object, Is[_real]]  # a number, a list of lists, an array, a tensor
     _WORDS[Reals] = "real numbers"
+    Seed = _ranged(Integral, INTEGER + "0 <= {0} < 2**32", lambda x: 0 <= x < 2**32)
+    Sizes = _ranged(tuple, "a tuple of integers >= 1", lambda x: all(type(n) is int and n >= 1 for n in x))
     Tensors = many(torch.Tensor, "tensors by their names")
 
 
 def checked(function: F) -> F:
     """Check the arguments of a function against its signature; ``__wrapped__`` is the function without checks.
+
+    Of a dataclass, the fields are checked when it is made.
 
     Examples
     --------
@@ -102,6 +123,9 @@ def checked(function: F) -> F:
         ...
     TypeError: x = '4'; allowed: a finite number, x >= 0
     """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
     signature = inspect.signature(function)
     bare = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
@@ -116,7 +140,7 @@ def checked(function: F) -> F:
         for name, hint in function.__annotations__.items()
         if name != "return" or (RETURNS and "[Tensor" in str(hint))
     }
-    guarded = jaxtyped(typechecker=beartype)(bare)
+    guarded = functools.cache(lambda: jaxtyped(typechecker=beartype)(bare))  # made at the first call: it takes 5 ms
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -125,7 +149,7 @@ def checked(function: F) -> F:
         if len(kinds) > 1 or not all(x.numel() for x in tensors):
             _alike_and_not_empty(function, signature.bind(*args, **kwargs).arguments)
         try:
-            return guarded(*args, **kwargs)
+            return guarded()(*args, **kwargs)
         except TypeCheckError:
             error = _refusal(function, signature.bind(*args, **kwargs))
             if error is None:  # of a function that this one calls, or of what it returns
@@ -134,6 +158,28 @@ def checked(function: F) -> F:
 
     call.__checked__ = True  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
+
+
+def check_fields(instance: Any) -> None:
+    """Raise unless the fields of a dataclass fit their hints.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Circle:
+    ...     radius: NonNegative
+    ...     def __post_init__(self):
+    ...         check_fields(self)
+    >>> Circle(-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: radius = -1; allowed: radius >= 0
+    """
+    for name, hint in _hints(instance.__class__).items():
+        value = getattr(instance, name)
+        if not is_bearable(value, hint):
+            raise _first_of(name, value, hint, {})
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
@@ -169,7 +215,8 @@ def short(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _hints(function: Callable) -> dict[str, Any]:
+@functools.cache
+def _hints(function: Any) -> dict[str, Any]:
     return get_type_hints(function, include_extras=True)
 
 
@@ -214,6 +261,10 @@ def _allowed(hint: Any, name: str) -> str:
         return " or ".join(_allowed(each, name) for each in get_args(hint))
     if origin is Literal:
         return ", ".join(map(repr, get_args(hint)))
+    if origin is collections.abc.Mapping:
+        return "a mapping"
+    if origin is tuple:
+        return "a tuple: " + " and ".join(_allowed(each, name) for each in get_args(hint))
     if origin is collections.abc.Callable or hint is collections.abc.Callable:
         return "a function"
     if origin is Annotated:
@@ -293,14 +344,15 @@ def _sentence(name: str, value: Any, hint: Any, seen: dict[str, tuple[torch.Tens
     return TypeError(f"{name} has shape {shape} and dtype {value.dtype}; allowed: {_allowed(hint, name)}")
 
 
+def _may_differ(hint: Any) -> bool:
+    """Whether an argument may have another dtype than the others."""
+    return hint == Reals or any(getattr(one, "dtype", None) in MIXED for one in (hint, *get_args(hint)))
+
+
 def _alike_and_not_empty(function: Callable, arguments: dict[str, Any]) -> None:
     hints = _hints(function)
     tensors = {name: x for name, x in arguments.items() if isinstance(x, torch.Tensor)}
-    floating = [
-        (name, x)
-        for name, x in tensors.items()
-        if x.is_floating_point() and getattr(hints.get(name), "dtype", None) is not Shaped
-    ]
+    floating = [(name, x) for name, x in tensors.items() if x.is_floating_point() and not _may_differ(hints.get(name))]
     for name, x in floating[1:]:
         first, one = floating[0]
         if (x.dtype, x.device) != (one.dtype, one.device):

@@ -89,7 +89,5 @@ class Started:
         """Stop it, and see that it ends in one line, with the right status, and takes everything along."""
         assert self.stop(number) == []
         errors = self.errors.read_text()
-        if number == signal.SIGKILL:
-            assert self.process.returncode == -signal.SIGKILL and errors == ""
-        else:
-            assert self.process.returncode == 128 + number and errors == KEPT
+        expected = (-number, "") if number == signal.SIGKILL else (128 + number, KEPT)
+        assert (self.process.returncode, errors) == expected, errors

@@ -113,7 +113,7 @@ def test_outside_the_checkout_the_ledger_is_missed_in_one_sentence(wheel, tmp_pa
 def test_the_wheel_holds_the_style_and_nothing_of_the_book(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "lmc_helpers/figures/book.mplstyle" in names
-    assert all(name.startswith(("lmc_helpers/", "lmc_companion-")) for name in names)
+    assert all(name.startswith(("lmc_helpers/", "lmc-")) for name in names)
 
 
 def test_no_name_of_a_test_holds_packed_bytes(request):

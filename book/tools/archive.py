@@ -50,7 +50,7 @@ def content(html: Path, profile: str, root: Path = ROOT) -> dict[str, Path]:
     mark = html / ".built"
     if not mark.is_file():
         raise BuildError(f"no pages in {html}; run: make book")
-    if (built := mark.read_text(encoding="utf-8").strip()) != profile:
+    if (built := mark.read_text(encoding="utf-8").partition("\n")[0]) != profile:
         raise BuildError(f"the pages in {html} were built at profile {built!r}, not {profile!r}; run: make book")
     found = {f"html/{path.relative_to(html).as_posix()}": path for path in html.rglob("*") if path.is_file()}
     found |= {f"executed/{path.name}": path for path in chapters.executed(profile)}
@@ -116,7 +116,7 @@ def pack(files: Mapping[str, bytes], out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
         with (
-            stopping.then(partial(fresh.unlink, missing_ok=True)),
+            stopping.on_interrupt(partial(fresh.unlink, missing_ok=True)),
             zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
         ):
             for name in sorted(files):
@@ -151,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     chapters.speak_anywhere()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    out = given.out or ROOT / "build" / f"lmc-companion-{version}-{given.profile}.zip"
+    out = given.out or ROOT / "build" / f"lmc-{version}-{given.profile}.zip"
     return stopping.status(lambda: archive(given.html, given.profile, out))
 
 

@@ -20,13 +20,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from book.tools.base import chapters, stopping, supervise, whole
+from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import findings
 from book.tools.outcomes import records
 from book.tools.pages import destination, pages, staging
 from book.tools.reading import sources
+from book.tools.running import targets
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 
 FRONT = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Linear mode connectivity, reproduced</title>
@@ -67,20 +69,14 @@ def build(profile: str, out: Path) -> None:
     """Build the pages beside ``out`` and move them there when they are complete; those that stood there go last."""
     destination.check(out)
     staged = ROOT / "build" / "stage" / profile
-    fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))  # base/leftovers.py knows them
+    mark = targets.mark(profile)  # of the sources as they are now, before the first is read
+    fresh, old = (out.with_name(f".{out.name}-{name}") for name in ("new", "old"))
     stage(profile, staged)
-    for path in (fresh, old):
-        shutil.rmtree(path, ignore_errors=True)
+    destination.remove_unfinished(out)
     print("pages: building", flush=True)
-    command = [
-        str(Path(sys.executable).with_name("jupyter-book")),
-        "build",
-        str(staged),
-        "--path-output",
-        str(fresh),
-    ]
-    options = ["-n", "-W", "--keep-going", "-q"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=ROOT, preexec_fn=supervise.follow)
+    builder = str(Path(sys.executable).with_name("jupyter-book"))
+    command = [builder, "build", str(staged), "--path-output", str(fresh), "-n", "-W", "--keep-going", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, preexec_fn=stopping.die_with_parent)
     index = fresh / "_build" / "html" / "index.html"
     if done.returncode or not index.exists():
         log = ROOT / "build" / "failed" / "pages.log"
@@ -88,12 +84,12 @@ def build(profile: str, out: Path) -> None:
         for code in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             if os.strerror(code) in said:
                 raise OSError(code, os.strerror(code), str(fresh))
-        whole.write(log, said)
+        atomic_write(log, said)
         wrong = [line for line in said.splitlines() if "WARNING" in line or "ERROR" in line or "rror:" in line]
         raise BuildError("\n".join(["the pages were not built:", *wrong[:20], f"all messages: {log}"]))
     shutil.rmtree(fresh / "_build" / ".doctrees", ignore_errors=True)
     index.write_text(FRONT, encoding="utf-8")  # the builder's own has no icon, which browsers then look for in vain
-    (index.parent / ".built").write_text(profile + "\n", encoding="utf-8")
+    (index.parent / ".built").write_text(mark, encoding="utf-8")
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.exists():
         out.rename(old)

@@ -14,35 +14,36 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from book.tools import check
-from book.tools.base import leftovers, stopping, supervise
+from book.tools.base import stopping
 from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
 from book.tools.outcomes import records
 from book.tools.pages import destination
 from book.tools.reading import profiles
-from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, stamps, variants
+from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, variants
 from book.tools.running.progress import Progress
+from book.tools.running.targets import Targets
+from lmc_helpers._files import remove_abandoned
 
-MANY = 3  # so many chapters are worth a stem: it takes as long to start as it saves on one or two
+MANY = 3  # so many chapters are worth a forkserver: it takes as long to start as it saves on one or two
 
 
-def plan(profile_name: str, where: str) -> str:
+def plan(name: str, where: str) -> str:
     """Time, memory and disk of a profile, and where it runs, in words."""
-    profile = profiles.profile(profile_name)
+    profile = profiles.profile(name)
     seconds = sum(chapter.budget_s for chapter in profile.chapters.values())
     free = shutil.disk_usage(ROOT).free / 2**30
     return (
-        f"Profile {profile_name} ({profile.says}): {len(profile.chapters)} chapter(s), at most "
+        f"Profile {name} ({profile.says}): {len(profile.chapters)} chapter(s), at most "
         f"{seconds + profile.pages_s:.0f} s on 2 cores, {profile.memory_gib:g} GiB of memory, "
         f"{profile.disk_gib:g} GiB of disk ({free:.0f} GiB free). Running on {where}; only what is stale runs."
     )
@@ -64,20 +65,32 @@ def build_lock() -> Iterator[None]:
         lock.release()
 
 
-def _run(command: list[str], environment: dict[str, str], progress: Progress, told: cluster.Told | None) -> int:
-    """Run a command, show what it says with the progress; its exit status."""
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT if told else None}
-    streams |= {"text": True, "encoding": "utf-8"}
-    patience = 60 if told else 0  # a cluster's jobs have to be cancelled
-    with supervise.started(command, ROOT, environment, patience, **streams) as process:
+def _run(command: list[str], environment: dict[str, str], progress: Progress, log: cluster.Log | None) -> int:
+    """Run Snakemake, show its messages with the progress; the exit status. It has the ``log`` of a cluster."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if log else None,
+        encoding="utf-8",
+        start_new_session=True,  # Ctrl-C reaches the build alone
+        preexec_fn=partial(stopping.die_with_parent, signal.SIGINT if log else signal.SIGKILL),
+    )
+
+    def cancel() -> None:  # Snakemake cancels the jobs that it has submitted
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+    with stopping.on_interrupt(cancel) if log else contextlib.nullcontext(), process:
         for line in process.stdout or ():
             text = line.rstrip("\n")
-            for said in told.lines(text) if told else [text]:
-                _show(progress.line(said))
-        code = process.wait()
-    for said in told.rest() if told and code else ():
-        _show(said)
-    return code
+            for message in log.messages(text) if log else [text]:
+                _show(progress.line(message))
+    for message in log.rest() if log and process.returncode else ():
+        _show(message)
+    return process.returncode
 
 
 def _show(text: str) -> None:
@@ -88,21 +101,27 @@ class _Variant:
     """What a build has to do for one variant of the chapters (``book/tools/running/variants.py``)."""
 
     def __init__(self, name: str, profile: str, out: Path, only: list[str] | None, target: str):
-        self.name = name
-        self.stamps = stamps.update(profile, out, name)  # what is wrong with chapters or profiles is said here
-        self.wanted = [chapter for chapter in self.stamps.chapters if only is None or chapter in only]
-        stale = [chapter for chapter in self.stamps.stale() if chapter in self.wanted] if target != "trained" else []
-        self.stale = {variants.title(chapter, name): self.stamps.executed[chapter] for chapter in stale}
+        self.name, self.targets = name, Targets(profile, out, name)
+        self.wanted = [chapter for chapter in self.targets.executed if only is None or chapter in only]
         self.listed = list(listing.jobs(profile, name).values())
-        self.todo = jobs.missing(self.listed, self.wanted if target == "trained" else stale)
+        self.stale = self.outdated() if target != "trained" else []
+        self.todo = jobs.missing(self.listed, self.wanted if target == "trained" else self.stale)
+
+    def outdated(self) -> list[str]:
+        """The chapters to execute now."""
+        return [chapter for chapter in self.targets.stale() if chapter in self.wanted]
+
+    def names(self) -> dict[str, str]:
+        """Rule of the graph → what its job is called."""
+        return {variants.rule(chapter, self.name): variants.title(chapter, self.name) for chapter in self.wanted}
 
 
 def build(
-    profile_name: str,
+    profile: str,
     out: Path,
     cores: int,
     target: str,
-    stem: bool | None = None,
+    fork: bool | None = None,
     seeds: str = "",
     only: list[str] | None = None,
     executor: str = "local",
@@ -111,11 +130,11 @@ def build(
 ) -> None:
     """Run the graph up to ``target``: ``book`` (the pages), ``executed`` (the notebooks) or ``trained`` (the runs).
 
-    Snakemake is not even started if all that it would look at is there and newer than what it depends on.
+    Snakemake is not even started if nothing is stale.
 
     Parameters
     ----------
-    profile_name : str
+    profile : str
         which settings of the chapters.
     out : Path
         where the pages go.
@@ -123,7 +142,7 @@ def build(
         how many chapters run side by side.
     target : str
         ``book``, ``executed`` or ``trained``.
-    stem : bool, optional
+    fork : bool, optional
         whether chapters run in processes forked from one that has imported everything; by default if there are many.
         A cluster has none.
     seeds : str
@@ -142,85 +161,101 @@ def build(
     where = graph.Where(cores, executor, executor_args)
     if target == "book":
         destination.check(out)
-    with build_lock(), stopping.then(clear := partial(leftovers.clear, out, listing.folder())):
-        since = time.time()
-        clear()
+    tidy = partial(_tidy, out)
+    with build_lock(), stopping.on_interrupt(tidy), stopping.on_interrupt(stopping.end_children):
+        tidy()
         check.before(target)
         every: Mapping[str, list[str] | None] = others or {seeds: only}
-        parts = [_Variant(name, profile_name, out, chosen, target) for name, chosen in every.items()]
-        found = parts[0].stamps
-        stale = {title: path for part in parts for title, path in part.stale.items()}
+        parts = [_Variant(name, profile, out, chosen, target) for name, chosen in every.items()]
+        targets = parts[0].targets
         listed = list({job.digest: job for part in parts for job in part.listed}.values())
         todo = list({job.digest: job for part in parts for job in part.todo}.values())
-        print(plan(profile_name, str(where)), flush=True)
+        print(plan(profile, str(where)), flush=True)
         if listed:
             print(prices.plan(listed, todo), flush=True)
         if where.here:
-            prices.refuse_without_gpu(todo, profile_name)
-        if stale or todo or (target == "book" and found.pages_are_stale()):
-            # For the pages too, a notebook that is missing is executed.
-            targets = list(dict.fromkeys(["executed", target])) if target == "book" else [target]
-            if only is not None or others:
-                targets = [str(path) for path in stale.values()]
-            after = profiles.profile(profile_name).pages_s if target == "book" else 0.0
-            trained = {job.digest: (job.title, job.seconds) for job in todo}
-            progress = Progress(profile_name, list(stale), cores if where.here else None, after, runs=trained)
-            rules = [variants.rule(variants.chapter(title), part.name) for part in parts for title in part.stale]
-            rules += ["pages"] if target == "book" and found.pages_are_stale() else []
-            names = ",".join(part.name for part in parts)
-            command = graph.command(targets, rules, profile_name, out, names, where, todo)
-            told = None if where.here else cluster.Told(_names(listed, parts))
-            forks = where.here and stale and (len(stale) >= MANY if stem is None else stem) and forkserver.possible()
-            forks = forks and not any(variants.variables(part.name) for part in parts)  # they are set before imports
-            with contextlib.ExitStack() as stack:
-                environment = _environment()
-                if forks:
-                    environment = stack.enter_context(forkserver.running(ROOT, environment))
-                code = _run(command, environment, progress, told)
-            if edited := found.edited(since):
-                print(
-                    f"edited while the build ran: {', '.join(edited)}; run it again to have that in the book",
-                    flush=True,
-                )
-            if code:
-                raise BuildError(
-                    "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
-                )
+            prices.refuse_without_gpu(todo, profile)
+        pages = target == "book" and targets.pages_are_stale()
+        if todo or pages or any(part.stale for part in parts):
+            _make(parts, todo, target, pages, where, fork)
+            outdated = [variants.title(chapter, part.name) for part in parts for chapter in part.outdated()]
+            if target != "trained" and (outdated or (pages and targets.pages_are_stale())):
+                what = ", ".join(outdated) or "the pages"
+                print(f"sources of {what} were edited while the build ran; run it again to have that in the book")
     if target == "book":
-        for line in records.image_messages(found.executed.values()):
+        for line in records.image_messages(targets.executed.values()):
             print(line)
-        print(f"The book: {found.built.with_name('index.html')}")
+        print(f"The book: {targets.built.with_name('index.html')}")
 
 
-def each(profile_name: str, out: Path, others: Mapping[str, list[str]], executor: str = "local", **where) -> None:
-    """Execute chapters in several variants: on a cluster together, here one variant after another.
+def _make(
+    parts: Sequence[_Variant],
+    todo: Sequence[jobs.Job],
+    target: str,
+    pages: bool,
+    where: graph.Where,
+    fork: bool | None,
+) -> None:
+    """Run the graph: what is stale, and the training runs that it needs."""
+    profile, out = parts[0].targets.profile, parts[0].targets.out
+    titles = [variants.title(chapter, part.name) for part in parts for chapter in part.stale]
+    rules = [variants.rule(chapter, part.name) for part in parts for chapter in part.stale] + ["pages"] * pages
+    if target == "executed":
+        goals = [str(part.targets.executed[chapter]) for part in parts for chapter in part.stale]
+    else:
+        goals = ["executed", "book"] if target == "book" else [target]  # the pages need every notebook
+    after = profiles.profile(profile).pages_s if pages else 0.0
+    trained = {job.digest: (job.title, job.seconds) for job in todo}
+    progress = Progress(profile, titles, where.cores if where.here else None, after, runs=trained)
+    names = {name: title for part in parts for name, title in part.names().items()}
+    names |= {f"run_{job.digest}": f"run {job.digest}" for part in parts for job in part.listed}
+    log = None if where.here else cluster.Log(names)
+    command = graph.command(goals, rules, profile, out, ",".join(part.name for part in parts), where, todo)
+    fork = len(titles) >= MANY if fork is None else fork
+    fork = bool(fork and titles and where.here and forkserver.possible())
+    fork = fork and not any(variants.variables(part.name) for part in parts)  # they are set before imports
+    with contextlib.ExitStack() as stack:
+        environment = _environment(where.here)
+        if fork:
+            environment = stack.enter_context(forkserver.running(ROOT, environment))
+        code = _run(command, environment, progress, log)
+    if code:
+        raise BuildError(
+            "the build stopped; the messages above say where. What was finished is kept: run it again to go on"
+        )
+
+
+def each(profile: str, out: Path, others: Mapping[str, list[str]], executor: str = "local", **where) -> None:
+    """Execute chapters in several variants: on a cluster all at once, here one variant after another.
 
     When a job ends, Snakemake looks at every job that waits, and does so every second again for each that ended; with
     hundreds of jobs it takes a core for itself.
     """
-    together = [dict(others)] if executor != "local" else [{name: named} for name, named in others.items()]
+    groups = [dict(others)] if executor != "local" else [{name: chapters} for name, chapters in others.items()]
     failed = None
-    for chosen in together:
+    for chosen in groups:
         try:
-            build(profile_name, out, target="executed", others=chosen, executor=executor, **where)
+            build(profile, out, target="executed", others=chosen, executor=executor, **where)
         except BuildError as error:
             failed = error
     if failed:
         raise failed
 
 
-def _environment() -> dict[str, str]:
+def _tidy(out: Path) -> None:
+    """Remove what killed builds left; a training run's checkpoint stays."""
+    folder = ROOT / "build"
+    remove_abandoned(folder, *folder.glob("*/"), *folder.glob("*/*/"), listing.folder())
+    destination.remove_unfinished(out)
+    (folder / ".forkserver").unlink(missing_ok=True)
+
+
+def _environment(here: bool) -> dict[str, str]:
     paths = filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | ({stopping.IN_BUILD: "1"} if here else {})
     environment.pop(forkserver.ADDRESS, None)
     environment["PYTHONUTF8"] = "1"  # what the processes of a build say to each other does not depend on the locale
     return environment
-
-
-def _names(listed: Sequence[jobs.Job], parts: Sequence[_Variant]) -> dict[str, str]:
-    """Rule of the graph → what its job is called."""
-    titles = {variants.rule(c, part.name): variants.title(c, part.name) for part in parts for c in part.wanted}
-    return titles | {f"run_{job.digest}": f"run {job.digest}" for job in listed}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -232,7 +267,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--executor", default="local", help="local or slurm (default: local)")
     parser.add_argument("--executor-args", default="", metavar="WORDS", help="arguments of Snakemake's for a cluster")
     parser.add_argument(
-        "--stem",
+        "--fork",
         action=argparse.BooleanOptionalAction,
         help="fork the chapters' processes from one that has imported everything (default: if there are many)",
     )
@@ -241,7 +276,7 @@ def main(arguments: list[str] | None = None) -> int:
     keep_apart()
     where = {"executor": given.executor, "executor_args": given.executor_args}
     return stopping.status(
-        lambda: build(given.profile, given.out.resolve(), given.cores, given.target, given.stem, **where)
+        lambda: build(given.profile, given.out.resolve(), given.cores, given.target, given.fork, **where)
     )
 
 

@@ -30,14 +30,15 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from book.tools.base import chapters, stopping, whole
+from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError, find
 from book.tools.base.history import git, unreachable_commits
 from book.tools.outcomes import records, standing
 from book.tools.outcomes.measured import Difference, Measured
 from book.tools.reading import headers, papers, sources
-from book.tools.running import stamps
+from book.tools.running.targets import Targets
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.yaml_files import load
 
 README_FIGURE = ("12_overlap_theorem", "fig_limit")
@@ -54,7 +55,7 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
     commit = git("rev-parse", "--verify", f"{earlier}^{{commit}}")
     if git("merge-base", commit, head) != commit:
         raise BuildError(f"{commit[:10]} is no ancestor of the present commit {head[:10]}")
-    with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.then(partial(shutil.rmtree, folder)):
+    with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.on_interrupt(partial(shutil.rmtree, folder)):
         git("archive", "--output", f"{folder}/then.tar", commit, "book/claims", "notebooks")
         shutil.unpack_archive(f"{folder}/then.tar", folder, filter="data")
         then, now = (_stated(root, wanted, profile) for root in (Path(folder), ROOT))
@@ -95,7 +96,7 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
     README's figure comes from the same run.
     """
     found = records.recorded(profile)
-    made = stamps.update(profile, ROOT / "build" / f"confirm-{profile}", commit)
+    made = Targets(profile, ROOT / "build" / f"confirm-{profile}", commit)
     for chapter in sorted(set(wanted) - set(made.stale())):
         path = made.executed[chapter]
         fresh = records.records(path)
@@ -106,14 +107,14 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
         found |= {record["part"]: rested(record) for record in fresh}
         if path.stem == README_FIGURE[0] and profile == "paper":
             picture = records.pictures(records.notebook(path))[README_FIGURE[1]]
-            whole.write(ROOT / "book" / "_static" / "readme.png", picture)
+            atomic_write(ROOT / "book" / "_static" / "readme.png", picture)
     return _write(profile, found)
 
 
 def _write(profile: str, found: dict[str, dict]) -> Path:
     out = records.recorded_path(profile)
     listing = [found[id] for id in papers.parts() if id in found]
-    whole.write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
+    atomic_write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
     return out
 
 
@@ -126,7 +127,7 @@ def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
         for run in listing.runs(chapter, profile, commit):
             shelf = getattr(run, "shelf", None)
             if shelf is not None and run.done() and (path := Path(run.path())).parent != shelf:
-                whole.write(shelf / path.name, path.read_bytes())
+                atomic_write(shelf / path.name, path.read_bytes())
                 kept.append(shelf / path.name)
     return kept
 
@@ -147,7 +148,7 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> N
             print(f"stored, to be committed: {path}", flush=True)
 
     try:
-        with stopping.then(keep):
+        with stopping.on_interrupt(keep):
             build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=commit, only=wanted)
     finally:
         keep()
@@ -170,7 +171,7 @@ def spot(profile: str, share: Fraction, cores: int) -> int:
     for chapter, seeds in sorted({(r["chapter"], r["seeds"]) for r in stored.values() if r["chapter"] in wanted}):
         here = [record for record in stored.values() if (record["chapter"], record["seeds"]) == (chapter, seeds)]
         build.build(profile, out, cores, "executed", seeds=seeds, only=[chapter])
-        path = stamps.places(profile, out, seeds).executed[chapter]
+        path = Targets(profile, out, seeds).executed[chapter]
         again = {record["part"]: record for record in records.records(path)}
         lines = [line for record in here for line in _compare(record, again)]
         for line in lines:

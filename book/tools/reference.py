@@ -24,12 +24,13 @@ from itertools import zip_longest
 
 import nbformat
 
-from book.tools.base import chapters, stopping, whole
+from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import records, standing
 from book.tools.outcomes.measured import Difference, Measured
 from book.tools.outcomes.standing import LAPTOP, REFERENCES
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 
 CHECKED = "nbval-check-output"
 COMPUTED = ("rival", "verdict")  # lines of a box in which a run's own numbers stand
@@ -126,7 +127,7 @@ def write_laptop() -> None:
     before = {entry.part: entry.model_dump() for entry in standing.at_laptop()}
     found = {part: entry for part, entry in at_laptop().items() if part not in at_smoke}
     kept = [before[part] if part in before and not moved(before[part], found[part]) else found[part] for part in found]
-    whole.write(LAPTOP, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    atomic_write(LAPTOP, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     print(LAPTOP)
 
 

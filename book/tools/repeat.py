@@ -27,9 +27,10 @@ from book.tools.base import chapters, history, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import repeats as report
 from book.tools.outcomes import records
-from book.tools.outcomes.repeats import AS_BUILT, Chapter, Record, collect_runs, executed, merge_entries, run_metadata
+from book.tools.outcomes.repeats import AS_BUILT, Chapter, Record, collect_runs, current_run, executed, merge_entries
 from book.tools.reading import sources
 from book.tools.running import variants
+from book.tools.running.targets import provenance
 
 ALL = "all"
 
@@ -94,7 +95,7 @@ def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sourc
     if stored and stored.runs and stored.current(chapter, profile, known):
         return stored.runs[0].variant.partition(".")[0]
     paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
-    runs = [run for path in paths if (run := run_metadata(path, profile, known))]
+    runs = [run for path in paths if (run := current_run(path, profile, provenance(path).get("seeds", ""), known))]
     commits = [run["seeds"].partition(".")[0] for run in runs]
     gone = history.unreachable_commits(commits)
     return max((commit for commit in commits if commit not in gone), key=commits.count, default="")

@@ -62,14 +62,14 @@ def train(chapter: str, profile: str, digest: str, seeds: str = "", show_progres
     listed = {key: job for key, job in listing.jobs(profile, seeds).items() if chapter in job.chapters}
     if digest not in listed:
         has = ", ".join(listed) or "none"
-        raise BuildError(f"run {digest!r} is none of chapter {chapter} at {profile}; it has: {has}")
+        raise BuildError(f"chapter {chapter} has no run {digest!r} at {profile}; it has: {has}")
     _use(listed[digest].cores)
     os.environ["LMC_COMMIT"] = commit()  # which its provenance says
     run = next((run for run in listing.runs(chapter, profile, seeds) if run.digest == digest), None)
     if run is None:
         raise BuildError(
-            f"run {digest} ({listed[digest].title}) is not what chapter {chapter} trains on this machine; are its data"
-            f" here, and {', '.join(listing.VARIABLES)} as where the build was started?"
+            f"chapter {chapter} does not define run {digest} ({listed[digest].title}) on this machine. Check that its "
+            f"data are available and that {', '.join(listing.VARIABLES)} are the same as for the build."
         )
     say(f"run {digest}: training {run.title}")
     start = time.perf_counter()

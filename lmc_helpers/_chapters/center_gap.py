@@ -6,11 +6,146 @@ import math
 
 import numpy as np
 import torch
+from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import erf, gammaincinv
-from scipy.stats import binom, poisson
+from scipy.special import erf, gammainc, gammaincc, gammaincinv, gammaln
+from scipy.stats import binom, ncx2, poisson
 
-from lmc_helpers.identifiability.centre_gap import close_probability, poisson_error, separation_bound, star_probability
+from lmc_helpers.identifiability.asymmetric import WAsymmetric
+from lmc_helpers.identifiability.centre_gap import _log_unit_ball, centre_gap, gap_quantile, separation_bound
+from lmc_helpers.seeds import torch_generator
+
+# ---------- the gap of random centres
+#
+# Samples of γ_out, and its law for m centres N(0, σ² I_k): the Poisson approximation has the explicit bound
+# :func:`poisson_error`. For fixed k and m → ∞ a Weibull law of shape k remains, and the exponent of γ_out in m tends to
+# −2/k from below (:func:`local_exponent`, :func:`asymptotic_width`).
+
+CHUNK = 2_000_000  # entries of the centres that are drawn at once: 16 MB
+
+
+def sample_fixed(
+    m: int, d: int, n: int, p: float, sigma: float, seed: int, purpose: str = "fixed part"
+) -> torch.Tensor:
+    """Fixed parts with independent entries B σ Y₀, B ~ Bernoulli(p), Y₀ standard normal, as in Thm 4.6."""
+    generator = torch_generator(seed, purpose)
+    F = sigma * torch.randn(n, m, d, dtype=torch.float64, generator=generator)
+    return F if p == 1 else F * (torch.rand(n, m, d, dtype=torch.float64, generator=generator) < p)
+
+
+def sample_gaps(m: int, k: int, n: int, seed: int) -> torch.Tensor:
+    """γ_out of n layers with Gaussian F of σ = 1 and no mask: their centres are N(0, I_k) whatever U is.
+
+    The centres are drawn in chunks, from one stream for each (k, m).
+    """
+    generator = torch_generator(seed, f"centres {k} {m}")
+    size = max(1, CHUNK // (m * k))
+    parts = [
+        centre_gap(torch.randn(min(size, n - start), m, k, dtype=torch.float64, generator=generator))
+        for start in range(0, n, size)
+    ]
+    return torch.cat(parts)
+
+
+def sample_masked_gaps(m: int, d: int, k: int, n: int, fixed: int, generator: torch.Generator) -> torch.Tensor:
+    """γ_out of n layers with ``fixed`` entries in each row of F, at random places, and random U.
+
+    The fixed entries are N(0, 1), the others 0 (:class:`~lmc_helpers.identifiability.asymmetric.WAsymmetric`); U is
+    the orthonormalised frame of a Gaussian matrix.
+    """
+    gaps = []
+    for _ in range(n):
+        U = torch.linalg.qr(torch.randn(d, k, dtype=torch.float64, generator=generator)).Q
+        F, _ = WAsymmetric(fixed=fixed, sigma=1.0).draw((m, d), generator)
+        gaps.append(centre_gap(F @ U))
+    return torch.stack(gaps)
+
+
+def largest_constant(m: int, k: int, delta: float, q: float, nu: float) -> float:
+    """The largest C with which hypothesis (21) of Thm 4.6 is met.
+
+    q >= C (√(q ν Λ) + ν Λ),      Λ = ln(4 k m²/δ)
+    """
+    x = nu * math.log(4 * k * m**2 / delta)
+    return q / (math.sqrt(q * x) + x)
+
+
+def coincidence_probability(m: int, d: int, p: float) -> float:
+    """P(γ_out = 0) for masked F and a U without zero rows: the probability that two of the m rows of F are 0.
+
+    Each row is 0 with probability (1 − p)^d. Centres of two other rows differ almost surely.
+    """
+    return float(np.clip(binom.sf(1, m, (1 - p) ** d), 0, 1))
+
+
+def close_probability(r: float, k: int, sigma: float = 1.0) -> float:
+    """Probability P(k/2, r²/4σ²) that two independent N(0, σ² I_k) points lie within r of each other."""
+    return float(gammainc(k / 2, r * r / (4 * sigma**2)))
+
+
+def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
+    """E ln γ_out of m Gaussian centres in the Poisson approximation: the mean of ln γ for n P(k/2, γ²/8σ²) ~ Exp(1)."""
+    n = m * (m - 1) / 2
+
+    def integrand(y: float) -> float:  # y = ln of the exponential variable
+        e = math.exp(y)
+        return 0.5 * math.log(gammaincinv(k / 2, min(e / n, 1 - 1e-15))) * math.exp(y - e)
+
+    value, _ = quad(integrand, -40, math.log(40), epsabs=1e-11, limit=400, points=[-5.0, 0.0])
+    return value + math.log(2 * math.sqrt(2) * sigma)
+
+
+def weibull_scale(m: int, k: int, sigma: float = 1.0) -> float:
+    """s(m) with P(γ_out > s(m) y) → exp(−y^k) as m → ∞.
+
+    s = √(8π) σ (2/(m² V_k))^(1/k)
+    """
+    return math.sqrt(8 * math.pi) * sigma * math.exp((math.log(2) - 2 * math.log(m) - _log_unit_ball(k)) / k)
+
+
+def local_exponent(m: int, k: int) -> float:
+    """d ln γ/d ln m of the median of γ_out in the Poisson approximation; −2/k in the limit m → ∞.
+
+    With z = γ²/8σ² and P = P(k/2, z) it is −(2m−1)/(m−1) · P/(2 z P'(z)).
+    """
+    z = (gap_quantile(0.5, m, k) / (2 * math.sqrt(2))) ** 2
+    log_slope = k / 2 * math.log(z) - z - float(gammaln(k / 2))  # ln(z P'(z))
+    return -(2 * m - 1) / (m - 1) * float(gammainc(k / 2, z)) / (2 * math.exp(log_slope))
+
+
+def asymptotic_width(k: int, accuracy: float) -> float:
+    """The width m from which the local exponent is within ``accuracy`` (relative) of −2/k."""
+
+    def excess(log_m: float) -> float:
+        return local_exponent(round(math.exp(log_m)), k) / (-2 / k) - 1 - accuracy
+
+    low, high = math.log(3), math.log(1e60)
+    return float(math.exp(low)) if excess(low) < 0 else round(math.exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
+    """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4σ²) (Arratia, Goldstein and Gordon).
+
+    Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
+    b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
+    """
+    p1, p2 = close_probability(r, k, sigma), star_probability(r, k, sigma)
+    n = m * (m - 1) / 2
+    return min(1.0, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
+
+
+def star_probability(r: float, k: int, sigma: float = 1.0) -> float:
+    """Probability p₂ that two N(0, σ² I_k) points are both within r of a third; at least p₁²."""
+    x = (r / sigma) ** 2
+
+    def integrand(y: float) -> float:  # y = |v|²/σ² of the third centre
+        density = math.exp((k / 2 - 1) * math.log(y) - y / 2 - k / 2 * math.log(2) - float(gammaln(k / 2)))
+        return density * float(ncx2.cdf(x, k, y)) ** 2
+
+    spread = k + 12 * math.sqrt(2 * k) + 60
+    p2, _ = quad(integrand, 1e-14, spread, limit=200, epsabs=0, epsrel=1e-6, points=[k / 2, float(k)])
+    return p2 + float(gammaincc(k / 2, spread / 2)) * float(ncx2.cdf(x, k, spread)) ** 2
+
 
 # ---------- gap exponent
 #
@@ -65,7 +200,7 @@ def median_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> t
 #
 # Each entry of F is σ Y₀ with probability p, else 0. A row vanishes with probability (1 − p)^d, and two vanishing
 # rows
-# have the same centre (:func:`~lmc_helpers.identifiability.centre_gap.coincidence_probability`); from which width on
+# have the same centre (:func:`coincidence_probability`); from which width on
 # that
 # is likely is :func:`coincidence_width`.
 #

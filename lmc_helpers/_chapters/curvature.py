@@ -7,9 +7,87 @@ from typing import NamedTuple
 
 import torch
 
+from lmc_helpers.seeds import torch_generator
 from lmc_helpers.symmetry.chord_bound import curvature, distance_between_ends, distance_to_curve
 from lmc_helpers.symmetry.curves import chord, curve, derivatives, flatten, length
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Weights
+
+Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # points, velocities and accelerations
+
+# ---------- plane curves and necks
+#
+# Curves on which to try the bound of Theorem 6.2, and two families in a level set that return close to where they began
+# and contradict it as printed. They have a neck of width 2e, with curvature bounded as e → 0, where the midpoint of the
+# chord across the neck has the distance e = D/2 from the whole level set:
+#
+# - the minimum u·v = δ of the linear network f(x) = (u·v) x with two hidden neurons and target δ = e²/2, in R⁴
+#   (:func:`network_neck`);
+# - the closed curve y² = (e + x²)² (1 − x²) in the plane (:func:`planar_neck`), which can be drawn.
+
+
+def random_plane_curves(number: int, steps: int, seed: int, pieces: int = 6) -> tuple[torch.Tensor, torch.Tensor]:
+    """Plane curves from the origin of lengths ℓ uniform in [0.1 π, 1.9 π], made of arcs with curvature at most 1.
+
+    Each has ``pieces`` arcs of equal length and one curvature, 1 for half of the curves and uniform in [0, 1] for the
+    others; an arc turns right with the probability 0.1 and else left.
+    """
+    generator = torch_generator(seed, "plane curves")
+
+    def uniform(*shape: int) -> torch.Tensor:
+        return torch.rand(*shape, dtype=torch.float64, generator=generator)
+
+    lengths = math.pi * (0.1 + 1.8 * uniform(number))
+    strength = torch.where(uniform(number, 1) < 0.5, 1.0, uniform(number, 1))
+    turn = strength * torch.where(uniform(number, pieces) < 0.9, 1.0, -1.0)  # κ of each arc, left > 0
+    middles = torch.arange(steps - 1, dtype=torch.float64) + 0.5
+    rate = turn[:, (middles * pieces / (steps - 1)).long()]  # (number, steps − 1)
+    step = lengths[:, None] / (steps - 1)
+    heading = (rate * step).cumsum(dim=1) - rate * step / 2
+    moves = step[..., None] * torch.stack([heading.cos(), heading.sin()], dim=-1)
+    return lengths, torch.cat([torch.zeros(number, 1, 2), moves], dim=1).cumsum(dim=1)
+
+
+def network_neck(phi: torch.Tensor, delta: float, size: float = 1.0) -> Jet:
+    """The curve N(φ) = √δ R_φ + a sin φ R_φ E in {det N = δ}, φ from 0 to π, and two derivatives.
+
+    R_φ is the rotation by φ and E = [[0, 1], [0, 0]]. With N = [[u_1, −u_2], [v_2, v_1]], det N = u·v and the norms of
+    N and w = (u, v) agree. It runs from w to −w with w = (√δ, 0, √δ, 0); for δ → 0 it is a circle of diameter a.
+    """
+    r, a = math.sqrt(delta), size
+    s, c = phi.sin(), phi.cos()
+    s2, c2 = (2 * phi).sin(), (2 * phi).cos()
+    point = [r * c, r * s - a * s2 / 2, r * c + a * s**2, r * s]
+    velocity = [-r * s, r * c - a * c2, -r * s + a * s2, r * c]
+    acceleration = [-r * c, -r * s + 2 * a * s2, -r * c + 2 * a * c2, -r * s]
+    return torch.stack(point, dim=-1), torch.stack(velocity, dim=-1), torch.stack(acceleration, dim=-1)
+
+
+def curvature_bound(delta: float, size: float = 1.0) -> float:
+    """(2a + e)/(a − e)² with e = √(2δ), which no curvature of :func:`network_neck` exceeds.
+
+    ``‖γ''‖ <= 2a + e``, ``‖γ'‖ >= a − e`` and ``κ <= ‖γ''‖/‖γ'‖²``.
+    """
+    e = math.sqrt(2 * delta)
+    return (2 * size + e) / (size - e) ** 2
+
+
+def lipschitz_loss(w: torch.Tensor, delta: float) -> torch.Tensor:
+    """``L(u, v) = (u·v − δ)/√(|u|² + |v|² + 2δ)``: smooth, 0 exactly where u·v = δ, Lipschitz with constant 3/2 on R⁴.
+
+    With ``r² = |u|² + |v|²`` and s = r² + 2δ, ``|∇L| <= r/√s + |u·v − δ| r/s^(3/2)`` and ``|u·v − δ| <= s/2``.
+    """
+    inner = (w[..., :2] * w[..., 2:]).sum(dim=-1)
+    return (inner - delta) / (w.square().sum(dim=-1) + 2 * delta).sqrt()
+
+
+def planar_neck(theta: torch.Tensor, e: float) -> Jet:
+    """The closed curve x = sin θ, y = (e + sin² θ) cos θ, and two derivatives; it joins (0, e) and (0, −e)."""
+    s, c = theta.sin(), theta.cos()
+    p = e + s**2
+    p1, p2 = 2 * s * c, 2 * (c**2 - s**2)
+    y, y1, y2 = p * c, p1 * c - p * s, p2 * c - 2 * p1 * s - p * c
+    return torch.stack((s, y), dim=-1), torch.stack((c, y1), dim=-1), torch.stack((-s, y2), dim=-1)
+
 
 # ---------- orbit chords
 #

@@ -144,3 +144,11 @@ def relative_error_bound(rho: float, ratio: float) -> float:
 def expected_column_distance(m: int, sigma: float = 1.0) -> float:
     """E ``|F_:b − F_:a|`` = 2σ Γ((m+1)/2)/Γ(m/2) for Gaussian columns of length m."""
     return 2 * sigma * math.exp(float(gammaln((m + 1) / 2) - gammaln(m / 2)))
+
+
+def growth_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> tuple[float, float]:
+    """Exponent of a gap between two sizes, (E ln γ₁ − E ln γ₀)/ln(m₁/m₀), and its standard error."""
+    low, high = small.log(), large.log()
+    run = math.log(ratio)
+    variance = (low.var() + high.var()).item() / len(low)
+    return (high.mean() - low.mean()).item() / run, math.sqrt(variance) / run

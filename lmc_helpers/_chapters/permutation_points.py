@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES
+from lmc_helpers.permutation_points.newton import minimise
 
 # ---------- replicas
 #
@@ -50,3 +52,13 @@ def targets_with_curvature(
     right = torch.cat([torch.zeros_like(theta), D[upper[0], upper[1]].to(theta)])
     residuals = torch.linalg.lstsq(system, right, driver="gelsd").solution
     return (f - residuals * (size / residuals.abs().max()))[:, None]
+
+
+# ---------- strict minima
+
+
+def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero: float) -> torch.Tensor:
+    """The strict local minima (n, p) at which trust-region Newton descents end, in the order of their starts."""
+    done = minimise(loss, starts, steps, tol)
+    kind = inertia(hessian(loss, done.theta), zero)
+    return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]

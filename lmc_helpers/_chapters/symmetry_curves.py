@@ -4,21 +4,108 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import torch
+from scipy.special import beta, betainc, gamma
 
-from lmc_helpers.symmetry.group_actions import PseudoInverse, Weights
+from lmc_helpers.symmetry.group_actions import EPS, GeneralLinear, Weights
+
+# ---------- the map (6)
+#
+# Equation (6) of Zhao, Dehmamy, Walters & Yu, there with (U, V) = (W_2, W_1): in general neither an action nor a
+# symmetry.
+
+
+@dataclass(frozen=True)
+class PseudoInverse:
+    """The map of a two-layer network and inputs X (n, k): g·(W_1, W_2) = (g W_1, W_2 σ(W_1 X) σ(g W_1 X)⁺)."""
+
+    activation: Callable[[torch.Tensor], torch.Tensor]
+    X: torch.Tensor
+
+    def hidden(self, W_1: torch.Tensor) -> torch.Tensor:
+        """σ(W_1 X), (..., h, k)."""
+        return self.activation(W_1 @ self.X)
+
+    def output(self, w: Weights) -> torch.Tensor:
+        """W_2 σ(W_1 X), (..., m, k)."""
+        return w[1] @ self.hidden(w[0])
+
+    def exp(self, M: torch.Tensor, t: torch.Tensor | float = 1.0) -> torch.Tensor:
+        """exp(tM), as that of GL_h."""
+        return GeneralLinear().exp(M, t)
+
+    def act(self, g: torch.Tensor, w: Weights) -> Weights:
+        """g·w for an invertible g; id·w need not be w."""
+        moved = g @ w[0]
+        s = self.hidden(moved)
+        return moved, self.output(w) @ torch.linalg.pinv(s, rtol=max(s.shape[-2:]) * EPS)
+
+
+def projection(s: torch.Tensor) -> torch.Tensor:
+    """s⁺ s, the orthogonal projection of R^k onto the row space of s (..., h, k), from its right singular vectors."""
+    _, sigma, V = torch.linalg.svd(s, full_matrices=False)
+    kept = (sigma > max(s.shape[-2:]) * EPS * sigma[..., :1]).to(V)
+    return V.mT @ (kept[..., :, None] * V)
+
+
+# ---------- matrices without a real logarithm
+
+
+def has_negative_eigenvalue(g: torch.Tensor) -> torch.Tensor:
+    """Whether g (..., h, h) has a negative eigenvalue; if its spectrum is simple, whether it has no real logarithm.
+
+    LAPACK returns real eigenvalues of a real matrix with an imaginary part of exactly 0, and a double one that rounding
+    has made a pair as that pair.
+    """
+    values = torch.linalg.eigvals(g)
+    return ((values.imag == 0) & (values.real < 0)).any(dim=-1)
+
+
+def probability_without_logarithm(h: int) -> float:
+    """``P(no real logarithm | det g > 0)`` for g (h, h) with independent N(0, 1) entries: exact, for h <= 100.
+
+    Almost surely g has simple eigenvalues, so this is the probability of a negative eigenvalue. By Forrester & Nagao's
+    generating function of the real Ginibre ensemble, P(no negative eigenvalue) = Pf(S − E)/Pf(S), where S is the skew
+    product of the monic skew-orthogonal polynomials x^(2j) and x^(2j+1) − 2j x^(2j−1), of norms 2 √(2π) (2j)!, and E
+    the part with x < 0 or y < 0 of the real eigenvalues' product ``∬ p(x) q(y) sgn(y − x) exp(−(x² + y²)/2) dx dy``.
+    For odd h both are bordered by the integrals of the polynomials. Such a g has det g > 0, of probability 1/2.
+    """
+    j, k = np.arange(h)[:, None], np.arange(h)[None, :]
+    a, b = (k + 1) / 2, (j + 1) / 2
+    radial = 2.0 ** ((j + k) / 2) * gamma((j + k) / 2 + 1)
+    quadrant = radial * beta(a, b) / 2 * (1 - 2 * betainc(a, b, 0.5))  # x^j y^k over x, y > 0
+    half = 2.0 ** ((np.arange(h) - 1) / 2) * gamma((np.arange(h) + 1) / 2)  # x^j over x > 0
+    sign = (-1.0) ** np.arange(h)
+    E = np.outer(sign * half, half) - np.outer(half, sign * half) - np.outer(sign, sign) * quadrant
+    basis = np.eye(h)
+    for odd in range(3, h, 2):
+        basis[odd, odd - 2] = -(odd - 1)
+
+    size = h + h % 2
+    S = np.zeros((size, size))
+    for even in range(0, h - 1, 2):
+        S[even, even + 1] = 2 * np.sqrt(2 * np.pi) * gamma(even + 1.0)
+    S -= S.T
+    positive = S.copy()
+    positive[:h, :h] -= basis @ E @ basis.T
+    if h % 2:
+        for matrix, border in ((S, basis @ (half + sign * half)), (positive, basis @ half)):
+            matrix[:h, h], matrix[h, :h] = border, -border
+    scale = np.sqrt(np.abs(S).max(axis=1))
+    none = np.sqrt(np.linalg.det(positive / np.outer(scale, scale)) / np.linalg.det(S / np.outer(scale, scale)))
+    return float(1 - 2 * none)
+
 
 # ---------- trained maps
 #
 # Two-layer networks trained for the map (6) of Zhao, Dehmamy, Walters & Yu: those of their Fig. 3 (chapter 35).
 #
-# Each is a :class:`lmc_helpers.symmetry.group_actions.PseudoInverse`, the map with the network's activation and
-# inputs,
-# and weights (W_1, W_2) after full-batch gradient descent on the squared error ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k
-# samples
-# with normal data. Random numbers come one after the other from the stream ``normal(*shape)``, such as
-# :func:`lmc_helpers.seeds.normal_stream`.
+# Each is a :class:`PseudoInverse`, the map with the network's activation and inputs, and weights (W_1, W_2) after full-
+# batch gradient descent on the squared error ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k samples with normal data. Random numbers
+# come one after the other from the stream ``normal(*shape)``, such as :func:`lmc_helpers.seeds.normal_stream`.
 
 
 INPUTS, HIDDEN, OUTPUTS = 16, 32, 64  # of Fig. 3b, c

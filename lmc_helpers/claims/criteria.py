@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, cut, form, number
+from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
 
 HOLDS = "holds"
 SHARPER = "holds, and more is true"
@@ -213,10 +213,6 @@ class Claim:
     @classmethod
     def of(cls, id: str, entry: ClaimEntry) -> Claim:
         """The claim that an entry of the ledger writes."""
-        if not isinstance(id, str) or not id:
-            raise ValueError(f"id = {cut(id)}; allowed: a string that is not empty")
-        if not isinstance(entry, ClaimEntry):
-            raise ValueError(f"entry is {type(entry).__name__}; allowed: ClaimEntry")
         parts = {
             f"{id}.{name}": Part.model_construct(id=f"{id}.{name}", **dict(part)) for name, part in entry.parts.items()
         }

@@ -9,13 +9,7 @@ SYMBOLS = {HOLDS: "✓", SHARPER: "✓+", BROKEN: "⚠\ufe0e", CORRECTED: "✎",
 
 
 def slug(verdict: str) -> str:
-    """A verdict as the style sheet names it.
-
-    Examples
-    --------
-    >>> slug("holds, and more is true")
-    'holds-and-more-is-true'
-    """
+    """A verdict as the style sheet names it."""
     return verdict.replace(",", "").replace(" ", "-")
 
 

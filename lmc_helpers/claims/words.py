@@ -21,14 +21,14 @@ from lmc_helpers.claims.criteria import (
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
 from lmc_helpers.claims.numerals import (
     CLOSE,
+    _places,
+    _rounding_bound,
+    _together,
+    _width_places,
     people,
-    places,
     rounding,
-    rounding_bound,
     span,
     telling,
-    together,
-    width_places,
     with_error,
 )
 
@@ -57,7 +57,7 @@ def value(part: Part, record: dict) -> str:
         return with_error(record["value"], record["stderr"])
     low, high = tested(record)
     if low < high:
-        (shown,), unit = together([record["value"]], width_places(low, high))
+        (shown,), unit = _together([record["value"]], _width_places(low, high))
         return f"{shown}·{unit}" if unit else shown
     return rounding(record["value"], part.floor) or telling(record["value"], borders(part), part.digits)
 
@@ -83,7 +83,7 @@ def drawn(part: Part, record: dict) -> tuple[float, float, float]:
     A value that is 0 to rounding stands at ``AT_ROUNDING`` of its bound: its own size differs between machines.
     """
     value, ends = record["value"], tested(record)
-    bound = None if ends[0] < ends[1] else rounding_bound(value, part.floor)
+    bound = None if ends[0] < ends[1] else _rounding_bound(value, part.floor)
     if bound is None or any(0 < abs(border) < bound for border in borders(part)):
         return value, *ends
     value = math.copysign(AT_ROUNDING * bound, value)
@@ -94,7 +94,7 @@ def interval(part: Part, record: dict) -> str:
     """The interval that is judged, in words; empty for a point."""
     if record["value"] is None or not (ends := tested(record))[0] < ends[1]:
         return ""
-    place = places(record["stderr"]) if sampled(record) else None
+    place = _places(record["stderr"]) if sampled(record) else None
     return span(*ends, borders(part), place)
 
 

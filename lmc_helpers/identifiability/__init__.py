@@ -8,12 +8,13 @@ file                 what                                                       
 ===================  ==============================================================  ===================  ==============
 input_subspace       the inputs' basis U, Gram matrices S_i, classes, coherence ν    (9), (11), Prop 4.2  41 to 45
 asymmetric           how F and D are drawn, for any weight of a torch module         (2), Table 1         41–44, 47, 50
-costs                realization costs T_ij, swap costs, determined ReLU neurons     (10), (14), (16)     41–44, 47, 48
+costs                realization costs T_ij, swap costs                              (10), (14), (16)     41–44, 47, 48
 swaps                the three terms of a swap, the cheapest reassignment            (16), (17), Thm 4.5  42, 44
-gram_concentration   how far S_i is from its mean                                    Thm 4.4, (63)        41 to 43
-centre_gap           the smallest gap between centres, and its law                   Thm 4.6, Fig. 11     43, 48
+centre_gap           the smallest gap between centres, its bound and its law         Thm 4.6, Fig. 11     43, 48
 relaxed_swaps        swap costs from relaxed costs                                   App. E, F.7          44
 ===================  ==============================================================  ===================  ==============
+
+Layers and bases may have different precisions; all is computed in float64.
 """
 
 from lmc_helpers.identifiability.costs import realization_cost, swap_costs

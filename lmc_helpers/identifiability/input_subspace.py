@@ -9,10 +9,10 @@ The rank of M_i is the dimension of its class of functions (Prop. 4.2), and
 
     S_i = M_i M_iᵀ = Uᵀ diag(d_i)² U                                                              (eq. (9))
 
-is the Gram matrix whose pseudo-inverse measures costs: that of a difference g is ``‖B_i g‖²`` with B_iᵀB_i = S_i⁺
-(:func:`whiteners`). How unevenly the coordinates read the subspace is its coherence ν, eq. (11).
+is the Gram matrix whose pseudo-inverse measures costs. How unevenly the coordinates read the subspace is its coherence
+ν, eq. (11).
 
-A singular value of M_i of at most RTOL times the largest ``|d_i|`` counts as 0.
+A singular value of M_i of at most RTOL times the largest ``|d_i|`` counts as 0. U counts as orthonormal within 10⁻⁶.
 """
 
 from __future__ import annotations
@@ -22,69 +22,39 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float64, Int64, Real
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Positive, Probability, checked, require_finite
 
-__all__ = [
-    "RTOL",
-    "AsymmetricLayer",
-    "check_basis",
-    "class_dimension",
-    "coherence",
-    "grams",
-    "leverages",
-    "neuron_slices",
-    "pca_basis",
-    "whiteners",
-]
+__all__ = ["AsymmetricLayer", "class_dimension", "coherence", "exact_copies", "grams", "leverages", "pca_basis"]
 
 RTOL = 1e-10  # singular values of M_i up to RTOL times the largest |d_i| count as 0
 CONDITION = 1e8  # of S_i, beyond which its Cholesky factor is not trusted
 CHUNK = 2**22  # entries of the largest temporary array
 
 
-def check_basis(U: torch.Tensor, *rows: torch.Tensor) -> None:
-    """Refuse U unless it is an orthonormal basis, and rows that are not vectors of its space.
-
-    Parameters
-    ----------
-    U : torch.Tensor
-        (..., d, k), orthonormal columns to 10⁻⁶.
-    *rows : torch.Tensor
-        (..., d), finite.
-
-    Examples
-    --------
-    >>> check_basis(torch.ones(2, 1))
-    Traceback (most recent call last):
-        ...
-    ValueError: UᵀU differs from I by 1; allowed: orthonormal columns, within 1e-6
-    """
-    if U.ndim < 2 or not 1 <= U.shape[-1] <= U.shape[-2]:
-        raise ValueError(f"U has shape {tuple(U.shape)}; allowed: (d, k) with 1 <= k <= d")
-    for x in (U, *rows):
-        if not x.isfinite().all():
-            raise ValueError("an entry is not finite; allowed: finite numbers")
+def _check_basis(U: Tensor, **rows: Tensor) -> None:
+    """Raise unless all numbers are finite and the columns of U (..., d, k) orthonormal."""
+    require_finite(U=U, **rows)
     error = (U.mT @ U - torch.eye(U.shape[-1], dtype=U.dtype, device=U.device)).abs().max().item()
     if error > 1e-6:
         raise ValueError(f"UᵀU differs from I by {error:.2g}; allowed: orthonormal columns, within 1e-6")
-    for x in rows:
-        if x.shape[-1] != U.shape[-2]:
-            raise ValueError(f"a row has {x.shape[-1]} entries; allowed: d = {U.shape[-2]}, the rows of U")
 
 
+@checked
 @dataclass(frozen=True)
 class AsymmetricLayer:
-    """One layer W_eff = F + D ⊙ W, eq. (2), on inputs in the span of U; checked, and in float64.
+    """One layer W_eff = F + D ⊙ W, eq. (2), on inputs in the span of U, in float64.
 
-    It unpacks as ``F, D, W, U``, the order in which the functions of this room take them.
+    It unpacks as ``F, D, W, U``, the order in which the functions of this package take them.
 
     Parameters
     ----------
-    F, D, W : torch.Tensor
-        fixed part, multiplier and raw weights, (..., m, d).
-    U : torch.Tensor
-        orthonormal basis of the inputs, (d, k).
+    F, D, W
+        fixed part, multiplier and raw weights.
+    U
+        orthonormal basis of the inputs.
 
     Examples
     --------
@@ -96,50 +66,40 @@ class AsymmetricLayer:
     [[0.0, 1.0], [3.0, -1.0], [3.0, 0.0]]
     """
 
-    F: torch.Tensor
-    D: torch.Tensor
-    W: torch.Tensor
-    U: torch.Tensor
+    F: Real[Tensor, "*batch m d"]
+    D: Real[Tensor, "*batch m d"]
+    W: Real[Tensor, "*batch m d"]
+    U: Real[Tensor, "d k"]
 
     def __post_init__(self) -> None:
         for name in ("F", "D", "W", "U"):
             object.__setattr__(self, name, getattr(self, name).double())
-        check_basis(self.U, self.F, self.D, self.W)
-        if self.F.shape != self.D.shape or self.F.shape != self.W.shape or self.F.ndim < 2:
-            shapes = ", ".join(str(tuple(x.shape)) for x in (self.F, self.D, self.W))
-            raise ValueError(f"F, D, W have shapes {shapes}; allowed: one shape (..., m, d)")
+        _check_basis(self.U, F=self.F, D=self.D, W=self.W)
 
-    def __iter__(self) -> Iterator[torch.Tensor]:
+    def __iter__(self) -> Iterator[Tensor]:
         return iter((self.F, self.D, self.W, self.U))
 
     @property
-    def centres(self) -> torch.Tensor:
+    def centres(self) -> Tensor:
         """v_i = Uᵀ f_i, (..., m, k)."""
         return self.F @ self.U
 
     @property
-    def trained_parts(self) -> torch.Tensor:
+    def trained_parts(self) -> Tensor:
         """r_i = Uᵀ (d_i ⊙ w_i), (..., m, k)."""
         return (self.D * self.W) @ self.U
 
     @property
-    def functions(self) -> torch.Tensor:
+    def functions(self) -> Tensor:
         """a_i = Uᵀ (f_i + d_i ⊙ w_i), (..., m, k): what each neuron reads of the inputs' coordinates."""
         return (self.F + self.D * self.W) @ self.U
 
 
-def leverages(U: torch.Tensor) -> torch.Tensor:
-    """Squared norms of the rows of U, the diagonal of U Uᵀ.
+@checked
+def leverages(U: Real[Tensor, "*batch d k"]) -> Real[Tensor, "*batch d"]:
+    """Squared norms of the rows of an orthonormal U, the diagonal of U Uᵀ.
 
-    Parameters
-    ----------
-    U : torch.Tensor
-        orthonormal basis (..., d, k).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., d), each in [0, 1]; they add up to k, and the largest is the coherence ν.
+    They add up to k, and the largest is the coherence ν.
 
     Examples
     --------
@@ -149,18 +109,9 @@ def leverages(U: torch.Tensor) -> torch.Tensor:
     return U.square().sum(dim=-1)
 
 
-def coherence(U: torch.Tensor) -> torch.Tensor:
+@checked
+def coherence(U: Real[Tensor, "*batch d k"]) -> Float64[Tensor, "*batch"]:
     """Coherence ν of a subspace, eq. (11): the largest diagonal entry of UUᵀ, in [k/d, 1].
-
-    Parameters
-    ----------
-    U : torch.Tensor
-        orthonormal basis (..., d, k).
-
-    Returns
-    -------
-    torch.Tensor
-        (...), float64.
 
     Examples
     --------
@@ -171,26 +122,30 @@ def coherence(U: torch.Tensor) -> torch.Tensor:
     >>> round(coherence(half).item(), 12), coherence(axis).item()
     (0.5, 1.0)
     """
-    expect.tensor(U, "U", "... d k")
     U = U.double()
-    check_basis(U)
-    return leverages(U).amax(dim=-1)
+    _check_basis(U)
+    return U.square().sum(dim=-1).amax(dim=-1)
 
 
-def grams(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
+@checked
+def exact_copies(d: Positive, k: Positive, copies: Positive) -> Float64[Tensor, "d k"]:
+    """Basis of inputs that hold each of k latent numbers ``copies`` times and zeros besides (App. F.5); ν = 1/copies.
+
+    Examples
+    --------
+    >>> (2 * exact_copies(5, 2, 2).square()).round().tolist()
+    [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    """
+    if k * copies > d:
+        raise ValueError(f"d = {d}, k = {k}, copies = {copies}; allowed: k · copies <= d")
+    U = torch.zeros(d, k, dtype=torch.float64)
+    U[: k * copies] = torch.eye(k, dtype=torch.float64).repeat(copies, 1) / math.sqrt(copies)
+    return U
+
+
+@checked
+def grams(D: Real[Tensor, "... m d"], U: Real[Tensor, "... d k"]) -> Float64[Tensor, "... m k k"]:
     """Gram matrices S_i = Uᵀ diag(d_i)² U, eq. (9).
-
-    Parameters
-    ----------
-    D : torch.Tensor
-        multipliers (..., m, d).
-    U : torch.Tensor
-        orthonormal basis of the inputs, (..., d, k).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., m, k, k), float64.
 
     Examples
     --------
@@ -198,28 +153,17 @@ def grams(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     [[[4.0, 0.0], [0.0, 0.0]]]
     """
     D, U = D.double(), U.double()
-    check_basis(U, D)
+    _check_basis(U, D=D)
     return _grams(D, U)
 
 
-def _grams(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
+def _grams(D: Tensor, U: Tensor) -> Tensor:
     return (U.mT[..., None, :, :] * D.square()[..., None, :]) @ U[..., None, :, :]
 
 
-def class_dimension(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
+@checked
+def class_dimension(D: Real[Tensor, "... m d"], U: Real[Tensor, "... d k"]) -> Int64[Tensor, "... m"]:
     """Rank of M_i = Uᵀ diag(d_i), the dimension of neuron i's class of functions (Prop. 4.2).
-
-    Parameters
-    ----------
-    D : torch.Tensor
-        multipliers (..., m, d).
-    U : torch.Tensor
-        orthonormal basis of the inputs, (..., d, k).
-
-    Returns
-    -------
-    torch.Tensor
-        (..., m), integers from 0 to k.
 
     Examples
     --------
@@ -227,38 +171,33 @@ def class_dimension(D: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
     [1, 2, 0]
     """
     D, U = D.double(), U.double()
-    check_basis(U, D)
+    _check_basis(U, D=D)
     s = torch.linalg.svdvals(U.mT[..., None, :, :] * D[..., None, :])
     return (s > RTOL * D.abs().amax(dim=-1, keepdim=True)).sum(dim=-1)
 
 
-def pca_basis(X: torch.Tensor, explained: float = 0.9, centred: bool = False) -> torch.Tensor:
-    """Basis U (d, k) of the least principal subspace that explains a share of the inputs' second moment.
+@checked
+def pca_basis(X: Real[Tensor, "n d"], explained: Probability = 0.9, centred: bool = False) -> Float64[Tensor, "d k"]:
+    """Basis U of the least principal subspace that explains a share of the inputs' second moment, directions in order.
 
     Parameters
     ----------
-    X : torch.Tensor
-        inputs (n, d).
-    explained : float
-        share in (0, 1] of the trace of the second moment, or of the covariance, that the subspace keeps.
-    centred : bool
+    X
+        inputs.
+    explained
+        share > 0 of the trace of the second moment, or of the covariance, that the subspace keeps.
+    centred
         False takes the second moment E xxᵀ, as App. E.1 does; True subtracts the mean first.
-
-    Returns
-    -------
-    torch.Tensor
-        (d, k), orthonormal, float64, principal directions in order.
 
     Examples
     --------
     >>> pca_basis(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), explained=0.9).abs().tolist()
     [[1.0], [0.0]]
     """
+    if explained == 0:
+        raise ValueError("explained = 0 leaves no direction; allowed: 0 < explained <= 1")
     X = X.double()
-    if not 0 < explained <= 1:
-        raise ValueError(f"explained = {explained}; allowed: 0 < explained <= 1")
-    if X.ndim != 2 or not X.isfinite().all():
-        raise ValueError(f"X has shape {tuple(X.shape)}; allowed: (n, d) with finite entries")
+    require_finite(X=X)
     if centred:
         X = X - X.mean(dim=0)
     _, s, right = torch.linalg.svd(X, full_matrices=False)
@@ -269,32 +208,12 @@ def pca_basis(X: torch.Tensor, explained: float = 0.9, centred: bool = False) ->
     return right[: min(k, len(s))].mT.contiguous()
 
 
-def whiteners(D: torch.Tensor, U: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
-    """Matrices B_i with B_iᵀB_i = S_i⁺, so that ``‖B_i g‖²`` = gᵀS_i⁺g.
+def _whiteners(D: Tensor, U: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Matrices B_i (..., m, k, k) with B_iᵀB_i = S_i⁺, so that ``‖B_i g‖²`` = gᵀS_i⁺g.
 
     B_i is the inverse Cholesky factor of S_i. Where S_i is worse conditioned than CONDITION, B_i comes from the
-    singular values of M_i, which do not square the condition number.
-
-    Parameters
-    ----------
-    D : torch.Tensor
-        multipliers (..., m, d), float64; they are not checked.
-    U : torch.Tensor
-        orthonormal basis of the inputs, (d, k), float64.
-
-    Returns
-    -------
-    torch.Tensor, torch.Tensor, torch.Tensor or None
-        B (..., m, k, k); which M_i have less than full rank, (..., m), bool; and for these the projectors off the image
-        of M_i, (number, k, k), or None where no M_i is badly conditioned.
-
-    Examples
-    --------
-    >>> B, deficient, off = whiteners(torch.tensor([[2.0, 0.5], [1.0, 0.0]]).double(), torch.eye(2).double())
-    >>> (B.mT @ B).tolist()
-    [[[0.25, 0.0], [0.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]]]
-    >>> deficient.tolist(), off.tolist()
-    ([False, True], [[[0.0, 0.0], [0.0, 1.0]]])
+    singular values of M_i, which do not square the condition number. Besides: which M_i have less than full rank,
+    (..., m), and for these the projectors off the image of M_i, or None where no M_i is badly conditioned.
     """
     S = _grams(D, U)
     eye = torch.eye(U.shape[-1], dtype=S.dtype, device=S.device)
@@ -314,26 +233,8 @@ def whiteners(D: torch.Tensor, U: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
     return B, deficient, off[~keep.all(dim=-1)]
 
 
-def neuron_slices(D: torch.Tensor, U: torch.Tensor) -> list[slice]:
-    """Ranges of neurons, one after the other, whose comparison with all m needs at most CHUNK numbers.
-
-    Parameters
-    ----------
-    D : torch.Tensor
-        multipliers (..., m, d).
-    U : torch.Tensor
-        basis (d, k).
-
-    Returns
-    -------
-    list of slice
-        they cover 0, …, m − 1.
-
-    Examples
-    --------
-    >>> neuron_slices(torch.zeros(5, 8), torch.zeros(8, 2))[0].stop >= 5
-    True
-    """
+def _neuron_slices(D: Tensor, U: Tensor) -> list[slice]:
+    """Ranges of neurons, one after the other, whose comparison with all m needs at most CHUNK numbers."""
     m, (d, k) = D.shape[-2], U.shape[-2:]
     step = max(1, CHUNK // max(1, math.prod(D.shape[:-2]) * k * max(m, d)))
     return [slice(start, start + step) for start in range(0, m, step)]

@@ -19,7 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float64, Int64, Real
+from torch import Tensor
 
+from lmc_helpers._typing import PositiveNumber, checked
 from lmc_helpers.identifiability.input_subspace import pca_basis
 
 __all__ = ["Ridge", "ridge_costs", "ridge_swaps"]
@@ -32,21 +35,22 @@ ROUNDS, TOLERANCE = 100, 1e-6
 class Ridge:
     """Relaxed costs: least values of the objective, the part ``‖w‖²`` of them, and what is left of the gradient."""
 
-    value: torch.Tensor
-    norm: torch.Tensor
-    gradient: torch.Tensor
+    value: Tensor
+    norm: Tensor
+    gradient: Tensor
 
 
+@checked
 def ridge_costs(
-    F: torch.Tensor,
-    D: torch.Tensor,
-    W: torch.Tensor,
-    X: torch.Tensor,
-    problems: torch.Tensor,
-    beta: float,
-    activation: Callable[[torch.Tensor], torch.Tensor],
-    scale: torch.Tensor | None = None,
-    shift: torch.Tensor | None = None,
+    F: Real[Tensor, "m d"],
+    D: Real[Tensor, "m d"],
+    W: Real[Tensor, "m d"],
+    X: Real[Tensor, "n d"],
+    problems: Int64[Tensor, "B 2"],
+    beta: PositiveNumber,
+    activation: Callable[[Tensor], Tensor],
+    scale: Real[Tensor, " m"] | None = None,
+    shift: Real[Tensor, " m"] | None = None,
 ) -> Ridge:
     """Relaxed cost of the function of neuron j for neuron i, for a list of (i, j).
 
@@ -56,23 +60,18 @@ def ridge_costs(
 
     Parameters
     ----------
-    F, D, W : torch.Tensor
-        fixed part, multiplier and raw weights (m, d) of a layer.
-    X : torch.Tensor
-        inputs (n, d).
-    problems : torch.Tensor
-        (B, 2), int64: neuron i takes the function of neuron j.
-    beta : float
-        β > 0.
-    activation : callable
+    F, D, W
+        fixed part, multiplier and raw weights of a layer.
+    X
+        inputs.
+    problems
+        pairs (i, j): neuron i takes the function of neuron j.
+    beta
+        β.
+    activation
         η, elementwise on tensors and differentiable.
-    scale, shift : torch.Tensor, optional
-        α and γ, (m,) each; 1 and 0 if not given.
-
-    Returns
-    -------
-    Ridge
-        (B,) each, float64.
+    scale, shift
+        α and γ; 1 and 0 if not given.
 
     Examples
     --------
@@ -84,14 +83,9 @@ def ridge_costs(
     (2.0, 1.0)
     """
     F, D, W, X = (t.double() for t in (F, D, W, X))
-    if not beta > 0:
-        raise ValueError(f"beta = {beta}; allowed: beta > 0")
-    m, d = F.shape
-    if D.shape != F.shape or W.shape != F.shape or X.ndim != 2 or X.shape[1] != d:
-        shapes = ", ".join(str(tuple(t.shape)) for t in (F, D, W, X))
-        raise ValueError(f"F, D, W, X have shapes {shapes}; allowed: (m, d) three times and (n, d)")
-    if problems.ndim != 2 or problems.shape[1] != 2 or problems.min() < 0 or problems.max() >= m:
-        raise ValueError(f"problems of shape {tuple(problems.shape)}; allowed: (B, 2), neurons 0 to {m - 1}")
+    m = len(F)
+    if problems.min() < 0 or problems.max() >= m:
+        raise ValueError(f"problems names neurons {problems.min()} to {problems.max()}; allowed: 0 to {m - 1}")
     alpha = torch.ones(m).double() if scale is None else scale.double()
     gamma = torch.zeros(m).double() if shift is None else shift.double()
     i, j = problems.T
@@ -116,30 +110,22 @@ def ridge_costs(
     return Ridge(value, c.square().sum(dim=1), gradient)
 
 
+@checked
 def ridge_swaps(
-    F: torch.Tensor,
-    D: torch.Tensor,
-    W: torch.Tensor,
-    X: torch.Tensor,
-    pairs: torch.Tensor,
-    beta: float,
-    activation: Callable[[torch.Tensor], torch.Tensor],
-    scale: torch.Tensor | None = None,
-    shift: torch.Tensor | None = None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Swap costs T_ij + T_ji − T_ii − T_jj with relaxed costs T, for pairs (P, 2) of neurons.
+    F: Real[Tensor, "m d"],
+    D: Real[Tensor, "m d"],
+    W: Real[Tensor, "m d"],
+    X: Real[Tensor, "n d"],
+    pairs: Int64[Tensor, "B 2"],
+    beta: PositiveNumber,
+    activation: Callable[[Tensor], Tensor],
+    scale: Real[Tensor, " m"] | None = None,
+    shift: Real[Tensor, " m"] | None = None,
+) -> tuple[Float64[Tensor, " B"], Float64[Tensor, " B"]]:
+    """Swap costs T_ij + T_ji − T_ii − T_jj with relaxed costs T, for pairs of neurons.
 
-    Parameters
-    ----------
-    F, D, W, X, beta, activation, scale, shift
-        as in :func:`ridge_costs`.
-    pairs : torch.Tensor
-        (P, 2), int64.
-
-    Returns
-    -------
-    (torch.Tensor, torch.Tensor)
-        (P,) each: from the values of eq. (254), and from their parts ``‖w‖²`` alone.
+    They come from the values of eq. (254), and from their parts ``‖w‖²`` alone; for the other arguments see
+    :func:`ridge_costs`.
 
     Examples
     --------

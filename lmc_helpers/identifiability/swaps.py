@@ -18,35 +18,28 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from jaxtyping import Float, Float64, Int64, Real
 from scipy.optimize import linear_sum_assignment
+from torch import Tensor
 
+from lmc_helpers._typing import checked
 from lmc_helpers.identifiability.costs import output_sensitivity
-from lmc_helpers.identifiability.input_subspace import AsymmetricLayer, check_basis, neuron_slices, whiteners
+from lmc_helpers.identifiability.input_subspace import AsymmetricLayer, _neuron_slices, _whiteners
 
-__all__ = ["centre_shift", "cheapest", "cheapest_other", "swap_terms"]
+__all__ = ["cheapest", "cheapest_other", "swap_terms"]
 
 
+@checked
 def swap_terms(
-    F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    F: Real[Tensor, "*batch m d"], D: Real[Tensor, "*batch m d"], W: Real[Tensor, "*batch m d"], U: Real[Tensor, "d k"]
+) -> tuple[Float64[Tensor, "*batch m m"], Float64[Tensor, "*batch m m"], Float64[Tensor, "*batch m m"]]:
     """The three terms of eq. (16), for all pairs: centre, cross and metric mismatch.
 
-    Parameters
-    ----------
-    F, D, W : torch.Tensor
-        fixed part, multiplier and raw weights (..., m, d) of a layer.
-    U : torch.Tensor
-        orthonormal basis (d, k) of its inputs.
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        three (..., m, m) that add up to :func:`~lmc_helpers.identifiability.costs.swap_costs`.
+    They add up to :func:`~lmc_helpers.identifiability.costs.swap_costs`, whose arguments they take.
 
     Examples
     --------
-    The example of :func:`~lmc_helpers.identifiability.costs.swap_costs`: equal metrics, centres that differ by
-    1, trained parts 3 and −1.
+    Equal metrics, centres that differ by 1, trained parts 3 and −1:
 
     >>> F, W = torch.tensor([[0.0], [1.0]]), torch.tensor([[3.0], [-1.0]])
     >>> [term[0, 1].item() for term in swap_terms(F, torch.ones(2, 1), W, torch.eye(1))]
@@ -55,10 +48,12 @@ def swap_terms(
     layer = AsymmetricLayer(F, D, W, U)
     v, r, D, U = layer.centres, layer.trained_parts, layer.D, layer.U
     rows = []
-    for part in neuron_slices(D, U):
-        B, deficient, _ = whiteners(D[..., part, :], U)
+    for part in _neuron_slices(D, U):
+        B, deficient, _ = _whiteners(D[..., part, :], U)
         if deficient.any():
-            raise ValueError("some M_i = Uᵀ diag(d_i) has not full rank; eq. (16) is stated for full rank only")
+            raise ValueError(
+                "some M_i = Uᵀ diag(d_i) has not full rank; allowed: full rank, for which eq. (16) is stated"
+            )
         X = (v[..., None, :, :] - v[..., part, None, :]) @ B.mT  # B_i (v_j − v_i)
         Y = r[..., None, :, :] @ B.mT  # B_i r_j
         rows.append(torch.stack([X.square().sum(dim=-1), 2 * (X * Y).sum(dim=-1), Y.square().sum(dim=-1)]))
@@ -66,34 +61,6 @@ def swap_terms(
     diagonal = own.diagonal(dim1=-2, dim2=-1)
     mismatch = own + own.mT - diagonal[..., None, :] - diagonal[..., :, None]
     return centre + centre.mT, cross + cross.mT, mismatch
-
-
-def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """δ_π = (P_π − I) F U of eq. (17), with the rows v_π(i) − v_i.
-
-    Parameters
-    ----------
-    F : torch.Tensor
-        fixed part (m, d).
-    U : torch.Tensor
-        orthonormal basis (d, k) of the inputs.
-    p : torch.Tensor
-        permutations (..., m); neuron i takes the function of neuron p[i].
-
-    Returns
-    -------
-    torch.Tensor
-        (..., m, k), float64.
-
-    Examples
-    --------
-    >>> centre_shift(torch.tensor([[0.0], [1.0]]), torch.eye(1), torch.tensor([1, 0])).tolist()
-    [[1.0], [-1.0]]
-    """
-    F, U = F.double(), U.double()
-    check_basis(U, F)
-    v = F @ U
-    return v[p] - v
 
 
 def _assign(table: np.ndarray) -> np.ndarray | None:
@@ -106,26 +73,19 @@ def _assign(table: np.ndarray) -> np.ndarray | None:
         raise
 
 
-def _check_table(table: torch.Tensor) -> None:
-    if table.ndim != 2 or table.shape[0] != table.shape[1]:
-        raise ValueError(f"table has shape {tuple(table.shape)}; allowed: (m, m)")
+def _check_table(table: Tensor) -> None:
     if table.isnan().any() or not table.diagonal().isfinite().all():
         raise ValueError("a cost is not a number, or a neuron cannot compute its own function; allowed: a cost table")
 
 
-def cheapest(table: torch.Tensor) -> tuple[torch.Tensor, float]:
+@checked
+def cheapest(table: Float[Tensor, "m m"]) -> tuple[Int64[Tensor, " m"], float]:
     """The permutation with the least Δ_π, and Δ_π, at most 0.
 
     Parameters
     ----------
-    table : torch.Tensor
-        squared realization costs (m, m) of :func:`~lmc_helpers.identifiability.costs.cost_table`, infinite where
-        impossible.
-
-    Returns
-    -------
-    tuple
-        permutation (m,) and its cost.
+    table
+        squared realization costs of :func:`~lmc_helpers.identifiability.costs.cost_table`, infinite where impossible.
 
     Examples
     --------
@@ -139,15 +99,14 @@ def cheapest(table: torch.Tensor) -> tuple[torch.Tensor, float]:
     return (p, change) if change < 0 else (torch.arange(len(table)), 0.0)
 
 
-def cheapest_other(table: torch.Tensor) -> tuple[torch.Tensor, float]:
-    """The permutation with the least Δ_π among all but the identity, and Δ_π.
+@checked
+def cheapest_other(table: Float[Tensor, "m m"]) -> tuple[Int64[Tensor, " m"], float]:
+    """The permutation with the least Δ_π among all but the identity, and Δ_π; the identity and ∞ if each costs ∞.
 
-    Parameters are those of :func:`cheapest`.
-
-    Returns
-    -------
-    tuple
-        permutation (m,) and its cost; the identity and ∞ where every other permutation costs ∞.
+    Parameters
+    ----------
+    table
+        as for :func:`cheapest`, of at least two neurons.
 
     Examples
     --------

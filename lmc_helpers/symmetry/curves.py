@@ -14,58 +14,48 @@ of W_1, then of W_2.
 
 from __future__ import annotations
 
+from typing import Any, Protocol, runtime_checkable
+
 import numpy as np
 import torch
+from jaxtyping import Float, Float64
+from torch import Tensor
 
-from lmc_helpers import expect
-from lmc_helpers.symmetry.group_actions import GeneralLinear, PseudoInverse, Rescaling, Weights
+from lmc_helpers._typing import Positive, checked
+from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling, Weights
 from lmc_helpers.symmetry.matrix_logarithm import two_exponentials
 
-__all__ = ["chord", "curve", "derivatives", "flatten", "length", "two_factor_curve"]
+__all__ = ["Action", "chord", "curve", "derivatives", "flatten", "length", "two_factor_curve"]
 
-Action = GeneralLinear | Rescaling | PseudoInverse
 LinearAction = GeneralLinear | Rescaling
 
 
-def flatten(w: Weights) -> torch.Tensor:
-    """One vector for each (W_1, W_2): the rows of W_1, then those of W_2.
+@runtime_checkable
+class Action(Protocol):
+    """What draws a curve: group elements exp(tM), and what they do to weights."""
 
-    Parameters
-    ----------
-    w : tuple of torch.Tensor
-        (..., h, n) and (..., m, h).
+    def exp(self, M: Any, t: Any) -> Any:
+        """exp(tM) for every t of a grid."""
 
-    Returns
-    -------
-    torch.Tensor
-        (..., h n + m h).
+    def act(self, g: Any, w: Any) -> Any:
+        """g·w."""
+
+
+@checked
+def flatten(w: tuple[Float[Tensor, "*batch h n"], Float[Tensor, "*batch m h"]]) -> Float[Tensor, "*batch p"]:
+    """One vector for each (W_1, W_2): the rows of W_1, then those of W_2; p = h n + m h.
 
     Examples
     --------
     >>> flatten((torch.ones(5, 2, 3), torch.zeros(5, 1, 2))).shape
     torch.Size([5, 8])
     """
-    expect.tensors(w, "w")
-    if len(w) != 2 or w[0].ndim < 2 or w[1].ndim < 2 or w[0].shape[-2] != w[1].shape[-1]:
-        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (..., h, n) and (..., m, h)")
-    if w[0].shape[:-2] != w[1].shape[:-2]:
-        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: equal leading dimensions")
     return torch.cat([W.flatten(start_dim=-2) for W in w], dim=-1)
 
 
-def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weights:
+@checked
+def curve(action: Action, M: Float64[Tensor, "... h"], w: Weights, t: Float64[Tensor, " steps"]) -> Weights:
     """γ(t) = exp(tM)·w, equation (4); with M = log g and t in [0, 1], equation (5).
-
-    Parameters
-    ----------
-    action : GeneralLinear, Rescaling or PseudoInverse
-        for the last γ(0) is id·w, which need not be w.
-    M : torch.Tensor
-        (..., h, h) or, for rescalings, (..., h).
-    w : tuple of torch.Tensor
-        (W_1, W_2) of shapes (..., h, n) and (..., m, h).
-    t : torch.Tensor
-        (steps,).
 
     Returns
     -------
@@ -75,33 +65,19 @@ def curve(action: Action, M: torch.Tensor, w: Weights, t: torch.Tensor) -> Weigh
     Examples
     --------
     >>> W = torch.eye(2, dtype=torch.float64)
-    >>> first, second = curve(GeneralLinear(), torch.diag(torch.tensor([1.0, 0.0]).double()), (W, W), torch.arange(3.0))
+    >>> M, t = torch.diag(torch.tensor([1.0, 0.0]).double()), torch.arange(3).double()
+    >>> first, second = curve(GeneralLinear(), M, (W, W), t)
     >>> (first[:, 0, 0] * second[:, 0, 0]).tolist()
     [1.0, 1.0, 1.0]
     """
-    if not isinstance(action, Action):
-        raise ValueError(f"action = {type(action).__name__}; allowed: GeneralLinear, Rescaling or PseudoInverse")
-    expect.tensors(w, "w")
-    if len(w) != 2 or w[0].ndim < 2 or w[1].ndim < 2:
-        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (..., h, n) and (..., m, h)")
-    expect.tensor(M, "M", "... h")
-    expect.tensor(t, "t")
-    if not t.numel():
-        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid of one time or more")
-    if t.ndim != 1:
-        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (steps,)")
     return action.act(action.exp(M, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
-def chord(path: Weights, t: torch.Tensor) -> Weights:
+@checked
+def chord(
+    path: tuple[Float[Tensor, "... steps h n"], Float[Tensor, "... steps m h"]], t: Float[Tensor, " q"]
+) -> tuple[Tensor, Tensor]:
     """The straight line between a curve's ends, (1 − t) γ(0) + t γ(1), at the same t as the curve.
-
-    Parameters
-    ----------
-    path : tuple of torch.Tensor
-        points (W_1, W_2) of a curve, (..., steps, h, n) and (..., steps, m, h); its first and last are the ends.
-    t : torch.Tensor
-        (q,).
 
     Returns
     -------
@@ -114,34 +90,14 @@ def chord(path: Weights, t: torch.Tensor) -> Weights:
     >>> chord((W_1, 1 / W_1), torch.tensor([0.0, 0.5, 1.0]))[0].flatten().tolist()
     [1.0, 2.0, 3.0]
     """
-    expect.tensor(t, "t")
-    if not t.numel():
-        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid of one time or more")
-    if t.ndim != 1:
-        raise ValueError(f"t has shape {tuple(t.shape)}; allowed: a grid (q,)")
-    expect.tensors(path, "path")
-    if len(path) != 2 or path[0].ndim < 3 or path[1].ndim < 3 or path[0].shape[-3:-1] != path[1].shape[-3::2]:
-        raise ValueError(
-            f"path has shapes {[tuple(W.shape) for W in path]}; allowed: (..., steps, h, n), (..., steps, m, h)"
-        )
-    expect.tensor(path[0], "path[0]", "... steps h n")
-    expect.tensor(path[1], "path[1]", "... steps m h")
     t = t[:, None, None]
     first, second = ((1 - t) * W[..., :1, :, :] + t * W[..., -1:, :, :] for W in path)
     return first, second
 
 
-def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
+@checked
+def two_factor_curve(w: Weights, g: Float64[Tensor, "... h h"], t: Float64[Tensor, " steps"]) -> Weights:
     """exp(tA) exp(tB)·w for GL_h, with g = exp(A) exp(B): from w to g·w for every g of positive determinant.
-
-    Parameters
-    ----------
-    w : tuple of torch.Tensor
-        (W_1, W_2).
-    g : torch.Tensor
-        (..., h, h).
-    t : torch.Tensor
-        (steps,).
 
     Returns
     -------
@@ -151,36 +107,20 @@ def two_factor_curve(w: Weights, g: torch.Tensor, t: torch.Tensor) -> Weights:
     Examples
     --------
     >>> W, g = torch.eye(2, dtype=torch.float64), torch.diag(torch.tensor([-1.0, -2.0], dtype=torch.float64))
-    >>> first, second = two_factor_curve((W, W), g, torch.linspace(0, 1, 3))
+    >>> first, second = two_factor_curve((W, W), g, torch.linspace(0, 1, 3, dtype=torch.float64))
     >>> bool((second @ first - W).abs().max() < 1e-14), bool((first[-1] - g).abs().max() < 1e-14)
     (True, True)
     """
-    expect.tensors(w, "w")
-    if len(w) != 2 or w[0].ndim < 2 or w[1].ndim < 2:
-        raise ValueError(f"w has shapes {[tuple(W.shape) for W in w]}; allowed: (..., h, n) and (..., m, h)")
-    expect.tensor(g, "g", "... h h")
-    expect.tensor(t, "t", "steps")
     action = GeneralLinear()
     A, B = two_exponentials(g)
     return action.act(action.exp(A, t) @ action.exp(B, t), (w[0].unsqueeze(-3), w[1].unsqueeze(-3)))
 
 
-def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torch.Tensor, torch.Tensor]:
+@checked
+def derivatives(
+    action: LinearAction, M: Float64[Tensor, "... h"], w: Weights
+) -> tuple[Float64[Tensor, "*batch p"], Float64[Tensor, "*batch p"]]:
     """γ' and γ'' of γ(t) = exp(tM)·w at t = 0: ρ(M)w and ρ(M)²w.
-
-    Parameters
-    ----------
-    action : GeneralLinear or Rescaling
-        a linear action.
-    M : torch.Tensor
-        (..., h, h) or (..., h).
-    w : tuple of torch.Tensor
-        (W_1, W_2).
-
-    Returns
-    -------
-    tuple of torch.Tensor
-        (..., p) each.
 
     Examples
     --------
@@ -188,28 +128,15 @@ def derivatives(action: LinearAction, M: torch.Tensor, w: Weights) -> tuple[torc
     >>> [x.tolist() for x in derivatives(GeneralLinear(), 3 * W, (W, W))]
     [[3.0, -3.0], [9.0, 9.0]]
     """
-    if not isinstance(action, LinearAction):
-        raise ValueError(
-            f"the action is {type(action).__name__}; allowed: GeneralLinear or Rescaling, which are linear"
-        )
     velocity = action.generator(M, w)
     return flatten(velocity), flatten(action.generator(M, velocity))
 
 
-def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -> torch.Tensor:
-    """Length of γ on [0, 1] by Gauss-Legendre quadrature of ``‖γ'‖``.
-
-    Parameters
-    ----------
-    action, M, w
-        as for :func:`derivatives`.
-    nodes : int
-        nodes >= 1.
-
-    Returns
-    -------
-    torch.Tensor
-        (...).
+@checked
+def length(
+    action: LinearAction, M: Float64[Tensor, "... h"], w: Weights, nodes: Positive = 40
+) -> Float64[Tensor, " ..."]:
+    """Length of γ on [0, 1] by Gauss-Legendre quadrature of ``‖γ'‖`` with that many nodes.
 
     Examples
     --------
@@ -220,14 +147,6 @@ def length(action: LinearAction, M: torch.Tensor, w: Weights, nodes: int = 40) -
     >>> round(length(GeneralLinear(), M, (e, e.T)).item() / 2**0.5, 12)
     1.0
     """
-    expect.integer(nodes, "nodes")
-    if not isinstance(action, LinearAction):
-        raise ValueError(f"action = {type(action).__name__}; allowed: GeneralLinear or Rescaling, which are linear")
-    expect.tensor(M, "M", "... h")
-    if M.ndim < 2 and isinstance(action, GeneralLinear):
-        raise ValueError(f"M has shape {tuple(M.shape)}; allowed: (..., h, h)")
-    if nodes < 1:
-        raise ValueError(f"nodes = {nodes}; allowed: nodes >= 1")
     x, weight = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(nodes))
     dims = 1 if isinstance(action, Rescaling) else 2
     velocity, _ = derivatives(action, M.unsqueeze(-1 - dims), curve(action, M, w, (x + 1) / 2))

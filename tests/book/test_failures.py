@@ -15,7 +15,7 @@ def test_a_wrong_verdict_fails_the_run_and_keeps_the_notebook_aside(built):
     kept = built.path(f"build/failed/smoke/{FIRST}.ipynb")
     assert str(kept) in outcome.stderr and kept.exists()
     assert not built.executed(FIRST).exists() and built.executed(SECOND).exists()
-    assert list(built.path("build/running").rglob("*.ipynb")) == []
+    assert list(built.path("build/executed").rglob(".*.ipynb")) == []
 
     built.edit("lmc_helpers/gamma.py", "return 3", "return 1")
     assert built.stale() == [FIRST]

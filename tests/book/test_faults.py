@@ -10,15 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from oracles import notebooks
 from small_book import FIRST, SECOND
 
 from book.tools import runs
-from book.tools.base import stopping, whole
+from book.tools.base import stopping
 from book.tools.base.chapters import BuildError
 from book.tools.outcomes import published, records
 from book.tools.reading import sources
 from book.tools.running import progress
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.judge import Verdict
 
 ALONE = shutil.which("unshare") and not subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode
@@ -26,18 +28,14 @@ AGAIN = "then run it again: what was finished is kept"
 FULL = f"the disk is full; free some space, {AGAIN}"
 
 
-def on_a_disk(toy, options: str, *more: str, before: str = "true", cores: str = "2") -> subprocess.CompletedProcess:
+def on_a_disk(toy, options: str, *more: str) -> subprocess.CompletedProcess:
     """A build whose folder is a disk of its own."""
     toy.path("build").mkdir(exist_ok=True)
-    command = toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", cores, *more)
-    script = f'mount -t tmpfs -o {options} none build && {{ {before}; }} && exec "$@"'
+    command = toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2", *more)
+    script = f'mount -t tmpfs -o {options} none build && exec "$@"'
+    where = {"cwd": toy.where, "env": toy.environment, "timeout": 300}
     return subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script, "sh", *command],
-        cwd=toy.where,
-        env=toy.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
+        ["unshare", "-rm", "sh", "-c", script, "sh", *command], capture_output=True, text=True, **where
     )
 
 
@@ -47,92 +45,62 @@ def test_disks(toy):
     outcome = on_a_disk(toy, "ro")
     readonly = f"it lies on a disk that can only be read; make it writable, {AGAIN}"
     assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {readonly}\n")
-
-    for size, before in (("32k", "head -c 32768 /dev/zero > build/filler"), ("16k", "true")):
-        outcome = on_a_disk(toy, f"size={size}", before=before)
-        said = rf"error: {re.escape(str(toy.path('build')))}/[\w./]+\.json: {re.escape(FULL)}\n"
-        assert outcome.returncode == 1 and re.fullmatch(said, outcome.stderr), outcome.stderr
+    outcome = on_a_disk(toy, "size=4k")
+    said = rf"error: {re.escape(str(toy.path('build')))}/[\w./]+\.json: {re.escape(FULL)}\n"
+    assert outcome.returncode == 1 and re.fullmatch(said, outcome.stderr), outcome.stderr
 
     toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)", "time.sleep(seconds)\nprint('x' * 500_000)")
-    outcome = on_a_disk(toy, "size=300k", "--no-stem")
-    running = rf"{re.escape(str(toy.path('build/running/smoke')))}/{FIRST}-\d+\.ipynb"
+    outcome = on_a_disk(toy, "size=300k", "--no-fork")
     *first, last = outcome.stderr.splitlines()  # the second chapter may find the disk full as well
-    assert re.fullmatch(f"error: {FIRST}: {running}: {re.escape(FULL)}", sorted(first)[0])
+    assert sorted(first)[0] == f"error: {FIRST}: {toy.executed(FIRST)}: {FULL}"
     assert last.startswith("error: the build stopped") and outcome.returncode == 1
     assert all(line.endswith(FULL) for line in first) and "Traceback" not in outcome.stderr + outcome.stdout
 
 
-def record(part: str = "A1.value") -> dict:
-    one = Verdict(
-        part, "holds", "holds", "paper", "headline", "q", 1.0, None, 1.0, 1.0, 1, *[""] * 5, None, None, None, "0"
-    )
-    return asdict(one)
+def record() -> dict:
+    said = ("A1.value", "holds", "holds", "paper", "headline", "q")
+    return asdict(Verdict(*said, 1.0, None, 1.0, 1.0, 1, *[""] * 5, None, None, None, "0"))
 
 
-def executed(chapter: str = FIRST, **more) -> dict:
-    run = {"chapter": chapter, "profile": "smoke", "parameters": {}, "seconds": 1.0, "device": "CPU", "commit": "0"}
-    output = {"output_type": "display_data", "data": {}, "metadata": {claims.MIME: record()}}
-    cell = {"cell_type": "code", "metadata": {}, "source": "", "outputs": [output]}
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"lmc": run | more}, "cells": [cell]}
+def executed(*more: dict) -> dict:
+    return notebooks.executed(FIRST, notebooks.shown({}, **{claims.MIME: record()}), *more)
 
 
-def test_a_whole_notebook_is_read(tmp_path):
+DAMAGE = [
+    (lambda text: text[: len(text) // 2], "is cut off or damaged"),
+    (lambda text: "\x00\xff", "is cut off or damaged"),
+    (lambda text: "[]", "should be an object"),
+    (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "nbformat: input should be 4, not 5"),
+    (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "cells.0.outputs.0"),
+    (lambda text: text.replace('"lmc"', '"lmc2"'), "metadata.lmc: the field is missing"),
+    (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "metadata.lmc.seconds"),
+    (lambda text: text.replace('"device"', '"machines"'), "metadata.lmc.device: the field is missing"),
+    (lambda text: text.replace(FIRST, SECOND), f"it is chapter {SECOND}"),
+    (lambda text: text.replace('"verdict"', '"judgement"'), "verdict: the field is missing"),
+    (lambda text: text.replace('"value": 1.0', '"value": "1"'), "value: input should be a valid number, not '1'"),
+]
+
+
+def test_a_damaged_notebook_is_named_and_another_is_read(tmp_path):
     path = tmp_path / f"{FIRST}.ipynb"
     path.write_text(json.dumps(executed()))
     assert records.notebook(path) == executed()
+    for spoil, message in DAMAGE:
+        path.write_bytes(spoil(json.dumps(executed())).encode("latin-1"))
+        with pytest.raises(BuildError) as error:
+            records.notebook(path)
+        said = str(error.value)
+        assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again"), message
 
 
 def test_a_record_says_which_images_were_used(tmp_path):
-    path, content = tmp_path / f"{FIRST}.ipynb", executed()
+    path = tmp_path / f"{FIRST}.ipynb"
     said = "This run uses CIFAR-10, from files that differ from the canonical ones."
-    output = {"output_type": "display_data", "data": {"application/papermill.record/text/plain": repr(said)}}
-    content["cells"][0]["outputs"].append(output | {"metadata": {"scrapbook": {"name": "data_says"}}})
-    for written, data in ((executed(), None), (content, said)):
+    for written, data in ((executed(), None), (executed(notebooks.glued("data_says", repr(said))), said)):
         path.write_text(json.dumps(written))
         (found,) = records.records(path)
         assert found.get("data") == data
         published.Record.model_validate({"id": "A1", "date": "2026-01-02"} | found)
-
-
-def without(content: dict, *keys) -> dict:
-    for key in keys[:-1]:
-        content = content[key]
-    del content[keys[-1]]
-    return content
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda text: text[: len(text) // 2], "is cut off or damaged"),
-        (lambda text: "", "is cut off or damaged"),
-        (lambda text: "[" * 100_000, "is cut off or damaged"),
-        (lambda text: "[]", "should be an object"),
-        (lambda text: "{}", "nbformat: the field is missing"),
-        (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "nbformat: input should be 4, not 5"),
-        (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "cells.0.outputs.0"),
-        (lambda text: text.replace('"lmc"', '"lmc2"'), "metadata.lmc: the field is missing"),
-        (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "metadata.lmc.seconds"),
-        (lambda text: text.replace('"device"', '"machines"'), "metadata.lmc.device: the field is missing"),
-        (lambda text: text.replace(FIRST, SECOND), f"it is chapter {SECOND}"),
-        (lambda text: text.replace('"verdict"', '"judgement"'), "verdict: the field is missing"),
-        (lambda text: text.replace('"value": 1.0', '"value": "1"'), "value: input should be a valid number, not '1'"),
-    ],
-)
-def test_a_damaged_notebook_is_named(tmp_path, spoil, message):
-    path = tmp_path / f"{FIRST}.ipynb"
-    path.write_text(spoil(json.dumps(executed())))
-    with pytest.raises(BuildError) as error:
-        records.notebook(path)
-    said = str(error.value)
-    assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again")
-
-
-def test_bytes_that_are_no_text(tmp_path):
-    path = tmp_path / f"{FIRST}.ipynb"
-    path.write_bytes(b"\x00\xff" * 50)
-    with pytest.raises(BuildError, match="is cut off or damaged"):
-        records.notebook(path)
 
 
 def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_anything(built):
@@ -145,9 +113,8 @@ def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_any
 
     path.write_text(text)
     built.path("build/times/smoke.json").write_text('{"01_first": "fast", "02_second": -1}')
-    built.path("build/book.json").write_bytes(b"\xff\x00")
-    built.path(f"build/stamps/smoke/{SECOND}.json").write_text('{"version": 9, "everything": "as it was"}')
-    outcome = built.build()  # a stamp of another version says that its chapter is stale
+    built.executed(SECOND).write_text('{"metadata": {"lmc": "as it was"}}')
+    outcome = built.build()  # a notebook that does not say what it was made from is stale
     assert built.ran(outcome) == [SECOND] and outcome.returncode == 0, outcome.stderr
 
 
@@ -215,7 +182,7 @@ def test_damaged_files_of_training(trained, tmp_path, monkeypatch):
 
 def test_files_are_whole_or_as_they_were(tmp_path, monkeypatch):
     path = tmp_path / "folder" / "a.json"
-    whole.write(path, "old")
+    atomic_write(path, "old")
 
     def full(self, content):
         path.with_name("half").write_text("half")
@@ -223,25 +190,19 @@ def test_files_are_whole_or_as_they_were(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError) as error:
-        whole.write(path, "new")
+        atomic_write(path, "new")
     assert stopping.explained(error.value) == f"{path}: {FULL}" and path.read_text() == "old"
 
 
-def test_what_was_edited_during_a_build_is_told_and_stale(built):
-    """An editor or a notebook server writes while the build runs, and takes it back."""
+def test_what_was_edited_during_a_build_is_said_and_stale(built):
     built.path("lmc_helpers/beta.py").write_text(
         "import pathlib\npath = pathlib.Path(__file__)\ntext = path.read_text()\n"
-        "def value():\n    path.write_text(text + '# half')\n    path.write_text(text)\n    return 2\n"
+        "def value():\n    path.write_text(text + '# edited')\n    return 2\n"
     )
     outcome = built.build()
     assert outcome.returncode == 0, outcome.stderr
-    said = "edited while the build ran: lmc_helpers/beta.py; run it again to have that in the book"
-    assert said in outcome.stdout.splitlines()
-    built.path("lmc_helpers/beta.py").write_text("def value():\n    return 2\n")
-    notebook = built.path("notebooks/.ipynb_checkpoints/Untitled-checkpoint.ipynb")
-    notebook.parent.mkdir()
-    notebook.write_text("{")
-    assert built.stale() == [SECOND]
+    said = f"sources of {SECOND} were edited while the build ran; run it again to have that in the book"
+    assert said in outcome.stdout.splitlines() and built.stale() == [SECOND]
 
 
 def test_a_reader_that_goes_away(toy):

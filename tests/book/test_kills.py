@@ -2,12 +2,9 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import nbformat
-import psutil
 import pytest
 from killing import KEPT, Started
 from small_book import FIRST, HEADER, SECOND, STUB, TORCH
@@ -51,12 +48,12 @@ if "book.tools.assemble" in sys.orig_argv:
     subprocess.run, pathlib.Path.rename = run, rename
 """
 BUILDER = """
-import pathlib, subprocess, sys
+import pathlib, sys
+from waiting import wait
 
 at = pathlib.Path(sys.argv[sys.argv.index("--path-output") + 1], "_build", "html")
 at.mkdir(parents=True)
-wait = "from waiting import wait; wait('pages')"
-subprocess.run([sys.executable, "-c", wait], start_new_session=True)
+wait("pages")
 (at / "index.html").write_text("complete")
 """
 
@@ -103,8 +100,7 @@ def next_build(toy) -> list[str]:
     for chapter in (FIRST, SECOND):
         nbformat.validate(nbformat.read(toy.executed(chapter), as_version=4))
     assert toy.path("build/book/_build/html/.built").exists()
-    left = [path for path in toy.path("build/running").rglob("*") if path.is_file()]
-    left += [path for path in toy.path("build").rglob(".*") if path.name not in (".lock", ".built")]
+    left = [path for path in toy.path("build").rglob(".*") if path.name not in (".lock", ".built")]
     assert left == []
     return toy.ran(outcome)
 
@@ -119,8 +115,7 @@ def stop_at(toy, stage: str, start, numbers, *more: str) -> None:
         build.check(number)
         at.unlink()
         if number != KILL:  # who is stopped tidies up; after a kill the next one does
-            assert not list(toy.path("build/running").rglob("*.ipynb"))
-            assert not toy.path("build/.forkserver").exists()
+            assert not list(toy.path("build").rglob(".*.ipynb")) and not toy.path("build/.forkserver").exists()
     wait.unlink()
 
 
@@ -137,7 +132,7 @@ def test_a_build_is_stopped_and_another_one_that_waits_takes_over(stages, start)
     first.check(KILL)
     second.until(at.exists)
     second.check(INT)
-    assert not list(stages.path("build/running").rglob("*.ipynb")) and not stages.executed(FIRST).exists()
+    assert not list(stages.path("build").rglob(".*.ipynb")) and not stages.executed(FIRST).exists()
     at.unlink()
     stop_at(stages, "chapter", start, (TERM,))
     assert next_build(stages) == [FIRST]  # the second one was finished before
@@ -154,7 +149,7 @@ FORKS = pytest.mark.skipif(not forkserver.possible(), reason="this system cannot
     [
         ("listing", ()),
         ("training", ()),
-        pytest.param("chapter", ("--stem",), marks=FORKS),
+        pytest.param("chapter", ("--fork",), marks=FORKS),
         ("pages", ()),
         ("swap", ()),
     ],
@@ -177,7 +172,7 @@ def test_a_build_is_stopped_before_it_has_done_anything(toy, start):
 @pytest.mark.slow
 def test_a_second_ctrl_c_waits_for_nothing(stages, start):
     stages.path("build/wait-chapter").touch()
-    build = start(stages, "--no-stem")
+    build = start(stages, "--no-fork")
     build.until(stages.path("build/at-chapter").exists)
     os.killpg(build.process.pid, INT)
     os.killpg(build.process.pid, INT)
@@ -194,7 +189,7 @@ def test_a_chapter_without_a_build_is_stopped(stages, start):
         chapter.until(stages.path("build/at-chapter").exists)
         assert chapter.stop(number) == [] and chapter.process.returncode == 128 + number
         assert chapter.errors.read_text() == "stopped; nothing half-done is left\n"
-        assert not list(stages.path("build/running").rglob("*.ipynb"))
+        assert not list(stages.path("build").rglob(".*.ipynb"))
         stages.path("build/at-chapter").unlink()
 
 
@@ -222,64 +217,3 @@ def test_builds_that_wait_find_what_the_others_have_finished(stages, start):
     assert [build.process.wait(120) for build in both] == [0, 0]
     assert stages.path("build/other/_build/html/.built").exists()
     assert "running at" not in "".join(build.said.read_text() for build in both)
-
-
-def test_what_somebody_writes_now_stays(tmp_path, monkeypatch):
-    from book.tools.base import leftovers
-
-    monkeypatch.setattr(leftovers, "ROOT", tmp_path)
-    monkeypatch.setattr(leftovers, "RUNNING", tmp_path / "build" / "running")
-    runs, digest = tmp_path / "runs", "0123456789abcdef"
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-
-    def files(pid: int) -> list:
-        return [
-            tmp_path / "build" / "running" / "smoke" / f"01_first-{pid}.ipynb",
-            runs / f".{digest}.npz.{pid}",
-            runs / f"..{digest}.checkpoint.npz.{pid}",
-            tmp_path / "build" / f".parsed.json-{pid}",
-        ]
-
-    gone = [*files(dead.pid), *(tmp_path / "build" / f".book-{name}" / "index.html" for name in ("new", "old"))]
-    stay = [*files(os.getpid()), runs / f"{digest}.npz", runs / f".{digest}.checkpoint.npz", runs / f".{digest}.lock"]
-    for path in gone + stay:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    leftovers.clear(tmp_path / "build" / "book", runs)
-    assert [path for path in gone if path.exists()] == []
-    assert [path for path in stay if not path.exists()] == []
-
-
-def test_who_supervises_lets_no_one_go(tmp_path, root):
-    """A process that forks twice into sessions of its own, and ignores every signal that can be ignored."""
-    script = tmp_path / "away.py"
-    script.write_text(
-        "import os, signal, time\n"
-        "for number in (1, 2, 15): signal.signal(number, signal.SIG_IGN)\n"
-        "for _ in range(2):\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
-        "open('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)\n"
-    )
-    parent = f"import subprocess, time; subprocess.run(['{sys.executable}', '{script}']); time.sleep(300)"
-    command = [sys.executable, "-c", parent]
-    pid = tmp_path / "pid"
-    guard = subprocess.Popen(
-        [sys.executable, "-m", "book.tools.base.supervise", "0", *command],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(root)},
-        stdin=subprocess.PIPE,
-    )
-    deadline = time.monotonic() + 60
-    while not (pid.exists() and pid.read_text()):
-        assert time.monotonic() < deadline and guard.poll() is None
-        time.sleep(0.02)
-    guard.stdin.close()
-    assert guard.wait(20) == 137
-    assert not psutil.pid_exists(int(pid.read_text()))
-
-
-@pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 137)])
-def test_who_supervises_tells_how_it_ended(root, code, status):
-    command = [sys.executable, "-m", "book.tools.base.supervise", "0", sys.executable, "-c", code]
-    with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE) as guard:
-        assert guard.wait(60) == status

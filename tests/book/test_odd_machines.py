@@ -23,7 +23,7 @@ def test_a_build_begins_with_the_check(toy):
     said = refused(toy.build())
     assert "error: A.yml, line" in said and "also accepts its rival (9)" in said
     assert "error: smoke.yaml, line" in said and "first: parameter size = 10 (int) is not allowed" in said
-    assert not toy.path("build/stamps").exists()
+    assert not toy.path("build/executed").exists()
 
 
 def killed(book, how: str, execute) -> str:
@@ -36,7 +36,7 @@ def killed(book, how: str, execute) -> str:
     return said
 
 
-@pytest.mark.parametrize("stem", [pytest.param("--stem", marks=pytest.mark.slow), "--no-stem"])
+@pytest.mark.parametrize("stem", [pytest.param("--fork", marks=pytest.mark.slow), "--no-fork"])
 def test_a_process_that_is_killed_is_said_with_its_memory(built, stem):
     said = killed(built, "os.kill(os.getpid(), signal.SIGKILL)", lambda: built.build("smoke", stem))
     found = re.search(rf"{FIRST} failed: its process was killed \(SIGKILL\).*taken ([\d.]+) GiB of memory, of", said)
@@ -63,7 +63,7 @@ def test_start_up_files_of_the_user_are_not_run(built, stem):
     (startup / "00.py").write_text("print('started up')\nraise SystemExit\n")
     built.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)\n", "time.sleep(seconds)\nprint('here')\n")
     built.environment |= {"HOME": str(built.path("home")), "IPYTHONDIR": str(built.path("home/.ipython"))}
-    outcome = built.build("smoke", "--stem") if stem else built.run("book.tools.execute", "first")
+    outcome = built.build("smoke", "--fork") if stem else built.run("book.tools.execute", "first")
     assert outcome.returncode == 0, outcome.stderr
     executed = built.executed(FIRST) if stem else built.path(f"build/chapters/{FIRST}.ipynb")
     text = executed.read_text(encoding="utf-8")

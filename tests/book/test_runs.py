@@ -168,7 +168,7 @@ def test_a_header_that_the_chapter_does_not_import(trained):
 
 def test_a_run_of_another_chapter(trained):
     outcome = trained.run("book.tools.runs", "first", "--profile", "smoke", "--run", f"{5:016x}")
-    said = f"error: run '{5:016x}' is none of chapter {FIRST} at smoke; it has: {3:016x}, {4:016x}\n"
+    said = f"error: chapter {FIRST} has no run '{5:016x}' at smoke; it has: {3:016x}, {4:016x}\n"
     assert outcome.returncode == 1 and outcome.stderr == said
 
 

@@ -3,11 +3,12 @@
 import importlib
 import inspect
 import pkgutil
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
-from jaxtyping import Float, Float64, Int64
+from jaxtyping import Float, Float64, Int64, Real
 from torch import Tensor
 
 from lmc_helpers._typing import Positive, Probability, Tensors, checked, many, require_finite
@@ -20,6 +21,8 @@ CHECKED = [
     "teacher_student",
     "linear_nets",
     "permutation_points",
+    "symmetry",
+    "identifiability",
 ]
 
 
@@ -38,6 +41,14 @@ def chance(p: Probability | Float[Tensor, "..."] = 0.5, *others: Int64[Tensor, "
     return p
 
 
+@checked
+@dataclass(frozen=True)
+class Pair:
+    of: tuple[Float64[Tensor, "h n"], Float64[Tensor, "m h"]]
+    near: Real[Tensor, "..."] | None = None
+    n: Positive = 1
+
+
 W, P, EYE = torch.ones(2, 3, 4), torch.zeros(2, 3, dtype=torch.long), torch.eye(2, dtype=torch.float64)
 
 
@@ -45,6 +56,10 @@ def test_what_fits_passes_and_the_function_without_checks_is_there():
     assert rows(W, P) is W and rows(W[0], P[0]).shape == (3, 4) and rows(W[:0], P[:0]).numel() == 0
     assert rows.__wrapped__("W", "p") == "W" and rows(W, P, np.int64(1)) is W
     assert last([EYE, EYE], EYE) is EYE and chance(1) == 1 and chance(W, P[0], P[1], named={"a": EYE}) is W
+
+
+def test_dataclasses_are_checked_when_they_are_made():
+    assert Pair((EYE, EYE), W).n == 1 and Pair((EYE[:, :1], EYE[:1]), near=P).near is P
 
 
 def test_what_is_returned_is_checked_in_tests():
@@ -73,6 +88,17 @@ def test_what_is_returned_is_checked_in_tests():
         (lambda: chance(2), ValueError, "p = 2; allowed: 0 <= p <= 1 or a torch.Tensor (...) of floating point"),
         (lambda: chance(0.5, P[0], P[0, :2]), TypeError, "others has shape (2,)"),
         (lambda: chance(named={"a": 1}), TypeError, "named = {'a': 1}; allowed: tensors by their names or None"),
+        (lambda: Pair((EYE, EYE), n=0), ValueError, "n = 0; allowed: n >= 1"),
+        (
+            lambda: Pair((EYE, EYE[:, :1])),
+            TypeError,
+            "of = a tuple of 2, shapes (2, 2), (2, 1); allowed: a tuple: ",
+        ),
+        (
+            lambda: Pair((EYE, EYE), EYE + 1j),
+            TypeError,
+            "near = a tensor of shape (2, 2), torch.complex128",
+        ),
         (lambda: require_finite(x=torch.tensor(torch.inf)), ValueError, "x = inf; allowed: finite numbers"),
     ],
 )

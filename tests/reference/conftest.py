@@ -13,7 +13,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from book.tools.base import chapters
 from book.tools.base.chapters import ROOT
 from book.tools.reference import boxes, disagreements
-from book.tools.running import stamps
+from book.tools.running.targets import Targets
 
 SHOWN = {"display_data", "execute_result", "stream", "error"}
 
@@ -54,7 +54,7 @@ class ExecutedKernel:
 @cache
 def executed() -> dict:
     """Chapter → its notebook executed at smoke, of those that are there and of the present sources."""
-    made = stamps.update("smoke", ROOT / "build" / "test-book")
+    made = Targets("smoke", ROOT / "build" / "test-book")
     return {chapter: made.executed[chapter] for chapter in set(made.executed) - set(made.stale())}
 
 

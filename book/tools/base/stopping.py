@@ -1,19 +1,25 @@
 """Stop in one line: Ctrl-C, SIGTERM and a closed terminal end a tool, and all that it started, without a traceback.
 
 A tool is stopped where it stands: no exception runs through it, which something might catch, or show. What has to be
-done then is said beforehand (:func:`then`).
+done then is registered beforehand (:func:`on_interrupt`).
+
+When a build is killed, its processes end too: on Linux each ends with its parent (:func:`die_with_parent`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PDEATHSIG = 1  # of prctl(2)
+IN_BUILD = "LMC_IN_BUILD"  # set for the processes of a build on this machine
 KEPT = "stopped; what was finished is kept"
 AGAIN = "then run it again: what was finished is kept"
 ADVICE = {
@@ -31,31 +37,34 @@ ADVICE = {
     errno.EMFILE: f"too many files are open; raise the limit (ulimit -n), {AGAIN}",
 }
 
-_acts: list[Callable[[], object]] = []
+_callbacks: list[Callable[[], object]] = []
 
 
 @contextlib.contextmanager
-def then(act: Callable[[], object]) -> Iterator[None]:
-    """What is done first if the tool is stopped inside; the innermost is the first."""
-    _acts.append(act)
+def on_interrupt(callback: Callable[[], object]) -> Iterator[None]:
+    """Call something if the tool is stopped inside the block; the innermost block comes first."""
+    _callbacks.append(callback)
     try:
         yield
     finally:
-        _acts.remove(act)
+        _callbacks.remove(callback)
 
 
 def watch(text: str = KEPT) -> None:
     """From here on a signal ends this process and its children; ``text`` is the one line that is said.
 
-    A signal that was ignored, as under nohup, stays so. A second one waits for nothing.
+    A signal that was ignored, as under nohup, stays so. A second one waits for nothing. A process of a build ends with
+    its parent.
     """
+    if IN_BUILD in os.environ:
+        die_with_parent()
 
     def end(number: int, frame: object) -> None:
         for each in SIGNALS:
             signal.signal(each, lambda number, frame: os._exit(128 + number))
-        for act in reversed(_acts):
+        for callback in reversed(_callbacks):
             with contextlib.suppress(Exception):
-                act()
+                callback()
         with contextlib.suppress(Exception):  # stopped within an import, where nothing was started yet
             end_children()
         with contextlib.suppress(Exception):
@@ -69,21 +78,34 @@ def watch(text: str = KEPT) -> None:
             signal.signal(number, end)
 
 
+def die_with_parent(number: int = signal.SIGKILL) -> None:
+    """Let Linux send this process a signal when its parent ends, however that ends; for ``preexec_fn`` too."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(PDEATHSIG, number, 0, 0, 0)
+
+
 def end_children(seconds: float = 5.0) -> None:
     """Kill every process below this one; wait until they are gone, but not for ever."""
     if "subprocess" not in sys.modules:  # nothing was started yet, and psutil takes a while to import
         return
     import psutil
 
-    while (below := psutil.Process().children(recursive=True)) and seconds > 0:
-        for process in below:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        psutil.wait_procs(below, timeout=0.05)
-        seconds -= 0.05
+    def alive(process: psutil.Process) -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return process.status() != psutil.STATUS_ZOMBIE
+        return False
+
+    killed: set[psutil.Process] = set()
+    while seconds > 0:
+        killed.update(psutil.Process().children(recursive=True))
+        if not (left := [process for process in killed if alive(process)]):
+            break
+        for act in (psutil.Process.suspend, psutil.Process.kill):  # so that no parent reports that its child was killed
+            for process in left:
+                with contextlib.suppress(psutil.Error):
+                    act(process)
+        time.sleep(0.02)
+        seconds -= 0.02
 
 
 def explained(error: OSError, path: object = None) -> str:

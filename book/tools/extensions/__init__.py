@@ -1,6 +1,7 @@
 """Sphinx extensions. Jupyter Book imports them by their file names.
 
 ==============  ========================================
+sphinx_boxes    exercises, and anchors of figures
 sphinx_claims   verdicts in the text
 sphinx_html     what the HTML needs besides its theme
 sphinx_labels   references by authors and year

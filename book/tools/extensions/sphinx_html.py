@@ -4,7 +4,7 @@ Pages make no request to the network: MathJax comes from the pip package sphinx-
 no page loads, plotly.js from plotly, and the theme's script that would fetch thebe is dropped. A figure that moves
 brings its script, ``book/_static/js/moving.js``, which loads plotly.js when the figure comes near the screen. A chapter
 offers its source for download. Pictures have their sizes, so that nothing moves when they load. Numbers that cells
-give to the text are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, and what follows a formula without a space
+give to the page are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, and what follows a formula without a space
 stays on its line: a browser may break a line there, and then a full stop would begin the next one.
 """
 
@@ -20,7 +20,7 @@ from PIL import Image
 from sphinx.application import Sphinx
 from sphinx.util.fileutil import copy_asset
 
-from book.tools.outcomes.glued import signs
+from lmc_helpers.claims.numerals import signs
 
 #: Package → where its files are, which of them the pages load, and the folder below ``_static`` that they go to.
 SCRIPTS = {
@@ -50,8 +50,11 @@ def copy_scripts(app: Sphinx, error: Exception | None) -> None:
 
 
 def write_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    for given in doctree.findall(lambda node: isinstance(node, nodes.inline) and "pasted-text" in node["classes"]):
-        for text in list(given.findall(nodes.Text)):
+    given = [node for node in doctree.findall(nodes.inline) if "pasted-text" in node["classes"]]
+    outputs = (node for node in doctree.findall(nodes.container) if "cell_output" in node["classes"])
+    tables = [table for output in outputs for table in output.findall(nodes.table)]
+    for text in [text for node in (*given, *tables) for text in node.findall(nodes.Text)]:
+        if not isinstance(text.parent, (nodes.math, nodes.literal)):
             text.parent.replace(text, nodes.Text(signs(str(text))))
 
 

@@ -13,14 +13,15 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from book.tools.base import whole
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import records
 from book.tools.outcomes.measured import Difference, Measured
 from book.tools.outcomes.standing import Basis
 from book.tools.reading import papers, sources
 from book.tools.running import variants
+from book.tools.running.targets import basis, provenance
 from lmc_helpers import claims
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import explained
 
@@ -95,7 +96,7 @@ class Record:
     def write(self, content: dict[str, Chapter]) -> None:
         """Write it atomically, one chapter a line."""
         lines = (f"{json.dumps(name)}: {entry.model_dump_json()}" for name, entry in sorted(content.items()))
-        whole.write(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
+        atomic_write(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def executed(profile: str, variant: str, chapter: str) -> Path:
@@ -103,11 +104,11 @@ def executed(profile: str, variant: str, chapter: str) -> Path:
     return ROOT / "build" / "executed" / variants.folder(profile, variant) / f"{chapter}.ipynb"
 
 
-def run_metadata(path: Path, profile: str, known: sources.Sources) -> dict[str, Any]:
+def current_run(path: Path, profile: str, variant: str, known: sources.Sources) -> dict[str, Any]:
     """What an executed notebook says of its run; nothing if it is not of the present sources, and of a commit."""
-    run = sources.read(path).get("metadata", {}).get("lmc", {})
+    run = provenance(path)
     from_commit = run and not run["commit"].endswith("+") and run["commit"] != "unknown"
-    return run if from_commit and run.get("sources") == known.summary(path.stem, profile) else {}
+    return run if from_commit and run.get("sources") == basis(known, path.stem, profile, variant) else {}
 
 
 def collect_runs(profile: str, chapter: str, names: list[str], known: sources.Sources) -> Chapter:
@@ -115,7 +116,7 @@ def collect_runs(profile: str, chapter: str, names: list[str], known: sources.So
     found = []
     for variant in names:
         path = executed(profile, variant, chapter)
-        if run := run_metadata(path, profile, known):
+        if run := current_run(path, profile, variant, known):
             about = {name: run[name] for name in Run.model_fields if name in run}
             measured = {record["part"]: Measured.of(record) for record in records.records(path)}
             seed = run["parameters"]["seed"] if "." in variant else None

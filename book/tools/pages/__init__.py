@@ -1,7 +1,7 @@
 """The pages: chapters as they are shown, and the pages that are written from a run.
 
 ===========  ======================================================
-api          the subpackages of lmc_helpers, for the API pages
+api          the packages of lmc_helpers, for the API pages
 contents     ``_toc.yml``, ``_config.yml`` and the bibliography
 destination  where pages may be written
 front        the first page
@@ -11,7 +11,6 @@ licences     of what the pages ship
 notation     letters
 pages        the templates, filled
 pictures     small copies of figures
-signs        formulas as Unicode
 staging      an executed chapter as its page shows it
 ===========  ======================================================
 """

@@ -55,10 +55,10 @@ def files(content: Any, *steps: str | int) -> Iterator[tuple[str, tuple[str | in
 
 
 def generated() -> set[str]:
-    """The pages that are made while the book is built: chapters, and one page a paper or a subpackage."""
+    """The pages that are made while the book is built: chapters, and one page a paper or a package."""
     made = {f"{EXECUTED}/{chapter}" for chapter in chapters.chapters()}
     made |= {f"book/{kind}/{letter}" for kind in ("errata", "reports") for letter in papers.papers()}
-    return made | {f"book/api/{room.name}" for room in api.rooms()}
+    return made | {f"book/api/{package.name}" for package in api.packages()}
 
 
 def check_toc(path: Path = TOC) -> None:

@@ -18,10 +18,10 @@ from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import board
 from book.tools.outcomes.records import Run, notebook, recorded
 from book.tools.pages import contents, gallery, pictures, staging
-from book.tools.pages.signs import signs
 from book.tools.reading import papers, profiles
 from book.tools.running import listing
 from book.tools.running.jobs import Job
+from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
 from lmc_helpers.figures.cards import NAME
@@ -57,7 +57,7 @@ def bare(text: str) -> str:
     >>> bare(r"the *barrier* of `m` at $m \le 2M$")
     'the barrier of m at m ≤ 2M'
     """
-    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: signs(found[1]), text))
+    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: plain(found[1]), text))
 
 
 def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:

@@ -20,7 +20,7 @@ from book.tools.reading import papers
 from lmc_helpers import claims
 
 TEMPLATES = ROOT / "book" / "templates"
-NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "rooms", "verdicts", "fields", "notation")
+NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "packages", "verdicts", "fields", "notation")
 MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
 
@@ -100,7 +100,7 @@ def content(run: Run, findings: Findings) -> dict:
         "own": sum(statement.kind == OWN for statement in findings.statements),
         "surprises": run.surprises,
         "examples": staging.examples(findings),
-        "rooms": api.rooms(),
+        "packages": api.packages(),
         "fields": published.fields(),
         "letters": notation.letters(),
         "runs": run.statistics,
@@ -112,10 +112,9 @@ def content(run: Run, findings: Findings) -> dict:
 
 
 def api_pages() -> dict[str, str]:
-    """The API's pages, one a room: file name → text."""
-    template, known, rooms = environment().get_template("room.md"), api.users(), api.rooms()
-    used = {module: api.used_of(module, known) for room in rooms for module in room.modules}
-    return {f"{room.name}.md": template.render(room=room, used=used) for room in rooms}
+    """The API's pages, one a package: file name → text."""
+    template = environment().get_template("package.md")
+    return {f"{package.name}.md": template.render(package=package) for package in api.packages()}
 
 
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:

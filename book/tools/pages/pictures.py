@@ -34,7 +34,7 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
     found = {}
     for name, lines in FIGURE.findall(markdown):
         options = dict(re.findall(r"^:(\w+): *(.*)$", lines, re.MULTILINE))
-        found[name] = Picture(chapter, name, options.get("name", ""), options.get("alt", ""))
+        found[name] = Picture(chapter, name, options.get("name", name.replace("_", "-")), options.get("alt", ""))
     return found
 
 

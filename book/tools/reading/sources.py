@@ -13,9 +13,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from book.tools.base import chapters as names
-from book.tools.base import whole
 from book.tools.base.chapters import PACKAGE, BuildError
 from book.tools.reading import profiles
+from lmc_helpers._files import atomic_write
 from lmc_helpers.claims.intervals import cut
 from lmc_helpers.claims.yaml_files import load
 
@@ -128,11 +128,11 @@ class Sources:
                     todo += _parsed(self._read(path), path.name, package).imports
         return dict(sorted(seen.items()))
 
-    def digest(self, chapter: str, profile: str) -> dict[str, str]:
-        """Checksums of all that an executed chapter depends on.
+    def summary(self, chapter: str, profile: str, setting: str = "") -> str:
+        """Sixteen characters that change with anything that an executed chapter depends on.
 
         Its source, its profile's parameters, the ledger's entries of the claims that it checks, the lock, the runner,
-        the modules of lmc_helpers that it imports, directly or not, and the data in their packages.
+        the modules of lmc_helpers that it imports, directly or not, the data in their packages, and a setting.
         """
         modules = self.modules(chapter)
         data = [path for door in modules.values() if door.name == "__init__.py" for path in _data(door.parent)]
@@ -142,24 +142,15 @@ class Sources:
         ids = sorted({part.partition(".")[0] for part in self.chapter(chapter).checks})
         sums["parameters"] = _sum_of(profiles.parameters(chapter, profile))
         sums["ledger"] = _sum_of([self._paper(id[:1]).get(id) for id in ids])
-        return sums
+        if setting:
+            sums["setting"] = setting
+        return _sum_of(sums)
 
-    def summary(self, chapter: str, profile: str) -> str:
-        """Sixteen characters that change with anything that an executed chapter depends on."""
-        return _sum_of(self.digest(chapter, profile))
-
-    def book_digest(self, profile: str) -> dict[str, str]:
-        """Checksums of all that the built pages depend on besides the executed chapters."""
-        return {"profile": profile} | self._tree_sums("requirements.lock")
-
-    def edited(self) -> str:
-        """Sixteen characters that change with any file that people edit, and with what checks them."""
-        return _sum_of(self._tree_sums())
-
-    def _tree_sums(self, *more: str) -> dict[str, str]:
+    def book_summary(self) -> str:
+        """Sixteen characters that change with any file that people edit: what pages depend on, and what is checked."""
         trees = [path for name in ("book", PACKAGE, "notebooks") for path in files(self.root / name)]
-        loose = (self.root / name for name in ("_config.yml", "_toc.yml", *more))
-        return self._sums([*filter(Path.is_file, loose), *trees])
+        loose = (self.root / name for name in ("_config.yml", "_toc.yml", "requirements.lock"))
+        return _sum_of(self._sums([*filter(Path.is_file, loose), *trees]))
 
     def _sums(self, paths: Iterable[Path]) -> dict[str, str]:
         return {path.relative_to(self.root).as_posix(): checksum(self._read(path)) for path in paths}
@@ -182,4 +173,4 @@ def write(path: Path, content: dict) -> None:
     """Write a JSON file atomically if its content changes; jobs on other machines may read it."""
     text = json.dumps(content, indent=1) + "\n"
     if not path.exists() or path.read_bytes() != text.encode():
-        whole.write(path, text)
+        atomic_write(path, text)

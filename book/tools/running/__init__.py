@@ -10,7 +10,7 @@ jobs           a training run as a build sees it
 listing        which training runs there are
 prices         what training runs take
 progress       how far a build is
-stamps         the targets of the graph, and what makes them stale
+targets        what a build makes, and what of it is stale
 variants       the same chapters again: seeds from a commit, settings of the machine
 =============  =====================================================================
 """

@@ -1,7 +1,7 @@
 """The graph on a cluster: Snakemake's SLURM executor gets resources from us, and its lines become the build's own.
 
 Nothing here talks to SLURM. Jobs write to logs of their own, which the executor names when it submits them; what it
-says of a job that is done or failed is told in one line, with the reason that the log gives.
+says of a job that is done or failed becomes one line, with the reason that the log gives.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def arguments(executor: str, given: str) -> list[str]:
     return ["--executor", executor, "--jobs", str(JOBS), f"--{executor}-keep-successful-logs", *words]
 
 
-class Told:
+class Log:
     """What Snakemake says of jobs on a cluster, in the words of a build on one machine.
 
     Parameters
@@ -80,7 +80,7 @@ class Told:
         self.failed: list[str] = []  # lines of the job that is told of now; its rule comes first
         self.errors = 0
 
-    def lines(self, text: str) -> Iterator[str]:
+    def messages(self, text: str) -> Iterator[str]:
         """The lines that one of Snakemake's becomes; most become none."""
         self.last.append(text)
         if self.failed and not text.startswith("    "):
@@ -124,7 +124,7 @@ class Told:
         yield f"error: {name}: SLURM job {number} {ended[1] if ended else 'FAILED'}: {reason.strip()} (log: {log})"
 
     def rest(self) -> Iterator[str]:
-        """What is left to say when Snakemake has failed: its last lines, if nothing was told."""
+        """What is left to say when Snakemake has failed: its last lines, if nothing was said."""
         if self.failed:
             yield from self._failure()
         if not self.errors:

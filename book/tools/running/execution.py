@@ -19,11 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from book.tools.base import chapters, leftovers, stopping
+from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.reading import sources
-from book.tools.running import forkserver, variants
+from book.tools.running import forkserver, targets, variants
 from book.tools.running.forkserver import THREADS, Ended
+from lmc_helpers._files import replacing
 from lmc_helpers.claims.box import RECORDED_ONLY
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -88,13 +89,15 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
         for another variant (``book/tools/running/variants.py``), what its provenance says besides, ``seeds``; the
         chapter then goes on where the ledger expects another verdict, so that every outcome is stored.
     """
-    title = variants.title(chapter, (confirms or {}).get("seeds", ""))
+    variant = (confirms or {}).get("seeds", "")
+    title = variants.title(chapter, variant)
     try:
-        with leftovers.running(parameters["profile"], chapter) as running, stopping.then(partial(os.unlink, running)):
+        with replacing(output) as running, stopping.on_interrupt(partial(os.unlink, running)):
             say(f"{title}: running at {parameters['profile']}")
             quiet = quiet or bool(os.environ.get("CI")) or not sys.stderr.isatty()
             task = {"chapter": chapter, "parameters": parameters, "running": str(running), "quiet": quiet}
-            task["sources"] = sources.Sources().summary(chapter, parameters["profile"])
+            task["output"] = str(output)
+            task["sources"] = targets.basis(sources.Sources(), chapter, parameters["profile"], variant)
             ended = forkserver.call(f"{__name__}:perform", task | {"confirms": confirms or {}})
             if ended.answer is None:
                 raise _failed(title, parameters["profile"], running, how_it_ended(ended) + _cell(running))
@@ -102,9 +105,7 @@ def execute(chapter: str, parameters: dict, output: Path, quiet: bool = False, c
                 raise BuildError(f"{title}: {why}")
             if why := ended.answer.get("error"):
                 raise _failed(title, parameters["profile"], running, why)
-            output.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(running, output)
-            say(f"{title}: done in {ended.answer['seconds']:.1f} s")
+        say(f"{title}: done in {ended.answer['seconds']:.1f} s")
     except OSError as error:
         raise BuildError(f"{chapter}: {stopping.explained(error)}") from None
 
@@ -142,7 +143,7 @@ def perform(task: dict) -> dict:
     except PapermillExecutionError as error:
         return {"error": f"{error.ename}: {error.evalue}"}
     except OSError as error:
-        return {"unwritten": stopping.explained(error, error.filename or running)}
+        return {"unwritten": stopping.explained(error, task["output"])}
     return {"seconds": seconds}
 
 

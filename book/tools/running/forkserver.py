@@ -19,13 +19,14 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from book.tools.base import supervise
+from book.tools.base import stopping
 
 ADDRESS = "LMC_FORKSERVER"
 #: What says how many threads one operation of a chapter takes.
@@ -57,7 +58,7 @@ def running(root: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]
     address = Path("build", ".forkserver")  # from ``root``: the address of a socket has 107 bytes at most
     (root / address).unlink(missing_ok=True)
     command = [sys.executable, "-m", "book.tools.running.forkserver", str(address)]
-    with supervise.started(command, root, environment):
+    with subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE, start_new_session=True):
         yield environment | {ADDRESS: str(address)}
     (root / address).unlink(missing_ok=True)
 
@@ -80,7 +81,6 @@ def _here(function: str, task: dict) -> Ended:
     here, there = socket.socketpair()
     if (pid := os.fork()) == 0:
         here.close()
-        supervise.follow()
         _answer(function, task, there)
     there.close()
     with here, here.makefile("rb") as replies:
@@ -96,6 +96,7 @@ def _answer(function: str, task: dict, connection: socket.socket) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked ends this process
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        stopping.die_with_parent()
         module, _, name = function.partition(":")
         answer = getattr(importlib.import_module(module), name)(task)
         connection.sendall(json.dumps(answer).encode() + b"\n")
@@ -134,17 +135,18 @@ def serve(address: str) -> None:
         gc.collect()
         gc.freeze()  # what is shared stays shared
         working: dict[int, socket.socket] = {}
-        while True:
-            ready = select.select([listening, wake, sys.stdin, *working.values()], [], [])[0]
-            if sys.stdin in ready:
-                return
+        asking = [listening, sys.stdin]
+        while asking or working:
+            ready = select.select([wake, *asking, *working.values()], [], [])[0]
+            if sys.stdin in ready:  # the build has ended; if it was killed, those who asked end by themselves
+                asking = []
             if wake in ready:
                 wake.recv(4096)
                 _report(working)
             for pid in [pid for pid, connection in working.items() if connection in ready]:
                 os.kill(pid, signal.SIGKILL)  # who asked is gone
                 working.pop(pid).close()
-            if listening in ready:
+            if asking and listening in ready:
                 connection, _ = listening.accept()
                 request, (out, error), *_ = socket.recv_fds(connection, 1 << 16, 2)
                 if (pid := os.fork()) == 0:

@@ -47,10 +47,7 @@ def command(
     where: Where,
     todo: Sequence[Job],
 ) -> list[str]:
-    """The command that runs the graph up to some targets.
-
-    The rules that are stale are named: Snakemake itself takes an input with the content that it had before for old.
-    """
+    """The command that runs the graph up to some targets, with the rules that are stale."""
     graph = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT)]
     rules = ["--nolock", "--ignore-incomplete", "--rerun-triggers", "mtime", "--keep-going", "--scheduler", "greedy"]
     config = [f"profile={profile_name}", f"out={out}", f"executor={where.executor}"]

@@ -1,4 +1,4 @@
-"""A training run: what it says of itself, and what a build, which does not import what it trains with, keeps of it."""
+"""Training runs as the build sees them, without importing torch."""
 
 from __future__ import annotations
 
@@ -6,50 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any
 
 from book.tools.base.chapters import ROOT
 
 
-class Price(Protocol):
-    """What a training run costs."""
-
-    @property
-    def cpu_hours(self) -> float:
-        """Hours of one core."""
-
-
-@runtime_checkable
-class Run(Protocol):
-    """What a training run says of itself; see lmc_helpers.training.runs."""
-
-    @property
-    def digest(self) -> str:
-        """Sixteen hexadecimal digits that change with what is trained."""
-
-    @property
-    def title(self) -> str:
-        """What is trained, in a few words."""
-
-    def path(self) -> Path:
-        """The file that it ends with."""
-
-    def done(self) -> bool:
-        """Whether that file is there."""
-
-    def resources(self) -> dict:
-        """``cores``, ``memory_mib``, ``minutes`` on them or on a GPU, and whether it asks for a ``gpu``."""
-
-    def prices(self) -> Price:
-        """What it takes on a CPU."""
-
-    def result(self, show_progress: bool = False) -> object:
-        """Read the file, or train and write it."""
+def is_run(value: object) -> bool:
+    """Whether it says of itself what lmc_helpers.training.cached.Cached does; that module imports torch."""
+    return all(hasattr(value, name) for name in ("digest", "title", "path", "done", "resources", "prices", "result"))
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run as the build sees it, without importing what it trains with."""
+    """A training run: its file, and what it takes."""
 
     digest: str
     title: str
@@ -73,7 +42,7 @@ class Job:
         return 60.0 * self.minutes if self.gpu else 60 * self.core_minutes / self.cores
 
 
-def as_job(run: Run, chapter: str) -> Job:
+def as_job(run: Any, chapter: str) -> Job:
     """A run of a chapter as the build sees it."""
     needs = run.resources()
     return Job(

@@ -13,12 +13,13 @@ import os
 import re
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import Any
 
 from book.tools.base import chapters as names
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.reading import headers, literals, profiles, sources
 from book.tools.running import variants
-from book.tools.running.jobs import Job, Run, as_job
+from book.tools.running.jobs import Job, as_job, is_run
 
 #: Variables of the environment that a list of runs, or where they lie, depends on.
 VARIABLES = ("LMC_DATA", "LMC_DATA_UNVERIFIED", "LMC_OFFLINE", "LMC_RUNS")
@@ -43,7 +44,7 @@ def parameters(chapter: str, profile: str, seeds: str = "") -> dict:
     return known | variants.parameters(chapter, seeds)
 
 
-def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:
+def runs(chapter: str, profile: str, seeds: str = "") -> list[Any]:
     """The training runs of a chapter, each once, by the parameters that its function or dataclass names."""
     name = headers.function_name(chapter)
     if name is None:
@@ -68,7 +69,7 @@ def runs(chapter: str, profile: str, seeds: str = "") -> list[Run]:
     if not isinstance(found, (list, tuple)):
         raise BuildError(f"{where} returned a {type(found).__name__} and no list of runs")
     for run in found:
-        if not isinstance(run, Run):
+        if not is_run(run):
             raise BuildError(f"{where} returned a list with {run!r:.60}, which is no run")
     return list({run.digest: run for run in found}.values())
 
@@ -110,7 +111,7 @@ def _is_worth_it(job: Job) -> bool:
 
 
 def folder() -> Path:
-    """Where runs lie: as ``lmc_helpers.training.run_files.folder``, which imports torch, has it."""
+    """Where runs lie: as ``lmc_helpers.training._run_files.folder``, which imports torch, has it."""
     return Path(os.environ.get("LMC_RUNS") or ROOT / "build" / "runs")
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from browser import absent
 from oracles.ledger import BASE, SHARPER, claim, write
-from oracles.notebooks import gluing, whole
+from oracles.notebooks import executed, glued
 
 from book.tools import reports
 from book.tools.base import chapters
@@ -42,7 +42,7 @@ def known(tmp_path, monkeypatch):
     record = {"verdict": "holds", "chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01"}
     there = {"T1.true": record, "T1.again": record, "T1.own": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
-    path.write_text(json.dumps(whole(CHAPTER, gluing(hours="12"))), encoding="utf-8")
+    path.write_text(json.dumps(executed(CHAPTER, glued("hours", "'12'"))), encoding="utf-8")
     monkeypatch.setattr(findings_pages, "executed", lambda profile: [path])
     return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
 

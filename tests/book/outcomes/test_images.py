@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from oracles import notebooks
 
 from book.tools.base.chapters import ROOT
 from book.tools.outcomes import records
@@ -18,26 +19,19 @@ COPY = "This run uses CIFAR-10, from files that differ from the canonical ones."
 
 
 def executed(path, said):
-    output = {"output_type": "display_data", "data": {"application/papermill.record/text/plain": repr(said)}}
-    output["metadata"] = {"scrapbook": {"name": "data_says"}}
-    cell = {"cell_type": "code", "metadata": {}, "source": "", "outputs": [output] if said else []}
-    run = {"chapter": path.stem, "profile": "smoke", "parameters": {}, "seconds": 1.0, "device": "CPU", "commit": "0"}
-    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"lmc": run}, "cells": [cell]}))
+    path.write_text(json.dumps(notebooks.executed(path.stem, *[notebooks.glued("data_says", repr(said))] * bool(said))))
     return path
 
 
-@pytest.mark.parametrize(
-    ("said", "lines"),
-    [
+def test_what_a_build_says(tmp_path):
+    for said, lines in (
         (["", "This run uses MNIST."], []),
         (["", DIGITS, DIGITS], [f"Chapters 52, 53: {DIGITS}", records.ADVICE]),
         ([COPY], [f"Chapter 51: {COPY}"]),
         ([COPY, DIGITS], [f"Chapter 51: {COPY}", f"Chapter 52: {DIGITS}", records.ADVICE]),
-    ],
-)
-def test_what_a_build_says(tmp_path, said, lines):
-    paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
-    assert records.image_messages(paths) == lines
+    ):
+        paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
+        assert records.image_messages(paths) == lines
 
 
 def fake_mnist(folder):

@@ -58,29 +58,26 @@ def test_the_interval_of_the_ratio_is_that_of_a_chi_square():
     assert np.mean(draws < (found / high) ** 2) == pytest.approx(5e-4, rel=0.3)
 
 
-@pytest.mark.parametrize(("values", "errors"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [1.0, 0.0])])
-def test_a_ratio_needs_two_values_with_errors(values, errors):
-    with pytest.raises(ValueError, match="allowed: two values or more, each with an error > 0"):
-        ratio(values, errors)
+def test_a_ratio_needs_two_values_with_errors():
+    for values, errors in (([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [1.0, 0.0])):
+        with pytest.raises(ValueError):
+            ratio(values, errors)
 
 
 SHARPER, CORRECTED = "holds, and more is true", "false as printed, corrected"
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "sharper", "different"),
-    [
+def test_what_is_decided_differently():
+    for verdicts, sharper, different in (
         (["holds"] * 3, None, False),
         (["holds", "open", "holds"], None, False),
         (["holds", "holds", "fails"], None, True),
         (["open", CORRECTED, "holds"], None, True),
         ([SHARPER, "holds"], "across", False),
         ([SHARPER, "holds"], "outside", True),
-    ],
-)
-def test_what_is_decided_differently(verdicts, sharper, different):
-    runs = [run(verdict=v, stderr=1.0, sharper=sharper if v == "holds" else "inside") for v in verdicts]
-    assert Spread(part(), "01_x", runs).different == different
+    ):
+        runs = [run(verdict=v, stderr=1.0, sharper=sharper if v == "holds" else "inside") for v in verdicts]
+        assert Spread(part(), "01_x", runs).different == different, verdicts
 
 
 def test_what_is_open_too_often():
@@ -98,11 +95,11 @@ def test_what_is_open_too_often():
     assert Spread(part(), "01_x", few, "an hour").by_design == "an hour"
 
 
-@pytest.mark.parametrize(("value", "stderr", "times"), [(0.0, 0.1, 10.83 / 100), (0.5, 0.5, 10.83), (0.9, 0.1, 10.83)])
-def test_what_deciding_takes(value, stderr, times):
+def test_what_deciding_takes():
     criteria = [("criterion", SimpleNamespace(low=-1.0, high=1.0))]
-    one = Spread(part(criteria=lambda: criteria), "01_x", [run(value, stderr, verdict="open")] * 2)
-    assert one.times == pytest.approx(max(1.0, times), rel=1e-3)
+    for value, stderr, times in ((0.0, 0.1, 10.83 / 100), (0.5, 0.5, 10.83), (0.9, 0.1, 10.83)):
+        runs = [run(value, stderr, verdict="open")] * 2
+        assert Spread(part(criteria=lambda: criteria), "01_x", runs).times == pytest.approx(max(1.0, times), rel=1e-3)
 
 
 def test_exact_values_are_the_same_or_say_over_what():

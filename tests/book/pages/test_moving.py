@@ -41,10 +41,6 @@ def described(tab, figure: str) -> dict:
     return json.loads(tab.locator(f'script[data-figure="{figure}"]').text_content())
 
 
-def test_something_moves_in_eight_chapters():
-    assert len({chapter for chapter, _ in FIGURES}) >= 8
-
-
 def test_the_description_takes_the_place_of_the_picture():
     metadata = {MIME: {"figure": "fig-a", "spec": '{"name":"</script><b>"}'}}
     output = {"output_type": "display_data", "data": {"image/png": "x"}, "metadata": metadata}
@@ -63,7 +59,7 @@ def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watc
     assert not [url for url in watched.requests if LIBRARY in url]
     found = reach(tab, FIGURE)
     assert len([url for url in watched.requests if LIBRARY in url]) == 1
-    assert outside(watched, base) == []
+    assert outside(watched, base) == [] and [path.parent.name for path in html.rglob(LIBRARY)] == ["plotly"]
 
     spec, slider = described(tab, FIGURE), found.locator("input[type=range]")
     last = len(spec["frames"]) - 1
@@ -78,10 +74,6 @@ def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watc
     settled(tab)
     assert found.evaluate(DRAWN) == frame_of(spec, 0)
     assert watched.trouble == []
-
-
-def test_the_book_has_one_copy_of_the_library(html):
-    assert [path.parent.name for path in html.rglob(LIBRARY)] == ["plotly"]
 
 
 @pytest.mark.parametrize(("chapter", "figure"), [FIGURES[0], FIGURES[-1]])

@@ -18,48 +18,40 @@ def test_a_door_leads_to_its_room(toy):
     assert found["lmc_helpers.alpha"] == toy.path("lmc_helpers/alpha/__init__.py")
 
 
-@pytest.mark.parametrize(
-    ("statement", "module"),
-    [
-        ("import lmc_helpers.alpha.spare", "lmc_helpers.delta"),
-        ("import lmc_helpers.alpha.spare as x", "lmc_helpers.delta"),
-        ("from lmc_helpers.alpha import spare", "lmc_helpers.delta"),
-        ("from lmc_helpers.alpha.spare import delta", "lmc_helpers.delta"),
-        ("def f():\n    from lmc_helpers import delta", "lmc_helpers.delta"),
-        ("from lmc_helpers.alpha.spare import *", "lmc_helpers.alpha.spare"),
-    ],
-)
-def test_every_way_to_import_is_seen(toy, statement, module):
-    toy.path("notebooks/02_second.py").write_text(statement)
-    assert module in sources.Sources(toy.where).modules("02_second")
+IMPORTS = {
+    "import lmc_helpers.alpha.spare as x": "lmc_helpers.delta",
+    "from lmc_helpers.alpha import spare": "lmc_helpers.delta",
+    "from lmc_helpers.alpha.spare import delta": "lmc_helpers.delta",
+    "def f():\n    from lmc_helpers import delta": "lmc_helpers.delta",
+    "from lmc_helpers.alpha.spare import *": "lmc_helpers.alpha.spare",
+}
+RELATIVE = {
+    "from .core import value": "lmc_helpers.alpha.core",
+    "from . import spare": "lmc_helpers.alpha.spare",
+    "from ..delta import value": "lmc_helpers.delta",
+}
+WRONG = {
+    "from lmc_helpers import nothing": "needs lmc_helpers.nothing, which does not exist",
+    "from lmc_helpers.alpha.nothing import x": "needs lmc_helpers.alpha.nothing, which does not exist",
+    "import lmc_helpers.nothing.more": "needs lmc_helpers.nothing, which does not exist",
+    "x = 1\ny = (": "02_second.py, line 2: ",
+}
 
 
-@pytest.mark.parametrize("statement", ["from .core import value", "from . import spare", "from ..delta import value"])
-def test_relative_imports_start_where_they_stand(toy, statement):
-    toy.path("lmc_helpers/alpha/__init__.py").write_text(statement)
-    wanted = {"core": "lmc_helpers.alpha.core", "spare": "lmc_helpers.alpha.spare", "delta": "lmc_helpers.delta"}
-    found = sources.Sources(toy.where).modules("01_first")
-    assert next(module for word, module in wanted.items() if word in statement) in found
+def test_every_way_to_import_is_seen(toy):
+    for statement, module in IMPORTS.items():
+        toy.path("notebooks/02_second.py").write_text(statement)
+        assert module in sources.Sources(toy.where).modules("02_second"), statement
+    for statement, module in RELATIVE.items():
+        toy.path("lmc_helpers/alpha/__init__.py").write_text(statement)
+        assert module in sources.Sources(toy.where).modules("01_first"), statement
 
 
-@pytest.mark.parametrize(
-    ("statement", "lacking"),
-    [
-        ("from lmc_helpers import nothing", "lmc_helpers.nothing"),
-        ("from lmc_helpers.alpha.nothing import x", "lmc_helpers.alpha.nothing"),
-        ("import lmc_helpers.nothing.more", "lmc_helpers.nothing"),
-    ],
-)
-def test_a_module_that_does_not_exist_is_named(toy, statement, lacking):
-    toy.path("notebooks/02_second.py").write_text(statement)
-    with pytest.raises(BuildError, match=f"chapter 02_second needs {lacking}, which does not exist"):
-        sources.Sources(toy.where).modules("02_second")
-
-
-def test_a_chapter_that_does_not_parse_is_named(toy):
-    toy.path("notebooks/02_second.py").write_text("x = 1\ny = (")
-    with pytest.raises(BuildError, match=r"02_second.py, line 2: "):
-        sources.Sources(toy.where).modules("02_second")
+def test_what_does_not_exist_or_parse_is_named(toy):
+    for statement, said in WRONG.items():
+        toy.path("notebooks/02_second.py").write_text(statement)
+        with pytest.raises(BuildError, match=said):
+            sources.Sources(toy.where).modules("02_second")
 
 
 def test_python_executes_no_module_that_the_graph_lacks():
@@ -93,13 +85,13 @@ LEFT_BEHIND = [
 
 
 def test_what_is_no_source_makes_nothing_stale(toy):
-    before = sources.Sources(toy.where).book_digest("smoke")
+    before = sources.Sources(toy.where).book_summary()
     for name in LEFT_BEHIND:
         toy.path(name).parent.mkdir(parents=True, exist_ok=True)
         toy.path(name).write_text("left behind")
-    assert sources.Sources(toy.where).book_digest("smoke") == before
+    assert sources.Sources(toy.where).book_summary() == before
     toy.path("book/new.md").write_text("a source")
-    assert sources.Sources(toy.where).book_digest("smoke") != before
+    assert sources.Sources(toy.where).book_summary() != before
 
 
 def test_every_tracked_file_is_a_source_and_no_ignored_one(root):

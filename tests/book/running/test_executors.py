@@ -21,9 +21,9 @@ def told(tmp_path):
         log = tmp_path / "rule_chapter_11_a" / "9.log"
         log.parent.mkdir()
         log.write_text(text)
-        here = cluster.Told(RULES)
+        here = cluster.Log(RULES)
         said = f"Job 3 has been submitted with SLURM jobid 9 (log: {log})."
-        return [line for text in (said, *lines, "") for line in here.lines(text)]
+        return [line for text in (said, *lines, "") for line in here.messages(text)]
 
     return make
 
@@ -52,19 +52,19 @@ def test_a_job_that_failed(told, tmp_path, log, reason):
 
 
 def test_a_job_that_is_refused():
-    here = cluster.Told(RULES)
+    here = cluster.Log(RULES)
     refused = "    message: SLURM sbatch failed. The error message was 'sbatch: error: Memory is not there"
     again = "sbatch: error: Batch job submission failed: Requested node configuration is not available'."
     lines = ["Error in rule run_ab:", refused, again, "    sbatch call:"]
-    assert [said for line in lines for said in here.lines(line)] == [
+    assert [said for line in lines for said in here.messages(line)] == [
         "error: run ab: SLURM refuses the job: Memory is not there"
     ]
     assert list(here.rest()) == []
 
 
 def test_what_nobody_understands_is_shown():
-    here = cluster.Told(RULES)
-    assert not list(here.lines("snakemake: error: unrecognized arguments: --jbos"))
+    here = cluster.Log(RULES)
+    assert not list(here.messages("snakemake: error: unrecognized arguments: --jbos"))
     assert list(here.rest()) == ["snakemake: error: unrecognized arguments: --jbos"]
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not forkserver.possible(), reason="this system c
 
 
 IMPORTED = "import sys\nassert 'papermill' in sys.modules\ntime.sleep(seconds)"
-BUILD = ("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2", "--stem")
+BUILD = ("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2", "--fork")
 
 
 def outputs(path) -> list:
@@ -37,12 +37,12 @@ def test_forked_chapters_find_the_same_and_fail_as_ever(built):
 
     assert f"{FIRST} failed: Contradiction: A1.value: computed 'fails', the ledger expects 'holds'" in said
     assert built.path(f"build/failed/smoke/{FIRST}.ipynb").exists() and not built.executed(FIRST).exists()
-    assert list(built.path("build/running").rglob("*.ipynb")) == []
+    assert list(built.path("build/executed").rglob(".*.ipynb")) == []
 
 
 @pytest.mark.slow
 def test_a_process_that_dies_is_an_error(built):
     built.edit("notebooks/01_first.py", "time.sleep(seconds)", "import os\nos._exit(1)")
-    outcome = built.build("smoke", "--stem")
+    outcome = built.build("smoke", "--fork")
     assert outcome.returncode == 1 and "its process ended by itself (exit status 1)" in outcome.stderr
     assert not built.executed(FIRST).exists() and built.executed(SECOND).exists()

@@ -1,18 +1,156 @@
 """What chapter *center gap* computes, against independent oracles."""
 
 import math
-from itertools import product
+from itertools import combinations, product
 
+import numpy as np
 import pytest
 import torch
-from scipy.stats import binom
+from scipy.stats import binom, chi, kstest
 
-from lmc_helpers._chapters.center_gap import coincidence_width, exponent_ceiling, line_failure, median_exponent
-from lmc_helpers.identifiability.centre_gap import gap_quantile, sample_fixed, sample_gaps, separation_bound
+from lmc_helpers._chapters import center_gap as chapter
+from lmc_helpers._chapters.center_gap import (
+    asymptotic_width,
+    close_probability,
+    coincidence_probability,
+    coincidence_width,
+    expected_log_gap,
+    exponent_ceiling,
+    largest_constant,
+    line_failure,
+    local_exponent,
+    median_exponent,
+    poisson_error,
+    sample_fixed,
+    sample_gaps,
+    sample_masked_gaps,
+    star_probability,
+    weibull_scale,
+)
+from lmc_helpers.identifiability.centre_gap import centre_gap, gap_quantile, separation_bound
 
-# ---------- gap exponent
-#
-# The exponent of the gap: its ceiling against simulation and the law, its error against repetition.
+# ---------- the gap of random centres
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("k", "r"), [(1, 0.5), (4, 1.2), (9, 3.0)])
+def test_star_probability_by_simulation(k, r):
+    a, b, c = normal(3, 200_000, k, seed=k)
+    both = (((a - c).norm(dim=1) < r) & ((b - c).norm(dim=1) < r)).double()
+    stderr = both.std().item() / math.sqrt(len(both))
+    assert abs(both.mean().item() - star_probability(r, k)) < 4.5 * stderr
+    assert star_probability(2 * r, k, sigma=2.0) == pytest.approx(star_probability(r, k), rel=1e-9)
+
+
+def test_fixed_parts_have_their_law():
+    F = sample_fixed(40, 50, 30, 0.25, 3.0, seed=5)
+    assert (F != 0).double().mean().item() == pytest.approx(0.25, abs=0.01)
+    assert F[F != 0].std().item() == pytest.approx(3, rel=0.02)
+    assert sample_fixed(2, 3, 1, 1.0, 1.0, 5).equal(sample_fixed(2, 3, 1, 1.0, 1.0, 5))
+    U = torch.linalg.qr(normal(50, 4, seed=6)).Q
+    v = sample_fixed(200, 50, 20, 1.0, 2.0, seed=7) @ U
+    torch.testing.assert_close(v.flatten(0, 1).mT.cov(), 4 * torch.eye(4).double(), rtol=0, atol=0.35)
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 2_000_000])
+@pytest.mark.parametrize("k", [1, 3, 12])
+def test_two_sampled_centres_have_twice_a_chi_variable_as_their_gap(k, chunk, monkeypatch):
+    monkeypatch.setattr(chapter, "CHUNK", chunk)
+    gaps = sample_gaps(2, k, 1500, seed=3)
+    assert gaps.shape == (1500,)
+    assert kstest(gaps.numpy() / 2, chi(k).cdf).pvalue > 1e-4  # |v₁ − v₂| = √2 χ_k
+
+
+def test_sampled_gaps_of_many_centres_are_those_of_a_plain_loop():
+    rng = np.random.default_rng(5)
+    plain = []
+    for _ in range(1500):
+        v = rng.standard_normal((6, 2))
+        plain.append(math.sqrt(2) * min(np.linalg.norm(a - b) for a, b in combinations(v, 2)))
+    assert kstest(sample_gaps(6, 2, 1500, seed=4).numpy(), plain).pvalue > 1e-4
+
+
+def test_masked_gaps_without_a_mask_and_without_entries():
+    draw = torch.Generator().manual_seed(7)
+    gaps = sample_masked_gaps(2, 6, 3, 800, 6, draw)  # all entries are fixed: Gaussian F
+    assert kstest(gaps.numpy() / 2, chi(3).cdf).pvalue > 1e-4
+    assert (sample_masked_gaps(3, 6, 2, 5, 0, draw) == 0).all()  # F = 0
+    # one fixed entry a row and k = d = 1: F itself
+    assert kstest(sample_masked_gaps(2, 1, 1, 800, 1, draw).numpy() / 2, chi(1).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 32])
+def test_close_probability_is_that_of_a_chi_variable(k):
+    for r in (0.1, 1.0, 5.0):
+        assert close_probability(r, k, 1.5) == pytest.approx(chi.cdf(r / (1.5 * math.sqrt(2)), k), rel=1e-10)
+
+
+@pytest.mark.parametrize(("m", "k"), [(60, 1), (60, 2), (60, 8), (200, 32)])
+def test_law_by_simulation_within_the_proven_error(m, k):
+    n = 1500
+    gaps = centre_gap(normal(n, m, k, seed=k))
+    for q in (0.2, 0.5, 0.8):
+        level = gap_quantile(q, m, k)
+        error = poisson_error(level / math.sqrt(2), m, k)
+        seen = (gaps <= level).double().mean().item()
+        assert abs(seen - q) < error + 4.5 * math.sqrt(q * (1 - q) / n)
+        assert seen < -math.log1p(-q) + 4.5 * math.sqrt(q / n)  # union bound
+    spread = gaps.log().std().item() / math.sqrt(n)
+    assert expected_log_gap(m, k) == pytest.approx(gaps.log().mean().item(), abs=4.5 * spread + 0.03)
+
+
+def test_poisson_error_against_sampled_neighbours():
+    m, k, r = 50, 3, 0.25
+    v = normal(400_000, 3, k, seed=9)
+    near = [(v[:, 0] - v[:, i]).norm(dim=-1) <= r for i in (1, 2)]
+    p1, p2 = close_probability(r, k), (near[0] & near[1]).double().mean().item()
+    n = m * (m - 1) / 2
+    sampled = min(1, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
+    assert poisson_error(r, m, k) == pytest.approx(sampled, rel=0.25)
+
+
+@pytest.mark.parametrize("k", [1, 2, 8])
+def test_weibull_limit(k):
+    m = 10**6
+    for q in (0.1, 0.5, 0.9):
+        limit = weibull_scale(m, k, 2.0) * (-math.log1p(-q)) ** (1 / k)
+        assert gap_quantile(q, m, k, 2.0) == pytest.approx(limit, rel=0.01)
+
+
+@pytest.mark.parametrize("k", [1, 2, 8, 32])
+def test_local_exponent_is_a_derivative_and_lies_below_its_limit(k):
+    for m in (10, 1000, 10**6):
+        lower, upper = (math.log(gap_quantile(0.5, m + s, k)) for s in (-1, 1))
+        difference = (upper - lower) / (math.log(m + 1) - math.log(m - 1))
+        assert local_exponent(m, k) == pytest.approx(difference, rel=0.02)
+        assert local_exponent(m, k) < -2 / k
+    assert local_exponent(10**40, k) == pytest.approx(-2 / k, rel=0.001)
+
+
+def test_asymptotic_width_is_where_the_exponent_arrives():
+    for k in (2, 8, 32):
+        m = asymptotic_width(k, 0.05)
+        assert local_exponent(round(m), k) / (-2 / k) == pytest.approx(1.05, abs=0.01)
+
+
+def test_hypothesis_is_met_with_equality_at_the_largest_constant():
+    m, k, delta, q, nu = 30, 3, 0.2, 0.4, 0.1
+    C, Lambda = largest_constant(m, k, delta, q, nu), math.log(4 * k * m * m / delta)
+    assert C * (math.sqrt(q * nu * Lambda) + nu * Lambda) == pytest.approx(q)
+
+
+def test_coincidences_by_simulation():
+    U = torch.linalg.qr(normal(5, 2, seed=8)).Q
+    gap = centre_gap(sample_fixed(6, 5, 4000, 0.4, 1.0, seed=1) @ U)
+    exact = coincidence_probability(6, 5, 0.4)
+    assert abs((gap == 0).double().mean().item() - exact) < 4.5 * math.sqrt(exact / 4000)
+    assert np.isclose(coincidence_probability(10**6, 5, 0.4), 1)
+
+
+# ---------- The exponent of the gap: its ceiling against simulation and the law, its error against repetition
 
 
 @pytest.mark.parametrize(("k", "m1"), [(2, 256), (8, 1024), (32, 1024)])
@@ -38,9 +176,7 @@ def test_standard_error_by_repetition():
     assert 0.85 < errors.square().mean().sqrt().item() / values.std().item() < 1.2
 
 
-# ---------- masked centres
-#
-# Masked centres against simulation and against sums over all masks.
+# ---------- Masked centres against simulation and against sums over all masks
 
 
 @pytest.mark.parametrize(("d", "p", "probability"), [(40, 0.25, 0.5), (60, 0.2, 0.1), (40, 0.25, 0.9)])

@@ -6,22 +6,119 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
+from oracles.draws import normal
 from scipy.linalg import expm
 from scipy.optimize import minimize
 
-from lmc_helpers._chapters.curvature import loop, midpoint_distance, orbit_chords, turn
+from lmc_helpers._chapters.curvature import (
+    curvature_bound,
+    lipschitz_loss,
+    loop,
+    midpoint_distance,
+    network_neck,
+    orbit_chords,
+    planar_neck,
+    random_plane_curves,
+    turn,
+)
+from lmc_helpers.symmetry.chord_bound import arc_height, curvature, distance_to_curve
 
-# ---------- orbit chords
-#
-# Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients.
+# ---------- plane curves and necks
 
+PHI = torch.linspace(0, math.pi, 5001, dtype=torch.float64)
+WIDTHS = [1e-4, 1e-2, 0.1, 0.2]
+
+
+@pytest.mark.parametrize(("steps", "pieces"), [(601, 6), (101, 1), (8, 7)])
+def test_random_plane_curves_are_arcs_of_their_lengths(steps, pieces):
+    lengths, points = random_plane_curves(400, steps, seed=3, pieces=pieces)
+    assert points.shape == (400, steps, 2) and not points[:, 0].any()
+    edges = points.diff(dim=1)
+    torch.testing.assert_close(edges.norm(dim=-1).sum(dim=1), lengths)
+    assert 0.1 * math.pi <= lengths.min() and lengths.max() <= 1.9 * math.pi
+    assert abs(lengths.mean().item() / math.pi - 1) < 3.3 * 1.8 / math.sqrt(12 * 400)
+    turns = torch.atan2(
+        edges[:, :-1, 0] * edges[:, 1:, 1] - edges[:, :-1, 1] * edges[:, 1:, 0], (edges[:, :-1] * edges[:, 1:]).sum(-1)
+    )
+    kappa = turns * (steps - 1) / lengths[:, None]  # left > 0
+    assert kappa.abs().max() <= 1 + 1e-9
+    if steps < 3 * pieces:  # two pieces meet at every point
+        return
+    left = (kappa[:, 0] > 0).double().mean().item()
+    assert abs(left - 0.9) < 3.3 * math.sqrt(0.09 / 400)
+    fast = (kappa[:, 0].abs() > 1 - 1e-9).double().mean().item()
+    assert abs(fast - 0.5) < 3.3 * math.sqrt(0.25 / 400)
+
+
+@pytest.mark.parametrize("size", [1.0, 2.5])
+@pytest.mark.parametrize("e", WIDTHS)
+def test_network_neck_lies_in_the_minimum_and_closes_up(e, size):
+    w, *_ = network_neck(PHI, e**2 / 2, size)
+    torch.testing.assert_close((w[:, :2] * w[:, 2:]).sum(-1), torch.full_like(PHI, e**2 / 2), rtol=1e-9, atol=1e-16)
+    start = torch.tensor([1.0, 0.0, 1.0, 0.0]).double() * e / math.sqrt(2)
+    torch.testing.assert_close(w[0], start, rtol=0, atol=1e-15)
+    torch.testing.assert_close(w[-1], -start, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("jet", [lambda t: network_neck(t, 0.02, 1.7), lambda t: planar_neck(t, 0.3)])
+def test_derivatives_by_differences(jet):
+    t, eps = PHI[::500], 1e-5
+    point, velocity, acceleration = jet(t)
+    after, before = jet(t + eps), jet(t - eps)
+    torch.testing.assert_close(velocity, (after[0] - before[0]) / (2 * eps), rtol=1e-8, atol=1e-8)
+    torch.testing.assert_close(acceleration, (after[1] - before[1]) / (2 * eps), rtol=1e-8, atol=1e-8)
+    assert point.shape == velocity.shape == acceleration.shape
+
+
+@pytest.mark.parametrize("e", WIDTHS)
+def test_the_network_contradicts_theorem_6_2(e):
+    delta = e**2 / 2
+    w, velocity, acceleration = network_neck(PHI, delta)
+    kappa = curvature(velocity, acceleration).max().item()
+    assert kappa <= curvature_bound(delta)
+    bound = arc_height(curvature_bound(delta), 2 * e).item()
+    directions = torch.randn(20_000, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    directions /= directions.norm(dim=-1, keepdim=True)
+    inner = (directions[:, :2] * directions[:, 2:]).sum(-1)
+    nearest = (delta / inner[inner > 0]).sqrt().min().item()  # of the minimum, along these rays from 0
+    assert e <= nearest < 1.1 * e
+    assert distance_to_curve(torch.zeros(1, 4).double(), w).item() == pytest.approx(e, rel=1e-6)
+    assert e > bound
+    if e <= 0.18:
+        assert lipschitz_loss(torch.zeros(4).double(), delta).abs().item() > 1.5 * bound
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 1.0])
+def test_the_loss_is_lipschitz_and_vanishes_on_the_minimum(delta):
+    generator = torch.Generator().manual_seed(2)
+    w = torch.randn(4000, 4, dtype=torch.float64, generator=generator)
+    w = (w * torch.logspace(-4, 3, 4000, dtype=torch.float64)[:, None]).requires_grad_()
+    (gradient,) = torch.autograd.grad(lipschitz_loss(w, delta).sum(), w)
+    steepest = gradient.norm(dim=-1).max().item()
+    assert 0.6 < steepest <= 1.5
+    on = network_neck(PHI, delta)[0]
+    assert lipschitz_loss(on, delta).abs().max().item() < 1e-15 * (1 + 1 / delta)
+
+
+@pytest.mark.parametrize("e", [*WIDTHS, 1.0])
+def test_planar_neck_is_the_level_set_with_its_neck_at_the_origin(e):
+    theta = torch.linspace(0, 2 * math.pi, 20_001, dtype=torch.float64)
+    point, velocity, _ = planar_neck(theta, e)
+    x, y = point.unbind(-1)
+    torch.testing.assert_close(y**2, (e + x**2) ** 2 * (1 - x**2), rtol=1e-9, atol=1e-12)
+    assert point.norm(dim=-1).min().item() == pytest.approx(e, rel=1e-9)
+    assert velocity.norm(dim=-1).min().item() > 0.05
+
+
+def test_curvature_of_the_planar_necks_is_bounded():
+    kappas = [curvature(*planar_neck(PHI, e)[1:]).max().item() for e in (0.2, 0.1, 1e-2, 1e-4, 1e-6)]
+    assert max(kappas) < 9
+
+
+# ---------- Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients
 
 TIMES = torch.linspace(0, 1, 401, dtype=torch.float64)
 PLACES = torch.linspace(0, 1, 11, dtype=torch.float64)
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def case(B, h=3, size=0.6):
@@ -79,10 +176,7 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
         assert found.lipschitz[b].item() == pytest.approx(math.hypot(first, second))
 
 
-# ---------- orbit turns
-#
-# Curves exp(tM)·w that come back, against closed forms and a search over the minimum.
-
+# ---------- Curves exp(tM)·w that come back, against closed forms and a search over the minimum
 
 SIZES = torch.tensor([2.0, 10.0, 300.0], dtype=torch.float64)
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers._chapters.feature_hardness import (
     biased_kernel,
@@ -19,13 +20,7 @@ from lmc_helpers._chapters.feature_hardness import (
     relu_kernel,
 )
 
-# ---------- feature hardness
-#
-# Random ReLU features against Monte Carlo, Hermite quadrature and brute force.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# ---------- Random ReLU features against Monte Carlo, Hermite quadrature and brute force
 
 
 @pytest.mark.parametrize("d", [1, 2, 6])
@@ -109,9 +104,7 @@ def test_error_bound_is_its_formula():
     assert value == pytest.approx(high_degree_part(4) * (3 - 0.125 * 0.5 / 0.2) - 0.1 / math.sqrt(2))
 
 
-# ---------- homogeneous targets
-#
-# Targets with a bias against networks without one: Monte Carlo, and brute force over homogeneous functions.
+# ---------- Targets with a bias against networks without one: Monte Carlo, and brute force over homogeneous functions
 
 
 @pytest.mark.parametrize("d", [1, 3, 41])

@@ -17,9 +17,7 @@ from lmc_helpers._chapters.four_lenses import (
     with_bias,
 )
 
-# ---------- four lenses
-#
-# Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal.
+# Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal
 
 
 def problem(n=30, d=6):
@@ -96,9 +94,7 @@ def test_neurons_that_are_held_equal_stay_so():
     assert (loss(end) < loss(held)).all()
 
 
-# ---------- one merge
-#
-# Paths to every order, against the function of the network on every leg.
+# ---------- Paths to every order, against the function of the network on every leg
 
 
 def network(m=4, inputs=3, outputs=2):

@@ -6,10 +6,12 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers._chapters.input_shifts import (
     cheaper_share,
     expected_column_distance,
+    growth_exponent,
     input_cost,
     input_gap,
     input_shift,
@@ -24,13 +26,7 @@ from lmc_helpers._chapters.input_shifts import (
     transposition_shifts,
 )
 
-# ---------- input sensitivity
-#
-# Reindexed inputs against least-norm weights and permutation matrices.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# ---------- Reindexed inputs against least-norm weights and permutation matrices
 
 
 def layer(m, d, k, seed=0):
@@ -192,3 +188,13 @@ def test_column_distance_by_simulation(m):
     sample = (normal(50_000, m, seed=1) - normal(50_000, m, seed=2)).norm(dim=-1) * 3
     stderr = sample.std().item() / math.sqrt(len(sample))
     assert abs(expected_column_distance(m, 3.0) - sample.mean().item()) < 4.5 * stderr
+
+
+def test_growth_exponent_of_powers_and_its_error():
+    small = normal(40_000, seed=11).exp()
+    large = 8 * normal(40_000, seed=12).exp()
+    value, error = growth_exponent(small, large, 4.0)
+    assert error == pytest.approx(math.sqrt(2 / 40_000) / math.log(4), rel=0.02)
+    assert abs(value - 1.5) < 4.5 * error
+    swapped, same = growth_exponent(large, small, 4.0)
+    assert (swapped, same) == (-value, error)

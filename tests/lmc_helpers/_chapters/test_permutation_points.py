@@ -4,12 +4,10 @@ import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers._chapters.permutation_points import replicate, targets_with_curvature
+from lmc_helpers._chapters.permutation_points import replicate, strict_minima, targets_with_curvature
 from lmc_helpers.permutation_points.mlp import MLP
 
-# ---------- replicas
-#
-# Replicated neurons against networks by hand, prescribed curvature against differences of the loss; refusals.
+# ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)
@@ -65,3 +63,21 @@ def test_prescribed_curvature_is_that_of_the_loss(activation):
             found[i, j] = found[j, i] = (found[i, j] - found[i, i] - found[j, j]) / 2
     torch.testing.assert_close(found / found[0, 0], wanted / wanted[0, 0], atol=2e-3, rtol=0)
     assert found[0, 0] > 0
+
+
+# ---------- strict minima
+
+
+def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
+    def valley(t):  # minima at (±1, 0), the third direction is flat
+        return (t[..., 0] ** 2 - 1) ** 2 + t[..., 1] ** 2
+
+    def bowl(t):
+        return valley(t) + t[..., 2] ** 2
+
+    starts = torch.tensor([[2.0, 1.0, 1.0], [-0.5, 2.0, -1.0]], dtype=torch.float64)
+    assert strict_minima(valley, starts, 50, 1e-12, 1e-9).shape == (0, 3)
+    expected = torch.tensor([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(strict_minima(bowl, starts, 50, 1e-12, 1e-9), expected, rtol=0, atol=1e-9)
+    assert len(strict_minima(bowl, starts, 1, 1e-12, 1e-9)) == 0
+    assert len(strict_minima(lambda t: -bowl(t), 0 * starts, 0, 1e-12, 1e-9)) == 0

@@ -2,16 +2,110 @@
 
 import math
 
+import numpy as np
 import pytest
+import scipy.linalg
 import torch
 from torch import nn
 
-from lmc_helpers._chapters.symmetry_curves import leaky_minimum, leaky_relu, least_singular_value, sigmoid_network
+from lmc_helpers._chapters.symmetry_curves import (
+    PseudoInverse,
+    has_negative_eigenvalue,
+    leaky_minimum,
+    leaky_relu,
+    least_singular_value,
+    probability_without_logarithm,
+    projection,
+    sigmoid_network,
+)
 from lmc_helpers.seeds import normal_stream
+from lmc_helpers.symmetry.curves import curve, flatten
 
-# ---------- trained maps
-#
-# Networks of Fig. 3: the same descent by torch.optim on an nn.Module, and singular values by the SVD.
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def weights(h, n, m):
+    return normal(h, n, seed=1), normal(m, h, seed=2)
+
+
+# ---------- the map (6)
+
+
+@pytest.mark.parametrize(("h", "k"), [(1, 1), (3, 7), (7, 3), (4, 4)])
+def test_projection_is_least_squares_on_the_rows(h, k):
+    s, target = normal(h, k, seed=10), normal(2, k, seed=11)
+    fitted = np.linalg.lstsq(s.numpy().T, target.numpy().T, rcond=None)[0]
+    torch.testing.assert_close(target @ projection(s), torch.from_numpy(s.numpy().T @ fitted).T)
+    low = torch.cat([s, s[:1] * 2])
+    assert projection(low).trace().item() == pytest.approx(min(h, k))
+
+
+@pytest.mark.parametrize(("h", "n", "k"), [(8, 6, 5), (5, 6, 5), (3, 6, 9), (1, 1, 2)])
+def test_the_map_6_projects_the_outputs(h, n, k):
+    net = PseudoInverse(torch.sigmoid, normal(n, k, seed=12))
+    w, g = weights(h, n, 4), normal(h, h, seed=13)
+    moved = net.act(g, w)
+    Z = w[1] @ torch.sigmoid(w[0] @ net.X)
+    s = torch.sigmoid(g @ w[0] @ net.X).numpy()
+    coefficients = np.linalg.lstsq(s.T, Z.numpy().T, rcond=None)[0]
+    torch.testing.assert_close(moved[1], torch.from_numpy(coefficients.T), rtol=1e-6, atol=1e-8)
+    torch.testing.assert_close(net.output(moved), torch.from_numpy((s.T @ coefficients).T), rtol=1e-8, atol=1e-9)
+    assert torch.allclose(net.output(moved), Z, rtol=1e-8) == (k <= h)
+    assert (net.output(moved) - Z).norm() <= Z.norm()
+
+
+def test_the_map_6_is_an_action_where_as_many_neurons_as_samples():
+    X = normal(6, 5, seed=14)
+    for h, law, identity in ((5, True, True), (8, True, False), (3, False, True)):
+        net, w = PseudoInverse(torch.tanh, X), weights(h, 6, 4)
+        g = [torch.eye(h).double() + 0.3 * normal(h, h, seed=s) for s in (15, 16)]
+        twice, once = net.act(g[1], net.act(g[0], w)), net.act(g[1] @ g[0], w)
+        assert torch.allclose(flatten(twice), flatten(once), rtol=1e-6, atol=1e-8) == law
+        assert torch.allclose(net.act(torch.eye(h).double(), w)[1], w[1], rtol=1e-6, atol=1e-8) == identity
+
+
+def test_curves_of_the_map_6_start_at_the_identity_s_image():
+    net = PseudoInverse(torch.tanh, normal(4, 2, seed=9))
+    w = weights(3, 4, 2)
+    path = curve(net, normal(3, 3, seed=10), w, torch.linspace(0, 1, 11).double())
+    start = net.act(torch.eye(3).double(), w)
+    torch.testing.assert_close([W[0] for W in path], list(start))
+    assert not torch.allclose(start[1], w[1])
+    torch.testing.assert_close(net.output(path), net.output(w).expand(11, -1, -1))
+
+
+# ---------- matrices without a real logarithm
+
+
+@pytest.mark.parametrize(
+    ("blocks", "negative"),
+    [([2.0, 0.5], False), ([-1.0, -2.0, 3.0], True), ([[[0.3, -0.1], [0.1, 0.3]], -0.7], True), ([-4.0], True)],
+)
+def test_negative_eigenvalues_of_simple_spectra(blocks, negative):
+    D = torch.from_numpy(scipy.linalg.block_diag(*blocks)).double()
+    S = normal(len(D), len(D), seed=3)
+    assert has_negative_eigenvalue(S @ D @ S.inverse()).item() == negative
+
+
+@pytest.mark.parametrize("h", [2, 3, 4, 5, 8, 9])
+def test_probability_is_the_sampled_share(h):
+    g = np.random.default_rng(h).standard_normal((20_000, h, h))
+    g = g[np.linalg.det(g) > 0]
+    values = np.linalg.eigvals(g)
+    share = ((values.imag == 0) & (values.real < 0)).any(axis=1).mean()
+    assert abs(share - probability_without_logarithm(h)) < 4.5 * math.sqrt(share * (1 - share) / len(g))
+
+
+def test_probability_in_closed_form_and_monotone():
+    assert probability_without_logarithm(1) == pytest.approx(0, abs=1e-14)
+    assert probability_without_logarithm(2) == pytest.approx(1 / math.sqrt(2) - 1 / 2, abs=1e-14)
+    values = [probability_without_logarithm(h) for h in range(1, 101)]
+    assert all(np.diff(values) > 0) and values[-1] < 1
+
+
+# ---------- Networks of Fig. 3: the same descent by torch.optim on an nn.Module, and singular values by the SVD
 
 
 def module(X, W_1, W_2, activation):

@@ -7,9 +7,7 @@ from scipy import stats
 from lmc_helpers._chapters.trained_minima import with_uniform_entries
 from lmc_helpers.teacher_student.minima import sample_minima
 
-# ---------- recombined
-#
-# Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex.
+# ---------- Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (7, 3, 5), (12, 6, 8)])

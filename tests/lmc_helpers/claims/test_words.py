@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, parse_part, step
 
-from lmc_helpers.claims import VERDICTS, words
+from lmc_helpers.claims import words
 from lmc_helpers.claims.judge import judge
 
 OURS = {"whose": "ours", "expected": "open", "reason": "r"}
@@ -15,21 +15,6 @@ READ = {"whose": "reading", "reading": "as the mean"}
 def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
     part = parse_part(id, entry)
     return part, asdict(judge(part, value, **({"n": 10} | more)))
-
-
-@pytest.mark.parametrize(
-    ("id", "entry", "who"),
-    [
-        ("Z1.a", BASE, "Zhan, Li & Wu"),
-        ("P1.a", BASE | READ, "Brea et al."),
-        ("G1.a", BASE, "Zhao et al."),
-        ("I1.a", BASE, "Bürgin et al."),
-        ("Z1.a", BASE | OURS, "This book"),
-        ("T1.a", BASE, "The paper"),
-    ],
-)
-def test_whose_statement_it_is(id, entry, who):
-    assert words.authors(parse_part(id, entry)) == who
 
 
 @pytest.mark.parametrize(
@@ -120,7 +105,3 @@ def test_criteria_in_words():
     ends = [{"at_least": 0.5}, {"between": [1, 2]}, {"equals": 3}]
     parts = [parse_part("T1.a", BASE | {"criterion": criterion, "rival": {"says": "r"}}) for criterion in ends]
     assert [words.plain(part.criterion) for part in parts] == ["at least 0.5", "1 to 2", "3"]
-
-
-def test_only_holds_says_all_by_its_name():
-    assert set(VERDICTS) - set(words.SAID) == {"holds"}

@@ -1,4 +1,4 @@
-"""Costs against least-squares solvers, double loops and brute force; determined neurons: rank and linear programs."""
+"""Costs against least-squares solvers, double loops and brute force."""
 
 import itertools
 import math
@@ -10,14 +10,12 @@ import torch
 
 from lmc_helpers.identifiability.costs import (
     cost_table,
-    determined,
     least_norm_weight,
     output_sensitivity,
     realization_cost,
     swap_costs,
-    twin_distance,
 )
-from lmc_helpers.identifiability.input_subspace import class_dimension, coherence, grams, neuron_slices
+from lmc_helpers.identifiability.input_subspace import _neuron_slices, class_dimension, coherence, grams
 
 
 def basis(d, k, seed=0):
@@ -113,7 +111,7 @@ def test_batches_and_chunks(monkeypatch):
     )
     torch.testing.assert_close(together.flatten(0, 1), alone)
     monkeypatch.setattr("lmc_helpers.identifiability.input_subspace.CHUNK", 1)
-    assert len(neuron_slices(D, U)) == 5
+    assert len(_neuron_slices(D, U)) == 5
     torch.testing.assert_close(cost_table(F, D, W, U), together)
     torch.testing.assert_close(
         swap_costs(F, D, W, U),
@@ -155,22 +153,15 @@ def test_sensitivity_of_every_permutation(m):
 
 
 def test_sensitivity_refuses_what_is_no_permutation():
-    for p in ([0, 0], [0, 1, 2]):
-        with pytest.raises(ValueError, match="permutations"):
-            output_sensitivity(torch.ones(2, 2), torch.tensor(p))
+    with pytest.raises(ValueError, match="no permutation"):
+        output_sensitivity(torch.ones(2, 2), torch.tensor([0, 0]))
 
 
 @pytest.mark.parametrize(
-    ("U", "message"),
-    [
-        (torch.ones(3, 2), "orthonormal"),
-        (torch.ones(2, 3), "k <= d"),
-        (torch.full((3, 1), math.nan), "finite"),
-        (2 * torch.eye(3), "orthonormal"),
-    ],
+    ("U", "message"), [(torch.ones(3, 2), "orthonormal"), (torch.full((3, 1), math.nan), "finite")]
 )
 def test_bad_bases_are_refused(U, message):
-    row = torch.ones(1, U.shape[0])
+    row = torch.ones(1, 3)
     for call in (
         lambda: coherence(U),
         lambda: realization_cost(torch.ones(U.shape[1]), row[0], row[0], U),
@@ -179,54 +170,5 @@ def test_bad_bases_are_refused(U, message):
     ):
         with pytest.raises(ValueError, match=message):
             call()
-
-
-def test_bad_shapes_are_refused():
-    eye = torch.eye(3)
-    with pytest.raises(ValueError, match="one shape"):
-        swap_costs(torch.ones(2, 3), torch.ones(3, 3), torch.ones(2, 3), eye)
-    with pytest.raises(ValueError, match="d = 3"):
-        swap_costs(*3 * [torch.ones(2, 4)], eye)
-    with pytest.raises(ValueError, match="a has shape"):
-        realization_cost(torch.ones(2), torch.ones(3), torch.ones(3), eye)
     with pytest.raises(ValueError, match="finite"):
-        cost_table(torch.full((1, 3), math.inf), torch.ones(1, 3), torch.ones(1, 3), eye)
-
-
-def gaussian(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-
-
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 3), (6, 3), (10, 4)])
-def test_rank_and_linear_programs_agree(n, k):
-    for C in (gaussian(n, k), gaussian(n, k, seed=1).abs()):
-        neurons = gaussian(8, k, seed=2)
-        for a, unique in zip(neurons, determined(neurons, C).tolist(), strict=True):
-            assert (twin_distance(a, C) < 1e-9) == unique
-
-
-def test_symmetric_inputs_determine_every_weight():
-    C = gaussian(4, 4)
-    assert determined(gaussian(50, 4, seed=1), torch.cat([C, -C])).all()
-
-
-def test_a_twin_is_a_twin():
-    C = gaussian(8, 3).abs()
-    a = torch.tensor([-1.0, -0.5, -0.2]).double()
-    assert not determined(a, C) and twin_distance(a, C) == pytest.approx(1.0)
-    assert (C @ a).relu().eq((C @ (2 * a)).relu()).all()
-
-
-@pytest.mark.parametrize(
-    ("a", "C", "message"),
-    [
-        (torch.ones(2), torch.ones(3, 3), "allowed"),
-        (torch.tensor([1.0, -1.0]), torch.ones(1, 2), "boundary"),
-        (torch.ones(2), torch.zeros(1, 2), "boundary"),
-        (torch.tensor([1.0, torch.inf]), torch.ones(1, 2), "finite"),
-    ],
-)
-def test_bad_neurons_are_refused(a, C, message):
-    for call in (determined, twin_distance):
-        with pytest.raises(ValueError, match=message):
-            call(a, C)
+        cost_table(torch.full((1, 3), math.inf), row, row, torch.eye(3))

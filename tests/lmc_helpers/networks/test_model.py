@@ -175,7 +175,7 @@ ONES = torch.ones(1, 3, 2)
         (lambda: NET.initial([1], fixed={"0.weight": (ONES[:0], ONES[:0])}), "divisor of 1"),
         (lambda: NET.initial([1], fixed={"0.weight": (ONES, ONES[..., :1])}), "F and D of '0.weight'"),
         (lambda: NET.initial([1], fixed={"0.weight": (ONES, ONES)}).permuted({}), "0.weight have fixed parts"),
-        (lambda: NETS.permuted({"1": torch.zeros(2, 3)}), "group '1' is unknown; allowed: 0"),
+        (lambda: NETS.permuted({"1": torch.zeros(2, 3).long()}), "group '1' is unknown; allowed: 0"),
         (lambda: NETS.forward(torch.ones(4, 3)), r"inputs have shape \(4, 3\); allowed: \(B, 2\)"),
         (lambda: NETS.forward(torch.ones(3, 4, 2)), "with the 2 networks"),
         (lambda: NET.fixed_parts({"0.bias": WAsymmetric(1, 1.0)}, seed=1), "weights 0.bias are unknown"),

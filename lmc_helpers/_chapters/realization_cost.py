@@ -1,0 +1,47 @@
+"""What chapter *realization cost* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy.optimize import linprog
+
+# ---------- determined neurons
+#
+# The function of a ReLU neuron need not determine its coefficients a. On inputs c another weight a + n has the same
+# function if and only if n·c = 0 on the active inputs (a·c > 0) and (a + n)·c <= 0 on the others. If no input has
+# a·c = 0, small multiples of any n that is orthogonal to the active inputs do: a is *determined* if and only if the
+# active inputs span the space.
+
+
+def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
+    """Whether no other weight has a ReLU neuron's function: the active inputs span the space."""
+    active = (a @ C.T > 0).double()
+    return torch.linalg.matrix_rank(active[..., None] * C, rtol=1e-10) == C.shape[-1]
+
+
+def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
+    """How far a twin of a ReLU neuron, another weight a + n with its function, can lie in one coefficient, at most 1.
+
+    The largest ``|n_j|`` is found by 2k linear programs over n with all ``|n_j| <= 1``. It is 0 if and only if the
+    neuron is :func:`determined`.
+    """
+    s = (a @ C.T).numpy()
+    inputs, active = C.numpy(), s > 0
+    k = len(a)
+    best = 0.0
+    for j in range(k):
+        for sign in (1.0, -1.0):
+            goal = np.zeros(k)
+            goal[j] = -sign
+            found = linprog(
+                goal,
+                A_ub=inputs[~active] if (~active).any() else None,
+                b_ub=-s[~active] if (~active).any() else None,
+                A_eq=inputs[active] if active.any() else None,
+                b_eq=np.zeros(active.sum()) if active.any() else None,
+                bounds=[(-1.0, 1.0)] * k,
+                method="highs",
+            )
+            best = max(best, -float(found.fun))
+    return best

@@ -1,0 +1,97 @@
+"""What chapter *swap cost* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.stats import binom
+
+
+def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
+    """δ_π = (P_π − I) F U of eq. (17), (..., m, k), with the rows v_π(i) − v_i; neuron i takes the function of p[i]."""
+    v = F.double() @ U.double()
+    return v[p] - v
+
+
+# ---------- concentration of Gram matrices
+#
+# How far the Gram matrix S = Uᵀ diag(d)² U of a random row d is from its mean μ I (Bürgin et al., Theorem 4.4). The
+# entries of d² are independent with mean μ, variance σ² and distance at most b from μ. With the rows u_l of U,
+#
+#     S − μI = Σ_l (d_l² − μ) u_l u_lᵀ,        E (S − μI)² = σ² Σ_l ``‖u_l‖²`` u_l u_lᵀ.
+#
+# The norm of the last sum is the *variance parameter* v(U), between ν² and the coherence ν. The matrix Bernstein
+# inequality bounds ``‖S − μI‖`` with it, eq. (63). For masks in a few dimensions the law of S can be enumerated
+# (:func:`all_masks`), and for inputs that hold exact copies of latent numbers it is known (:func:`copies_law`).
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean μ, variance σ² and largest distance b from the mean, of the squared entries of D."""
+
+    mean: float
+    variance: float
+    distance: float
+
+
+def mask_moments(p: float) -> Moments:
+    """Moments of a mask whose entries are 0 with probability p and 1 otherwise."""
+    return Moments(1 - p, p * (1 - p), max(p, 1 - p) if 0 < p < 1 else 0.0)
+
+
+def syre_moments(epsilon: float) -> Moments:
+    """Moments of the squared entries 1/u of syre's D, u uniform on (1 − ε, 1 + ε) (Table 1).
+
+    μ = ln((1 + ε)/(1 − ε))/2ε,   σ² = 1/(1 − ε²) − μ²,   b = 1/(1 − ε) − μ
+    """
+    mean = math.atanh(epsilon) / epsilon
+    return Moments(mean, 1 / (1 - epsilon**2) - mean**2, 1 / (1 - epsilon) - mean)
+
+
+def all_masks(d: int) -> torch.Tensor:
+    """All 2^d masks of zeros and ones, (2^d, d), float64."""
+    return torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * d).reshape(-1, d)
+
+
+def mask_probabilities(masks: torch.Tensor, p: float) -> torch.Tensor:
+    """Probability p^z (1 − p)^(d − z) of masks with z zeros, if every entry is 0 with probability p, independently."""
+    zeros = (masks == 0).double().sum(dim=-1)
+    return p**zeros * (1 - p) ** (masks.shape[-1] - zeros)
+
+
+def variance_parameter(U: torch.Tensor) -> torch.Tensor:
+    """The variance parameter v(U), the norm of Σ_l ``‖u_l‖²`` u_l u_lᵀ; ν² <= v <= ν."""
+    U = U.double()
+    leverage = U.square().sum(dim=-1, keepdim=True)
+    return torch.linalg.matrix_norm(U.mT @ (leverage * U), 2)
+
+
+def bernstein_bound(U: torch.Tensor, moments: Moments, delta: float) -> torch.Tensor:
+    """Theorem 4.4 with the constants of its proof: √(2σ²νΛ) + (2/3) b ν Λ with Λ = log(2k/δ).
+
+    ``‖S − μI‖`` exceeds it with probability at most δ. So (12) holds with C = √2.
+    """
+    log = math.log(2 * U.shape[-1] / delta)
+    nu = U.square().sum(dim=-1).amax(dim=-1)
+    return (2 * moments.variance * nu * log).sqrt() + 2 / 3 * moments.distance * nu * log
+
+
+def copies_law(copies: int, k: int, p: float) -> tuple[np.ndarray, np.ndarray]:
+    """The exact law of ``‖S − μI‖`` for exact copies and masks whose entries are 0 with probability p.
+
+    S is diagonal with k independent entries, each the mean of ``copies`` independent mask entries.
+    """
+    ones = np.arange(copies + 1)
+    size = np.round(np.abs(ones / copies - (1 - p)), 12)
+    values, place = np.unique(size, return_inverse=True)
+    mass = np.bincount(place, binom.pmf(ones, copies, 1 - p))
+    return values, np.minimum(np.cumsum(mass), 1) ** k
+
+
+def copies_mean_square(copies: int, k: int, p: float) -> float:
+    """E ``‖S − μI‖²`` by :func:`copies_law`."""
+    values, law = copies_law(copies, k, p)
+    return float(values**2 @ np.diff(law, prepend=0))

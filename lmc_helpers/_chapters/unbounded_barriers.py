@@ -1,0 +1,206 @@
+"""What chapter *unbounded barriers* computes and no other part of the package needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import torch
+
+from lmc_helpers.barrier import check_places
+from lmc_helpers.seeds import normal
+from lmc_helpers.symmetry.rescaling import largest_factor
+
+# ---------- networks with loss 0
+#
+# Networks on which the rescaling barrier is measured (Zhao, Dehmamy, Walters & Yu, 5.2 and 5.3; chapters 33 and 37).
+#
+# All that the loss L = ``‖Y − W_l σ(W_{l−1} F)‖²`` sees of a deep network are its last two layers W_l (o, h) and
+# W_{l−1} (h, d), the features F (d, N), which the layers below make of the inputs, the targets Y (o, N) and the
+# homogeneous activation σ. :class:`HomogeneousNet` holds them; forward passes on lines between two points are
+# measurements against which the closed forms of :mod:`lmc_helpers.symmetry.rescaling` are checked.
+#
+# Networks with loss 0 come at random, the targets being their own outputs, or by training: :func:`five_layer_minimum`
+# descends to a minimum of the paper's Fig. 4.
+
+SLOPES = (0.0, -0.1, 0.5)  # σ(−1) of the random networks in turn: ReLU, leaky ReLU, partly even
+FEATURES = 3  # d of the random networks
+WIDTHS = (8, 16, 32, 16, 8, 4)  # of the network of Fig. 4, inputs and outputs included
+SAMPLES = 4  # of Fig. 4
+SLOPE = 0.01  # of leaky ReLU, which Fig. 4 does not state
+RATE = 0.01  # of gradient descent
+Layers = tuple[torch.Tensor, torch.Tensor]
+
+
+def activation(z: torch.Tensor, k: float, negative: float = 0.0) -> torch.Tensor:
+    """σ(z) = z^k for z > 0, ``|z|^k σ(−1)`` for z < 0 and σ(0) = 0: all with σ(cz) = c^k σ(z), c > 0, and σ(1) = 1."""
+    side = (z > 0).to(z.dtype) + negative * (z < 0).to(z.dtype)
+    return side * z.abs().pow(k)
+
+
+def rescale(last: torch.Tensor, before: torch.Tensor, m: float | torch.Tensor, k: float) -> Layers:
+    """(W_l m^{−k}, m W_{l−1}), or with one factor a neuron (W_l diag(m)^{−k}, diag(m) W_{l−1}): the same function."""
+    m = torch.as_tensor(m, dtype=last.dtype)
+    m = m if m.ndim else m.expand(last.shape[-1])
+    return last * m.pow(-k)[..., None, :], m[..., None] * before
+
+
+@dataclass(frozen=True)
+class HomogeneousNet:
+    """The last two layers W_l (o, h) and W_{l−1} (h, d), features F (d, N), targets Y (o, N), and σ by k and σ(−1)."""
+
+    last: torch.Tensor
+    before: torch.Tensor
+    F: torch.Tensor
+    Y: torch.Tensor
+    k: float
+    negative: float
+
+    @property
+    def layers(self) -> Layers:
+        """W_l and W_{l−1}."""
+        return self.last, self.before
+
+    @property
+    def hidden(self) -> torch.Tensor:
+        """H = W_{l−1} F, (h, N)."""
+        return self.before @ self.F
+
+    def sigma(self, z: torch.Tensor) -> torch.Tensor:
+        """σ, entry by entry."""
+        return activation(z, self.k, self.negative)
+
+    def output(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+        """W_l σ(W_{l−1} F) of other layers, (..., o, N)."""
+        return last @ self.sigma(before @ self.F)
+
+    def loss(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of other layers, (...)."""
+        return (self.Y - self.output(last, before)).square().sum(dim=(-2, -1))
+
+    def rescaled(self, m: float | torch.Tensor) -> Layers:
+        """m · W, the layers (W_l m^{−k}, m W_{l−1}); m one number, or one a neuron."""
+        return rescale(*self.layers, m, self.k)
+
+    def line(self, lambdas: float | Sequence[float] | torch.Tensor, a: Layers, b: Layers) -> torch.Tensor:
+        """Losses (..., L) at λ a + (1 − λ) b for one or L places λ."""
+        lam = check_places(lambdas, row=False)[..., None, None]
+        mixed = [lam * x.unsqueeze(-3) + (1 - lam) * y.unsqueeze(-3) for x, y in zip(a, b, strict=True)]
+        return self.loss(*mixed)
+
+    def with_norm(self, norm: float) -> HomogeneousNet:
+        """The same network with W_l and Y multiplied so that ``‖Y‖`` is ``norm``; its loss stays 0 if it was."""
+        scale = norm / self.Y.norm()
+        return replace(self, last=scale * self.last, Y=scale * self.Y)
+
+
+def random_net(
+    seed: int, purpose: str, k: float, number: int = 0, h: int = 5, o: int = 2, N: int = 4
+) -> HomogeneousNet:
+    """A random network whose targets are its own outputs, so that its loss is 0.
+
+    Layers and features are standard normal, with 3 features; rows of W_{l−1} are turned so that every neuron, a ReLU
+    included, is active on some sample. σ(−1) is 0, −0.1 and 0.5 in turn.
+    """
+    name, negative = f"{purpose} {k} {number}", SLOPES[number % len(SLOPES)]
+    shapes = {"last": (o, h), "before": (h, FEATURES), "F": (FEATURES, N)}
+    last, before, F = (normal(shape, seed, f"{name} {part} {shape}") for part, shape in shapes.items())
+    before = before * (before @ F).sum(dim=1, keepdim=True).sign()
+    return HomogeneousNet(last, before, F, last @ activation(before @ F, k, negative), k, negative)
+
+
+def place_of_largest_loss(net: HomogeneousNet, m: torch.Tensor, steps: int = 50) -> torch.Tensor:
+    """Where the loss is largest on the lines from W to m · W, m (B,), by bisection of its measured derivative."""
+    ends = net.rescaled(m[:, None].expand(-1, net.last.shape[1]))  # (B, o, h), (B, h, d)
+    low, high = torch.zeros_like(m), torch.ones_like(m)
+    for _ in range(steps):
+        place = ((low + high) / 2).requires_grad_()
+        lam = place[:, None, None]
+        losses = net.loss(*((1 - lam) * x + lam * y for x, y in zip(net.layers, ends, strict=True)))  # (B,)
+        (slope,) = torch.autograd.grad(losses.sum(), place)
+        place = place.detach()
+        low, high = torch.where(slope > 0, place, low), torch.where(slope > 0, high, place)
+    return place
+
+
+def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
+    """A minimum of the network of Fig. 4 with loss 0 to rounding, and the loss to which gradient descent brought it.
+
+    Five layers with leaky ReLU, widths 8, 16, 32, 16, 8, 4, and normal X (8, 4) and Y (4, 4). After full-batch gradient
+    descent of half the squared error at the rate 0.01, Gauss–Newton steps of least norm, halved until the error falls,
+    go on until rounding stops them.
+    """
+
+    def drawn(purpose: str, *shape: int) -> torch.Tensor:
+        return normal(shape, seed, f"{purpose} {shape}")
+
+    X, Y = drawn("X of Fig. 4", WIDTHS[0], SAMPLES), drawn("Y of Fig. 4", WIDTHS[-1], SAMPLES)
+
+    def sigma(z: torch.Tensor) -> torch.Tensor:
+        return activation(z, 1, negative=-SLOPE)
+
+    def features(weights: Sequence[torch.Tensor]) -> torch.Tensor:
+        F = X
+        for W in weights[:-2]:
+            F = sigma(W @ F)
+        return F
+
+    def residual(*weights: torch.Tensor) -> torch.Tensor:
+        return (weights[-1] @ sigma(weights[-2] @ features(weights)) - Y).flatten()
+
+    weights = [drawn(f"layer {i} of Fig. 4", b, a) * math.sqrt(2 / a) for i, (a, b) in enumerate(pairwise(WIDTHS))]
+    for _ in range(steps):
+        weights = [W.requires_grad_() for W in weights]
+        half = residual(*weights).square().sum() / 2
+        gradients = torch.autograd.grad(half, weights)
+        weights = [(W - RATE * g).detach() for W, g in zip(weights, gradients, strict=True)]
+    weights = _gauss_newton(residual, weights)
+    return HomogeneousNet(weights[-1], weights[-2], features(weights), Y, 1, -SLOPE), 2 * half.item()
+
+
+def _gauss_newton(residual, weights: list[torch.Tensor], steps: int = 60) -> list[torch.Tensor]:
+    """Steps of least norm towards residual = 0, halved until its norm falls; ends where no step lowers it."""
+    sizes = [W.numel() for W in weights]
+    for _ in range(steps):
+        r = residual(*weights)
+        jacobians = torch.func.jacrev(residual, argnums=tuple(range(len(weights))))(*weights)
+        flat = torch.cat([J.flatten(1) for J in jacobians], dim=1)  # (outputs, parameters)
+        least_norm = torch.linalg.lstsq(flat, r, driver="gelsd").solution
+        for halvings in range(30):
+            there = [
+                W - s.reshape(W.shape) / 2**halvings for W, s in zip(weights, least_norm.split(sizes), strict=True)
+            ]
+            if residual(*there).norm() < r.norm():
+                break
+        else:
+            break  # rounding
+        weights = there
+    return weights
+
+
+# ---------- bounded weights
+#
+# On an orbit with bounded weights m stays in an interval, and the least bound on the loss is that of its ends, or for
+# lines between two of its points that of their ratio (Prop. 5.6).
+
+
+def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float) -> tuple[float, float]:
+    """The open interval of all m with ``‖W_l m^{−k}‖ < c`` and ``‖m W_{l−1}‖ < c``."""
+    norms = [torch.linalg.vector_norm(W).item() for W in (last, before)]
+    low, high = (norms[0] / c) ** (1 / k), c / norms[1]
+    if not low < high:
+        least = (norms[0] * norms[1] ** k) ** (1 / (k + 1))
+        raise ValueError(f"c = {c}; allowed: c > {least:.6g}, the least bound that a point of this orbit meets")
+    return low, high
+
+
+def orbit_bound(low: float, high: float, k: float, norm: float, pairs: bool = False) -> float:
+    """The least b with L < b on all lines from W to m · W, low < m < high, or on all lines between two such points.
+
+    φ* increases in abs(ln m), so b = (φ*(M) − 1)² ``‖Y‖²`` with M the end that is farthest from 1 in abs(ln m); for
+    pairs M = high/low.
+    """
+    ends = torch.tensor([high / low] if pairs else [low, high], dtype=torch.float64)
+    return (largest_factor(ends, k)[1].max().item() - 1) ** 2 * norm**2

@@ -1,0 +1,76 @@
+"""What chapter *permuted barriers* computes: loops over permutation matrices, the leading term, forward passes."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers._chapters.permuted_barriers import fill_outputs, idle_net, permuted_losses
+from lmc_helpers._chapters.unbounded_barriers import activation, random_net, rescale
+from lmc_helpers.seeds import torch_generator
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"rescaling {shape}"))
+
+
+def relu(z):
+    return z.clamp(min=0)
+
+
+@pytest.mark.parametrize(("o", "h", "N", "lam"), [(1, 1, 1, 0.5), (2, 2, 3, 0.5), (3, 4, 2, 0.3)])
+def test_losses_are_those_of_permutation_matrices(o, h, N, lam):
+    one, other, Y = (normal(o, h), normal(h, N)), (normal(o, h, seed=1), normal(h, N, seed=1)), normal(o, N)
+    expected = []
+    for p in itertools.permutations(range(h)):
+        P = np.zeros((h, h))  # (P⁻¹ H)_i = H_p(i)
+        P[list(p), range(h)] = 1
+        last = lam * one[0].numpy() + (1 - lam) * other[0].numpy() @ P
+        hidden = lam * one[1].numpy() + (1 - lam) * np.linalg.inv(P) @ other[1].numpy()
+        expected.append(((Y.numpy() - last @ np.maximum(hidden, 0)) ** 2).sum())
+    np.testing.assert_allclose(permuted_losses(one, other, Y, relu, lam).numpy(), expected, rtol=1e-12)
+
+
+def test_losses_ignore_the_order_of_the_other_network():
+    one, other, Y = (normal(2, 4), normal(4, 3)), (normal(2, 4, seed=1), normal(4, 3, seed=1)), normal(2, 3)
+    p = torch.tensor([2, 0, 3, 1])
+    shuffled = permuted_losses(one, (other[0][:, p], other[1][p]), Y, relu)
+    torch.testing.assert_close(shuffled.sort().values, permuted_losses(one, other, Y, relu).sort().values)
+
+
+@pytest.mark.parametrize("k", [0.5, 1, 2])
+def test_one_rescaled_neuron_cannot_hide_unless_a_column_is_zero(k):
+    def sigma(z):
+        return activation(z, k, negative=-0.3)
+
+    last, hidden = normal(2, 4), normal(4, 3)
+    Y = last @ sigma(hidden)
+    m = 1e8
+    beta = torch.tensor([1.0, m, 1.0, 1.0], dtype=torch.float64)
+    least = permuted_losses((last, hidden), rescale(last, hidden, beta, k), Y, sigma).min()
+    leading = (m / 2) ** (2 * k) / 4 * last.square().sum(dim=0).min() * sigma(hidden[1]).square().sum()
+    assert (least / leading).item() == pytest.approx(1, abs=1e-2)
+    last[:, 3] = 0
+    Y = last @ sigma(hidden)
+    assert permuted_losses((last, hidden), rescale(last, hidden, beta, k), Y, sigma).min() < 100
+
+
+@pytest.mark.parametrize("dead", [[], [0], [1, 3], [0, 1, 2]])
+def test_filled_outputs_leave_the_function(dead):
+    net = random_net(1, "fill", 1, h=4)
+    net.last[:, dead] = 0
+    full = fill_outputs(net)
+    assert full.last.any(dim=0).all()
+    torch.testing.assert_close(full.output(*full.layers), net.output(*net.layers))
+    kept = [i for i in range(4) if i not in dead]
+    assert full.before[kept].equal(net.before[kept]) and len(full.before[dead].unique(dim=0)) <= 1
+
+
+@pytest.mark.parametrize(("working", "h"), [(1, 1), (1, 4), (3, 4)])
+def test_idle_neurons_have_no_weights_and_the_loss_is_0(working, h):
+    net = idle_net(1, 0.5, working, h, number=2)
+    assert net.last.any(dim=0).tolist() == [True] * working + [False] * (h - working)
+    assert net.before.any(dim=1).tolist() == [True] * working + [False] * (h - working)
+    z = net.before.numpy() @ net.F.numpy()
+    np.testing.assert_allclose(net.last.numpy() @ (np.where(z > 0, 1, net.negative) * np.abs(z) ** 0.5), net.Y)

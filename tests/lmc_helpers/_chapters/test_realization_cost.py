@@ -1,0 +1,30 @@
+"""What chapter *realization cost* computes: rank and linear programs agree."""
+
+import pytest
+import torch
+
+from lmc_helpers._chapters.realization_cost import determined, twin_distance
+
+
+def gaussian(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 3), (6, 3), (10, 4)])
+def test_rank_and_linear_programs_agree(n, k):
+    for C in (gaussian(n, k), gaussian(n, k, seed=1).abs()):
+        neurons = gaussian(8, k, seed=2)
+        for a, unique in zip(neurons, determined(neurons, C).tolist(), strict=True):
+            assert (twin_distance(a, C) < 1e-9) == unique
+
+
+def test_symmetric_inputs_determine_every_weight():
+    C = gaussian(4, 4)
+    assert determined(gaussian(50, 4, seed=1), torch.cat([C, -C])).all()
+
+
+def test_a_twin_is_a_twin():
+    C = gaussian(8, 3).abs()
+    a = torch.tensor([-1.0, -0.5, -0.2]).double()
+    assert not determined(a, C) and twin_distance(a, C) == pytest.approx(1.0)
+    assert (C @ a).relu().eq((C @ (2 * a)).relu()).all()

@@ -1,0 +1,113 @@
+"""What chapter *swap cost* computes: shifts of centres literally; random Gram matrices by all masks, quadrature."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers._chapters.swap_cost import (
+    all_masks,
+    bernstein_bound,
+    centre_shift,
+    copies_law,
+    copies_mean_square,
+    mask_moments,
+    mask_probabilities,
+    syre_moments,
+    variance_parameter,
+)
+from lmc_helpers.identifiability.centre_gap import centre_gap
+from lmc_helpers.identifiability.input_subspace import coherence, exact_copies
+
+
+def basis(d, k):
+    return torch.tensor(np.linalg.qr(np.random.default_rng([0, d, k]).standard_normal((d, k)))[0])
+
+
+def masks(d):
+    return torch.tensor(list(itertools.product([0.0, 1.0], repeat=d)), dtype=torch.float64)
+
+
+def deviations(U, p):
+    """Of every mask its probability, the norm of S − (1 − p) I, and that matrix."""
+    D = masks(len(U))
+    weights = ((1 - D) * p + D * (1 - p)).prod(dim=1)
+    gap = torch.einsum("lk,ml,lj->mkj", U, D, U) - (1 - p) * torch.eye(U.shape[1]).double()
+    return weights, torch.linalg.matrix_norm(gap, 2), gap
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_shifts_of_the_centres(m):
+    F, U = torch.tensor(np.random.default_rng(m).standard_normal((m, 7))), basis(7, 3)
+    orders = torch.tensor(list(itertools.permutations(range(m))))
+    for order in orders:
+        P = torch.eye(m).double()[order]
+        torch.testing.assert_close(centre_shift(F, U, order), (P - torch.eye(m).double()) @ F @ U)
+    if m == 5:
+        gaps = torch.stack([centre_shift(F, U, q).norm() for q in orders[1:]])
+        assert centre_gap(F @ U).item() == pytest.approx(gaps.min().item())
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 1), (5, 5), (7, 3)])
+@pytest.mark.parametrize("p", [0.2, 0.5])
+def test_moment_over_all_masks(d, k, p):
+    U = basis(d, k)
+    weights, _, gap = deviations(U, p)
+    norm = np.linalg.norm(torch.einsum("m,mij,mjk->ik", weights, gap, gap).numpy(), 2)
+    nu, v = coherence(U).item(), variance_parameter(U).item()
+    assert p * (1 - p) * v == pytest.approx(norm)
+    assert nu**2 <= v * (1 + 1e-12) and v <= nu * (1 + 1e-12)
+
+
+def test_mask_moments():
+    for p in (0.0, 0.3, 1.0):
+        m = mask_moments(p)
+        values, weights = np.array([0.0, 1.0]), np.array([p, 1 - p])
+        assert m.mean == pytest.approx(weights @ values)
+        assert m.variance == pytest.approx(weights @ (values - m.mean) ** 2)
+        assert m.distance == pytest.approx(np.abs(values - m.mean)[weights > 0].max())
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.4, 0.95])
+def test_syre_moments_by_quadrature(epsilon):
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    square = 1 / (1 + epsilon * nodes)  # d² = 1/u
+    mean, moments = weights @ square / 2, syre_moments(epsilon)
+    assert moments.mean == pytest.approx(mean, rel=1e-10)
+    assert moments.variance == pytest.approx(weights @ (square - mean) ** 2 / 2, rel=1e-8)
+    assert moments.distance == pytest.approx(max(1 / (1 - epsilon) - mean, mean - 1 / (1 + epsilon)), rel=1e-12)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_all_masks_and_their_probabilities(d):
+    assert all_masks(d).equal(masks(d))
+    for p in (0.0, 0.3, 1.0):
+        found = mask_probabilities(all_masks(d), p)
+        expected = [math.prod(1 - p if x else p for x in row) for row in masks(d).tolist()]
+        assert found.tolist() == pytest.approx(expected) and found.sum().item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("copies", "k"), [(1, 1), (1, 3), (5, 1), (4, 3)])
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.5])
+def test_law_of_exact_copies_over_all_masks(copies, k, p):
+    U = exact_copies(copies * k, k, copies)
+    weights, norm, _ = deviations(U, p)
+    values, law = copies_law(copies, k, p)
+    assert (np.diff(values) > 0).all() and law[-1] == pytest.approx(1)
+    for value, probability in zip(values, law, strict=True):
+        assert weights[norm <= value + 1e-9].sum().item() == pytest.approx(probability)
+    assert copies_mean_square(copies, k, p) == pytest.approx((weights @ norm.square()).item(), abs=1e-12)
+    assert variance_parameter(U).item() == pytest.approx(1 / copies)
+
+
+@pytest.mark.parametrize(("d", "k"), [(8, 1), (10, 3)])
+def test_bound_over_all_masks(d, k):
+    U, p = basis(d, k), 0.3
+    weights, size, _ = deviations(U, p)
+    for delta in (0.9, 0.1, 0.01):
+        assert weights[size > bernstein_bound(U, mask_moments(p), delta)].sum() <= delta
+    nu, log = coherence(U).item(), math.log(2 * k / 0.1)
+    bound = math.sqrt(2 * 0.21 * nu * log) + 2 / 3 * 0.7 * nu * log
+    assert bernstein_bound(U, mask_moments(p), 0.1).item() == pytest.approx(bound)

@@ -1,0 +1,149 @@
+"""What chapter *unbounded barriers* computes: forward passes in NumPy, maxima on a grid, descent by torch.optim."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from lmc_helpers._chapters.unbounded_barriers import (
+    activation,
+    five_layer_minimum,
+    orbit_bound,
+    orbit_interval,
+    place_of_largest_loss,
+    random_net,
+    rescale,
+)
+from lmc_helpers.seeds import torch_generator
+from lmc_helpers.symmetry.rescaling import output_factor
+
+DEGREES = [0.5, 1, 2, 3]
+
+
+def normal(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(seed, f"rescaling {shape}"))
+
+
+def forward(net, last, before):
+    """W_l σ(W_{l−1} F) in NumPy."""
+    z = before.numpy() @ net.F.numpy()
+    return last.numpy() @ (np.where(z > 0, 1.0, np.where(z < 0, net.negative, 0.0)) * np.abs(z) ** net.k)
+
+
+@pytest.mark.parametrize("k", DEGREES)
+@pytest.mark.parametrize("negative", [0.0, -0.01, 1.0])
+def test_activation_is_homogeneous_and_has_its_values(k, negative):
+    z = normal(40)
+    for c in (0.3, 7.0):
+        torch.testing.assert_close(activation(c * z, k, negative), c**k * activation(z, k, negative))
+    values = activation(torch.tensor([-1.0, 0.0, 1.0], dtype=torch.float64), k, negative)
+    assert values.tolist() == [negative, 0.0, 1.0]
+
+
+def test_activation_of_degree_one_is_leaky_relu_and_is_differentiable():
+    z = normal(30).requires_grad_()
+    torch.testing.assert_close(activation(z, 1, negative=-0.01), torch.nn.functional.leaky_relu(z, 0.01))
+    (slope,) = torch.autograd.grad(activation(z, 0.5).sum(), z)
+    expected = torch.where(z > 0, 0.5 / z.abs().sqrt(), torch.zeros_like(z))
+    torch.testing.assert_close(slope, expected)
+
+
+@pytest.mark.parametrize("k", DEGREES)
+@pytest.mark.parametrize(("h", "o", "N", "number"), [(5, 2, 4, 0), (1, 1, 1, 1), (3, 2, 8, 2)])
+def test_random_nets_are_minima_whose_neurons_all_work(k, h, o, N, number):
+    net = random_net(1, "test", k, number, h, o, N)
+    assert net.last.shape == (o, h) and net.before.shape == (h, 3) and net.F.shape == (3, N)
+    np.testing.assert_allclose(forward(net, *net.layers), net.Y.numpy(), rtol=1e-12)
+    assert net.loss(*net.layers).item() == 0
+    assert (net.hidden > 0).any(dim=1).all()
+    assert not torch.equal(net.F, random_net(1, "test", k, number + 1, h, o, N).F)
+    assert not torch.equal(net.F, random_net(2, "test", k, number, h, o, N).F)
+    assert torch.equal(net.F, random_net(1, "test", k, number, h, o, N).F)
+
+
+@pytest.mark.parametrize("k", DEGREES)
+def test_rescaled_layers_compute_the_same_function(k):
+    net = random_net(1, "rescaled", k, 2, h=5, o=3, N=7)
+    for m in (0.2, 9.0, torch.rand(5, dtype=torch.float64) + 0.1):
+        np.testing.assert_allclose(forward(net, *net.rescaled(m)), net.Y.numpy(), rtol=1e-11)
+
+
+@pytest.mark.parametrize("k", DEGREES)
+def test_lines_are_forward_passes_with_place_1_at_the_first_end(k):
+    net = random_net(1, "line", k, 1)
+    a, b = net.rescaled(3.0), net.rescaled(torch.tensor([0.5, 1.0, 2.0, 4.0, 0.1], dtype=torch.float64))
+    places = [0.0, 0.3, 1.0]
+    expected = [
+        np.square(net.Y.numpy() - forward(net, *(lam * x + (1 - lam) * y for x, y in zip(a, b, strict=True)))).sum()
+        for lam in places
+    ]
+    np.testing.assert_allclose(net.line(places, a, b).numpy(), expected, rtol=1e-10, atol=1e-20)
+    assert net.line(0.3, a, b).item() == pytest.approx(expected[1], rel=1e-10)
+    batch = tuple(torch.stack([x, y]) for x, y in zip(b, net.layers, strict=True))
+    assert net.line(places, a, batch).shape == (2, 3)
+    np.testing.assert_allclose(net.line(places, a, batch)[0].numpy(), expected, rtol=1e-10, atol=1e-20)
+
+
+@pytest.mark.parametrize("norm", [0.1, 7.0])
+def test_with_norm_keeps_a_minimum(norm):
+    net = random_net(1, "norm", 2).with_norm(norm)
+    assert net.Y.norm().item() == pytest.approx(norm)
+    assert net.loss(*net.layers).item() < 1e-28
+
+
+@pytest.mark.parametrize("k", DEGREES)
+def test_place_of_largest_loss_is_that_on_a_grid(k):
+    net = random_net(1, "place", k, 2)
+    m = torch.tensor([1e-2, 0.5, 3.0, 50.0], dtype=torch.float64)
+    grid = torch.linspace(0, 1, 20_001, dtype=torch.float64)
+    found = [grid[net.line(grid, net.rescaled(scale), net.layers).argmax()] for scale in m]
+    torch.testing.assert_close(place_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [1, 7001])
+def test_the_network_of_fig_4_reaches_its_targets(seed):
+    net, descended = five_layer_minimum(seed, steps=50)
+    assert descended > 1e-2
+    assert net.last.shape == (4, 8) and net.before.shape == (8, 16) and net.F.shape == (16, 4)
+    assert np.square(forward(net, *net.layers) - net.Y.numpy()).sum() < 1e-24
+    more = five_layer_minimum(seed, steps=150)[1]
+    assert more < descended
+
+
+def test_descent_of_the_network_of_fig_4_is_that_of_torch_optim():
+    def drawn(purpose, *shape):
+        return torch.randn(*shape, dtype=torch.float64, generator=torch_generator(5, f"{purpose} {shape}"))
+
+    widths = (8, 16, 32, 16, 8, 4)
+    X, Y = drawn("X of Fig. 4", 8, 4), drawn("Y of Fig. 4", 4, 4)
+    layers = []
+    for i in range(5):
+        linear = nn.Linear(widths[i], widths[i + 1], bias=False, dtype=torch.float64)
+        with torch.no_grad():
+            linear.weight.copy_(drawn(f"layer {i} of Fig. 4", widths[i + 1], widths[i]) * (2 / widths[i]) ** 0.5)
+        layers += [linear, nn.LeakyReLU(0.01)]
+    model = nn.Sequential(*layers[:-1])
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(30):
+        loss = (model(X.T).T - Y).square().sum() / 2
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert five_layer_minimum(5, steps=30)[1] == pytest.approx(2 * loss.item(), rel=1e-10)
+
+
+@pytest.mark.parametrize("k", [0.5, 1, 2])
+def test_orbit_interval_and_bound_are_sharp(k):
+    last, before = normal(2, 4), normal(4, 3)
+    c = 3 * max(last.norm().item(), before.norm().item())
+    low, high = orbit_interval(last, before, k, c)
+    for end, layer in ((low, 0), (high, 1)):
+        assert rescale(last, before, end, k)[layer].norm().item() == pytest.approx(c, rel=1e-12)
+    grid = torch.linspace(0, 1, 20001, dtype=torch.float64)
+    largest = max((output_factor(m, k, grid).max().item() - 1) ** 2 * 7.0**2 for m in (low, high))
+    assert orbit_bound(low, high, k, 7.0) == pytest.approx(largest, rel=1e-6)
+    assert orbit_bound(low, high, k, 7.0) >= largest * (1 - 1e-12)
+    pairs = (output_factor(high / low, k, grid).max().item() - 1) ** 2 * 49
+    assert orbit_bound(low, high, k, 7.0, pairs=True) == pytest.approx(pairs, rel=1e-6)
+    with pytest.raises(ValueError, match="c = 1e-06; allowed: c > "):
+        orbit_interval(last, before, k, 1e-6)
