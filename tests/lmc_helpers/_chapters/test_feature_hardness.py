@@ -153,9 +153,3 @@ def test_many_features_come_near_the_bound_and_never_below():
         F = normal(m, 2, seed=m)
         errors.append(nearest_to_biased(F / F.norm(dim=1, keepdim=True), w, bias)[1])
     assert errors[0] > errors[1] > errors[2] > bound > 0.98 * errors[2]
-
-
-def test_a_target_without_bias_is_a_feature():
-    w = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
-    _, error = nearest_to_biased(torch.stack([w / w.norm(), normal(3)]), w, 0.0)
-    assert error < 1e-5

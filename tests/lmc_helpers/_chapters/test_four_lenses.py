@@ -124,9 +124,3 @@ def test_the_merge_is_half_way_to_the_exchange():
     swapped = theta[[0, 4, 2, 3, 1]]
     torch.testing.assert_close(merged(theta, 1, 4), (theta + swapped) / 2)
     torch.testing.assert_close(merged(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)
-
-
-def test_two_neurons():
-    theta = network(2)
-    path = reordering_path(theta, 3, (0, 1), torch.tensor([1, 0]))
-    assert path[-1].equal(theta.flip(0))

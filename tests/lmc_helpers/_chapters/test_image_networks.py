@@ -77,16 +77,10 @@ def test_a_kept_map_changes_weights_and_nothing_else():
     assert (gU - U).norm() > 0.1 * U.norm() and (Vg - V).norm() > 0.1 * V.norm()
 
 
-def test_without_fixed_entries_the_map_is_the_exponential():
-    U, V, a, b = drawn(4, 6, 0)
+def test_without_fixed_entries_the_map_is_the_exponential_and_with_too_many_the_identity():
     towards = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    torch.testing.assert_close(kept_map(U, V, a, b, towards), torch.linalg.matrix_exp(towards))
-
-
-def test_with_too_many_fixed_entries_only_the_identity_is_left():
-    U, V, a, b = drawn(4, 12, 3)
-    towards = 0.1 * torch.ones(4, 4, dtype=torch.float64)
-    torch.testing.assert_close(kept_map(U, V, a, b, towards), torch.eye(4, dtype=torch.float64))
+    torch.testing.assert_close(kept_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
+    torch.testing.assert_close(kept_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64))
 
 
 def test_moved_heads_are_the_same_transformer():
@@ -200,22 +194,8 @@ def test_outputs_are_those_of_the_model_on_means():
 
 # ---------- Counts against Table 3, lines against averaged networks, and runs that follow from their arguments
 
-PARAMETERS = Parameters(
-    dataset="digits",
-    widths=[2],
-    resnet=[1, 2, 1],
-    vit=[8, 1, 2],
-    side=1,
-    images=60,
-    epochs=[1, 1, 1],
-    warm_up=0,
-    batch=30,
-    pairs=2,
-    sweep_pairs=2,
-    sigmas=[0.5],
-    together=1,
-    seed=3,
-)
+SIZES = dict(widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], side=1, images=60, epochs=[1, 1, 1], warm_up=0, batch=30)
+PARAMETERS = Parameters(dataset="digits", **SIZES, pairs=2, sweep_pairs=2, sigmas=[0.5], together=1, seed=3)
 
 
 @pytest.fixture(scope="module")

@@ -75,12 +75,8 @@ def test_barriers_of_pairs_after_the_permutation_of_algorithm_1():
 def test_nobody_arrives(n):
     W = torch.full((n, 3, 2), math.nan, dtype=torch.float64)
     found = statistics_of_arrived(W, torch.zeros(n, dtype=torch.bool), 2, 0.1)
-    assert {name: values.shape for name, values in found.items()} == {
-        "zeros": (n,),
-        "pq": (n,),
-        "edge": (n,),
-        "barrier": (n // 2,),
-    }
+    shapes = {"zeros": (n,), "pq": (n,), "edge": (n,), "barrier": (n // 2,)}
+    assert {name: values.shape for name, values in found.items()} == shapes
     assert all(np.isnan(values).all() for values in found.values())
 
 

@@ -63,26 +63,10 @@ def test_the_place_is_found_where_it_is_plain():
 
 # ---------- The sweep over widths: which runs, which pairs, lines and limits against modules of torch built by hand
 
-PARAMETERS = Parameters(
-    dataset="digits",
-    widths=[3, 5],
-    depths=[2],
-    depth_widths=[4],
-    groups=2,
-    depth_groups=3,
-    long_groups=1,
-    together=3,
-    epochs=2,
-    budgets=[1, 3],
-    images=300,
-    second=[2, 4],
-    other="digits",
-    other_widths=[7, 9],
-    other_pairs=4,
-    other_epochs=4,
-    other_images=200,
-    seed=5,
-)
+SIZES = dict(widths=[3, 5], depths=[2], depth_widths=[4], groups=2, depth_groups=3, long_groups=1, together=3)
+OTHER = dict(other="digits", other_widths=[7, 9], other_pairs=4, other_epochs=4, other_images=200)
+TIMES = dict(epochs=2, budgets=[1, 3], second=[2, 4], seed=5)
+PARAMETERS = Parameters(dataset="digits", images=300, **SIZES, **OTHER, **TIMES)
 
 
 def result_of(stack, epochs=1, **more):
@@ -127,20 +111,14 @@ def test_the_runs_are_those_of_the_appendix():
     assert [run.model.sizes for run in there.values()] == [(64, 7, 7, 7, 10), (64, 9, 9, 9, 10)]
 
 
-def test_the_second_seed_is_the_next_one_on_the_same_images():
-    found = PARAMETERS.sweep()
-    after = replace(PARAMETERS, seed=6, images=60_000).sweep()
-    assert found[Case(4, 3, "second")].seeds == after[Case(4, 3, "first")].seeds
-    assert {run.data for run in found.values()} == {found[Case(4, 3, "first")].data}
-    assert {run.data.n for run in after.values()} == {None}
-
-
-@pytest.mark.parametrize("depths", [[], [2], [4], [3]])
-def test_a_second_seed_is_had_at_the_depths_that_ask_for_it(depths):
-    found = replace(PARAMETERS, second=depths).sweep()
-    assert {case.depth for case in found if case.kind == "second"} == {*depths} & {2, 4}
-    both = PARAMETERS.sweep()
-    assert all(both[case] == run for case, run in found.items())
+def test_the_second_seed_is_the_next_one_on_the_same_images_where_it_is_asked_for():
+    both, after = PARAMETERS.sweep(), replace(PARAMETERS, seed=6, images=60_000).sweep()
+    assert both[Case(4, 3, "second")].seeds == after[Case(4, 3, "first")].seeds
+    assert len({run.data for run in both.values()}) == 1 and {run.data.n for run in after.values()} == {None}
+    for depths in ([], [2], [4], [3]):
+        found = replace(PARAMETERS, second=depths).sweep()
+        assert {case.depth for case in found if case.kind == "second"} == {*depths} & {2, 4}
+        assert all(both[case] == run for case, run in found.items())
 
 
 def test_networks_may_be_followed_without_more_of_them():
