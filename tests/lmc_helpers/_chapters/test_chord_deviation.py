@@ -207,14 +207,12 @@ def test_curvatures_and_quadrature(name):
     (second,) = torch.autograd.grad(first.sum(), z)
     assert second.abs().max().item() == pytest.approx(curvature, rel=1e-7)
     u, v = torch.tensor([0.8, 0.1, 0.0]).double(), torch.tensor([-0.2, 0.5, 0.3]).double()
-
     x = normal(400_000, 3, seed=14)
     squares = xi(eta, u, v, 0.35, x).square()
     stderr = squares.std().item() / math.sqrt(len(x))
-    assert abs(smooth_deviation(u, v, 0.35, name).item() - squares.mean().item()) < 4.5 * stderr
-    assert smooth_deviation(u, v, 0.35, name).item() == pytest.approx(
-        smooth_deviation(v, u, 0.65, name, nodes=90).item(), rel=1e-8
-    )
+    value = smooth_deviation(u, v, 0.35, name).item()
+    assert abs(value - squares.mean().item()) < 4.5 * stderr
+    assert value == pytest.approx(smooth_deviation(v, u, 0.65, name, nodes=90).item(), rel=1e-8)
 
 
 def test_quadrature_against_an_adaptive_rule():

@@ -70,14 +70,6 @@ def test_high_degrees_decay_as_in_theory():
     assert high_degree_part(4000) == pytest.approx(tail, rel=0.01)
 
 
-@pytest.mark.parametrize("d", [2, 3, 8])
-def test_mean_power_of_a_coordinate(d):
-    f = normal(400_000, d, seed=6)
-    sample = (f[:, 0] / f.norm(dim=-1)).abs().pow(d)
-    stderr = sample.std().item() / math.sqrt(len(f))
-    assert abs(sample.mean().item() - 2.0 ** (1 - d)) < 4.5 * stderr
-
-
 def test_nearest_features_solve_the_normal_equations():
     F, target = normal(4, 3, seed=7), normal(3, seed=8)
     alpha, error = nearest_features(F, target)

@@ -1,5 +1,7 @@
 """What chapter *permutation points* computes, against independent oracles."""
 
+import itertools
+
 import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
@@ -44,20 +46,19 @@ def test_prescribed_curvature_is_that_of_the_loss(activation):
         assert abs(loss(theta + h * unit) - loss(theta - h * unit)) / (2 * h) < 1e-9
     big, doubled = replicate(net, theta, 1, (1, 2, 1))
     h, found = 5e-4, torch.zeros(3, 3, dtype=torch.float64)
-    for i in range(3):
-        for j in range(i + 1):
-            eta = torch.zeros(3, dtype=torch.float64)
-            eta[i] += h
-            eta[j] += h if i != j else 0
 
-            def pulled(eta, sign):
-                moved = doubled.clone()
-                moved[big.incoming(1, 1)] -= sign * eta / 2
-                moved[big.incoming(1, 2)] += sign * eta / 2
-                return loss(moved, big)
+    def bend(eta):
+        """4 (L(+η) + L(−η) − 2 L(0)) / h², the two copies pulled apart by ±η/2."""
+        values = []
+        for sign in (1, -1, 0):
+            moved = doubled.clone()
+            moved[big.incoming(1, 1)] -= sign * eta / 2
+            moved[big.incoming(1, 2)] += sign * eta / 2
+            values.append(loss(moved, big))
+        return 4 * (values[0] + values[1] - 2 * values[2]) / h**2
 
-            bend = 4 * (pulled(eta, 1) + pulled(eta, -1) - 2 * loss(doubled, big)) / h**2
-            found[i, j] = found[j, i] = bend
+    for i, j in itertools.combinations_with_replacement(range(3), 2):
+        found[i, j] = found[j, i] = bend(h * (torch.eye(3)[[i, j]].double().amax(dim=0)))
     for i in range(3):
         for j in range(i):
             found[i, j] = found[j, i] = (found[i, j] - found[i, i] - found[j, j]) / 2

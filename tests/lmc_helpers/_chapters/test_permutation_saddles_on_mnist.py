@@ -22,7 +22,6 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     Metric,
     Parameters,
     Task,
-    core_hours,
     exponent,
     flat,
     local_squared_loss,
@@ -287,12 +286,6 @@ def test_two_thirds_of_the_distances_are_in_the_first_decade(K):
     early, late = np.log10(found[: 2 * K // 3 + 1]), np.log10(found[2 * K // 3 :])
     np.testing.assert_allclose(np.diff(early), np.diff(early)[0])
     np.testing.assert_allclose(np.diff(late), np.diff(late)[0])
-
-
-def test_hours_add_up():
-    both = core_hours(100, 10, [3, 5], 2, 4, 6)
-    assert both == pytest.approx(core_hours(100, 10, [8], 2, 4, 6))
-    assert both == pytest.approx(4 * 100 * 10 * 8 * 2 * 4 * 6 / 5e9 / 3600)
 
 
 def test_exponent_is_that_of_a_power_law():
