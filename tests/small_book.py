@@ -50,7 +50,7 @@ print("0.0 s on an abacus, wood")
 """
 
 
-MODULES = {  # alpha is a room: its door leads to core, which needs gamma; nobody needs delta and alpha/spare
+MODULES = {  # alpha leads to its core, which needs gamma; nobody needs delta and alpha/spare
     "alpha/__init__.py": "from lmc_helpers.alpha.core import value\n",
     "alpha/core.py": "from .. import gamma\n\ndef value():\n    return gamma.value()\n",
     "alpha/spare.py": "from lmc_helpers import delta\n",

@@ -30,6 +30,9 @@ def test_injected_parameters_are_shown_where_they_say_something():
         if injected in SAYS:
             assert shown["metadata"]["tags"] == ["injected-parameters", "hide-input"]
             assert shown["metadata"]["mystnb"] == {"code_prompt_show": "Parameters of this run"}
+    plain = {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
+    staging.fold_parameters(plain)
+    assert plain == {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
 
 
 def test_parameters_that_are_not_literal_are_compared_as_text():

@@ -11,7 +11,7 @@ from book.tools.base.chapters import BuildError
 from book.tools.reading import sources
 
 
-def test_a_door_leads_to_its_room(toy):
+def test_a_package_needs_what_its_init_imports(toy):
     found = sources.Sources(toy.where).modules("01_first")
     assert {"lmc_helpers", "lmc_helpers.alpha", "lmc_helpers.alpha.core", "lmc_helpers.gamma"} <= set(found)
     assert not {"lmc_helpers.alpha.spare", "lmc_helpers.delta", "lmc_helpers.beta"} & set(found)
