@@ -36,7 +36,12 @@ DTYPES = {
     "Int64": "torch.int64",
     "Float64": "torch.float64",
 }
-MIXED = (jaxtyping.Shaped, jaxtyping.Real)  # tensors of these kinds need not have the dtype of others
+MIXED = (
+    jaxtyping.Shaped,
+    jaxtyping.Real,
+    jaxtyping.Int64,
+    jaxtyping.Bool,
+)  # tensors of these kinds need not have the dtype of others
 INTEGER, REAL = "an integer, ", "a finite number, "  # what need not be said of numbers out of range
 _WORDS: dict[object, str] = {}  # hint → what it allows
 _ITEMS: dict[object, Any] = {}  # hint of many → that of each
@@ -158,28 +163,6 @@ def checked(function: F) -> F:
 
     call.__checked__ = True  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
-
-
-def check_fields(instance: Any) -> None:
-    """Raise unless the fields of a dataclass fit their hints.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Circle:
-    ...     radius: NonNegative
-    ...     def __post_init__(self):
-    ...         check_fields(self)
-    >>> Circle(-1)
-    Traceback (most recent call last):
-        ...
-    ValueError: radius = -1; allowed: radius >= 0
-    """
-    for name, hint in _hints(instance.__class__).items():
-        value = getattr(instance, name)
-        if not is_bearable(value, hint):
-            raise _first_of(name, value, hint, {})
 
 
 def require_finite(**tensors: torch.Tensor) -> None:

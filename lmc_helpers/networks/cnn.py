@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
-from lmc_helpers._typing import Natural, Positive, Sizes, Tensors, check_fields
+from lmc_helpers._typing import Natural, Positive, Sizes, Tensors, checked
 from lmc_helpers.networks._layers import (
     Initial,
     as_samples,
@@ -26,6 +26,7 @@ from lmc_helpers.networks.permutations import Axis, Symmetry
 __all__ = ["CNN"]
 
 
+@checked
 @dataclass(frozen=True)
 class CNN(Model):
     """Convolutions 3 × 3 with ReLU, max pooling between them, the mean over pixels, and a linear map.
@@ -61,7 +62,6 @@ class CNN(Model):
     classes: Positive = 10
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.depth < 2 or self.pools >= self.depth:
             raise ValueError(f"depth = {self.depth}, pools = {self.pools}; allowed: depth >= 2, 0 <= pools < depth")
         check_image(self.input_shape, 2**self.pools)

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu
 
-from lmc_helpers._typing import Sizes, Tensors, check_fields
+from lmc_helpers._typing import Sizes, Tensors, checked
 from lmc_helpers.networks._layers import Initial, draw_by_law, linear, norm_units, norm_vectors
 from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
@@ -36,6 +36,7 @@ _STATISTICS = ("mean", "variance")  # running ones
 Norm = Literal["none", "layer", "batch", "running"]
 
 
+@checked
 @dataclass(frozen=True)
 class MLP(Model):
     """A multilayer perceptron as data.
@@ -69,7 +70,6 @@ class MLP(Model):
     init: Initial = "torch"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if len(self.sizes) < 3:
             raise ValueError(f"sizes = {self.sizes!r}; allowed: (n_0, …, n_d) with d >= 2")
 

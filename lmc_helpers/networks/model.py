@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from lmc_helpers._typing import Seed, Tensors, check_fields, checked, many
+from lmc_helpers._typing import Seed, Tensors, checked, many
 from lmc_helpers.networks.permutations import Permutations, Symmetry, permute
 from lmc_helpers.seeds import torch_generator
 
@@ -196,6 +196,7 @@ class Model(ABC):
         return some
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Stack:
     """N networks of one architecture.
@@ -222,7 +223,6 @@ class Stack:
     fixed: Fixed = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_fields(self)
         N, shapes = self.model._networks(self.params), self.model.shapes()
         for name, pair in self.fixed.items():
             fits = name in self.model.maps() and pair[0].shape == pair[1].shape
@@ -235,6 +235,7 @@ class Stack:
     def __len__(self) -> int:
         return len(next(iter(self.params.values())))
 
+    @checked
     def to(self, where: Tensor | torch.device | torch.dtype | str) -> Stack:
         """The same networks with another type, on another device, or with both of a tensor."""
         params = {name: value.to(where) for name, value in self.params.items()}

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, check_fields, checked, many
+from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, many
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
@@ -49,6 +49,7 @@ class Axis(NamedTuple):
     axis: int
 
 
+@checked
 @dataclass(frozen=True)
 class Symmetry:
     """The groups of permutable units of an architecture.
@@ -73,7 +74,6 @@ class Symmetry:
     sizes: dict[str, int]
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if set(self.groups) != set(self.sizes):
             raise ValueError(f"groups {sorted(self.groups)}, sizes of {sorted(self.sizes)}; allowed: the same names")
         axes = [axis for group in self.groups.values() for axis in group]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lmc_helpers._typing import Positive, Sizes, Tensors, check_fields
+from lmc_helpers._typing import Positive, Sizes, Tensors, checked
 from lmc_helpers.networks._layers import (
     Initial,
     as_samples,
@@ -25,6 +25,7 @@ from lmc_helpers.networks.permutations import Axis, Symmetry
 __all__ = ["ResNet20"]
 
 
+@checked
 @dataclass(frozen=True)
 class ResNet20(Model):
     """A residual network as data: an initial convolution, three block groups, the mean over pixels, a linear map.
@@ -72,7 +73,6 @@ class ResNet20(Model):
     classes: Positive = 10
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_image(self.input_shape, 4)
         if self.norm_groups is not None and self._channels(1) % self.norm_groups:
             raise ValueError(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu
 
-from lmc_helpers._typing import Positive, PositiveNumber, Sizes, Tensors, check_fields
+from lmc_helpers._typing import Positive, PositiveNumber, Sizes, Tensors, checked
 from lmc_helpers.networks._layers import attention, attention_pattern, check_image, linear, norm_vectors
 from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
@@ -17,6 +17,7 @@ from lmc_helpers.networks.permutations import Axis, Symmetry
 __all__ = ["ViT"]
 
 
+@checked
 @dataclass(frozen=True)
 class ViT(Model):
     """A vision transformer as data: patches, blocks of attention and of a hidden layer, and a linear map.
@@ -63,7 +64,6 @@ class ViT(Model):
     classes: Positive = 10
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_image(self.input_shape, self.patch)
         if self.dimension % self.heads or any(side % self.patch for side in self.input_shape[1:]):
             raise ValueError(

@@ -14,11 +14,12 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from lmc_helpers._typing import Natural, NonNegative, Positive, PositiveNumber, check_fields
+from lmc_helpers._typing import Natural, NonNegative, Positive, PositiveNumber, checked
 
 __all__ = ["Descent"]
 
 
+@checked
 @dataclass(frozen=True)
 class Descent:
     """How to train on cross-entropy.
@@ -69,7 +70,6 @@ class Descent:
     augment: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
         for name in ("rate", "momentum", "weight_decay", "start_rate"):
             object.__setattr__(self, name, float(getattr(self, name)))  # 1 and 1.0 are one recipe
         if not 0 <= self.momentum < 1 or (self.momentum and self.optimiser != "sgd"):

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from lmc_helpers._typing import Positive, Seed, Tensors, check_fields
+from lmc_helpers._typing import Positive, Seed, Tensors, checked
 from lmc_helpers.data.images import NAMES, PARTS, SPLITS, load
 from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
@@ -41,6 +41,7 @@ EVERY_S = 120.0  # seconds from one checkpoint to the next: what a kill loses at
 IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}  # training, test
 
 
+@checked
 @dataclass(frozen=True)
 class DataSpec:
     """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them.
@@ -57,7 +58,6 @@ class DataSpec:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        check_fields(self)
         for name, allowed in (("name", NAMES), ("split", SPLITS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} = {getattr(self, name)!r}; allowed: {', '.join(allowed)}")
@@ -87,6 +87,7 @@ class Result(Fitted):
     provenance: dict = field(default_factory=dict)
 
 
+@checked
 @dataclass(frozen=True)
 class Run(Cached[Result]):
     """N networks trained at once: everything that the result depends on.
@@ -124,7 +125,6 @@ class Run(Cached[Result]):
     precision: Precision = "float32"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         _check_seeds("seeds", self.seeds)
         _check_seeds("mask_seeds", self.mask_seeds)
         if isinstance(self.scheme, Mapping):

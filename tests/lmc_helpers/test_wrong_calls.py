@@ -6,8 +6,16 @@ import pytest
 import torch
 from oracles.linear import ALMOST, FLAT, FLIP
 
+from lmc_helpers import error_bars, seeds
+from lmc_helpers.alignment.activation_matching import activation_matching
+from lmc_helpers.alignment.assignment import assign
+from lmc_helpers.alignment.midpoint import data_loss
+from lmc_helpers.alignment.repair import repair
+from lmc_helpers.alignment.weight_matching import weight_matching as match_weights
 from lmc_helpers.barrier import check_places, excess, loss_barrier, refined_barrier
 from lmc_helpers.barrier_kinds import barrier_kinds
+from lmc_helpers.data.digits import digits
+from lmc_helpers.data.images import load
 from lmc_helpers.general_linear import (
     haar,
     path_in_group,
@@ -34,6 +42,10 @@ from lmc_helpers.matching import (
     swap_search,
     weight_matching,
 )
+from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.networks.mlp import MLP as Perceptron
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.permutation_points.classifiers import most_similar_neurons
 from lmc_helpers.permutation_points.converged import damped_newton, follow
 from lmc_helpers.permutation_points.counts import arrangements, count_ratio, count_ratio_bound, permutation_points
@@ -60,6 +72,9 @@ from lmc_helpers.teacher_student.overlap import (
 )
 from lmc_helpers.teacher_student.population import kappa, population_hessian, population_loss
 from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness
+from lmc_helpers.training.fit import fit
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
 
 W = torch.tensor([[0.25, 0.0], [0.75, 0.0], [0.0, 1.0]], dtype=torch.float64)  # a minimum: m = 3, d = 2
 P = torch.tensor([2, 0, 1])
@@ -70,6 +85,8 @@ MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
 CHART = PairChart(NET, 1)
 RNG = torch.Generator()
 NAN = torch.full_like(W, torch.nan)
+MODEL, SGD = Perceptron((2, 3, 2)), Descent(1, 2)
+NETS, CLASSES = MODEL.initial([1, 2]), torch.tensor([0, 1, 1, 0])
 
 
 def square(w):
@@ -115,7 +132,17 @@ CALLS = [
     (lambda: asymmetrise(W, Syre(1.0, 0.5), 1), TypeError, "module = a tensor of shape (3, 2)"),
     (lambda: asymmetrise(torch.nn.Linear(2, 3), "syre", 1), TypeError, "schemes = 'syre'"),
     (lambda: swap_costs(torch.nn.Linear(2, 3), W, W, EYE), TypeError, "F = a module, Linear"),
+    (lambda: match_weights(NETS, NETS, MODEL.symmetry()), TypeError, "a = Stack(...)"),
+    (lambda: activation_matching(torch.nn.Linear(2, 3), NETS, X), TypeError, "a = a module, Linear; allowed: lmc_"),
+    (lambda: repair(NETS, NETS, X.numpy()), TypeError, "x = a NumPy array of shape (4, 2)"),
+    (lambda: Perceptron([2, 3, 2]), TypeError, "sizes = [2, 3, 2]; allowed: a tuple of integers >= 1"),
+    (lambda: fit(MODEL, SGD, X.float(), CLASSES, [1, 2]), TypeError, "stack = MLP("),
+    (lambda: Run(MODEL, SGD, "digits", (1,)), TypeError, "data = 'digits'"),
+    (lambda: digits("all"), TypeError, "n = 'all'"),
     # dtypes
+    (lambda: NETS.forward(X), TypeError, "x is torch.float64 on cpu, the networks are torch.float32 on cpu"),
+    (lambda: along_segments(NETS, NETS, X, CLASSES.float(), [0, 1]), TypeError, "y has shape (4,) and dtype"),
+    (lambda: data_loss(MODEL, X.float(), Y), TypeError, "y has shape (4, 1) and dtype torch.float64"),
     (lambda: permute(W, P.double()), TypeError, "p has shape (3,) and dtype torch.float64"),
     (lambda: weight_matching(W.long(), W), TypeError, "W1 has shape (3, 2) and dtype torch.int64"),
     (lambda: loss_barrier(square, W, W.float()), TypeError, "b is torch.float32 on cpu and a torch.float64"),
@@ -146,7 +173,18 @@ CALLS = [
     (lambda: swap_costs(W, W, W, EYE[:1]), TypeError, "U has shape (1, 2) and F (3, 2)"),
     (lambda: realization_cost(W[0], W[0], W[0, :1], EYE), TypeError, "d has shape (1,) and f (2,)"),
     (lambda: ridge_swaps(W, W, W, X, P, 0.1, torch.relu), TypeError, "pairs has shape (3,)"),
+    (lambda: NETS.forward(torch.ones(4, 3)), ValueError, "inputs have shape (4, 3); allowed: (B, 2)"),
+    (lambda: Stack(MODEL, {}), ValueError, "parameters {'0.bias': None"),
+    (lambda: NETS.permuted({"0": torch.arange(3)}), TypeError, "permutations['0'] has shape (3,)"),
+    (lambda: assign(W), TypeError, "gains has shape (3, 2)"),
     # out of range
+    (lambda: Perceptron((2, 3, 2), "swish"), ValueError, "activation = 'swish'; allowed: 'relu', 'gelu', 'tanh'"),
+    (lambda: CNN(width=0), ValueError, "width = 0; allowed: width >= 1"),
+    (lambda: Descent(1, 2, rate=0), ValueError, "rate = 0; allowed: rate > 0"),
+    (lambda: DataSpec("imagenet"), ValueError, "name = 'imagenet'; allowed: digits, mnist, cifar10"),
+    (lambda: load("digits", n=2000), ValueError, "n = 2000 images"),
+    (lambda: seeds.torch_generator(-1, "a"), ValueError, "seed = -1; allowed: an integer in [0, 2**32)"),
+    (lambda: error_bars.share(3, 2), ValueError, "3 of 2; allowed: 0 <= successes <= n"),
     (lambda: WAsymmetric(-1, 1.0), ValueError, "fixed = -1; allowed: fixed >= 0"),
     (lambda: WAsymmetric(1, 1.0, dim=2), ValueError, "dim = 2; allowed: 0, 1"),
     (lambda: pca_basis(X, explained=90), ValueError, "explained = 90; allowed: 0 <= explained <= 1"),
@@ -165,6 +203,9 @@ CALLS = [
     (lambda: algorithm_1(W, W, leftovers="big"), ValueError, "leftovers = 'big'; allowed: 'order', 'in place'"),
     (lambda: sample_minima(4, 2, 2, 1, seed=1, law="gamma"), ValueError, "law = 'gamma'"),
     # what the mathematics forbids
+    (lambda: NETS.permuted({"1": P.expand(2, 3)}), ValueError, "group '1' is unknown; allowed: 0"),
+    (lambda: repair(NETS, NETS, torch.ones(1, 2)), ValueError, "1 inputs; allowed: at least 2"),
+    (lambda: fit(NETS, SGD, X.float(), CLASSES, [1]), ValueError, "1 seeds of 2 networks; allowed: one each"),
     (lambda: permute(W, torch.tensor([0, 0, 1])), ValueError, "p[:] = [0, 0, 1] is no permutation"),
     (lambda: swap_search(W, W, distance, torch.tensor([3, 0, 1])), ValueError, "p[:] = [3, 0, 1] is no permutation"),
     (lambda: permute_layers([EYE, EYE], [torch.tensor([1, 1])]), ValueError, "permutation 1 is [1, 1]"),
