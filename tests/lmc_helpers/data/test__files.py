@@ -10,7 +10,7 @@ from pathlib import Path
 import pooch
 import pytest
 
-from lmc_helpers.data._files import Archive, Content, DataError, Source, cache, find, flag
+from lmc_helpers.data._files import Archive, DataError, Source, cache, find, flag
 
 MEMBERS = {"in/one.bin": b"one" * 1000, "in/two.bin": b"two" * 500}
 
@@ -229,7 +229,3 @@ def test_a_flag_with_another_value_is_refused(monkeypatch):
     with pytest.raises(ValueError, match="LMC_OFFLINE = 'yes'; allowed: 0, 1, or not set") as caught:
         find(source, big)
     assert not isinstance(caught.value, DataError)
-
-
-def test_contents_do_not_print_their_bytes():
-    assert repr(Content("a", b"abc", "00")) == "Content(name='a', sha256='00')"

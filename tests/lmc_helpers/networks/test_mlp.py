@@ -132,15 +132,3 @@ def test_initial_weights():
     assert other.equal(MLP((50, 400, 3)).initial([7]).params["0.weight"][0]) and not other.equal(W)
     he = MLP((50, 400, 3), init="he").initial([1]).params
     assert he["0.weight"].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.03) and he["0.bias"].eq(0).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sizes": (2, 3)}, r"sizes = \(2, 3\)"),
-        ({"norm": "group"}, "norm = 'group'; allowed: 'none', 'layer', 'batch', 'running'"),
-    ],
-)
-def test_bad_input_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        MLP(**options)

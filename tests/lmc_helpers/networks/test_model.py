@@ -164,6 +164,17 @@ ONES = torch.ones(1, 3, 2)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: MLP(sizes=(2, 3)), r"sizes = \(2, 3\)"),
+        (lambda: MLP(norm="group"), "norm = 'group'; allowed: 'none', 'layer', 'batch', 'running'"),
+        (lambda: CNN(depth=1), "depth = 1"),
+        (lambda: CNN(depth=3, pools=3), "depth = 3, pools = 3"),
+        (lambda: CNN(input_shape=(3, 7, 8)), "at least 8 pixels"),
+        (lambda: ResNet20(norm_groups=3), "norm_groups = 3; allowed: None, or a divisor of 128 channels"),
+        (lambda: ResNet20(input_shape=(3, 32, 3)), "at least 4 pixels"),
+        (lambda: ViT(heads=5), "heads = 5, dimension = 384"),
+        (lambda: ViT(patch=5), "patch = 5"),
+        (lambda: ViT(std=0.0), "std = 0.0"),
+        (lambda: ViT(input_shape=(3, 2, 2)), "at least 4 pixels"),
         (lambda: NET.initial([]), "0 networks"),
         (lambda: NET.initial([-1]), "seed = -1"),
         (lambda: Stack(NET, {}), "parameters"),

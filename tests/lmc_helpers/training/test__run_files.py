@@ -1,10 +1,8 @@
 """Files of results: where they lie, damage that is noticed, and one process at a time."""
 
 import json
-import multiprocessing
 import os
 import random
-import time
 import zipfile
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import torch
 
 import lmc_helpers
 from lmc_helpers.training import _run_files as run_files
-from lmc_helpers.training._run_files import file_lock, folder, read, write
+from lmc_helpers.training._run_files import folder, read, write
 
 RUN = {"run": {"seeds": [1, 2]}, "revision": 1}
 TENSORS = {"final/params/0.weight": torch.arange(600.0).view(2, 300), "survivors": torch.tensor([0, 1])}
@@ -90,44 +88,3 @@ def test_another_run_and_other_files_are_refused(tmp_path):
         file.writestr("run.npy", b"no array")
     with pytest.raises(ValueError, match=r"a\.npz cannot be read"):
         read(path, RUN)
-
-
-def hold(path, log, seconds):
-    with file_lock(path):
-        with open(log, "a") as file:
-            file.write("in\n")
-        time.sleep(seconds)
-        with open(log, "a") as file:
-            file.write("out\n")
-
-
-def test_one_process_at_a_time(tmp_path):
-    path, log = tmp_path / "locks" / "a.lock", tmp_path / "log"
-    context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=hold, args=(path, log, 0.05)) for _ in range(6)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert log.read_text().split() == ["in", "out"] * 6
-
-
-def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
-    path, log = tmp_path / "a.lock", tmp_path / "log"
-    process = multiprocessing.get_context("fork").Process(target=hold, args=(path, log, 600))
-    process.start()
-    for _ in range(6000):
-        if log.exists():
-            break
-        time.sleep(0.01)
-    process.kill()
-    process.join()
-    with file_lock(path):  # held by nobody
-        pass
-
-
-def test_an_error_inside_ends_the_lock(tmp_path):
-    with pytest.raises(KeyError), file_lock(tmp_path / "a.lock"):
-        raise KeyError
-    with file_lock(tmp_path / "a.lock"):
-        pass

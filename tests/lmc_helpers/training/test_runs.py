@@ -142,19 +142,6 @@ def test_provenance(monkeypatch):
     assert "CPU" in found["device"] and found["date"].endswith("+00:00")
 
 
-def test_a_damaged_or_strange_file_is_named(here):
-    RUN.result()
-    whole = RUN.path().read_bytes()
-    RUN.path().write_bytes(whole[:-100])
-    with pytest.raises(ValueError, match=rf"{RUN.digest}\.npz cannot be read .*delete it and run again"):
-        RUN.result()
-    RUN.path().write_bytes(whole)
-    other = replace(RUN, keep=())
-    RUN.path().rename(other.path())
-    with pytest.raises(ValueError, match=rf"{other.digest}\.npz cannot be read .*belongs to another run"):
-        other.result()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -277,16 +264,6 @@ def test_resources():
     dear = Run(MLP(), Descent(2000, 100, "adamw"), DataSpec("mnist"), tuple(range(20)))
     assert dear.prices().cpu_hours > module.GPU_HOURS and dear.resources()["gpu"] is True
     assert dear.resources()["minutes"] < 60 * dear.prices().cpu_hours
-
-
-def test_titles():
-    scheme = {"0.weight": Half(), "1.weight": Half(0.25)}
-    descent = Descent(100, 128, "adamw", 1e-2, schedule="warm-up", warm_up=20, start_rate=1e-4)
-    run = Run(MLP((784, 15, 10), norm="layer"), descent, DataSpec("mnist", "train80"), (1, 2), scheme)
-    assert run.title == (
-        "2 × MLP(784-15-10, norm=layer) with Half(), Half(scale=0.25) on mnist (train80, 48000 images), "
-        "100 epochs of adamw at 0.01 (warm-up)"
-    )
 
 
 @pytest.mark.parametrize(
