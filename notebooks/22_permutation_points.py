@@ -55,6 +55,7 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.permutation_points import (
     replicate,
+    separated,
     strict_minima,
     targets_with_curvature,
 )
@@ -69,7 +70,6 @@ from lmc_helpers.permutation_points.hessian import (
     gradient,
     hessian,
     inertia,
-    separated,
 )
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise

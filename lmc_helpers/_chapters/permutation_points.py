@@ -62,3 +62,16 @@ def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero
     done = minimise(loss, starts, steps, tol)
     kind = inertia(hessian(loss, done.theta), zero)
     return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
+
+
+# ---------- gaps in the spectrum
+#
+# Where no eigenvalue's size lies between low and high, every tolerance in [low, high) counts the same zeros. Rounding
+# moves a zero to about 1e-15 times the condition of the gradient; sloppy directions of a network go down to any size.
+
+
+def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
+    """Whether no eigenvalue's size lies strictly between ``low`` and ``high`` times the largest one, (...)."""
+    size = torch.linalg.eigvalsh(H).abs()  # (..., p)
+    largest = size.amax(dim=-1, keepdim=True)
+    return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)

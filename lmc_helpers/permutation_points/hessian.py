@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
@@ -78,27 +78,6 @@ def inertia(H: Float[Tensor, "*batch p p"], tol: Number) -> Inertia:
     bound = tol * eigenvalues.abs().amax(dim=-1, keepdim=True)
     zero = eigenvalues.abs() <= bound
     return Inertia(*(kind.sum(dim=-1) for kind in (~zero & (eigenvalues < 0), zero, ~zero & (eigenvalues > 0))))
-
-
-@checked
-def separated(H: Float[Tensor, "*batch p p"], low: Number, high: Number) -> Bool[Tensor, " *batch"]:
-    """Whether no eigenvalue's size lies strictly between ``low`` and ``high`` times the largest one.
-
-    Then every tolerance in [low, high) counts the same zero eigenvalues in :func:`inertia`. Rounding moves a zero to
-    about 1e-15 times the condition of the gradient; sloppy directions of a network go down to any size.
-
-    Examples
-    --------
-    >>> separated(torch.diag(torch.tensor([1e-9, -0.5, 1.0])), low=1e-6, high=1e-3)
-    tensor(True)
-    >>> separated(torch.diag(torch.tensor([1e-4, -0.5, 1.0])), low=1e-6, high=1e-3)
-    tensor(False)
-    """
-    if not 0 < low < high < 1:
-        raise ValueError(f"low = {low}, high = {high}; allowed: 0 < low < high < 1")
-    size = torch.linalg.eigvalsh(H).abs()  # (..., p)
-    largest = size.amax(dim=-1, keepdim=True)
-    return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)
 
 
 def _gradient(loss: Loss, theta: Tensor, create_graph: bool) -> Tensor:

@@ -50,7 +50,7 @@ from lmc_helpers.permutation_points.classifiers import most_similar_neurons
 from lmc_helpers.permutation_points.converged import damped_newton, follow
 from lmc_helpers.permutation_points.counts import arrangements, count_ratio, count_ratio_bound, permutation_points
 from lmc_helpers.permutation_points.doubling import equal_loss_exchange, pair_matrices
-from lmc_helpers.permutation_points.hessian import hessian, inertia, separated
+from lmc_helpers.permutation_points.hessian import hessian, inertia
 from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons, path_kind
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
@@ -266,7 +266,6 @@ CALLS = [
     (lambda: inertia(EYE, tol=1.0), ValueError, "tol = 1.0; allowed: 0 < tol < 1"),
     (lambda: inertia(EYE / 0, tol=0.1), ValueError, "H[0, 0] = inf"),
     (lambda: inertia(torch.ones(2, 2).triu(), tol=0.1), ValueError, "H − Hᵀ has an entry 1.0e"),
-    (lambda: separated(EYE, low=0.1, high=0.1), ValueError, "low = 0.1, high = 0.1"),
     (lambda: minimise(lambda t: t.sum(-1), NAN, 5, 1e-9), ValueError, "a start has a loss"),
     (lambda: minimise(lambda t: t.square().sum(-1), W, 5, 1e-9, project=lambda t: t[0]), ValueError, "project returns"),
     (lambda: MLP((2, 1), "tanh"), ValueError, "sizes = (2, 1)"),

@@ -2,11 +2,12 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers._chapters.permutation_points import replicate, strict_minima, targets_with_curvature
+from lmc_helpers._chapters.permutation_points import replicate, separated, strict_minima, targets_with_curvature
 from lmc_helpers.permutation_points.mlp import MLP
 
 # ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
@@ -82,3 +83,17 @@ def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
     torch.testing.assert_close(strict_minima(bowl, starts, 50, 1e-12, 1e-9), expected, rtol=0, atol=1e-9)
     assert len(strict_minima(bowl, starts, 1, 1e-12, 1e-9)) == 0
     assert len(strict_minima(lambda t: -bowl(t), 0 * starts, 0, 1e-12, 1e-9)) == 0
+
+
+# ---------- gaps in the spectrum
+
+
+def test_separated_looks_for_a_gap_in_the_sizes():
+    """Against the definition, eigenvalue by eigenvalue, for matrices with a known spectrum in a random basis."""
+    rng = np.random.default_rng(2)
+    spectra = 10.0 ** rng.uniform(-6, 0, (200, 4)) * rng.choice([-1, 1], (200, 4))
+    Q = np.linalg.qr(rng.standard_normal((200, 4, 4)))[0]
+    found = separated(torch.from_numpy(Q * spectra[:, None, :] @ np.swapaxes(Q, 1, 2)), low=1e-4, high=1e-2)
+    expected = [not any(1e-4 < abs(v) / max(abs(row)) < 1e-2 for v in row) for row in spectra]
+    assert found.tolist() == expected and 0 < sum(expected) < 200
+    assert separated(torch.zeros(3, 3), low=1e-4, high=1e-2)
