@@ -14,13 +14,7 @@ LABELS = {PAPER: "printed", OURS: "criterion"}  # of the criterion; a reading's 
 
 
 def rounded(value: float, digits: int, floor: float = 0.0) -> str:
-    """A value with so many digits; one below ``floor`` in size is shown as a rounding error.
-
-    Examples
-    --------
-    >>> rounded(0.123456, 3), rounded(2e-16, 3, floor=1e-12)
-    ('0.123', '< 1e-12')
-    """
+    """A value with so many digits; one below ``floor`` in size is shown as a rounding error."""
     return f"< {floor:g}" if abs(value) < floor else f"{value:.{digits}g}"
 
 

@@ -269,12 +269,6 @@ class Interval:
     """A closed interval with the words that describe it; in the ledger one of the four forms of a criterion.
 
     ``words`` is what notebooks store; ``shown`` and ``says`` are what pages show of it, with formulas as TeX between $.
-
-    Examples
-    --------
-    >>> criterion = Interval(0.5, 1.5, "")
-    >>> [criterion.place_of(Interval(low, 1.6, "")) for low in (1.0, 1.5, 1.55)]
-    ['across', 'across', 'outside']
     """
 
     low: float

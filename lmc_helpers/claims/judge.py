@@ -188,15 +188,7 @@ def surprises(verdict: Verdict) -> bool:
 
 
 def farthest(values, criterion: Interval) -> float:
-    """The value that meets a criterion least: farthest outside, or else nearest to its border.
-
-    Examples
-    --------
-    >>> farthest([0.9, 1.02, 1.3], Interval(0.5, 1.5, ""))
-    1.3
-    >>> farthest([-3.0, -2.0], Interval(-math.inf, -1.0, ""))
-    -2.0
-    """
+    """The value that meets a criterion least: farthest outside, or else nearest to its border."""
     values = np.asarray(values, dtype=float).reshape(-1)
     excess = np.maximum(criterion.low - values, values - criterion.high)
     return float(values[np.isnan(values).argmax() if np.isnan(values).any() else excess.argmax()])

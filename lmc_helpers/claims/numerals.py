@@ -76,13 +76,7 @@ def people(value: float, digits: int = 4) -> str:
 
 
 def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
-    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to.
-
-    Examples
-    --------
-    >>> telling(1.00007, [1.0]), telling(1.0000000000001, [1.0]), telling(0.5, [1.0])
-    ('1.0001', '1', '0.5')
-    """
+    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to."""
     near = [border for border in borders if abs(value - border) > CLOSE * max(abs(value), abs(border))]
 
     def tells(digits: int) -> bool:
@@ -93,13 +87,7 @@ def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
 
 
 def rounding(value: float, floor: float = 0.0) -> str:
-    """What is said of a value that is 0 but for rounding, or below what is worth a number; nothing of others.
-
-    Examples
-    --------
-    >>> rounding(4e-16), rounding(3e-8, floor=1e-6), rounding(0.2), rounding(0.0)
-    ('0 to rounding (below 10⁻¹²)', 'below 10⁻⁶', '', '')
-    """
+    """What is said of a value that is 0 but for rounding, or below what is worth a number; nothing of others."""
     bound = _rounding_bound(value, floor)
     if bound is None:
         return ""

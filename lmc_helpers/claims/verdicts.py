@@ -14,11 +14,5 @@ def slug(verdict: str) -> str:
 
 
 def symbol(verdict: str) -> str:
-    """The symbol of a verdict; what is none, as "not yet in the book", has no symbol.
-
-    Examples
-    --------
-    >>> symbol("holds"), symbol("holds, and more is true"), symbol("not yet in the book")
-    ('✓', '✓+', '')
-    """
+    """The symbol of a verdict; what is none, as "not yet in the book", has no symbol."""
     return SYMBOLS.get(verdict, "")

@@ -46,15 +46,7 @@ class Moving:
         return self.panels[-1]
 
     def picture(self) -> Figure:
-        """The frame at the start, drawn by Matplotlib.
-
-        Examples
-        --------
-        >>> scene = Moving("power $n$", ["1", "2"], ["a line", "a parabola"])
-        >>> scene.panel(xlabel="$x$").draw([0, 1, 2], [[0, 1, 2], [0, 1, 4]], label="$x^n$")
-        >>> scene.picture().axes[0].lines[0].get_ydata().tolist()
-        [0.0, 1.0, 2.0]
-        """
+        """The frame at the start, drawn by Matplotlib."""
         count = len(self.panels)
         width = 10.5 / count if count > 1 else 7.0
         figure, drawn = panels(count, height=self.height * width + 1.1)
