@@ -102,9 +102,8 @@ def random_invertible(
     """Random elements U diag(e^ξ) V of GL_h: U and V uniform on the orthogonal group, ξ normal with deviation ½.
 
     The law has a positive density on all of GL_h, either sign of the determinant is equally likely, and the condition
-    is moderate. Where the determinant has not the wanted sign, the first row changes its own.
-
-    ``signs`` are of shape ``batch``, or one for all.
+    is moderate. With ``signs``, one for all or of shape ``batch``, the first row is negated where
+    the determinant has the other sign.
 
     Examples
     --------

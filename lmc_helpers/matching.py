@@ -273,7 +273,8 @@ def swap_search(
 ) -> Int64[Tensor, " m"]:
     """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
 
-    ``objective`` is that of :func:`best_permutation`; a swap improves it by more than relative 1e-12.
+    ``objective`` is that of :func:`best_permutation`. A swap must improve it by more than relative 1e-12, and at most
+    ``sweeps`` swaps are made.
     """
     require_finite(W1=W1, W2=W2)
     _check_permutation(p)

@@ -60,8 +60,8 @@ def damped_newton(
 ) -> tuple[Tensor, float]:
     """Newton's method with a damped Hessian from one start, until ‖∇L‖ <= tol.
 
-    ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step. The second value is the
-    norm of the gradient at the end.
+    ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step. Returns the
+    parameters and the norm of the gradient at the end.
 
     Examples
     --------
@@ -118,8 +118,8 @@ def follow(
     A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, or straight on from
     the last two, whichever is lowest.
 
-    Distances are δ/δ_0, decreasing. Whether one converged, the norm of its gradient tells. After more than ``misses``
-    distances that did not, the rest is not tried: it has the last weights and an infinite norm.
+    Distances are δ/δ_0, decreasing; one has converged if its gradient norm is at most ``tol``. After more than
+    ``misses`` that have not, the rest is not tried: it has the last weights and an infinite norm.
 
     Examples
     --------

@@ -55,9 +55,10 @@ def minimise(
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
-    ``project`` takes parameters to others with the same loss (a choice of gauge) after each step. With ``escape`` a
-    point with ‖∇L‖ <= tol is left along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ). ``second`` gives the
-    Hessians (b, p, p) at (b, p) where they are known in closed form. A problem that has converged leaves the batch.
+    ``radius`` is that of the first trust region. ``project`` takes parameters to others with the same loss (a choice of
+    gauge) after each step. With ``escape`` a point with ‖∇L‖ <= tol is left along the lowest eigenvector if λ_1 < −1e-8
+    · max abs(λ). ``second`` gives the Hessians (b, p, p) at (b, p) where they are known in closed form. A problem that
+    has converged leaves the batch.
 
     Examples
     --------
