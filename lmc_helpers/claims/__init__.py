@@ -13,7 +13,7 @@ rival: a value near enough to be plausible that lies outside. ``check`` compares
 :mod:`~lmc_helpers.claims.reading`     the ledger's files: each read once
 :mod:`~lmc_helpers.claims.judge`       a measurement against a part's criteria: verdicts, by rules
 :mod:`~lmc_helpers.claims.verdicts`    symbols of verdicts, and their names in the style sheet
-:mod:`~lmc_helpers.claims.words`       a verdict in a reader's words
+``_words``                             a verdict in a reader's words
 ``_scale``                             a drawn scale: criteria as bands, measurements as marks
 ``_runs``                              what a box shows of this run and of the confirmed one
 ``_lines``                             a box as lines of text, as notebooks store it
@@ -25,6 +25,7 @@ no file: a missing ledger is an error only where a part is asked for.
 """
 
 from lmc_helpers.claims._runs import drawn
+from lmc_helpers.claims._words import criterion, measurement
 from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
 from lmc_helpers.claims.criteria import (
     BROKEN,
@@ -58,9 +59,11 @@ __all__ = [
     "Links",
     "best_reading",
     "check",
+    "criterion",
     "drawn",
     "ledger",
     "measured",
+    "measurement",
     "of_claim",
     "part",
     "render",

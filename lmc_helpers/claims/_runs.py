@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from lmc_helpers.claims import _scale, words
+from lmc_helpers.claims import _scale, _words
 from lmc_helpers.claims.criteria import OURS, READING, Part
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.numerals import people
@@ -17,16 +17,12 @@ KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
 def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
     """The scale of a part with the measurements of both runs."""
     bands = [_scale.Band(interval, KINDS[name]) for name, interval in part.criteria()]
-    marks, said = [], [f"{band.kind} {words.plain(band.interval)}" for band in bands]
+    marks, said = [], [f"{band.kind} {_words.plain(band.interval)}" for band in bands]
     for name, found in ((THIS, record), (CONFIRMED, confirmed)):
         if found and found["value"] is not None:
-            marks.append(_scale.Mark(*words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
-            tested = words.interval(part, found)
-            said.append(
-                f"{name}: {words.value(part, found)}{f', tested {tested}' if tested else ''}, "
-                f"{words.outcome(part, found)}"
-            )
-    rival = words.rival(part, record)
+            marks.append(_scale.Mark(*_words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
+            said.append(f"{name}: {_words.measurement(part, found)}, {_words.outcome(part, found)}")
+    rival = _words.rival(part, record)
     said += [f"rival {people(rival)}"] if rival is not None else []
     said += [] if marks else ["not run at this scale"]
     return _scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
@@ -36,7 +32,7 @@ def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
     """The criteria, this run and the confirmed one: each with its key on the _scale."""
     label = {OURS: "our criterion", READING: "as we read it"}.get(part.whose, "as stated")
     listed = [
-        (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, words.criterion(interval), "")
+        (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, _words.criterion(interval), "")
         for name, interval in part.criteria()
     ]
     listed.append(("dot", THIS + (f" ({run})" if run else ""), *_measured(part, record)))
@@ -44,7 +40,7 @@ def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
         listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", *_measured(part, confirmed)))
     elif confirmed:
         listed.append(
-            ("none", f"at paper scale\n{_provenance(confirmed)}", words.value(part, confirmed), _stale(confirmed))
+            ("none", f"at paper scale\n{_provenance(confirmed)}", _words.value(part, confirmed), _stale(confirmed))
         )
     items = "".join(
         f'<li class="lmc-row-{key.partition(" ")[0]}"><span class="lmc-key lmc-key-{key}" aria-hidden="true"></span>'
@@ -62,10 +58,8 @@ def _name(text: str) -> str:
 
 
 def _measured(part: Part, record: dict) -> tuple[str, str]:
-    tested = words.interval(part, record)
-    if record["value"] is None:
-        return "–", words.outcome(part, record)
-    return words.value(part, record) + (f", tested {tested}" if tested else ""), words.outcome(part, record)
+    shown = "–" if record["value"] is None else _words.measurement(part, record)
+    return shown, _words.outcome(part, record)
 
 
 def _provenance(record: dict) -> str:
@@ -76,7 +70,7 @@ def _provenance(record: dict) -> str:
 def details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
     """What few readers need, folded."""
     found = [record, *([confirmed] if confirmed and not confirmed["changed"] else [])]
-    rival = words.rival(part, record)
+    rival = _words.rival(part, record)
     value = "" if rival is None else f"{people(rival)}: "
     samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
     needed = f"; decided from {people(part.min_samples)} on" if part.min_samples > 1 else ""
@@ -84,13 +78,16 @@ def details(part: Part, record: dict, confirmed: dict | None, address: Address |
     given = [
         ("Rival", f"{value}{typeset(part.rival.says, address)}"),
         ("Samples", f"n = {samples}{needed}"),
-        ("Error", words.level(part, found[-1])),
+        ("Error", _words.level(part, found[-1])),
         ("Second seed", second.get(bool(record["second_seed"]), "") if record.get("second_seed") is not None else ""),
         ("Step of", typeset(part.step_of, address)),
         ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),
         ("Why", typeset(part.reason, address)),
         ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
-        ("Weight", f"{words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}"),
+        (
+            "Weight",
+            f"{_words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}",
+        ),
         ("Confirmed", _run(confirmed)),
         ("Images at paper scale", _images(found[-1])),
     ]

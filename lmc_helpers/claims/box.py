@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from lmc_helpers.claims import _runs, reading, words
+from lmc_helpers.claims import _runs, _words, reading
 from lmc_helpers.claims._lines import measured, rounded, text
 from lmc_helpers.claims.criteria import BROKEN, OURS, READING, Part
 from lmc_helpers.claims.formulas import Address, typeset
@@ -114,7 +114,7 @@ def _ended(sentence: str) -> str:
 
 def _statement(part: Part, links: Links) -> str:
     """Whose statement, where, and what it says."""
-    who = html.escape(words.authors(part))
+    who = html.escape(_words.authors(part))
     if part.whose == OURS:
         return _paragraph("statement", f"<b>{who}:</b> {typeset(part.statement, links.address)}")
     where = f"<b>{who}</b>, {typeset(part.where)}"
@@ -141,7 +141,7 @@ def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> 
         badges = _badge(confirmed["verdict"], " at paper scale") + " " + _badge(record["verdict"], " in this run")
     else:
         badges = _badge(record["verdict"])
-    said = words.SAID.get((confirmed or record)["verdict"], "")
+    said = _words.SAID.get((confirmed or record)["verdict"], "")
     said = f"<span>{said}</span>" if said else ""
     id = f"<code>{part.id}</code>"
     to = [

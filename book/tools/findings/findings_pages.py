@@ -13,7 +13,7 @@ from book.tools.outcomes import glued
 from book.tools.outcomes.records import notebook
 from book.tools.reading import papers
 from lmc_helpers import claims
-from lmc_helpers.claims import numerals, words
+from lmc_helpers.claims import numerals
 from lmc_helpers.claims.criteria import Part
 
 NAME = re.compile(r"\{(\w+)\}")  # of a number in a price
@@ -48,9 +48,7 @@ def came_out(part: Part, record: dict | None) -> str:
     """What was measured, with the interval that is judged and the samples or the size behind it."""
     if record is None or record["value"] is None:
         return "not run"
-    interval = words.interval(part, record)
-    tested = f", tested {interval}" if interval else ""
-    return f"{words.value(part, record)}{tested} (n = {numerals.people(record['n'])})"
+    return f"{claims.measurement(part, record)} (n = {numerals.people(record['n'])})"
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:

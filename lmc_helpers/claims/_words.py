@@ -98,6 +98,12 @@ def interval(part: Part, record: dict) -> str:
     return span(*ends, borders(part), place)
 
 
+def measurement(part: Part, record: dict) -> str:
+    """What was measured, with the interval that is judged."""
+    tested = interval(part, record)
+    return value(part, record) + (f", tested {tested}" if tested else "")
+
+
 def rival(part: Part, record: dict) -> float | None:
     """The rival's value: the ledger's, or what the chapter measured, as the record's text has it."""
     if part.rival.interval:
