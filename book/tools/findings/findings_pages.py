@@ -57,7 +57,7 @@ def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
         "symbol": claims.symbol,
         "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
-        "comes_to": lambda criterion: words.criterion(criterion).removeprefix("= "),
+        "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
         "sentence": sentence,
         "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,
