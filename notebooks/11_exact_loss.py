@@ -94,12 +94,12 @@ figure.colorbar(drawn, ax=left, label="$\\log_{10} L$")
 left.plot([0, 1], [0, 0], color="white", linewidth=3)
 left.set(xlabel="first entry of $w_1$", ylabel="second entry of $w_1$")
 left.grid(False)
-for way, colour, line, words in (
+for rows, colour, line, words in (
     (torch.stack([ray / 2 + up, ray / 2 + up], 1), "orange", "--", "together"),
     (torch.stack([ray / 2 + up, ray / 2 - up], 1), "blue", "-", "apart"),
 ):
     style = dict(color=f"book:{colour}", linestyle=line, label=f"tilted {words}")
-    right.plot(tilt, population_loss(way, 1), **style)
+    right.plot(tilt, population_loss(rows, 1), **style)
 right.set(xlabel="tilt of the rows at $w_1 = w_2 = e_1/2$", ylabel="loss $L$")
 right.set_ylim(0, 0.2)
 figures.show("fig_floor", figure, legend=2)
@@ -272,8 +272,8 @@ left.loglog(stages, guide, "--", color="book:orange", label="1/steps")
 left.set(xlabel="steps", ylabel="distance to the manifold")
 left.legend()
 
-way = dict(markersize=3, label="networks on their way")
-right.loglog(distance[1:].ravel(), losses[1:].ravel(), ".", **way)
+style = dict(markersize=3, label="networks on their way")
+right.loglog(distance[1:].ravel(), losses[1:].ravel(), ".", **style)
 span = np.array([near.min(), distance[1].max()])
 cube = np.median(losses[-1] / near**3) * span**3
 right.loglog(span, cube, "--", color="book:orange", label="distance³")

@@ -249,7 +249,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # %% [markdown]
 # ## The valley of Z, Fig. 1
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Simulate Z, Fig. 1"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 1"}
 widths = {
     K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
     for K in (M, M_right)
@@ -268,7 +268,6 @@ def simulate(seed: int) -> dict[int, np.ndarray]:
 
 simulated = simulate(seed)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 1"}
 figure, axes = figures.panels(2, sharey=True)
 for axis, K in zip(axes, widths, strict=True):
     ms = np.arange(K, 6 * K + 1)
@@ -485,7 +484,7 @@ claims.check("Z3.turns_once", turns, n=M_max)
 # $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu = (1 - t)/t$ stays bounded, and
 # $X$ tends to a Poisson variable.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws of one count and the limits"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws of one count and the limits, and the finding"}
 figure, (left, right) = figures.panels(2)
 k = np.arange(8)
 left.bar(k - 0.2, binomial.pmf(k, 1000, 1 / 1000), 0.4, label="Bin(1000, 1/1000)")
@@ -493,9 +492,8 @@ left.bar(k + 0.2, poisson.pmf(k, 1), 0.4, label="Poisson(1)")
 z = np.linspace(-1.5, 7, 300)
 density = np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi)
 left.plot(z, density, "--", color="book:black", label="N(1, 1)")
-left.set(
-    xlabel="surplus rows of one type, $m = 2M$, $M = 1000$", ylabel="probability"
-)
+left.set(xlabel="surplus rows of one type, $m = 2M$, $M = 1000$")
+left.set(ylabel="probability")
 left.legend()
 
 r = np.linspace(1, 6, 400)
@@ -516,7 +514,6 @@ right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
 figures.show("fig_limit", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 axis.plot(r, printed, "--", color="book:orange", label="as printed")
 axis.plot(r, limit, color="book:blue", label="exact")

@@ -232,7 +232,6 @@ figures.numbers(
     missed_low=f"{100 * interval[0]:.0f}",
     missed_high=f"{100 * interval[1]:.0f}",
     low=f"{1 / low[0]:.0f}",
-    opposed_missed=f"{100 * found[6].misses(opposed).mean():.0f}",
     unsorted=found[6].factor("without sorting"),
     algorithm=found[6].factor("Algorithm 1"),
     opposed=found[6].factor(opposed),

@@ -214,7 +214,7 @@ rates = {case: exponent(B) for case, B in measured.items()}
 for case, (rate, error) in rates.items():
     print(f"{case:<16} m^({rate:.2f} ± {error:.2f})")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width, and the finding"}
 figure, axis = figures.panels(height=4.4)
 for (case, B), colour in zip(
     measured.items(), ("blue", "purple", "sky"), strict=True
@@ -233,7 +233,6 @@ axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
 figures.show("fig_rate", figure, legend=2)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 style = dict(color="book:blue", fmt="o-", linewidth=1.4)
 B = mean_and_error(measured["Algorithm 1"])
@@ -284,19 +283,19 @@ scene = figures.Moving(
     ],
     start=20,
 )
-inks = dict(zip(lines, ("orange", "green", "blue"), strict=True))
+colours = dict(zip(lines, ("orange", "green", "blue"), strict=True))
 ends = dict(xlim=(-0.05, 0.75), ylim=(-0.05, 0.75), equal=True)
 for name in ("as they come", "Algorithm 1"):
     panel = scene.panel(title=name, xlabel="$w_{i1}$", ylabel="$w_{i2}$", **ends)
     rays = torch.stack([0 * lines[name], lines[name], lines[name] * math.nan])
     rays = rays.permute(1, 2, 0, 3).flatten(1, 2)  # from the origin to each row
-    panel.draw(rays[..., 0], rays[..., 1], "-", inks[name], width=0.8)
-    panel.draw(*lines[name].permute(2, 0, 1), "o", inks[name])
+    panel.draw(rays[..., 0], rays[..., 1], "-", colours[name], width=0.8)
+    panel.draw(*lines[name].permute(2, 0, 1), "o", colours[name])
 right = scene.panel(xlabel="place $\\lambda$", ylabel="loss $L$", xlim=(0, 1))
 right.yscale, right.ylim = "log", (1e-7, 0.1)
 for name, loss in on_line.items():
-    right.draw(places, loss, "-", inks[name], name)
-    right.draw(places[:, None], loss[:, None], "o", inks[name])
+    right.draw(places, loss, "-", colours[name], name)
+    right.draw(places[:, None], loss[:, None], "o", colours[name])
 scene.show("fig_rate_segment")
 unmatched = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
 figures.numbers(left_over=int(unmatched[pick]))

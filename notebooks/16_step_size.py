@@ -81,9 +81,8 @@ taken = np.arange(13)
 for relative, colour in ((0.9, "blue"), (1.1, "red")):
     label = rf"$\eta\lambda/2 = {relative}$"
     path = (1 - 2 * relative) ** taken  # steps on a parabola of curvature λ
-    left.plot(
-        taken, path, "o-", markersize=3, color=f"book:{colour}", label=label
-    )
+    style = dict(color=f"book:{colour}", label=label)
+    left.plot(taken, path, "o-", markersize=3, **style)
 left.set(xlabel="steps", ylabel="distance")
 in_use = np.arange(6, 17)  # rows of a network with M = 6, d = 8
 sharp = [even_sharpness(int(rows), 6, 8) for rows in in_use]

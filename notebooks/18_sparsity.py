@@ -212,9 +212,8 @@ for law, label, colour in (
     figures.band(axis, widths, mean, stderr, label=f"trained, {label}", **style)
 axis.plot(widths, uniform, "--", color="book:black", label="uniform law, exact")
 axis.plot(widths, equal, ":", color="book:black", label="equal entries, exact")
-axis.set(
-    xlabel="student neurons $m$", ylabel="PQ index by neuron", ylim=(0, None)
-)
+axis.set(xlabel="student neurons $m$", ylabel="PQ index by neuron")
+axis.set(ylim=(0, None))
 figures.show("fig_pq", figure, legend=3)
 figures.numbers(fewest=min(n for *_, n in trained.values()))
 

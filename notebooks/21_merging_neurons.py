@@ -107,25 +107,25 @@ ticks = torch.linspace(-0.5, 4.0, 110, dtype=torch.float64)
 widths = torch.logspace(0, -3, 90, dtype=torch.float64)
 nearby = torch.linspace(-1, 1, 301, dtype=torch.float64)
 mesh = torch.stack(torch.meshgrid(ticks + 1e-3, ticks, indexing="xy"), dim=-1)
-for sign, goes_to in ((1, "permutation point"), (-1, "derivative neuron")):
-    ink = "book:blue" if sign == 1 else "book:red"
+for sign, kind in ((1, "permutation point"), (-1, "derivative neuron")):
+    colour = "book:blue" if sign == 1 else "book:red"
     teacher_a = torch.tensor([1.0, sign], dtype=torch.float64)
-    centre, track, heavier = 1.75, [], []
+    centre, track, larger = 1.75, [], []
     for width in 2.5 * widths:
-        for reach in (0.15, 1e-3, 1e-5):  # finer and finer
-            means = centre + reach * nearby
+        for window in (0.15, 1e-3, 1e-5):  # finer and finer
+            means = centre + window * nearby
             pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
             low, larger_a = over_outputs(pairs_w, teacher_a)
             centre = means[low.argmin()]
         track.append(pairs_w[low.argmin()])
-        heavier.append(larger_a[low.argmin()])
-    sizes.loglog(widths, heavier, color=ink, label=f"to a {goes_to}")
+        larger.append(larger_a[low.argmin()])
+    sizes.loglog(widths, larger, color=colour, label=f"to a {kind}")
     if sign == 1:
         height_of = over_outputs(mesh, teacher_a)[0].clamp(1e-4, 3).log10()
         plane.contourf(ticks, ticks, height_of, 20, cmap="Greys", alpha=0.7)
         for side in (torch.stack(track), torch.stack(track).flip(-1)):
-            plane.plot(*side.T, color=ink, linewidth=2.5)
-            plane.plot(*side[0], "o", color=ink)
+            plane.plot(*side.T, color=colour, linewidth=2.5)
+            plane.plot(*side[0], "o", color=colour)
         plane.plot(*track[-1], "*", color="book:orange", markersize=16)
 plane.plot([-0.5, 4], [-0.5, 4], ":", color="book:black")
 plane.set(xlabel="$w_0$", ylabel="$w_1$", aspect=1)
@@ -268,7 +268,6 @@ def branches(toys, **settings):
     return [found[k : k + 10] for k in range(0, len(found), 10)]
 
 
-# %%
 # P, section 4.1 as a curve: ∇L = μ ∇δ, from the teacher down to δ_0/10⁴
 toys = [toy(TANH, k) for k in range(teachers)]
 followed = branches(toys, steps=budget)
@@ -331,13 +330,13 @@ scene = figures.Moving(
 plane = scene.panel(title="input weights", xlabel="$W_{i1}$", ylabel="$W_{i2}$")
 for k in (0, 1):
     plane.draw(*into[:, k].T, ":", "red")  # the way of each of the pair
-for some, ink, name in (
+for some, colour, name in (
     (into[:, 2:], "blue", "other neurons"),
     (into[:, :2], "red", "the pair"),
 ):
     rays = torch.stack([0 * some, some, some * np.nan], dim=2).flatten(1, 2)
-    plane.draw(rays[..., 0], rays[..., 1], "-", ink, width=0.8)
-    plane.draw(some[..., 0], some[..., 1], "o", ink, name)
+    plane.draw(rays[..., 0], rays[..., 1], "-", colour, width=0.8)
+    plane.draw(some[..., 0], some[..., 1], "o", colour, name)
 middle = scene.panel(title="output weights", xlabel=r"$\delta/\delta_0$")
 right = scene.panel(title="loss", xlabel=r"$\delta/\delta_0$")
 for panel, curves in ((middle, out[:, :2].T), (right, [values])):
@@ -401,7 +400,6 @@ if ended:
     for (i, k), fine in zip(ended, finer, strict=True):
         agree.append((fine.loss[-1] / followed[i][k].loss[-1] - 1).abs().item())
 
-# %%
 switches = 0  # on whole branches that reach δ → 0, on others to the first fold
 for b in (b for row in followed for b in row):
     whole = b.end in ENDS[:2] or not b.folds
@@ -646,7 +644,6 @@ for problem, theta in relu_toys:
     target = RELU.forward(theta, problem.x)
     merged.append(relu_minima(small, start, problem.x, target))  # h → 0
 
-# %%
 # how many of the ten merged losses are different, against the tolerance
 different, same_function = [], []
 for (problem, theta), end in zip(relu_toys, merged, strict=True):

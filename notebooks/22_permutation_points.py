@@ -258,7 +258,6 @@ for small in SHALLOW + DEEP:
 scalar = [p for p in everything if p.net.sizes[p.layer + 1] == 1]
 vector = [p for p in everything if p.net.sizes[-1] == 3 and p.net.depth == 2]
 
-# %%
 slopes = [gradient(p.loss, p.theta).norm().item() for p in everything]
 lopsided = []  # three quarters of the first output weight in one copy
 for p in vector:
@@ -615,7 +614,7 @@ for share in shares:
     surface.append(around.loss(theta).numpy())
 surface = np.array(surface) / around.loss(around.theta).item()  # (81, 81)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss around the merge and on the exchange"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss around the merge and on the exchange, and the finding"}
 figure, (left, right) = figures.panels(2, height=4)
 depth = 1 - surface.min()
 style = dict(cmap="RdBu_r", extend="max")
@@ -641,7 +640,6 @@ right.plot([], [], "--", color="book:black", label="straight line")
 right.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
 figures.show("fig_around", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 style = dict(cmap="RdBu_r", extend="max")
 axis.contourf(differences, shares, surface, levels=levels, **style)

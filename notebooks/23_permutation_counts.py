@@ -402,9 +402,8 @@ for K, colour in zip(range(1, 5), ("C0", "C1", "C2", "C4"), strict=True):
     left.axhline(c, color=colour, linestyle=":", lw=1.3)
     left.axhline(c * math.exp(-K), color=colour, linestyle="--", lw=1.3)
 left.plot([], [], ":", color="book:grey", label="$1/(2^K K!)$")
-left.plot(
-    [], [], "--", color="book:grey", label="P, appendix B, $e^{-K}/(2^K K!)$"
-)
+style = dict(label="P, appendix B, $e^{-K}/(2^K K!)$")
+left.plot([], [], "--", color="book:grey", **style)
 left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
 
 exact = [float(count_ratio(K, n_max)) for K in range(n_max)]
@@ -522,7 +521,6 @@ for rows, columns in ((7, 5), (width, 7), (width_next, width), (2, width_next)):
 first, second, third, last = layers
 
 
-# %%
 def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
     """Outputs (2, inputs); layer k has copies[m] copies of its neuron m."""
     labels = torch.repeat_interleave(torch.tensor(copies))  # (n_k,)

@@ -137,7 +137,6 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     return Merge(ok, path.only(ok), scores, loss(end).item(), norm <= TOLERANCE)
 
 
-# %%
 nets = {H: MLP((16, H, H, 10), "tanh") for H in WIDTHS}
 trained = {
     H: train_classifiers(net, x, labels, teachers, training, seed + H)
@@ -171,9 +170,8 @@ for H, colour in zip(WIDTHS, ("red", "orange", "green", "blue"), strict=True):
         left.plot(delta[m.ok][1:], m.path.loss[1:], **style)  # starts at 0
         right.plot(delta[m.ok], m.scores, **style)
 for axis in (left, right):
-    axis.set(
-        xscale="log", xlabel=r"distance $\delta/\delta_0$", xlim=(1.2, 0.8e-4)
-    )
+    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$")
+    axis.set(xlim=(1.2, 0.8e-4))
 left.set(yscale="log", ylabel="normalised loss")
 right.set(ylabel="training accuracy")
 figures.show("fig_deep", figure, legend=4)
@@ -213,7 +211,6 @@ high = error_bars.share(sum(rising) + of - n, of)[2]  # if all did
 slope, slope_error = exponent(barrier)
 end_slope, end_error = exponent(end)
 
-# %%
 some = [H for H in WIDTHS if len(drop[H]) > 1]
 mean, error = mean_and_error([drop[H] for H in some])
 worst = int(np.argmax(mean)) if some else 0  # width with the largest mean drop

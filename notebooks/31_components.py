@@ -108,14 +108,14 @@ corners, generic = all_components(4), torch_generator(seed, "cube")
 front = random_invertible((3, 8), 2, generic, corners.T)  # one of each component
 spot = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
 spot = spot[:, :2] + spot[:, 2:] * torch.tensor([0.45, 0.35])  # seen from aside
-for move, ink in enumerate(("green", "purple", "sky")):
+for move, colour in enumerate(("green", "purple", "sky")):
     swap = [torch.tensor([1, 0] if k == move else [0, 1]) for k in range(3)]
     moved_to = permute_layers([*front, front[0]], swap)
     moved_to = components(moved_to, torch.eye(2, dtype=torch.float64))
     goal = (moved_to[:, None] == corners).all(dim=-1).long().argmax(dim=-1)
     rods = torch.stack([spot, spot[goal]]).movedim(-1, 0)  # (2, 2, 8)
     name = [f"in layer {move + 1}", *["_"] * 7]
-    cube.plot(*rods, color=f"book:{ink}", linewidth=3, label=name)
+    cube.plot(*rods, color=f"book:{colour}", linewidth=3, label=name)
 for signs_of, where in zip(corners, spot, strict=True):
     plate = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
     name = "".join("+" if sign > 0 else "−" for sign in signs_of)
@@ -345,7 +345,7 @@ claims.check("G1.between", between)
 nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
 claims.check("G1.obstruction", over, rival=nearest)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves, and the finding"}
 X, Y = DATA[4]
 curves = {  # colour, style, and the weights
     "straight line": ("book:orange", "--", straight_line(b, a, t.flatten())),
@@ -374,7 +374,6 @@ figures.numbers(
     least_between=between.min().item(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 for name, label in (
     ("over the obstruction", "between components"),
@@ -428,18 +427,18 @@ scene = figures.Moving(
     ],
     start=12,
 )
-reach = 1.1 * max(
+limit = 1.1 * max(
     (W @ letter).nan_to_num().abs().max().item() for W in images.values()
 )
-for (name, W), ink in zip(images.items(), ("blue", "red"), strict=True):
+for (name, W), colour in zip(images.items(), ("blue", "red"), strict=True):
     panel = scene.panel(title=name, equal=True)
-    panel.xlim = panel.ylim = (-reach, reach)
+    panel.xlim = panel.ylim = (-limit, limit)
     panel.draw(*(W[0] @ letter), "-", "grey", "at the start")
-    panel.draw(*(W @ letter).transpose(0, 1), "-", ink, name, width=2.6)
+    panel.draw(*(W @ letter).transpose(0, 1), "-", colour, name, width=2.6)
 right = scene.panel(xlabel="$t$", ylabel=r"loss / $\sigma_{\mathrm{min}}(Y)^2$")
-for height, ink in zip(heights.values(), ("blue", "red"), strict=True):
-    right.draw(grid, height, "-", ink)
-    right.draw(grid[:, None], height[:, None], "o", ink)
+for height, colour in zip(heights.values(), ("blue", "red"), strict=True):
+    right.draw(grid, height, "-", colour)
+    right.draw(grid[:, None], height[:, None], "o", colour)
 scene.show("fig_letters")
 
 # %% [markdown]
@@ -618,7 +617,6 @@ def printed(weights, perms, inverses):
     return [before[i] @ W @ P[i + 1] for i, W in enumerate(weights)]
 
 
-# %%
 generator = torch_generator(seed, "permutations")
 
 
@@ -785,11 +783,11 @@ claims.check(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation, and numbers for the text"}
 figure, axis = figures.panels(height=4.2)
-for (name, (before, after)), ink in zip(
+for (name, (before, after)), colour in zip(
     barriers.items(), ("orange", "black"), strict=True
 ):
     points = before, after.clamp(min=1e-6)
-    axis.loglog(*points, ".", color=f"book:{ink}", label=name, markersize=4)
+    axis.loglog(*points, ".", color=f"book:{colour}", label=name, markersize=4)
 ends = axis.get_xlim()
 axis.plot(ends, ends, color="book:grey", linewidth=0.8)
 axis.set_xlabel(r"barrier on the straight line / $\sigma_{\min}(Y)^2$")

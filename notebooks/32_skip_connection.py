@@ -96,13 +96,13 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 ticks = np.arange(-4 * 16, 4 * 16 + 1) / 16
 G1, G2, G3 = np.ix_(ticks, ticks, ticks[::4])
 idea, sides = figures.panels(2, height=4.2, sharey=True)
-inks = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
-for side, skip, names in zip(sides, (0.0, 1.0), inks, strict=True):
+line_colours = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
+for side, skip, names in zip(sides, (0.0, 1.0), line_colours, strict=True):
     many, parts = surface_classes(G3 * (G2 * G1 + skip) - 1)
     seen = parts.max(axis=2)  # one above each square, −1 for none in the box
     paint = [*(to_rgb(f"book:{name}") for name in names), to_rgb("white")]
-    style = dict(extent=(-4, 4, -4, 4))
-    side.imshow(np.array(paint)[seen].transpose(1, 0, 2), origin="lower", **style)
+    style = dict(origin="lower", extent=(-4, 4, -4, 4))
+    side.imshow(np.array(paint)[seen].transpose(1, 0, 2), **style)
     side.axhline(0, color="book:black", linewidth=0.6)
     side.axvline(0, color="book:black", linewidth=0.6)
     side.set(xlabel="$W_1$", ylabel="$W_2$")
@@ -162,9 +162,9 @@ figures.show("fig_skip_components", idea)
 
 
 # %%
-def F_on_grid(eps, X, Y, reach, per_unit):
+def F_on_grid(eps, X, Y, extent, per_unit):
     """F = W_3 (W_2 W_1 + ε) X − Y at the vertices of a grid on [−reach, reach]³."""
-    W = np.arange(-reach * per_unit, reach * per_unit + 1) / per_unit
+    W = np.arange(-extent * per_unit, extent * per_unit + 1) / per_unit
     W1, W2, W3 = np.ix_(W, W, W)
     return W3 * (W2 * W1 + eps) * X - Y
 
@@ -217,10 +217,10 @@ for (X, Y), eps, sign in itertools.product(DATA, SKIPS, (1, -1)):
 claims.check("G2.decomposition", touching)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the two surfaces"}
-reach = 3.0
+extent = 3.0
 colours = [figures.COLOURS[name] for name in ("blue", "orange", "green", "red")]
 pictures = [
-    Picture(title, list(zip(minimum_sheets(eps, reach), colours, strict=False)))
+    Picture(title, list(zip(minimum_sheets(eps, extent), colours, strict=False)))
     for title, eps in (
         ("without: W₃W₂W₁ = 1", 0.0),
         ("with: W₃(W₂W₁ + 1) = 1", 1.0),
@@ -228,7 +228,7 @@ pictures = [
 ]
 figure, axes = figures.panels(2, height=5, subplot_kw={"projection": "3d"})
 for axis, picture in zip(axes, pictures, strict=True):
-    draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), reach)
+    draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), extent)
 figures.show("fig_minimum_surfaces", figure)
 figures.numbers(
     cubes=f"{(2 * REACH * fineness) ** 3:,}",
@@ -246,7 +246,7 @@ figures.numbers(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the surfaces to turn"}
 alt = "The two surfaces above, turned by dragging or with the arrow keys."
-display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
+display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), extent, alt)))
 
 # %% [markdown]
 # ## Weights of size n × n
@@ -322,7 +322,6 @@ def random_minima(n, eps, count):
     return residual_minimum(W1[order], W2[order], X, Y, eps), X, Y
 
 
-# %%
 numbers, on_path, on_line = [], [], []  # classes; largest loss / ‖Y‖²
 for n, eps in CASES:
     W, X, Y = random_minima(n, eps, minima)

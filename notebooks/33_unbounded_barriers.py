@@ -73,15 +73,14 @@ idea.colorbar(shading, ax=plane, label="$|1 - W_2 W_1|$", shrink=0.9)
 arm = torch.linspace(0.2, 5, 300, dtype=torch.float64)
 plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_2 W_1 = 1$")
 share = torch.linspace(0, 1, 101, dtype=torch.float64)
-for scale, ink in ((4.0, "book:sky"), (4.5**2, "book:purple")):
+for scale, colour in ((4.0, "book:sky"), (4.5**2, "book:purple")):
     across = (1 - share + share * scale) / 4.5, (1 - share + share / scale) * 4.5
     ends = [side[[0, -1]] for side in across]
-    plane.plot(*ends, "o-", color=ink, label=f"$m = {scale:g}$")
-    profiles.plot(share, (1 - across[0] * across[1]).square(), color=ink)
+    plane.plot(*ends, "o-", color=colour, label=f"$m = {scale:g}$")
+    profiles.plot(share, (1 - across[0] * across[1]).square(), color=colour)
 profiles.axhline(0, color="book:black", linewidth=2)
-plane.set(
-    xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5), aspect=1
-)
+plane.set(xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5))
+plane.set(aspect=1)
 plane.grid(False)
 profiles.set(xlabel=r"place on the line $\alpha$", ylabel="loss")
 figures.show("fig_segment", idea, legend=3)

@@ -73,17 +73,17 @@ idea, plane = figures.panels(height=4.6)
 arm = torch.linspace(0.12, 8, 400, dtype=torch.float64)
 plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
 unit_one = torch.ones(1, 1, dtype=torch.float64)
-for stretch, ink in ((2.0, "sky"), (4.0, "green"), (7.0, "red")):
-    tips, ink = [stretch, 1 / stretch], f"book:{ink}"
+for stretch, colour in ((2.0, "sky"), (4.0, "green"), (7.0, "red")):
+    tips, colour = [stretch, 1 / stretch], f"book:{colour}"
     middle = torch.full((1, 1, 1), sum(tips) / 2, dtype=torch.float64)
     foot = orbit_distance(middle, middle, unit_one, unit_one)
     label = rf"$\beta = {stretch:g}$"
-    plane.plot(tips[::-1], tips, "o-", color=ink, label=label)
-    plane.plot(middle.item(), middle.item(), "s", color=ink, markersize=6)
+    plane.plot(tips[::-1], tips, "o-", color=colour, label=label)
+    plane.plot(middle.item(), middle.item(), "s", color=colour, markersize=6)
     feet = foot.X.item(), foot.Z.item()
     for across, up in (feet, feet[::-1]):
         ends = [middle.item(), across], [middle.item(), up]
-        plane.plot(*ends, "--", color=ink, linewidth=1.2)
+        plane.plot(*ends, "--", color=colour, linewidth=1.2)
 plane.set(xlabel="$W_1$", ylabel="$W_2$", aspect="equal")
 plane.set(xlim=(0, 7.5), ylim=(0, 7.5))
 plane.legend(loc="upper right")
@@ -353,7 +353,7 @@ half = (c.square() - 1).sqrt() * math.hypot(*(W.norm().item() for W in even))
 low, high = midpoint_bounds(W1, W2, c)
 low = torch.where(low > 0, low, math.nan)
 unit = torch.linalg.matrix_norm(W1 @ W2, "nuc").sqrt()
-for values, style, ink, label in (
+for values, style, colour, label in (
     (nearest(*even, c).distance, "o", "blue", "balanced"),
     (balanced_distance(c, W1 @ W2), "-", "blue", None),
     (nearest(W1, W2, c).distance, "s", "orange", "random"),
@@ -361,7 +361,9 @@ for values, style, ink, label in (
     (high, "-", "orange", "random, upper bound"),
     (half, ":", "black", "half of the line, balanced"),
 ):
-    right.loglog(u, values / unit, style, color=f"book:{ink}", label=label, ms=4)
+    right.loglog(
+        u, values / unit, style, color=f"book:{colour}", label=label, ms=4
+    )
 right.set(xlabel=r"$\ln \beta$", ylabel=r"distance$\,/\,\|A\|_*^{1/2}$")
 right.set_ylim(3e-5, None)
 figures.show("fig_orbit", figure, legend=2)
@@ -425,8 +427,8 @@ fine = torch.linspace(0.12, 8, 300, dtype=torch.float64)
 orbit.draw(fine, 1 / fine, "-", "black", "orbit, $W_1 W_2 = 1$")
 chord = torch.stack([stretch, 1 / stretch], dim=1)
 orbit.draw(chord, chord.flip(1), "o-", "orange", "chord")
-way = torch.stack([X, central, Z], dim=1)
-orbit.draw(way, way.flip(1), "o--", "blue", "to the nearest points")
+path = torch.stack([X, central, Z], dim=1)
+orbit.draw(path, path.flip(1), "o--", "blue", "to the nearest points")
 middle = central[:, None]
 orbit.draw(middle, middle, "s", "red", "middle of the chord")
 growth = scene.panel(xlabel=r"$\beta$", ylabel="distance from the orbit")

@@ -105,14 +105,14 @@ joining = {
         two_factor_curve(start, two_negative, moments),
     ),
 }
-for name, (ink, bent) in joining.items():
+for name, (colour, bent) in joining.items():
     for weights_on, dash, of in (
         (bent, "-", name),
         (chord(bent, moments), "--", None),
     ):
-        plane.plot(*weights_on[0][..., 0].T, dash, color=ink, label=of)
+        plane.plot(*weights_on[0][..., 0].T, dash, color=colour, label=of)
         off = (weights_on[1] @ weights_on[0] - start[1] @ start[0]).flatten()
-        profiles.plot(moments, off.square(), dash, color=ink)
+        profiles.plot(moments, off.square(), dash, color=colour)
 plane.plot(*start[0], "o", color="book:black")
 plane.set(xlabel="weight of neuron 1", ylabel="weight of neuron 2", aspect=1)
 profiles.set(xlabel="$t$", ylabel="loss")
@@ -818,9 +818,8 @@ names = r"$\gamma(0)$", *(rf"$\gamma(1)$, magnitude {r:g}" for r in magnitudes)
 for values, label, colour in zip(
     zip(*at_end, strict=True), names, ("grey", "sky", "purple"), strict=True
 ):
-    right.plot(
-        counts, values, "o-", markersize=4, color=f"book:{colour}", label=label
-    )
+    style = dict(color=f"book:{colour}", label=label)
+    right.plot(counts, values, "o-", markersize=4, **style)
 right.axvline(32, color="book:black", linewidth=1, linestyle=":")
 right.set(xlabel="samples $k$", ylabel=r"loss / $\|Y\|$")
 right.legend(loc="lower right")

@@ -291,35 +291,33 @@ families = {  # κ_max at each e
     "plane curve": [largest_curvature(*planar_neck(phi, e)) for e in e_grid],
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck, and the finding"}
 figure, (orbit, necks) = figures.panels(2, height=4)
 sizes, limit = radii[1:], 2 * math.sqrt(2) / (math.cosh(a) + 1) * radii[1:]
-for ratios, mark, ink, name in (
+for ratios, mark, colour, name in (
     (by_turn, "o", "book:purple", "turn, G, (4)"),
     (by_loop, "s", "book:orange", "loop, G, (5)"),
 ):
-    orbit.plot(sizes, ratios[1:], mark, color=ink, markersize=4, label=name)
-orbit.plot(
-    sizes, limit, color="book:black", linewidth=1, label="limit of the turn"
-)
+    orbit.plot(sizes, ratios[1:], mark, color=colour, markersize=4, label=name)
+style = dict(linewidth=1, label="limit of the turn")
+orbit.plot(sizes, limit, color="book:black", **style)
 orbit.axhline(1, color="book:black", linewidth=1, linestyle=":")
 orbit.set(xscale="log", yscale="log", xlabel="size $r$ of the turn")
 orbit.set(ylabel=r"distance $/\, d_{\max}$", title="inside an orbit")
 orbit.legend()
-for (name, kappa), ink in zip(
+for (name, kappa), colour in zip(
     families.items(), ("book:green", "book:blue"), strict=True
 ):
     real = np.array(kappa) * e_grid <= 1
     x = torch.tensor(e_grid[real])
     ratio = x / arc_height(torch.tensor(kappa)[real], 2 * x)
-    necks.plot(x, ratio, color=ink, label=name)
+    necks.plot(x, ratio, color=colour, label=name)
 necks.axhline(1, color="book:black", linewidth=1)
 necks.set(xscale="log", yscale="log", xlabel="half width $e$ of the neck")
 necks.set(ylabel=r"distance $/\, d_{\max}$", title="across a neck")
 necks.legend()
 figures.show("fig_neck", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 full_turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole_neck = planar_neck(full_turn, 0.1)[0]
@@ -394,8 +392,8 @@ bound_plot = scene.panel(
 )
 bound_plot.draw(narrow, narrow, "-", "red", "distance of the middle, $D/2$")
 bound_plot.draw(narrow, allowed, "-", "green", "bound of the theorem")
-for height, ink in ((width, "red"), (allowed, "green")):
-    bound_plot.draw(narrow[:, None], height[:, None], "o", ink)
+for height, colour in ((width, "red"), (allowed, "green")):
+    bound_plot.draw(narrow[:, None], height[:, None], "o", colour)
 scene.show("fig_narrowing")
 
 # %% [markdown]
@@ -526,9 +524,8 @@ x, y = np.sin(s) - half / 2, np.cos(s) - math.cos(q)
 lens.plot(x, y, color="book:green", label="another curve")
 lens.plot(-x, -y, color="book:green")
 lens.plot([-half, half], [0, 0], "ko-", linewidth=1, markersize=4)
-lens.set(
-    aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7), title=r"curvature $\leq 1$"
-)
+lens.set(aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7))
+lens.set(title=r"curvature $\leq 1$")
 lens.legend(loc="lower center", ncols=2, fontsize=9)
 x = np.linspace(0.02, 1.98, 400)
 of_arc = np.sin(math.pi * x / 2) / (1 - np.abs(np.cos(math.pi * x / 2)))
@@ -676,8 +673,8 @@ figure, (left, right) = figures.panels(2, height=4)
 quantiles, conditions = {}, []
 for scale, f in found.items():
     turning = (f["kappa"] * f["length"] / math.pi).median()
-    reach = (f["kappa"] * f["D"] / 2).median()
-    conditions.append((turning, reach, f["valid"].double().mean()))
+    across = (f["kappa"] * f["D"] / 2).median()
+    conditions.append((turning, across, f["valid"].double().mean()))
     if f["valid"].any():
         k, D, d = (f[key][f["valid"]] for key in ("kappa", "D", "distance"))
         quantiles[scale] = np.quantile(d / arc_height(k, D), [0.05, 0.5, 0.95])

@@ -79,11 +79,11 @@ for side, scale, title in zip(
         for p in all_permutations(4).tolist()
     }
     least_line = min(lines.values(), key=max)
-    for name, values, ink in (
+    for name, values, colour in (
         ("as it is", lines[tuple(shuffled.tolist())], "book:purple"),
         ("best order", least_line, "book:green"),
     ):
-        side.plot(share, values / base.Y.square().sum(), color=ink, label=name)
+        side.plot(share, values / base.Y.square().sum(), color=colour, label=name)
     side.set(xlabel="place on the line", title=title)
 shown[0].set_ylabel(r"loss$\,/\,\|Y\|^2$")
 figures.show("fig_best_order", idea, legend=3)
@@ -226,7 +226,7 @@ by_mean = [
 ]
 claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Losses for the figure"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
 span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
 wide = torch.logspace(0, 8, 81, dtype=torch.float64)
 idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
@@ -245,7 +245,6 @@ for k in (1, 0.5, 2):
     values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
     ratios[k] = values / leading_term(net, wide)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
 figure, (left, right) = figures.panels(2)
 for (label, values), size, colour in zip(
     curves.items(), of_Y, ("green", "purple", "sky"), strict=True

@@ -88,13 +88,13 @@ idea, frames = figures.panels(2, height=3.4)
 ring = np.linspace(0, 2 * math.pi, 181)
 for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
     long, short = 1 / math.hypot(1, tilt), tilt / math.hypot(1, tilt)
-    for number_of, (wide, tall), ink in (
+    for number_of, (wide, tall), colour in (
         (1, (long, short), "book:blue"),
         (2, (short, long), "book:orange"),
     ):
         x_ring, y_ring = wide * np.cos(ring), tall * np.sin(ring)
-        frame.fill(x_ring, y_ring, color=ink, alpha=0.25, linewidth=0)
-        frame.plot(x_ring, y_ring, color=ink, label=f"neuron {number_of}")
+        frame.fill(x_ring, y_ring, color=colour, alpha=0.25, linewidth=0)
+        frame.plot(x_ring, y_ring, color=colour, label=f"neuron {number_of}")
     frame.plot(0, 0.5, "o", color="book:black", markersize=6)
     words = (
         f"on neuron 1 it costs {0.5 / short:.1f},\non neuron 2 {0.5 / long:.1f}"
@@ -536,11 +536,11 @@ plane = scene.panel(xlabel="$a_1$", ylabel="$a_2$", equal=True)
 plane.xlim = plane.ylim = (-1.1, 1.1)
 axis = scene.panel(xlabel=r"$\varepsilon$", ylabel="cost of $a$", xscale="log")
 axis.xlim, axis.ylim, axis.yscale = (1.2, 0.008), (1, 100), "log"
-for i, ink in enumerate(("blue", "orange")):
+for i, colour in enumerate(("blue", "orange")):
     x, y = ellipses[i].transpose(0, 1)
-    plane.draw(x, y, "-", ink, f"neuron {i + 1}", width=2.2)
-    axis.draw(thin, price[i], "-", ink)
-    axis.draw(thin[:, None], price[i][:, None], "o", ink)
+    plane.draw(x, y, "-", colour, f"neuron {i + 1}", width=2.2)
+    axis.draw(thin, price[i], "-", colour)
+    axis.draw(thin[:, None], price[i][:, None], "o", colour)
 plane.draw([0, a[0]], [0, a[1]], "o-", "red", "$a$")
 scene.show("fig_ellipses")
 

@@ -94,11 +94,13 @@ for frame, ways, name in (
     goals = hubs + np.array(ways)  # functions
     price = ((goals[::-1] - hubs) ** 2).sum() - ((goals - hubs) ** 2).sum()
     for order, dash in ((goals, "-"), (goals[::-1], ":")):
-        for hub, goal, ink in zip(hubs, order, ("blue", "orange"), strict=True):
-            frame.plot(*zip(hub, goal, strict=True), dash, color=f"book:{ink}")
-    for hub, goal, ink in zip(hubs, goals, ("blue", "orange"), strict=True):
-        frame.plot(*hub, "s", color=f"book:{ink}", markersize=9)
-        frame.plot(*goal, "o", color=f"book:{ink}", markersize=7)
+        for hub, goal, colour in zip(
+            hubs, order, ("blue", "orange"), strict=True
+        ):
+            frame.plot(*zip(hub, goal, strict=True), dash, color=f"book:{colour}")
+    for hub, goal, colour in zip(hubs, goals, ("blue", "orange"), strict=True):
+        frame.plot(*hub, "s", color=f"book:{colour}", markersize=9)
+        frame.plot(*goal, "o", color=f"book:{colour}", markersize=7)
     sign = "−" if price < 0 else ""
     frame.set(title=f"{name}: swap cost {sign}{abs(price):.1f}", aspect="equal")
     frame.set(xlim=(-1.4, 1.4), ylim=(-0.8, 0.8), xlabel="$a_1$", ylabel="$a_2$")
@@ -515,7 +517,6 @@ corollary += [
 ]
 
 
-# %%
 def least_ratio(m: int, rho: float) -> float:
     """μ min Δ_π/γ² for part 4: m/2 far pairs of centres at distance 1, μ = 1."""
     place = 100.0 * torch.arange(m // 2, dtype=torch.float64)

@@ -81,18 +81,18 @@ from lmc_helpers.seeds import normal, torch_generator
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (plane, spread_of) = figures.panels(2, height=3.4)
 cloud = normal((64, 2), seed, "the idea")
-reach = torch.cdist(cloud, cloud).fill_diagonal_(math.inf)
-nearest = divmod(int(reach.argmin()), 64)
+distances = torch.cdist(cloud, cloud).fill_diagonal_(math.inf)
+nearest = divmod(int(distances.argmin()), 64)
 plane.plot(*cloud.T, "o", color="book:grey", markersize=4)
 plane.plot(*cloud[list(nearest)].T, "o", color="book:red", markersize=7)
 plane.set(title="64 centres, $k = 2$", aspect="equal", xticks=[-2, 0, 2])
 plane.set(yticks=[-2, 0, 2], xlabel="$v_1$", ylabel="$v_2$")
-for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
+for dims, colour in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
     apart = torch.pdist(normal((64, dims), seed, f"the idea {dims}")).numpy()
     apart = apart / np.median(apart)
-    look = {"histtype": "step", "color": ink, "linewidth": 1.5}
-    spread_of.hist(apart, 40, range=(0, 2.6), label=f"$k = {dims}$", **look)
-    spread_of.plot(apart.min(), 0, "^", color=ink, markersize=9, clip_on=False)
+    style = {"histtype": "step", "color": colour, "linewidth": 1.5}
+    spread_of.hist(apart, 40, range=(0, 2.6), label=f"$k = {dims}$", **style)
+    spread_of.plot(apart.min(), 0, "^", color=colour, markersize=9, clip_on=False)
 spread_of.set(xlabel="distance / median distance", ylabel="pairs of 64 centres")
 spread_of.set(ylim=(0, None))
 spread_of.legend(loc="upper right")
@@ -188,7 +188,6 @@ for m in (64, 1024, 2**14):
     outside.append(2 * coincidence_probability(m, 10**6, p))
 
 
-# %%
 def failure(k: int, m: int, delta: float, slower: float = 1.0) -> float:
     """Union bound on P(γ_out < bound), relative to δ."""
     bound = separation_bound(m, k, delta) * slower  # I, (22) with c = 1/√8
@@ -346,7 +345,6 @@ for k, (_, gaps) in sample.items():
     )
 
 
-# %%
 def exponent(m: int, k: int) -> float:
     """Local exponent of the median gap in units of −2/k, by its integral."""
     z = gap_quantile(0.5, m, k) ** 2 / 8
@@ -491,11 +489,11 @@ for (k, y), colour, marker in zip(
     left.plot(widths, bound, "--", color=colour, linewidth=1)
     exact = [local_exponent(round(m), k) / (-2 / k) for m in far]
     right.plot(far, exact, color=colour, label=title)
-    for found, place, look in ((measured, 1, {}), (masked, 1.6, hollow)):
+    for found, place, more in ((measured, 1, {}), (masked, 1.6, hollow)):
         if k in found:
             value, error = (x * k / 2 for x in found[k])
             figures.band(
-                right, [place * middle], [-value], [error], **style, **look
+                right, [place * middle], [-value], [error], **style, **more
             )
 left.set(xscale="log", yscale="log")
 left.set(xlabel="width $m$", ylabel=r"$\gamma_{\mathrm{out}}/\sigma$")

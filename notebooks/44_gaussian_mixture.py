@@ -115,10 +115,10 @@ def train_pairs(settings, number, seed, run, **budget):
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (by_cost, by_dimension) = figures.panels(2, height=3.4)
 q_axis = np.linspace(0, 2.5, 201)
-for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
+for dims, colour in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
     half_way = chi2.ppf(0.5, dims)
     heights_at = half_way * chi2.pdf(q_axis * half_way, dims)
-    by_cost.plot(q_axis, heights_at, color=ink, label=f"$k = {dims}$")
+    by_cost.plot(q_axis, heights_at, color=colour, label=f"$k = {dims}$")
 by_cost.axvspan(0, 0.1, color="book:grey", alpha=0.3, linewidth=0)
 by_cost.set(xlabel="swap cost / median swap cost", ylabel="density")
 by_cost.legend(loc="upper right")
@@ -349,12 +349,11 @@ def show_costs(name: str, rows: list, costs, label: str) -> None:
             i, j = np.triu_indices(len(unit), 1)
             cost = cost / np.median(unit[i, j])
             picture = np.sign(cost) * np.sqrt(np.abs(cost))
-            look = {"cmap": "RdBu_r", "interpolation": "nearest"}
-            image = axis.imshow(picture, vmin=-2, vmax=2, **look)
+            style = {"cmap": "RdBu_r", "interpolation": "nearest"}
+            image = axis.imshow(picture, vmin=-2, vmax=2, **style)
             axis.grid(False)
-            axis.set(
-                xticks=[], yticks=[], xlabel="neuron $j$", ylabel="neuron $i$"
-            )
+            axis.set(xticks=[], yticks=[], xlabel="neuron $j$")
+            axis.set(ylabel="neuron $i$")
             axis.set_title(f"$k = {k}$, {title}", fontsize="medium")
     figure.colorbar(image, ax=axes, shrink=0.6, label=label, extend="both")
     figures.show(name, figure)
@@ -439,8 +438,8 @@ for axis, (name, label) in zip(axes, LOOKED, strict=True):
             some = [low_partners(first_layer_costs(runs[k, 1.0], e)) for e in at]
         else:
             some = [course[k][e][name] for e in at]
-        where, look = list(at.values()), {"color": colour, "label": f"$k = {k}$"}
-        axis.plot(where, [x.mean() for x in some], "o-", markersize=3, **look)
+        where, style = list(at.values()), {"color": colour, "label": f"$k = {k}$"}
+        axis.plot(where, [x.mean() for x in some], "o-", markersize=3, **style)
         ends = ([f(x.tolist()) for x in some] for f in (min, max))
         axis.fill_between(where, *ends, color=colour, alpha=0.2, linewidth=0)
     axis.set_xscale("symlog", linthresh=steps / epochs)

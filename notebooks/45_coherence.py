@@ -106,12 +106,12 @@ for frame, copies in zip(frames, (1, 10), strict=True):
     basis = exact_copy(copies, 20)
     holds = (basis != 0).double()  # which latent an input holds, (20, 2)
     sees = ((shown[:, :, None] * holds).sum(dim=1) > 0).all(dim=1)
-    for latent, ink in ((0, "book:blue"), (1, "book:orange")):
-        for through, look in ((1, {"alpha": 1}), (0, {"alpha": 0.15})):
+    for latent, colour in ((0, "book:blue"), (1, "book:orange")):
+        for through, style in ((1, {"alpha": 1}), (0, {"alpha": 0.15})):
             cells_at = ((shown == through) & (holds[:, latent] > 0)).nonzero().T
             rows_at, places_at = cells_at.tolist()
             frame.scatter(
-                places_at, rows_at, 30, ink, marker="s", linewidth=0, **look
+                places_at, rows_at, 30, colour, marker="s", linewidth=0, **style
             )
     here = sees.nonzero().flatten().tolist()
     frame.plot([21] * len(here), here, "k*", markersize=8)
@@ -304,18 +304,18 @@ scene = figures.Moving(
 )
 bars = scene.panel(title="embedding", xlabel="coordinate", ylabel="leverage")
 bars.ylim, places = (0, 1.05), np.arange(1, d + 1)
-for latent, ink, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
-    bars.draw(places, carried[:, latent], "bars", ink, name, width=0.8)
+for latent, colour, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
+    bars.draw(places, carried[:, latent], "bars", colour, name, width=0.8)
 cloud = scene.panel(title="neurons of one mask", equal=True)
 cloud.xlabel, cloud.ylabel = "share of $a$ seen", "share of $b$ seen"
 cloud.xlim = cloud.ylim = (-0.06, 1.06)
-for kind, ink, name in (
+for kind, colour, name in (
     (0, "grey", "sees nothing"),
     (1, "sky", "sees one latent"),
     (2, "red", "sees both"),
 ):
     x, y = np.where((kinds == kind)[..., None], dots, np.nan).transpose(2, 0, 1)
-    cloud.draw(x, y, "o", ink, name)
+    cloud.draw(x, y, "o", colour, name)
 rising = scene.panel(title="midpoint barrier", xlabel=r"copies $1/\nu$")
 rising.draw(KS, barrier, "o-", "black", width=1.2)
 rising.draw(np.array(KS)[:, None], barrier[:, None], "o", "red")
@@ -516,9 +516,8 @@ for some, name, colour, mark in (
     style = dict(color=f"book:{colour}", fmt=mark, markersize=5)
     seen = [point.both for point in some]
     figures.band(right, seen, *clustered(some), label=name, **style)
-right.set(
-    xlabel="neurons that see both latents (rank 2)", ylabel="midpoint barrier"
-)
+right.set(xlabel="neurons that see both latents (rank 2)")
+right.set(ylabel="midpoint barrier")
 right.set_ylim(top=1.5 * right.get_ylim()[1])
 right.legend(loc="upper left", ncols=2)
 figures.show("fig_controls", figure)
@@ -928,7 +927,6 @@ figures.numbers(
     variance_high=relative_anisotropy(1, p0) * (0.9**2 + 0.1**2 / 9),
     large_copies=midpoint_barrier(sized[0.9]).mean(),
     equal_copies=midpoint_barrier(sized[0.1]).mean(),
-    one_copy=midpoint_barrier(sized[1.0]).mean(),
     zero_barrier=midpoint_barrier(halves[0.0]).mean(),
     zero_ends=loss_of_ends(halves[0.0]),
     sharp_barrier=sharp.mean(),

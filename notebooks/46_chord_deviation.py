@@ -75,11 +75,13 @@ from lmc_helpers.seeds import torch_generator
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (bend, wedge) = figures.panels(2, height=3.4)
-way = np.linspace(0, 1, 201)
-kinked, chord = np.maximum(1.2 * way - 0.5, 0), 0.7 * way
-bend.plot(way, chord, "--", color="book:black", label="chord")
-bend.plot(way, kinked, color="book:blue", label="output of the neuron")
-bend.fill_between(way, kinked, chord, color="book:blue", alpha=0.15, linewidth=0)
+place = np.linspace(0, 1, 201)
+kinked, chord = np.maximum(1.2 * place - 0.5, 0), 0.7 * place
+bend.plot(place, chord, "--", color="book:black", label="chord")
+bend.plot(place, kinked, color="book:blue", label="output of the neuron")
+bend.fill_between(
+    place, kinked, chord, color="book:blue", alpha=0.15, linewidth=0
+)
 bend.set(xlabel=r"$\lambda$", ylabel="output at one input", ylim=(-0.05, 0.8))
 bend.legend(loc="upper left")
 for low_end, high_end in ((0.42, 0.92), (0.42 + math.pi, 0.92 + math.pi)):
@@ -91,8 +93,8 @@ for low_end, high_end in ((0.42, 0.92), (0.42 + math.pi, 0.92 + math.pi)):
     wedge.fill(*corner, color="book:orange", alpha=0.35, linewidth=0)
 for turn, name in ((0.92, "$u$"), (0.42, "$v$")):
     tip = math.cos(turn), math.sin(turn)
-    look = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
-    wedge.annotate("", tip, (0, 0), arrowprops=look)
+    arrow = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
+    wedge.annotate("", tip, (0, 0), arrowprops=arrow)
     wedge.text(1.08 * tip[0], 1.08 * tip[1], name, fontsize=13)
 wedge.set(xlim=(-1.2, 1.3), ylim=(-1.1, 1.1), aspect="equal")
 wedge.set(xlabel="$x_1$", ylabel="$x_2$", xticks=[-1, 0, 1], yticks=[-1, 0, 1])

@@ -65,17 +65,16 @@ from lmc_helpers.seeds import normal, torch_generator
 idea, price_axis = figures.panels(height=3.2)
 seen = torch.logspace(-2.5, 0, 61, dtype=torch.float64)
 one_input = torch.ones(1, 1).double()
-for price_now, ink in ((1e-9, "black"), (0.001, "blue"), (0.01, "orange")):
+for price_now, colour in ((1e-9, "black"), (0.001, "blue"), (0.01, "orange")):
     unit = torch.ones(1).double()
     costs_at = [
         quadratic_surrogate(unit, 0 * unit, x[None], one_input, price_now).value
         for x in seen
     ]
     name = rf"$\beta = {price_now}$" if price_now > 1e-6 else "no error allowed"
-    price_axis.plot(seen, costs_at, color=f"book:{ink}", label=name)
-price_axis.set(
-    xscale="log", yscale="log", xlabel="how well the input is seen, $d$"
-)
+    price_axis.plot(seen, costs_at, color=f"book:{colour}", label=name)
+price_axis.set(xscale="log", yscale="log")
+price_axis.set(xlabel="how well the input is seen, $d$")
 price_axis.set(ylabel="squared cost", ylim=(0.5, 2e4))
 price_axis.legend(loc="upper right")
 figures.show("fig_price", idea)
@@ -124,7 +123,6 @@ for number, (d, k) in product(range(distributions), SIZES):
     covariance = torch.cov(X.T, correction=0)
     centred.append(abs(float(tail_energy(covariance)[k] / residual) - 1))
 
-# %%
 coincide, best = [], []  # ratios to the bound of I, Prop. E.2, and to the first
 for number, (d, k) in product(range(distributions), SIZES):
     X = distribution(number, d, symmetric=False)
@@ -282,7 +280,6 @@ for X, f, d, w, _, _ in PROBLEMS:
         ]
         store.append(max(abs(float(end / hard) - 1) for end in ends))
 
-# %%
 any_inputs, surrogate_limits = [], []
 for number, (_, f, d, _, _, _) in enumerate(PROBLEMS):
     X = normal((len(d) + 1, len(d)), seed, f"positive {number}").abs()
@@ -300,7 +297,6 @@ for number, (_, f, d, _, _, _) in enumerate(PROBLEMS):
         any_inputs.append(abs(float(cost / hard.value) - 1))
         surrogate_limits.append(abs(float(linear / hard.value) - 1))
 
-# %%
 corollary, first_term = [], []
 for X, f, d, _, u, beta in PROBLEMS:
     Sigma, k = X.T @ X / len(X), len(d) - 2

@@ -79,11 +79,10 @@ for frame, degrees in zip(frames, (20, 90), strict=True):
         latent[0],
         math.cos(tilt) * latent[0] + math.sin(tilt) * latent[1],
     )
-    frame.plot(
-        first, second, "o", color="book:blue", markersize=4, label="inputs"
-    )
-    look = {"color": "book:orange", "markersize": 4, "label": "exchanged"}
-    frame.plot(second, first, "o", fillstyle="none", **look)
+    style = dict(markersize=4, label="inputs")
+    frame.plot(first, second, "o", color="book:blue", **style)
+    style = {"color": "book:orange", "markersize": 4, "label": "exchanged"}
+    frame.plot(second, first, "o", fillstyle="none", **style)
     rows_apart = 2 * math.sin(tilt / 2)
     frame.set(title=rf"$\|U_b - U_a\| = {rows_apart:.2f}$ (largest: 1.41)")
     frame.set(xlabel="$x_a$", ylabel="$x_b$", aspect="equal")

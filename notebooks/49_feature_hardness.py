@@ -59,13 +59,13 @@ from lmc_helpers.seeds import torch_generator
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, angles_axis = figures.panels(height=3.2)
-for dims, ink in ((3, "book:blue"), (10, "book:orange"), (41, "book:green")):
+for dims, colour in ((3, "book:blue"), (10, "book:orange"), (41, "book:green")):
     made = torch_generator(seed, f"the idea {dims}")
     looks = torch.randn(20_000, dims, dtype=torch.float64, generator=made)
     along = (looks[:, 0] / looks.norm(dim=1)).numpy()
     name = f"$d = {dims}$, largest of 20 000: {abs(along).max():.2f}"
-    look = {"histtype": "step", "density": True, "linewidth": 1.5, "label": name}
-    angles_axis.hist(along, 60, range=(-1, 1), color=ink, **look)
+    style = {"histtype": "step", "density": True, "linewidth": 1.5, "label": name}
+    angles_axis.hist(along, 60, range=(-1, 1), color=colour, **style)
 angles_axis.set(xlabel="$f^\\top w$ of random directions", ylabel="density")
 angles_axis.set(xlim=(-1, 1), ylim=(0, 4.6))
 angles_axis.legend(loc="upper center")
@@ -107,7 +107,6 @@ for name, w in (
     distance = relu_distance(f + w, f) / w.norm()
     print(f"{name}: {distance:.4f} |w|, 1/√2 = {0.5**0.5:.4f}")
 
-# %%
 stability, supremum = [], []
 for number, m in product(range(layers), (1, 2, 5, 16)):
     generator = torch_generator(seed, f"stability {number} {m}")
@@ -164,7 +163,6 @@ bias = 6 * d**3 + 1  # the largest allowed b⋆
 left = math.sqrt(radial_variance(d) / d)  # of b⋆, off the homogeneous functions
 print(f"every network without biases errs by at least {bias * left:.0f}")
 
-# %%
 ratios, without_radius = [], []
 for number, d, m in product(range(layers), (2, 3, 5), (4, 32, 128)):
     generator = torch_generator(seed, f"bias {number} {d} {m}")

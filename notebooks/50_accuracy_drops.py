@@ -88,15 +88,14 @@ def train_pairs(settings, number, run, **budget):
 idea, frames = figures.panels(2, height=3.4)
 made = torch.Generator().manual_seed(seed)
 for frame, widths in zip(frames, ((1.0, 1.0), (1.0, 0.03)), strict=True):
-    for ink in ("blue", "orange", "green", "red", "purple"):
+    for colour in ("blue", "orange", "green", "red", "purple"):
         mean = 0.3 * torch.randn(2, 1, generator=made)
         turned = torch.linalg.qr(torch.randn(2, 2, generator=made))[0]
         noise = torch.tensor(widths)[:, None] * torch.randn(2, 80, generator=made)
         points = mean + turned @ noise
-        frame.plot(*points.numpy(), "o", color=f"book:{ink}", markersize=3)
-    frame.set(
-        title=rf"$s_1 = {widths[0]:g}$, $s_2 = {widths[1]:g}$", aspect="equal"
-    )
+        frame.plot(*points.numpy(), "o", color=f"book:{colour}", markersize=3)
+    frame.set(title=rf"$s_1 = {widths[0]:g}$, $s_2 = {widths[1]:g}$")
+    frame.set(aspect="equal")
     frame.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
     frame.set(xlabel="$x_1$", ylabel="$x_2$")
 figures.show("fig_overlap", idea)
@@ -128,7 +127,6 @@ published = train_pairs(
     epochs=epochs,
 )
 
-# %%
 lost = {}
 for k, pairs in zip(DIMENSIONS, published, strict=True):
     a, b = pairs.ends()  # ordinary networks, with F + D ⊙ W in the place of W

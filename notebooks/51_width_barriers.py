@@ -542,9 +542,8 @@ for axis, m in zip(axes, shown, strict=True):
         bounds = np.quantile(loss, [0.1, 0.9], axis=0)
         axis.fill_between(PLACES, *bounds, alpha=0.2, linewidth=0, **style)
         axis.plot(PLACES, loss.mean(axis=0), label=label, **style)
-    axis.axhline(
-        math.log(10), color="book:grey", linestyle=":", label="guessing, ln 10"
-    )
+    style = dict(label="guessing, ln 10")
+    axis.axhline(math.log(10), color="book:grey", linestyle=":", **style)
     axis.set(xlabel=r"$\lambda$", title=f"$m = {m}$")
 axes[0].set(ylabel="NLL", ylim=(0, None))
 figures.show("fig_lines", figure, legend=4)
@@ -784,7 +783,6 @@ figures.numbers(
     f"{told_there.replace('This run', 'this run', 1)}",
     other_training_images=len(there),
     name_here=trained.title,
-    name_there=there.title,
     top_here=width(first.place("weights", seed)),
     top_there=width(harder.place("weights", seed)),
     top_here_otherwise=width(first.place("activations", seed)),

@@ -203,7 +203,6 @@ again = torch.stack([task.loss(theta) for theta in first.path.theta])  # (K,)
 assert torch.allclose(again, first.path.loss, rtol=1e-6, atol=1e-12)
 
 
-# %%
 def converged(found: Merged) -> torch.Tensor:
     """Distances (K,) at which the minimum has converged."""
     return found.path.gradient_norm <= TOLERANCE
@@ -241,9 +240,8 @@ for k, H in enumerate(widths):
         left.plot(delta[ok][1:], m.path.loss[ok][1:], **style)  # starts at 0
         right.plot(delta[ok], m.accuracy[ok], **style)
 for axis in (left, right):
-    axis.set(
-        xscale="log", xlabel=r"distance $\delta/\delta_0$", xlim=(1.2, 0.8e-4)
-    )
+    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$")
+    axis.set(xlim=(1.2, 0.8e-4))
 left.set(yscale="log" if counted else "linear", ylabel="normalised loss")
 right.set(ylabel="training accuracy")
 figures.show("fig_mnist_paths", figure, legend=4)

@@ -268,7 +268,7 @@ def unit(experiment: Experiment, key: str) -> float:
     return 1 / (3 * width * len(experiment.measured(key).pairs))
 
 
-def way(experiment: Experiment, key: str) -> tuple[float, float]:
+def progress(experiment: Experiment, key: str) -> tuple[float, float]:
     """r of a variant, with an error of at least one unit."""
     value, error = experiment.way(key)
     return value, max(error, unit(experiment, key))
@@ -351,9 +351,9 @@ def least_lead(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.close, I10.random, I10.one, I10.stages and I10.fixed"}
-claims.check("I10.close", **judged(lambda e: way(e, TOP)), n=n_large)
+claims.check("I10.close", **judged(lambda e: progress(e, TOP)), n=n_large)
 claims.check("I10.random", **judged(far_below), n=n_large)
-claims.check("I10.one", **judged(lambda e: way(e, "W 1")), n=n_steps)
+claims.check("I10.one", **judged(lambda e: progress(e, "W 1")), n=n_steps)
 claims.check("I10.stages", **judged(least_lead), n=n_steps if 0 in KEPT else 0)
 claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=n_steps)
 
@@ -362,11 +362,9 @@ claims.check("I10.fixed", **judged(lambda e: in_place(e, "W 1")), n=n_steps)
 #
 # With $\sigma_F = 0$ symmetries are not broken effectively (I, App. G.1). But the masks still differ from neuron to neuron. Is the identity a little better than a random permutation, for no other reason than that both runs may not use the same inputs? In an ordinary MLP nothing tells unit $i$ of one run from unit $j$, and $r$ is 0 in the mean.
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better"}
-claims.check("I10.better", **judged(lambda e: way(e, "W 0")), n=n_core)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.zero"}
-claims.check("I14.zero", **judged(lambda e: way(e, "W 0")), n=n_steps)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I10.better and I14.zero"}
+claims.check("I10.better", **judged(lambda e: progress(e, "W 0")), n=n_core)
+claims.check("I14.zero", **judged(lambda e: progress(e, "W 0")), n=n_steps)
 
 # %% [markdown]
 # ## Lines between networks
@@ -655,8 +653,8 @@ def sparsest(experiment: Experiment) -> tuple[float, float, float]:
 claims.check("I14.stages", **judged(least_stage), n=n_steps if 0 in KEPT else 0)
 claims.check("I14.layers", **judged(least_layer), n=n_large)
 
-claims.check("I14.sigma_mlp", **judged(lambda e: way(e, "sigma")), n=n_steps)
-claims.check("I14.sigma_any", **judged(lambda e: way(e, "sigma")), n=n_pairs)
+claims.check("I14.sigma_mlp", **judged(lambda e: progress(e, "sigma")), n=n_steps)
+claims.check("I14.sigma_any", **judged(lambda e: progress(e, "sigma")), n=n_pairs)
 
 claims.check("I14.sparsity", **judged(sparsest), n=n_steps if n_shares else 0)
 claims.check("I14.sparsity_any", **judged(sparsest), n=n_shares)

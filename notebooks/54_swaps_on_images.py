@@ -104,14 +104,14 @@ for frame, far in zip(swap_panels, (0.0, 1.0), strict=True):
     rest = far * np.array([[-1.0, -0.4], [1.0, -0.2]])  # v_i, fixed
     goal = rest + own_ways  # a_i
     paid = 2 * (rest[0] - rest[1]) @ (goal[0] - goal[1])
-    for start_of, end_of, ink, dash, tag in (
+    for start_of, end_of, colour, dash, tag in (
         (0, 0, "black", "-", "as they are"),
         (1, 1, "black", "-", "as they are"),
         (0, 1, "purple", "--", "exchanged"),
         (1, 0, "purple", "--", "exchanged"),
     ):
         ends_of = np.array([rest[start_of], goal[end_of]]).T
-        frame.plot(*ends_of, dash, color=f"book:{ink}", label=tag)
+        frame.plot(*ends_of, dash, color=f"book:{colour}", label=tag)
     frame.plot(*rest.T, "s", color="book:grey", markersize=9, label="centres")
     frame.plot(*goal.T, "o", color="book:red", label="functions")
     kind_of = "far apart" if far else "at one place"

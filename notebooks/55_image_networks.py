@@ -119,13 +119,13 @@ plane.plot(stretch, 1 / stretch, color="book:grey", label=words_zero)
 words_other = "left if it is fixed at another value"
 plane.plot(1, 1, "s", color="book:black", label=words_other)
 part_of = np.linspace(0, 1, 101)  # λ
-for root, ink in ((1.5, "purple"), (2.0, "red")):
+for root, colour in ((1.5, "purple"), (2.0, "red")):
     u_line = (1 - part_of) / root + part_of * root
     v_line = (1 - part_of) * root + part_of / root
-    plane.plot(u_line, v_line, "--", color=f"book:{ink}")
-    plane.plot(u_line[[0, -1]], v_line[[0, -1]], "o", color=f"book:{ink}")
+    plane.plot(u_line, v_line, "--", color=f"book:{colour}")
+    plane.plot(u_line[[0, -1]], v_line[[0, -1]], "o", color=f"book:{colour}")
     words_pair = f"two networks, $t = {root**2:g}$"
-    along.plot(part_of, u_line * v_line, color=f"book:{ink}", label=words_pair)
+    along.plot(part_of, u_line * v_line, color=f"book:{colour}", label=words_pair)
 along.axhline(1, color="book:grey", linewidth=1)
 plane.set(xlabel="incoming weight $u$", ylabel="outgoing weight $v$")
 plane.set(xlim=(0, 2.8), ylim=(0, 2.8), aspect="equal")
@@ -200,7 +200,7 @@ left_out = {key: min(c.left_out.values()) for key, c in checks.items()}
 print({key: f"{max(found.values()):.0e}" for key, found in changes.items()})
 print({key: f"{value:.0e}" for key, value in left_out.items()}, "left out")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.symmetry"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z19.symmetry, I16.symmetry and I17.symmetry"}
 claims.check(
     "Z19.symmetry",
     max(changes["CNN"].values()),
@@ -208,7 +208,6 @@ claims.check(
     n=int(at_print),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.symmetry"}
 claims.check(
     "I16.symmetry",
     max(changes["ResNet"].values()),
@@ -216,7 +215,6 @@ claims.check(
     n=int(at_print),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I17.symmetry"}
 claims.check(
     "I17.symmetry",
     max(
@@ -577,7 +575,7 @@ def ratio(values, others) -> tuple[float, float]:
     return known(*jackknife(lambda u, v: u / v, values, others))
 
 
-def way(e: Experiment, key: str) -> tuple[float, float]:
+def progress(e: Experiment, key: str) -> tuple[float, float]:
     """r, averaged over matching points and pairs."""
     return ratio(*e.found(key).way())
 
@@ -676,10 +674,9 @@ for place in range(len(points)):
         ways.append((u[:, place].mean() / v[:, place].mean()).item())
     colour = "purple" if place >= len(points) - 3 else "sky"
     label = "streams" if place >= len(points) - 3 else "inner layers"
-    axes[2].plot(
-        range(len(scales)), ways, "o-", color=f"book:{colour}", label=label
-    )
-ways = [way(experiment, f"W-ResNet {s:g}")[0] for s in scales]
+    style = dict(color=f"book:{colour}", label=label)
+    axes[2].plot(range(len(scales)), ways, "o-", **style)
+ways = [progress(experiment, f"W-ResNet {s:g}")[0] for s in scales]
 axes[2].plot(range(len(scales)), ways, color="book:black", lw=3, label="all")
 axes[2].set(xlabel=r"$\sigma_F$", ylabel="$r$", title="matching points")
 axes[2].set_xticks(range(len(scales)), [f"{s:g}" for s in scales])
@@ -726,9 +723,9 @@ def similarly(e: Experiment) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I16.close, I16.random, I16.two, I16.layers, I16.unaligned and I16.aligned"}
-claims.check("I16.close", **judged(lambda e: way(e, TOP)), n=n_top)
+claims.check("I16.close", **judged(lambda e: progress(e, TOP)), n=n_top)
 claims.check("I16.random", **judged(far_below), n=n_top)
-claims.check("I16.two", **judged(lambda e: way(e, "W-ResNet 2")), n=n_resnet)
+claims.check("I16.two", **judged(lambda e: progress(e, "W-ResNet 2")), n=n_resnet)
 claims.check("I16.layers", **judged(least_lead), n=n_resnet)
 
 claims.check(
@@ -822,7 +819,9 @@ for key, label in labels.items():
     found = experiment.found(key)
     ends = 100 * found.accuracy["none"][:, [0, -1]].mean()
     drops = [f"{found.drop(by).mean():.0f}" for by in ("none", "correlation")]
-    rows.append([label, f"{ends:.0f}", f"{way(experiment, key)[0]:.2f}", *drops])
+    rows.append(
+        [label, f"{ends:.0f}", f"{progress(experiment, key)[0]:.2f}", *drops]
+    )
 head = "ends (%) | $r$ | drop, unaligned (points) | aligned"
 figures.table(f"means over {pairs} pairs | {head}", rows)
 

@@ -148,8 +148,8 @@ special = {
 idea, (graphs, heights) = figures.panels(2, height=3.6)
 graphs.plot(line_x, target_f, color="book:black", label="both ends")
 for p in sorted(lost, key=lambda p: p in special):
-    ink, tag = special.get(p, ("grey", "averaged, other orders"))
-    drawn = dict(color=f"book:{ink}", label=tag)
+    colour, tag = special.get(p, ("grey", "averaged, other orders"))
+    drawn = dict(color=f"book:{colour}", label=tag)
     heights.plot(part_of, lost[p], **drawn)
     graphs.plot(line_x, on_line(p, 0.5), "--", **drawn)
 graphs.set(xlabel="input", ylabel="output half-way")
@@ -343,7 +343,6 @@ def list_all(seed):
 
 a, b, listed = list_all(seed)
 
-# %%
 matchers = methods(restarts=restarts, steps=steps)
 chosen = {
     matcher: run(a, b, few_x, few_y, seed) for matcher, run in matchers.items()

@@ -146,9 +146,8 @@ right.contour(u, u, (np.outer(u, u) - 1) ** 2, [0.05, 0.3, 1, 3, 9, 30], **style
 right.plot(u, 1 / u, color="book:purple", label="G: the same function")
 right.plot([0.3, 3], [1 / 0.3, 1 / 3], "--o", color="book:red", mfc="book:black")
 right.plot(1, 1, "D", color="book:sky", label="balanced")
-right.set(
-    xlabel="incoming weight $u$", ylabel="outgoing weight $a$", ylim=(0.2, 4.2)
-)
+right.set(xlabel="incoming weight $u$", ylabel="outgoing weight $a$")
+right.set(ylim=(0.2, 4.2))
 figures.show("fig_lenses", figure, legend=3)
 
 # %% [markdown]
@@ -619,12 +618,12 @@ def cheapest_merge(theta):
     )
 
 
-ways, tops = cheapest_merge(a)
+merges, tops = cheapest_merge(a)
 excess, straight = [], []
-for theta, way, top, order in zip(
-    a, ways, tops, random_orders(pairs, seed, "orders"), strict=True
+for theta, cheapest, top, order in zip(
+    a, merges, tops, random_orders(pairs, seed, "orders"), strict=True
 ):
-    corners = reordering_path(theta, INPUTS, way, order)
+    corners = reordering_path(theta, INPUTS, cheapest, order)
     legs = [
         torch.lerp(corners[:-1], corners[1:], s) for s in (0, 0.25, 0.5, 0.75, 1)
     ]
@@ -694,7 +693,7 @@ claims.check("X1.digits_merge", merge[0], **judged(merge, questions["merge"]))
 # %% [markdown]
 # How much disorder does a barrier amount to? Between a network and its copy with $k$ of its neurons in a circle (each takes the next one's place) the function is the same at both ends, and only the order differs. And what scale does is a matter of how far the descent has come ({prf:ref}`thm-balance`, part 2):
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Barriers of neurons out of place, and of shorter descents"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
 TOGETHER = range(2, NEURONS + 1)
 shuffled = random_orders(pairs, seed, "circles")
 disorder = {}
@@ -705,7 +704,6 @@ for k in TOGETHER:
 STAGES = [steps // 8, 3 * steps // 8, steps]
 by_stage = {stage: barriers_after(stage, seed, None) for stage in STAGES}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
 ordinary = by_stage[steps]
 styles = {
     "as it is": ("direct", "red", "o"),
@@ -844,9 +842,8 @@ for shift, (name, (label, colour, _)) in zip(
         [barriers(seed, sigma)[name] for sigma in SIGMAS]
     )
     place = np.arange(len(SIGMAS)) + shift
-    left.bar(
-        place, mean, 0.25, yerr=3.29 * error, color=f"book:{colour}", label=label
-    )
+    style = dict(color=f"book:{colour}", label=label)
+    left.bar(place, mean, 0.25, yerr=3.29 * error, **style)
 left.set_xticks(
     range(3), ["none fixed", r"$\sigma_F = 0.3$", r"$\sigma_F = 1$"], rotation=0
 )
@@ -925,7 +922,6 @@ figures.numbers(
     exchange_share=percent(middle_height / ordinary["as it is"].mean()),
     below_share=percent(below / middle_height),
     planted=f"{not_balanced.mean().item():.2f}",
-    direct_height=f"{ordinary['as it is'].mean():.2f}",
     fixed_share=percent(by_fixing[0]),
     fixed_left=percent(after_fixing[0]),
     moved=percent(moved.mean()),

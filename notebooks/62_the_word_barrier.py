@@ -171,7 +171,6 @@ print(f"ends {ends.mean(0).numpy().round(4)}, mean Δ {delta.mean():.4f}")
 for name, kind in found.items():
     print(name, {k: round(v.mean().item(), 4) for k, v in kind.items()})
 
-# %%
 deviations, violations = [], []
 for kind in found.values():
     scale = kind["better"]
@@ -335,9 +334,8 @@ for axis, shares, title in zip(axes, (table, by_accuracy), titles, strict=True):
     axis.set_yticks(range(len(KINDS)), list(KINDS))
     for i, j in np.ndindex(grid.shape):
         shade = "white" if grid[i, j] > 35 else "book:black"
-        axis.text(
-            j, i, f"{grid[i, j]:.0f}", ha="center", va="center", color=shade
-        )
+        style = dict(va="center", color=shade)
+        axis.text(j, i, f"{grid[i, j]:.0f}", ha="center", **style)
     axis.grid(False)
     axis.set_title(title)
 figures.show("fig_orders", figure)
