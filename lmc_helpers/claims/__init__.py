@@ -12,7 +12,6 @@ rival: a value near enough to be plausible that lies outside. ``check`` compares
 :mod:`~lmc_helpers.claims.yaml_files`  YAML read strictly, refused with file, line, field and what is allowed
 :mod:`~lmc_helpers.claims.reading`     the ledger's files: each read once
 :mod:`~lmc_helpers.claims.judge`       a measurement against a part's criteria: verdicts, by rules
-:mod:`~lmc_helpers.claims.verdicts`    symbols of verdicts, and their names in the style sheet
 ``_words``                             a verdict in a reader's words
 ``_scale``                             a drawn scale: criteria as bands, measurements as marks
 ``_runs``                              what a box shows of this run and of the confirmed one
@@ -37,11 +36,12 @@ from lmc_helpers.claims.criteria import (
     OURS,
     SHARPER,
     VERDICTS,
+    slug,
+    symbol,
 )
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim, worst
 from lmc_helpers.claims.reading import ledger, part
-from lmc_helpers.claims.verdicts import slug, symbol
 
 __all__ = [
     "BROKEN",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import html
 
 from lmc_helpers.claims import _scale, _words
-from lmc_helpers.claims.criteria import OURS, READING, Part
+from lmc_helpers.claims.criteria import OURS, READING, Part, slug
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.numerals import people
-from lmc_helpers.claims.verdicts import slug
 
 THIS, CONFIRMED = "this run", "confirmed at paper scale"
 KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
