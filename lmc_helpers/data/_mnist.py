@@ -53,11 +53,11 @@ def read_idx(raw: bytes, name: str) -> np.ndarray:
         )
     header = 4 + 4 * raw[3]
     if len(raw) < header:
-        raise ValueError(f"{name} has {len(raw)} bytes, and its header alone has {header}; allowed: the whole file")
+        raise ValueError(f"{name} has {len(raw)} bytes, and its header has {header}; allowed: the complete file")
     shape = tuple(int(size) for size in np.frombuffer(raw, ">u4", raw[3], 4))
     if len(raw) != header + math.prod(shape):
         raise ValueError(
-            f"{name} has {len(raw)} bytes, and its header says {header + math.prod(shape)}; allowed: the whole file"
+            f"{name} has {len(raw)} bytes, and its header says {header + math.prod(shape)}; allowed: the complete file"
         )
     return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
 

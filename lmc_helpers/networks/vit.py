@@ -126,11 +126,11 @@ class ViT(Model):
         return drawn
 
     def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
-        """Outputs, and what is recorded.
+        """Recorded are activations of the stream, of the hidden units of each block's MLP and of its heads.
 
-        That is, for the stream, h wherever a norm reads it (of the last norm the class token, which alone is
-        read); for the hidden units of a block's MLP, their values after GELU; for the heads of a block, their patterns
-        of attention, each pair of tokens a sample: the symmetry inside a head does not change them.
+        Of the stream, h wherever a norm reads it (the last norm reads the class token only); of hidden units, their
+        values after GELU; of heads, their patterns of attention, each pair of tokens a sample: the symmetry inside a
+        head does not change them.
         """
         N, p = len(params["class"]), params
         stream: list[Tensor] = []

@@ -1,4 +1,4 @@
-"""Checkpoints of a training run: one npz file, written whole or not at all, and refused by any other run.
+"""Checkpoints of a training run: one npz file, written completely or not at all, and refused by any other run.
 
 A file holds named arrays and a description of the run. A run that continues from a file compares descriptions first; no
 pickle is read or written.

@@ -1,8 +1,8 @@
-"""What each network of a stack sees: its batches, normalised, flipped and cropped, by (seed, epoch) alone.
+"""What each network of a stack sees: its batches, normalised, flipped and cropped, by (seed, epoch) only.
 
 Images stay bytes (uint8) where they are until their batch comes: rows are gathered as bytes and then converted, which
-moves a quarter of the memory. Flips and crops (Bürgin et al., F.3) are drawn for a whole epoch, so that a run that goes
-on in the middle of an epoch sees what it would have seen.
+moves a quarter of the memory. Flips and crops (Bürgin et al., F.3) are drawn for an epoch at once, so that a run that
+goes on in the middle of an epoch sees what it would have seen.
 """
 
 from __future__ import annotations

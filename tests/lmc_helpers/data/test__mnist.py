@@ -101,8 +101,8 @@ RAW = idx(np.arange(6, dtype=np.uint8).reshape(2, 3))
         (RAW[:3], "it begins with 00 00 08"),
         (b"\0\0\x0d" + RAW[3:], "it begins with 00 00 0d 02"),  # floats
         (b"\0\0\x08\0", "it begins with 00 00 08 00"),
-        (RAW[:9], "a has 9 bytes, and its header alone has 12; allowed: the whole file"),
-        (RAW[:-1], "a has 17 bytes, and its header says 18; allowed: the whole file"),
+        (RAW[:9], "a has 9 bytes, and its header has 12; allowed: the complete file"),
+        (RAW[:-1], "a has 17 bytes, and its header says 18; allowed: the complete file"),
         (RAW + b"\0", "a has 19 bytes, and its header says 18"),
         (struct.pack(">HBB4I", 0, 8, 4, *[2**32 - 1] * 4), f"its header says {20 + (2**32 - 1) ** 4}"),
     ],
