@@ -5,7 +5,7 @@ import torch
 
 from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
-from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_loss
 
@@ -18,11 +18,11 @@ def test_barrier(benchmark, how, m):
     a, b = sample_minima(m, M, M, 2, seed=1)
     b = permute(b, algorithm_1(a, b))
     functions = {
-        "structured": lambda: minima_barrier(a, b, M),
+        "structured": lambda: minima_barriers(a, b, M),
         "dense": lambda: loss_barrier(lambda W: population_loss(W, M), a, b, GRID).item(),
     }
     value = benchmark.pedantic(functions[how], rounds=3, warmup_rounds=1)
-    assert value == pytest.approx(minima_barrier(a, b, M), abs=1e-9)
+    assert value == pytest.approx(minima_barriers(a, b, M), abs=1e-9)
 
 
 def sampled_barrier(a: torch.Tensor, b: torch.Tensor, M: int, inputs: int) -> float:
