@@ -64,7 +64,7 @@ def test_a_path_of_the_teacher_with_its_own_logits_as_targets():
     W = [taught.stack.params[f"{k}.weight"][1].double().numpy() for k in range(3)]
     b = [taught.stack.params[f"{k}.bias"][1].double().numpy() for k in range(3)]
     teacher = np.concatenate([part.ravel() for pair in zip([W[0] @ V, *W[1:]], b, strict=True) for part in pair])
-    y = outputs(teacher, x @ V, 4)
+    y = outputs(teacher, x @ V)
 
     def losses(signs):
         moved = (outputs(theta, x @ V * signs) for theta in found.path.theta.numpy())
