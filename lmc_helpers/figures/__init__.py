@@ -11,16 +11,4 @@ from lmc_helpers.figures.counted import left_out
 from lmc_helpers.figures.moving import Moving
 from lmc_helpers.figures.style import BAND, COLOURS, band, numbers, panels, show, table
 
-__all__ = [
-    "BAND",
-    "COLOURS",
-    "Moving",
-    "band",
-    "card",
-    "keep",
-    "left_out",
-    "numbers",
-    "panels",
-    "show",
-    "table",
-]
+__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "left_out", "numbers", "panels", "show", "table"]
