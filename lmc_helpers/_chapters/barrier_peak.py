@@ -1,4 +1,4 @@
-"""What chapter *barrier peak* computes and no other part of the package needs."""
+"""Code of the chapter *barrier peak*."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from lmc_helpers.teacher_student.minima import sample_minima
 
 # ---------- best pairing
 #
-# The best pairing of the rows of two uniform minima, in the mean error halfway (chapter *Where the barrier peaks*).
+# The best pairing of the rows of two uniform minima, by the mean absolute error halfway (chapter *Where the barrier
+# peaks*).
 #
 # By thm-assignment (chapter *Algorithm 1 and better matchings*) the mean absolute value of f − f* halfway is (c_d/2)
 # times the sum of the costs ::
 #
 # C_ij = ‖w_i‖ + ‖w'_j‖ − ‖w_i + w'_j‖        (0 for equal types, a + b − √(a² + b²) for entries a, b of two types)
 #
-# over the pairs of rows that meet, so that a linear assignment problem finds the best of all m! permutations. With
-# many
+# over the paired rows, so that a linear assignment problem gives the best of all m! permutations. With many
 # teachers the barrier is proportional to the square of that sum.
 
 

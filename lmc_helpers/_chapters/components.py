@@ -1,4 +1,4 @@
-"""What chapter *components* computes and no other part of the package needs."""
+"""Code of the chapter *components*."""
 
 from __future__ import annotations
 
@@ -8,40 +8,37 @@ from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
 
 # ---------- descent
 #
-# Minima of a deep linear network found by descent, by damped Gauss–Newton steps that lower the loss.
+# Minima of a deep linear network by descent: damped Gauss–Newton steps that lower the loss.
 #
-# For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and
-# B_i = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and
-# Marquardt's
+# For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and B_i
+# = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and Marquardt's
 # step is
 #
 # dW_i = −A_iᵀ Z B_iᵀ,    (S + μI) vec Z = vec R,
 #
-# and it is taken only if the loss falls; else μ grows. Unlike a point of GL_h^{l−1} sent to the minimum, what a
-# descent
-# finds may lie in any component.
+# and it is taken only if the loss falls; otherwise μ grows. Unlike the image of a point of GL_h^{l−1}, the minimum that
+# a descent reaches may lie in any component.
 
 
 def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> tuple[Weights, torch.Tensor]:
-    """Networks after at most so many damped Gauss–Newton steps, and which of them have reached the minimum."""
+    """Networks after at most ``steps`` damped Gauss–Newton steps, and which of them have reached the minimum, (B,)."""
     if steps < 1 or any(W.ndim != 3 or W.shape[-1] != W.shape[-2] for W in weights):
         shapes = [tuple(W.shape) for W in weights]
         raise ValueError(f"steps = {steps}, weights {shapes}; allowed: steps >= 1, matrices (B, h, h)")
     W = list(weights)
     close = 1e-4 * AT_MINIMUM * Y.square().sum()
-    found = loss(W, X, Y)  # (B,)
-    damping = torch.ones_like(found)
+    value = loss(W, X, Y)  # (B,)
+    damping = torch.ones_like(value)
     for _ in range(steps):
-        if (found <= close).all():
+        if (value <= close).all():
             break
         trial = _step(W, X, Y, damping)
-        value = loss(trial, X, Y)
-        better = value < found
-        keep = better[:, None, None]
-        W = [torch.where(keep, new, old) for new, old in zip(trial, W, strict=True)]
-        found = torch.where(better, value, found)
+        trial_value = loss(trial, X, Y)
+        better = trial_value < value
+        W = [torch.where(better[:, None, None], new, old) for new, old in zip(trial, W, strict=True)]
+        value = torch.where(better, trial_value, value)
         damping = torch.where(better, damping / 3, damping * 4).clamp(min=1e-18)
-    return W, found <= close
+    return W, value <= close
 
 
 def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -> Weights:

@@ -1,4 +1,4 @@
-"""What chapter *permutation saddles on mnist* computes and no other part of the package needs."""
+"""Code of the chapter *permutation saddles on MNIST*."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ from lmc_helpers.training.runs import DataSpec, Run
 # e_d = 2w (z_d − y),   e_{k−1} = W_kᵀ e_k ∘ g'(z_{k−1}),   ∂L/∂W_k = e_k h_{k−1}ᵀ,   ∂L/∂b_k = e_k 1.
 #
 # Its derivative along a direction (Ẇ, ḃ) is the product with the Hessian. Written out it takes two products with the
-# inputs, and a tenth of the time that differentiating the gradient's graph takes for small networks. Coordinates φ →
-# θ
+# inputs, and a tenth of the time that differentiating the gradient's graph takes for small networks. Coordinates φ → θ
 # (a chart) are differentiated by torch; no input enters there.
 
 
@@ -125,19 +124,16 @@ def through(chart: Callable[[torch.Tensor], torch.Tensor], phi: torch.Tensor, lo
 #
 # Minima of losses with many thousand parameters: Newton steps by conjugate gradients in a trust region (Steihaug).
 #
-# At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g +
-# Hs
+# At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g + Hs
 # has fallen enough, the border is reached, or a direction of negative curvature leads there. Only products Hv are
-# needed;
-# each costs as much as two gradients. The metric M, an approximation of H, decides how many.
+# needed; each costs as much as two gradients. The metric M, an approximation of H, decides how many.
 #
 # Of a network f with n inputs most parameters are weights of the first layer, V (H, n). Let the second moments of the
 # inputs be diagonal, S = Diag(λ_c), λ_1 >= λ_2 >= … (an orthogonal change of the inputs' coordinates). With ⟨…⟩ the
-# mean
-# over inputs, the Gauss–Newton matrix of ⟨‖f − y‖²⟩/w has blocks
+# mean over inputs, the Gauss–Newton matrix of ⟨‖f − y‖²⟩/w has blocks
 #
-# 2 ⟨Jᵀ J⟩/w of V[:, :k] and all other parameters, J the derivative of f,
-# 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, where J_b is that by the first layer's biases,
+# 2 ⟨Jᵀ J⟩/w of V[:, :k] and all other parameters, J the derivative of f, 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, where
+# J_b is that by the first layer's biases,
 #
 # the second one as if x_c² and J_b were uncorrelated, and the coupling of the two left out: :class:`Metric`.
 
@@ -277,8 +273,7 @@ def truncated_newton(
 # Merging two neurons of trained classifiers, with all pixels of their images (Brea et al., section 5, Fig. 3).
 #
 # Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, a minimum at every distance, with its own
-# logits as targets. Most parameters are the weights V of the first layer. It sees the images only through V x, so
-# that
+# logits as targets. Most parameters are the weights V of the first layer. It sees the images only through V x, so that
 # they may be written in any orthonormal basis of their span: :func:`principal` takes that of their second moments, in
 # which nothing of them is lost and the Hessian is nearly diagonal in V.
 
@@ -446,8 +441,7 @@ def core_hours(images: int, components: int, widths: Sequence[int], paths: int, 
 #
 # Merges of trained classifiers as runs, one a pair of neurons (Brea et al., section 5, Fig. 3).
 #
-# A path takes minutes, a chapter follows dozens of them. So each is a run, as the training of its network is one:
-# data,
+# A path takes minutes, a chapter follows dozens of them. So each is a run, as the training of its network is one: data,
 # a digest, a file; computed by a chapter that asks for it, or by a job in front of it, and never twice.
 
 

@@ -1,4 +1,4 @@
-"""What chapter *permuted barriers* computes and no other part of the package needs."""
+"""Code of the chapter *permuted barriers*."""
 
 from __future__ import annotations
 

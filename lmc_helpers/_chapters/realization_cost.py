@@ -1,4 +1,4 @@
-"""What chapter *realization cost* computes and no other part of the package needs."""
+"""Code of the chapter *realization cost*."""
 
 from __future__ import annotations
 

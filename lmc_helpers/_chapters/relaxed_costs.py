@@ -1,4 +1,4 @@
-"""What chapter *relaxed costs* computes and no other part of the package needs."""
+"""Code of the chapter *relaxed costs*."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ from lmc_helpers.identifiability.costs import realization_cost
 #
 # inf_w { E (h(x) − η((f + d ⊙ w)ᵀx))² / β + ``‖w‖²`` }.
 #
-# For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4. With Σ = E xxᵀ, ρ =
-# Σ^½
+# For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4. With Σ = E xxᵀ, ρ = Σ^½
 # (u − f) and B = Σ^½ diag(d) the surrogate is ρᵀ (BBᵀ + (β/L²) I)⁻¹ ρ, which equals eq. (257) but does not subtract
-# numbers of size 1/β. As β → 0 it increases to the least ``‖w‖²`` with which the neuron computes the *linear*
-# function
+# numbers of size 1/β. As β → 0 it increases to the least ``‖w‖²`` with which the neuron computes the *linear* function
 # uᵀx, infinite unless ρ is in the image of B. That is the squared realization cost where η(uᵀx) determines uᵀx
-# (Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger
-# (:func:`relu_function_cost`).
+# (Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger (:func:`relu_function_cost`).
 
 
 ZERO = 1e-13  # eigenvalues of Σ up to ZERO times the largest count as 0

@@ -1,4 +1,4 @@
-"""What chapter *skip connection* computes and no other part of the package needs."""
+"""Code of the chapter *skip connection*."""
 
 from __future__ import annotations
 
@@ -26,13 +26,10 @@ from lmc_helpers.linear_nets.minimum import Weights
 #
 # Surfaces in space, to look at and to turn.
 #
-# Surfaces are made of quadrilaterals in a cube with labelled axes. :func:`draw` puts one picture on Matplotlib's
-# axes,
+# Surfaces are made of quadrilaterals in a cube with labelled axes. :func:`draw` puts one picture on Matplotlib's axes,
 # for a figure that needs no script. :func:`turntable` makes one HTML canvas with its own small script, no library and
-# no
-# network: it draws the farthest quadrilaterals first, and dragging with a pointer or the arrow keys turns all
-# pictures of
-# one turntable together.
+# no network: it draws the farthest quadrilaterals first, and dragging with a pointer or the arrow keys turns all
+# pictures of one turntable together.
 
 
 if TYPE_CHECKING:
@@ -185,10 +182,8 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
 # Components of a surface F = 0 inside a box, counted on a grid of cubes by union–find.
 #
 # If F is of degree one in each variable, as a product of weights is, its least and largest value on a cube, or on a
-# face, are attained at vertices. So a cube or face meets the surface exactly if F does not have one strict sign at
-# its
-# vertices, and no tolerance has to be chosen. Two cubes are joined if their common face meets the surface. If
-# moreover
+# face, are attained at vertices. So a cube or face meets the surface exactly if F does not have one strict sign at its
+# vertices, and no tolerance has to be chosen. Two cubes are joined if their common face meets the surface. If moreover
 # the surface inside each single cube is connected, which depends on F, the classes are the components.
 #
 # Chapter 32 counts the components of Prop. 4.3 of Zhao, Dehmamy, Walters & Yu so, with F = W_3 (W_2 W_1 + ε) X − Y.
@@ -292,8 +287,7 @@ def _between(eps: float, reach: float) -> np.ndarray:
 # - for ε = 0 never: four components.
 #
 # The paths of :func:`residual_path` are those of the proof: in GL_n × GL_n to a corner, and there through a singular
-# W_1
-# where the other end has another sign of det W_1.
+# W_1 where the other end has another sign of det W_1.
 #
 # Weights are float64 tensors (..., n, n), X and Y are (n, n), ε is a number.
 

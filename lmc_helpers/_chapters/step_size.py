@@ -1,4 +1,4 @@
-"""What chapter *step size* computes and no other part of the package needs."""
+"""Code of the chapter *step size*."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, type_count
 # What gradient descent finds at a range of step sizes (Zhan, Li & Wu, section 5, Figs. 6 and 13).
 #
 # Networks that start from the same weights descend at R step sizes. Those that have arrived at a minimum have zero
-# rows,
-# a PQ index, a sharpness and, in pairs, a barrier; those that have not are NaN in all of them. So arrays (R, n) keep
-# one
-# column a network, and a column can be resampled (:func:`lmc_helpers.error_bars.bootstrap`).
+# rows, a PQ index, a sharpness and, in pairs, a barrier; those that have not are NaN in all of them. So arrays (R, n)
+# keep one column a network, and a column can be resampled (:func:`lmc_helpers.error_bars.bootstrap`).
 
 
 def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: float) -> dict[str, np.ndarray]:

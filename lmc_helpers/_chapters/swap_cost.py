@@ -1,4 +1,4 @@
-"""What chapter *swap cost* computes and no other part of the package needs."""
+"""Code of the chapter *swap cost*."""
 
 from __future__ import annotations
 

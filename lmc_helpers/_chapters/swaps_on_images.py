@@ -1,4 +1,4 @@
-"""What chapter *swaps on images* computes and no other part of the package needs."""
+"""Code of the chapter *swaps on images*."""
 
 from __future__ import annotations
 
@@ -25,13 +25,10 @@ from lmc_helpers.training.runs import Result, Run
 # What the layers of MLPs on images read: principal subspaces, their coherence, and the runs (Bürgin et al., F.7,
 # G.5).
 #
-# The networks are those of :mod:`~lmc_helpers._chapters.asymmetric_mlps`, so that equal settings are trained once,
-# and
+# The networks are those of :mod:`~lmc_helpers._chapters.asymmetric_mlps`, so that equal settings are trained once, and
 # first networks of the same pairs trained with batch norm (F.7). The inputs of a layer are the images, or the
-# activations
-# after norm and activation; its subspace U (d, k) is the least principal one with 90 % of their variance, centred as
-# in
-# the code that the authors have published. Everything follows from their mean and covariance,
+# activations after norm and activation; its subspace U (d, k) is the least principal one with 90 % of their variance,
+# centred as in the code that the authors have published. Everything follows from their mean and covariance,
 #
 # ν = max_l (UUᵀ)_ll in [k/d, 1]                                                                  (eq. (11)).
 #
@@ -197,15 +194,13 @@ class Experiment:
 # Swap costs of the layers of MLPs on images, by the subspace and by ridge regression (Bürgin et al., F.7, G.3).
 #
 # The costs are those of eq. (16) with the principal subspace of a layer's inputs, and those of relaxed costs, eq.
-# (254),
-# with β = 0.01, for networks with batch norm whose norm stays fixed: with the mean E h and covariance C of a layer's
-# inputs h a unit with effective weight a computes
+# (254), with β = 0.01, for networks with batch norm whose norm stays fixed: with the mean E h and covariance C of a
+# layer's inputs h a unit with effective weight a computes
 #
 # η(α a·h + γ),        α = gain/√(a·Ca + ε),      γ = shift − α a·E h,
 #
 # its bias cancels. Ordinary layers have F = 0 and D = 1. Layers are counted from 0; the last map has no norm and is
-# left
-# out, as in Figs. 12 and 16 to 19.
+# left out, as in Figs. 12 and 16 to 19.
 #
 # Where all D are 1, S_i = I, and with a_i = v_i + r_i eq. (16) is
 #

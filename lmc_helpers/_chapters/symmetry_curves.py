@@ -1,4 +1,4 @@
-"""What chapter *symmetry curves* computes and no other part of the package needs."""
+"""Code of the chapter *symmetry curves*."""
 
 from __future__ import annotations
 

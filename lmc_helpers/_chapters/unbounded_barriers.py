@@ -1,4 +1,4 @@
-"""What chapter *unbounded barriers* computes and no other part of the package needs."""
+"""Code of the chapter *unbounded barriers*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What chapter *width barriers* computes and no other part of the package needs."""
+"""Code of the chapter *width barriers*."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ from lmc_helpers.training.runs import DataSpec, Result, Run
 # Heights relative to a peak whose place the same samples have to tell.
 #
 # The largest of several means is too large on average, since the place is chosen where the noise is high. Here the
-# place
-# is chosen on one half of the samples and the height taken on the other half, and both halves change their roles.
+# place is chosen on one half of the samples and the height taken on the other half, and both halves change their roles.
 
 
 LEAST = 4  # samples at a place, two in each half
@@ -54,14 +53,11 @@ def ratio_at_peaks(upper: Sequence[ArrayLike], lower: Sequence[ArrayLike]) -> tu
 # Networks of many widths and depths, in pairs, and the lines between them: Zhan, Li & Wu, Figs. 7, 8 and 14.
 #
 # A pair is two networks of one architecture that were trained with different seeds. The lines between them are taken
-# with
-# the hidden units of the second in several orders (:data:`ORDERS`): as they are, and as matchers put them. Barriers
-# are
-# those of the negative log-likelihood (NLL), above the chord.
+# with the hidden units of the second in several orders (:data:`ORDERS`): as they are, and as matchers put them.
+# Barriers are those of the negative log-likelihood (NLL), above the chord.
 #
 # Training is what costs, so networks come in groups, and every two of a group are a pair. Pairs that share a network
-# are
-# not independent: a sample is the mean over the pairs of a group, and groups are.
+# are not independent: a sample is the mean over the pairs of a group, and groups are.
 
 
 DEPTH = 4  # linear maps of the networks of Fig. 7

@@ -13,7 +13,6 @@ from lmc_helpers._chapters.asymmetric_mlps import (
     CORE,
     Experiment,
     Parameters,
-    TrainedPairs,
     ends,
     fixed_entries,
     measure,
@@ -33,14 +32,19 @@ SIZES = dict(dataset="digits", width=8, images=150, epochs=2, stages=[0, 1], bat
 PARAMETERS = Parameters(**SIZES, sigmas=[5.0], shares=[0.5], seed=3, places=4, looked=100)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def experiment(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        found = TrainedPairs(PARAMETERS, 4)
-        for name in found.runs:
-            found.result(name)
-        yield found
+        yield Experiment(PARAMETERS)
+
+
+@pytest.fixture(scope="module")
+def images(experiment):
+    """The images on which units are matched, (100, 64), and their labels."""
+    data = experiment.runs["MLP"].data
+    images = load(data.name, data.split, data.n, data.seed)
+    return images.inputs(flat=True)[:100], images.y[:100]
 
 
 def test_objectives_are_those_of_all_permutations():
@@ -67,14 +71,12 @@ def test_objectives_are_those_of_all_permutations():
     assert found.accuracy == {}
 
 
-def test_drops_are_those_of_the_averaged_networks(experiment):
-    found, (a, b) = experiment.found("W 1"), ends(experiment.result("W 1"))
+def test_drops_are_those_of_the_averaged_networks(experiment, images):
+    (x, y), found, (a, b) = images, experiment.measured("W 1"), ends(experiment.result("W 1"))
     middle = Stack(a.model, {name: (a.params[name] + b.params[name]) / 2 for name in a.params})
-    right = [
-        (stack.forward(experiment.x).argmax(dim=-1) == experiment.y).double().mean(dim=1) for stack in (a, b, middle)
-    ]
+    right = [(stack.forward(x).argmax(dim=-1) == y).double().mean(dim=1) for stack in (a, b, middle)]
     torch.testing.assert_close(found.drop(), 100 * ((right[0] + right[1]) / 2 - right[2]))
-    assert found.accuracy["none"].shape == (3, 5) and experiment.found("W 5").accuracy["none"].shape == (2, 3)
+    assert found.accuracy["none"].shape == (3, 5) and experiment.measured("W 5").accuracy["none"].shape == (2, 3)
 
 
 def test_a_permuted_copy_is_found():
@@ -100,19 +102,19 @@ def test_pairs_share_fixed_parts_and_variants_share_masks(experiment):
     assert same[D1 == 0].all() and not same[D1 == 1].any()
 
 
-def test_the_stages_are_those_that_were_kept(experiment):
-    before = experiment.found("W 1", 0)
+def test_the_stages_are_those_that_were_kept(experiment, images):
+    before = experiment.measured("W 1", 0)
     initial = experiment.runs["W 1"].model.initial(experiment.runs["W 1"].seeds, fixed=experiment.runs["W 1"].fixed())
     a, b = initial.ordinary([0, 2, 4]), initial.ordinary([1, 3, 5])
-    torch.testing.assert_close(before.identity, measure(a, b, experiment.x, experiment.y).identity)
+    torch.testing.assert_close(before.identity, measure(a, b, *images).identity)
     value, error = experiment.lead("W 1", "W 0", 0)
-    ahead = [experiment.found(name, 0).way() for name in ("W 1", "W 0")]
+    ahead = [experiment.measured(name, 0).above_random() for name in ("W 1", "W 0")]
     assert value == pytest.approx(
         sum(s * (u.mean() / v.mean()).item() for s, (u, v) in zip((1, -1), ahead, strict=True))
     )
     assert error > 0
-    assert experiment.way("W 1", layer=2)[0] == pytest.approx(
-        (lambda u, v: (u[:, 2].mean() / v[:, 2].mean()).item())(*experiment.found("W 1").way())
+    assert experiment.relative("W 1", layer=2)[0] == pytest.approx(
+        (lambda u, v: (u[:, 2].mean() / v[:, 2].mean()).item())(*experiment.measured("W 1").above_random())
     )
 
 
@@ -144,46 +146,30 @@ def test_a_pair_of_which_one_diverged_is_left_out(experiment):
 # Measurements as runs: what the networks give directly, a digest that sees everything, a file.
 
 
-@pytest.fixture(scope="module", autouse=True)
-def here(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        yield
-
-
-@pytest.fixture(scope="module")
-def experiment_of_measured_pairs():
-    return Experiment(PARAMETERS)
-
-
 def right(stack, parameters, x, y):
     """Accuracies of networks with these parameters."""
     outputs = stack.model.forward(parameters, x)
     return (outputs.argmax(dim=-1) == y).double().mean(dim=1)
 
 
-def test_lines_are_those_of_the_networks_themselves(experiment_of_measured_pairs):
-    result = experiment_of_measured_pairs.result("W 1")
-    data = experiment_of_measured_pairs.runs["W 1"].data
-    images = load(data.name, data.split, data.n, data.seed)
-    x, y = images.inputs(flat=True)[:100], images.y[:100]
+def test_lines_are_those_of_the_networks_themselves(experiment, images):
+    result, (x, y) = experiment.result("W 1"), images
     whole = result.stack.effective()
     a, b = ({name: value[k::2] for name, value in whole.items()} for k in (0, 1))
-    found = experiment_of_measured_pairs.found("W 1").accuracy["none"]  # (pairs, places)
-    assert found.shape == (3, 5) and experiment_of_measured_pairs.lambdas == [0, 0.25, 0.5, 0.75, 1]
-    for place, lam in enumerate(experiment_of_measured_pairs.lambdas):
+    found = experiment.measured("W 1").accuracy["none"]  # (pairs, places)
+    assert found.shape == (3, 5) and experiment.lambdas == [0, 0.25, 0.5, 0.75, 1]
+    for place, lam in enumerate(experiment.lambdas):
         line = {name: lam * a[name] + (1 - lam) * b[name] for name in a}
         torch.testing.assert_close(found[:, place], right(result.stack, line, x, y))
-    assert experiment_of_measured_pairs.found("W 5").accuracy["none"].shape == (2, 3)
-    assert set(experiment_of_measured_pairs.found("MLP").accuracy) == {"none", "correlation", "published", "absolute"}
+    assert experiment.measured("W 5").accuracy["none"].shape == (2, 3)
+    assert set(experiment.measured("MLP").accuracy) == {"none", "correlation", "published", "absolute"}
 
 
-def test_objectives_at_the_beginning_are_correlations_of_units(experiment_of_measured_pairs):
-    result, data = experiment_of_measured_pairs.result("W 0"), experiment_of_measured_pairs.runs["W 0"].data
-    x = load(data.name, data.split, data.n, data.seed).inputs(flat=True)[:100]
+def test_objectives_at_the_beginning_are_correlations_of_units(experiment, images):
+    result, (x, _) = experiment.result("W 0"), images
     record = {}
     result.kept[0].ordinary(range(6)).forward(x, record)
-    found = experiment_of_measured_pairs.found("W 0", 0)
+    found = experiment.measured("W 0", 0)
     for pair in range(3):
         for layer in range(3):
             za, zb = (record[str(layer)][2 * pair + k].double().numpy().T for k in (0, 1))
@@ -199,17 +185,17 @@ def test_it_is_measured_once_and_read_whole(monkeypatch):
     assert one.done() and one.path().name == f"{one.digest}.npz" and one.path().stat().st_size < 20_000
     monkeypatch.setattr(module, "measure", None)  # nothing is measured again
     again = one.result()
-    assert list(again.found) == list(first.found) == [0, 1, None]
-    for epoch, found in first.found.items():
+    assert list(again.by_epoch) == list(first.by_epoch) == [0, 1, None]
+    for epoch, found in first.by_epoch.items():
         for part in module.PARTS:
-            assert getattr(again.found[epoch], part).equal(getattr(found, part))
-        assert all(again.found[epoch].accuracy[way].equal(line) for way, line in found.accuracy.items())
+            assert getattr(again.by_epoch[epoch], part).equal(getattr(found, part))
+        assert all(again.by_epoch[epoch].accuracy[way].equal(line) for way, line in found.accuracy.items())
     assert again.provenance == first.provenance and again.provenance["training"]["images"]
     assert again.pairs == (0, 1, 2) and again.survivors == tuple(range(6)) and again.diverged == ()
 
 
 def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch):
-    one = replace(PARAMETERS.measurements()["W 1"], looked=90)
+    one = replace(PARAMETERS.measurements()["W 1"], images=90)
     there = replace(PARAMETERS, looked=90).runs()
     one.result()
     kept = tmp_path / "book" / one.path().name
@@ -240,8 +226,8 @@ def test_trainings_come_first_and_once():
 def test_a_digest_sees_everything():
     one = PARAMETERS.measurements()["W 0"]
     others = [
-        replace(one, places=6),
-        replace(one, looked=99),
+        replace(one, intervals=6),
+        replace(one, images=99),
         replace(one, training=replace(one.training, seeds=tuple(range(6)))),
         replace(one, training=replace(one.training, keep=(0,))),
     ]
@@ -251,25 +237,27 @@ def test_a_digest_sees_everything():
 
 def test_after_a_divergence_partners_stay_together(monkeypatch):
     some = Experiment(PARAMETERS)
-    whole = {name: some.measured(name) for name in ("MLP", "W 1")}
+    whole = {name: some.stages(name) for name in ("MLP", "W 1")}
     less = replace(
         whole["MLP"],
         survivors=(0, 2, 3, 4, 5),
         diverged=(some.runs["MLP"].seeds[1],),
-        found={
+        by_epoch={
             epoch: replace(
                 found,
                 **{part: getattr(found, part)[1:] for part in module.PARTS},
                 accuracy={way: line[1:] for way, line in found.accuracy.items()},
             )
-            for epoch, found in whole["MLP"].found.items()
+            for epoch, found in whole["MLP"].by_epoch.items()
         },
     )
     monkeypatch.setitem(some._measured, "MLP", less)
     assert less.pairs == (1, 2)
-    mine, other = some.together(("MLP", less.found[None].optimal), ("W 1", whole["W 1"].found[None].optimal))
-    assert mine.equal(whole["MLP"].found[None].optimal[1:]) and other.equal(whole["W 1"].found[None].optimal[1:])
-    ways = [[part[1:] for part in whole[name].found[None].way()] for name in ("W 1", "MLP")]
+    mine, other = some.on_common_pairs(
+        ("MLP", less.by_epoch[None].optimal), ("W 1", whole["W 1"].by_epoch[None].optimal)
+    )
+    assert mine.equal(whole["MLP"].by_epoch[None].optimal[1:]) and other.equal(whole["W 1"].by_epoch[None].optimal[1:])
+    ways = [[part[1:] for part in whole[name].by_epoch[None].above_random()] for name in ("W 1", "MLP")]
     expected = ways[0][0].sum() / ways[0][1].sum() - ways[1][0].sum() / ways[1][1].sum()
     assert some.lead("W 1", "MLP")[0] == pytest.approx(expected.item())
     none = replace(less, survivors=(0, 3))
@@ -277,8 +265,8 @@ def test_after_a_divergence_partners_stay_together(monkeypatch):
 
 
 def test_a_damaged_file_is_named():
-    one = replace(PARAMETERS.measurements()["sigma"], looked=80)
-    other = replace(one, looked=81)
+    one = replace(PARAMETERS.measurements()["sigma"], images=80)
+    other = replace(one, images=81)
     for run in (one, other):
         run.result()
     path, whole = one.path(), one.path().read_bytes()
