@@ -67,8 +67,8 @@ from lmc_helpers import claims, figures
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports of the experiment"}
 from lmc_helpers._chapters.coherence import (
+    ENDS_AND_MIDDLE,
     F5,
-    PLACES,
     TEST,
     TRAINING,
     Point,
@@ -270,7 +270,10 @@ def loss_of_ends(point: Point) -> float:
 
 def by_definition(point: Point) -> dict[str, str]:
     """The barriers of one point under each definition."""
-    test, train = barriers(point.test, LAMBDAS), barriers(point.train, PLACES)
+    test, train = (
+        barriers(point.test, LAMBDAS),
+        barriers(point.train, ENDS_AND_MIDDLE),
+    )
     return {
         "worse": f"{test.middle_worse.mean():.3f}",
         "mean": f"{test.middle_mean.mean():.3f}",
@@ -672,7 +675,7 @@ STUDENTS = {
 
 def barrier_of(students: Students) -> np.ndarray:
     """Midpoint barriers of the pairs (0, 1) and (2, 3), (masks, 2)."""
-    losses = line_losses(students, PAIRS, unseen, PLACES)
+    losses = line_losses(students, PAIRS, unseen, ENDS_AND_MIDDLE)
     return (losses[..., 1] - losses[..., [0, 2]].amax(dim=-1)).numpy()
 
 

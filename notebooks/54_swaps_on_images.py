@@ -83,9 +83,9 @@ from scipy.stats import beta, spearmanr
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.swaps_on_images import (
-    HIDDEN_PLACES,
+    HIDDEN_POSITIONS,
     LAYERS,
-    PLACES,
+    POSITIONS,
     Experiment,
     Parameters,
     Swaps,
@@ -692,7 +692,7 @@ for row, quantity in zip(axes, ("nu", "k"), strict=True):
                 **style,
             )
         axis.set_xticks(range(len(WHEN)), map(str, [*KEPT, epochs]))
-        axis.set(title=f"inputs of {PLACES[place]}")
+        axis.set(title=f"inputs of {POSITIONS[place]}")
 for axis in axes[1]:
     axis.set(xlabel="epochs")
 axes[0, 0].set(ylabel=r"coherence $\nu$")
@@ -722,7 +722,7 @@ figures.show("fig_image_coherence", figure)
 def least_low(experiment: Experiment) -> tuple[float, float, float]:
     """The largest (ν − k/d)/(1 − k/d) of a hidden place."""
     values = [experiment.by_pair(key, None, "excess") for key in FREE]
-    each = [place for v in values for place in v[:, HIDDEN_PLACES].T]
+    each = [place for v in values for place in v[:, HIDDEN_POSITIONS].T]
     return extreme(max, map(over_clusters, each))
 
 
@@ -827,7 +827,7 @@ def sized(values: torch.Tensor) -> str:
 SHORT = {"MLP": "MLP", "W 0": "zero", "W 1": "one", "syre 1": "syre"}
 for key, short in SHORT.items():
     found = first.by_pair(key), first.by_pair(key, None, "k")
-    for place in range(len(PLACES)):
+    for place in range(len(POSITIONS)):
         nu_at, k_at = (values[:, place].mean().item() for values in found)
         figures.numbers(**{f"nu_{short}_{place}": f"{nu_at:.2f} ({k_at:.0f})"})
     for layer in LAYERS:

@@ -294,7 +294,7 @@ def line_losses(
 
 
 TRAINING, TEST = 1024, 2048  # numbers of examples, App. F.5
-PLACES = (1.0, 0.5, 0.0)  # λ of the two ends and the middle; λ = 1 is the first student
+ENDS_AND_MIDDLE = (1.0, 0.5, 0.0)  # λ; λ = 1 is the first student
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ def measure_points(
     cells: Sequence[tuple[torch.Tensor, torch.Tensor]],
     pairs: int,
     seed: int,
-    lambdas: Sequence[float] = PLACES,
+    lambdas: Sequence[float] = ENDS_AND_MIDDLE,
     recipe: Descent = F5,
     dtype: torch.dtype = torch.float32,
 ) -> list[Point]:
@@ -330,7 +330,7 @@ def measure_points(
     two = torch.arange(2 * pairs).view(-1, 2)
     shape = (len(cells), G, pairs, -1)
     test = line_losses(students, two, z_test, lambdas).view(shape)
-    train = line_losses(students, two, z, PLACES).view(shape)
+    train = line_losses(students, two, z, ENDS_AND_MIDDLE).view(shape)
     both = (ranks(U, D) == 2).sum(dim=1).double().view(len(cells), G)
     return [Point(*values) for values in zip(test, train, both.mean(dim=1).tolist(), strict=True)]
 

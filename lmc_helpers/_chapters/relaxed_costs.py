@@ -39,7 +39,7 @@ class Relaxed:
 
 
 def _spectrum(Sigma: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Eigenvalues in decreasing order, rounded to 0 where they are rounding, and eigenvectors."""
+    """Eigenvalues in decreasing order, set to 0 below ZERO times the largest, and eigenvectors."""
     Sigma = Sigma.double()
     values, vectors = torch.linalg.eigh(Sigma)
     values, vectors = values.flip(0), vectors.flip(1)
@@ -47,7 +47,7 @@ def _spectrum(Sigma: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def tail_energy(Sigma: torch.Tensor) -> torch.Tensor:
-    """Tail energies τ_0 … τ_d of eq. (247): what the top k principal directions leave of the second moment."""
+    """Tail energies τ_0 … τ_d of eq. (247): the second moment outside the top k principal directions."""
     values, _ = _spectrum(Sigma)
     return torch.cat([values.flip(0).cumsum(0).flip(0), values.new_zeros(1)])
 
@@ -62,9 +62,9 @@ def quadratic_surrogate(
     rho = ((u - f) @ root.T)[..., None]  # (..., d, 1)
     left, s, right = torch.linalg.svd(root * d[..., None, :])
     parts = (left.mT @ rho)[..., 0]
-    price = beta / lipschitz**2
-    value = (parts.square() / (s.square() + price)).sum(dim=-1)
-    w = (right.mT @ (parts * s / (s.square() + price))[..., None])[..., 0]
+    ridge = beta / lipschitz**2
+    value = (parts.square() / (s.square() + ridge)).sum(dim=-1)
+    w = (right.mT @ (parts * s / (s.square() + ridge))[..., None])[..., 0]
     return Relaxed(value, w)
 
 
@@ -84,9 +84,9 @@ def relu_function_cost(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, X: tor
         raise ValueError(f"u, f, d, X have shapes {shapes}; allowed: (d,), (d,), (d,), (n, d)")
     active = X @ u > 0
     on, off = X[active] * d, X[~active] * d
-    goal = X[active] @ (u - f)
-    G = torch.cat([on, -on, -off]).numpy()  # (2·active + others, d)
-    h = torch.cat([goal, -goal, X[~active] @ f]).numpy()
+    target = X[active] @ (u - f)
+    G = torch.cat([on, -on, -off]).numpy()  # (2·active + inactive, d)
+    h = torch.cat([target, -target, X[~active] @ f]).numpy()
     E, last = np.concatenate([G.T, h[None]]), np.eye(n + 1)[-1]
     r = E @ nnls(E, last, maxiter=100 * len(h) + 1000)[0] - last
     if -r[-1] < 1e-10:
