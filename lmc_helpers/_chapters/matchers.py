@@ -284,16 +284,16 @@ def match(
     b: Stack,
     matcher: Callable[[], Permutations],
     x: torch.Tensor,
-    unseen: Examples,
+    test: Examples,
     chord: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> Match:
-    """Run a matcher and measure its result on the test examples ``unseen``."""
+    """Run a matcher and measure its result on the examples ``test``."""
     began = time.perf_counter()
     p = dict(matcher())
     seconds = (time.perf_counter() - began) / len(a)
     moved = b.permuted(p)
-    loss, accuracy = chord or _chord(a, b, unseen)
-    line, merged = along_segments(a, moved, *unseen, [0.5]), scores(repair(a, moved, x).stack, *unseen)
+    loss, accuracy = chord or _chord(a, b, test)
+    line, merged = along_segments(a, moved, *test, [0.5]), scores(repair(a, moved, x).stack, *test)
     size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
@@ -318,15 +318,15 @@ class Descents:
         return np.array([spearmanr(*pair).statistic for pair in zip(self.objective.T, self.barrier.T, strict=True)])
 
 
-def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> Descents:
+def descents(a: Stack, b: Stack, number: int, test: Examples, seed: int) -> Descents:
     """Local optima of weight matching from uniform starts, independent for each pair."""
     symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
-    objective, barrier, (chord, _) = [], [], _chord(a, b, unseen)
+    objective, barrier, (chord, _) = [], [], _chord(a, b, test)
     for r in range(number):
         start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
         moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
         objective.append(agreement(a.params, moved.params) / size)
-        barrier.append(along_segments(a, moved, *unseen, [0.5]).loss[:, 0] - chord)
+        barrier.append(along_segments(a, moved, *test, [0.5]).loss[:, 0] - chord)
     return Descents(torch.stack(objective), torch.stack(barrier))
 
 
@@ -345,17 +345,17 @@ class Pairs:
     """P pairs of one kind, and the result of each matcher, computed on first use."""
 
     def __init__(
-        self, a: Stack, b: Stack, matchers: Mapping[str, Method], seen: Examples, unseen: Examples, seed: int
+        self, a: Stack, b: Stack, matchers: Mapping[str, Method], train: Examples, test: Examples, seed: int
     ) -> None:
-        self.a, self.b, self.matchers, self.seen, self.unseen, self.seed = a, b, matchers, seen, unseen, seed
-        self.chord = _chord(a, b, unseen)
+        self.a, self.b, self.matchers, self.train, self.test, self.seed = a, b, matchers, train, test, seed
+        self.chord = _chord(a, b, test)
         self._matches: dict[str, Match] = {}
 
     def __getitem__(self, name: str) -> Match:
         if name not in self._matches:
             matcher = self.matchers[name]
-            run = lambda: matcher(self.a, self.b, *self.seen, self.seed)  # noqa: E731
-            self._matches[name] = match(self.a, self.b, run, self.seen[0], self.unseen, self.chord)
+            run = lambda: matcher(self.a, self.b, *self.train, self.seed)  # noqa: E731
+            self._matches[name] = match(self.a, self.b, run, self.train[0], self.test, self.chord)
         return self._matches[name]
 
     def moved(self, name: str) -> Stack:
@@ -377,7 +377,7 @@ class Pairs:
         return dict(zip(names, (values == values.amin(dim=0)).sum(dim=1).tolist(), strict=True))
 
 
-def _chord(a: Stack, b: Stack, unseen: Examples) -> tuple[torch.Tensor, torch.Tensor]:
+def _chord(a: Stack, b: Stack, test: Examples) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean loss and accuracy of the two ends, (P,) each."""
-    line = along_segments(a, b, *unseen, (0, 1))
+    line = along_segments(a, b, *test, (0, 1))
     return line.loss.mean(dim=1), line.accuracy.mean(dim=1)
