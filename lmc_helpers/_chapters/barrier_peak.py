@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
-from lmc_helpers.matching import Leftovers, algorithm_1
+from lmc_helpers.matching import algorithm_1
 from lmc_helpers.teacher_student.minima import sample_minima
 
 # ---------- best pairing
@@ -23,7 +23,7 @@ from lmc_helpers.teacher_student.minima import sample_minima
 # teachers the barrier is proportional to the square of that sum.
 
 
-def halfway_costs(m: int, M: int, n: int, seed: int, leftovers: Leftovers = "opposed") -> np.ndarray:
+def halfway_costs(m: int, M: int, n: int, seed: int) -> np.ndarray:
     """(1/M) Σ C_ip(i) of n pairs of uniform minima, for the best permutation p and for that of Algorithm 1."""
     best, algorithm = np.empty((2, n))
     W1, W2 = sample_minima(m, M, M, 2 * n, seed).split(n)  # (n, m, M)
@@ -31,5 +31,5 @@ def halfway_costs(m: int, M: int, n: int, seed: int, leftovers: Leftovers = "opp
         (x, i), (y, j) = a.max(dim=1), b.max(dim=1)  # entries and types, (m,)
         cost = torch.where(i[:, None] == j, 0, x[:, None] + y - torch.hypot(x[:, None], y))  # (m, m)
         best[k] = cost.numpy()[linear_sum_assignment(cost.numpy())].sum() / M
-        algorithm[k] = cost.gather(1, algorithm_1(a, b, leftovers=leftovers)[:, None]).sum() / M
+        algorithm[k] = cost.gather(1, algorithm_1(a, b, leftovers="opposed")[:, None]).sum() / M
     return np.stack([best, algorithm])

@@ -83,8 +83,8 @@ def close_probability(r: float, k: int, sigma: float = 1.0) -> float:
     return float(gammainc(k / 2, r * r / (4 * sigma**2)))
 
 
-def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
-    """E ln γ_out of m Gaussian centres in the Poisson approximation: the mean of ln γ for n P(k/2, γ²/8σ²) ~ Exp(1)."""
+def expected_log_gap(m: int, k: int) -> float:
+    """E ln γ_out of m centres N(0, I_k) in the Poisson approximation: the mean of ln γ for n P(k/2, γ²/8) ~ Exp(1)."""
     n = m * (m - 1) / 2
 
     def integrand(y: float) -> float:  # y = ln of the exponential variable
@@ -92,7 +92,7 @@ def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
         return 0.5 * math.log(gammaincinv(k / 2, min(e / n, 1 - 1e-15))) * math.exp(y - e)
 
     value, _ = quad(integrand, -40, math.log(40), epsabs=1e-11, limit=400, points=[-5.0, 0.0])
-    return value + math.log(2 * math.sqrt(2) * sigma)
+    return value + math.log(2 * math.sqrt(2))
 
 
 def weibull_scale(m: int, k: int, sigma: float = 1.0) -> float:
@@ -123,13 +123,13 @@ def asymptotic_width(k: int, accuracy: float) -> float:
     return float(math.exp(low)) if excess(low) < 0 else round(math.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
-    """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4σ²) (Arratia, Goldstein and Gordon).
+def poisson_error(r: float, m: int, k: int) -> float:
+    """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4) (Arratia, Goldstein and Gordon).
 
     Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
     b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
     """
-    p1, p2 = close_probability(r, k, sigma), star_probability(r, k, sigma)
+    p1, p2 = close_probability(r, k), star_probability(r, k)
     n = m * (m - 1) / 2
     return min(1.0, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
 

@@ -12,7 +12,6 @@ from torch.nn.functional import cross_entropy
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import normal, torch_generator
-from lmc_helpers.training.progress import progress
 
 # ---------- four lenses
 #
@@ -88,7 +87,6 @@ def descend(
     steps: int,
     decay: float,
     tied: torch.Tensor | None = None,
-    show_progress: bool = False,
 ) -> Pairs:
     """Train all networks on loss + ½ decay ``‖raw‖²`` by Adam; neuron i has the weights of ``tied[i]``."""
 
@@ -97,7 +95,7 @@ def descend(
 
     raw = start.raw.clone().requires_grad_()
     optimiser = torch.optim.Adam([raw], lr=RATE, fused=True)
-    for step in progress(range(steps), description="descent", disable=not show_progress):
+    for step in range(steps):
         optimiser.param_groups[0]["lr"] = RATE * (1 + math.cos(math.pi * step / steps)) / 2
         weights = expanded(raw)
         value = loss(start.F + start.D * weights).sum() + decay / 2 * weights.square().sum()

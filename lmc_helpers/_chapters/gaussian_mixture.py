@@ -280,16 +280,14 @@ def norm_as_affine(networks: Stack, k: int) -> tuple[torch.Tensor, torch.Tensor]
     return alpha, alpha * (bias - mean) + shift
 
 
-def ridge_matrix(
-    pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True, beta: float = BETA
-) -> torch.Tensor:
+def ridge_matrix(pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True) -> torch.Tensor:
     """Swap costs of all pairs of neurons in the first layer of one network by ridge regression, as in Fig. 15."""
     first, _ = pairs.ends()
     scale, shift = norm_as_affine(first, 0)
     affine = (scale[g], shift[g]) if norms else (None, None)
     index = torch.arange(neurons)
     costs = ridge_costs(
-        *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(index, index), beta, gelu, *affine
+        *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(index, index), BETA, gelu, *affine
     )
     T = costs.value.view(neurons, neurons)
     diagonal = T.diagonal()

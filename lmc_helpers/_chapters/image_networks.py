@@ -53,9 +53,6 @@ ITERATIONS, ROUNDING = 50, 1e-13
 def equations(U: torch.Tensor, V: torch.Tensor, fixed_U: torch.Tensor, fixed_V: torch.Tensor) -> torch.Tensor:
     """The linear equations for A, (n, h²), with the entries of A row by row."""
     h = len(U)
-    if V.shape[-1] != h or fixed_U.shape != U.shape or fixed_V.shape != V.shape:
-        shapes = [tuple(part.shape) for part in (U, V, fixed_U, fixed_V)]
-        raise ValueError(f"U, V and their masks have shapes {shapes}; allowed: (h, d), (d', h), and those again")
     i, column = fixed_U.nonzero(as_tuple=True)
     row, j = fixed_V.nonzero(as_tuple=True)
     rows = U.new_zeros(len(i) + len(j), h, h)

@@ -330,14 +330,14 @@ def descents(a: Stack, b: Stack, number: int, test: Examples, seed: int) -> Desc
     return Descents(torch.stack(objective), torch.stack(barrier))
 
 
-def cross_fitted_gain(values: Mapping[str, torch.Tensor], reference: str = "identity") -> np.ndarray:
-    """By how much the best of several methods lies below a reference, (P,), cross-fitted."""
-    others = [name for name in values if name != reference]
+def cross_fitted_gain(values: Mapping[str, torch.Tensor]) -> np.ndarray:
+    """By how much the best of several methods lies below the identity, (P,), cross-fitted."""
+    others = [name for name in values if name != "identity"]
     table = np.stack([np.asarray(values[name], dtype=float) for name in others])  # (methods, P)
     gain = np.empty(table.shape[1])
     for half in (0, 1):
         best = table[:, 1 - half :: 2].mean(axis=1).argmin()
-        gain[half::2] = np.asarray(values[reference], dtype=float)[half::2] - table[best, half::2]
+        gain[half::2] = np.asarray(values["identity"], dtype=float)[half::2] - table[best, half::2]
     return gain
 
 

@@ -63,6 +63,9 @@ def balanced_distance(c: float | torch.Tensor, A: torch.Tensor) -> torch.Tensor:
     return (square * torch.linalg.matrix_norm(A, "nuc")).sqrt()
 
 
+STEPS, TOLERANCE = 100, 1e-11  # Newton steps, and the stationarity at which they stop
+
+
 class Foot(NamedTuple):
     """The nearest point (X, Z) of an orbit, the foot of a perpendicular."""
 
@@ -78,19 +81,14 @@ def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Ten
     return slope / (_squares(X, Z) * _squares(U - X, V - Z)).sqrt().clamp(min=1e-300)
 
 
-def orbit_distance(
-    U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor, steps: int = 100, tol: float = 1e-11
-) -> Foot:
+def orbit_distance(U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor) -> Foot:
     """The distance of (U, V) from the orbit of (W_1, W_2), by Newton's method on GL_h from many starts."""
-    if W1.ndim != 2 or W2.ndim != 2 or U.shape[-2:] != W1.shape or V.shape[-2:] != W2.shape:
-        shapes = [tuple(t.shape) for t in (U, V, W1, W2)]
-        raise ValueError(f"shapes {shapes}; allowed: (..., m, h), (..., h, n), (m, h) and (h, n)")
     shape = U.shape[:-2]
     U, V = U.reshape(-1, *W1.shape), V.reshape(-1, *W2.shape)  # (B, m, h), (B, h, n)
     g = _starts(U, V, W1, W2)  # (s, B, h, h)
     X, Z = W1 @ torch.linalg.inv(g), g @ W2
     U_all, V_all, X, Z = (t.flatten(0, 1) for t in (U.expand_as(X), V.expand_as(Z), X, Z))
-    X, Z = _newton(U_all, V_all, X, Z, steps, tol)
+    X, Z = _newton(U_all, V_all, X, Z)
     X, Z = X.unflatten(0, g.shape[:2]), Z.unflatten(0, g.shape[:2])
     distance = _squares(U - X, V - Z).sqrt()  # (s, B)
     residual = stationarity(U_all.unflatten(0, g.shape[:2]), V_all.unflatten(0, g.shape[:2]), X, Z)
@@ -116,9 +114,7 @@ def _starts(U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor
     return torch.stack([*starts, *(reflection @ g for g in starts)])
 
 
-def _newton(
-    U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Tensor, steps: int, tol: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _newton(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Damped Newton steps on the squared distance in the coordinates η of (X e^{−η}, e^{η} Z), batched."""
     X, Z = X.clone(), Z.clone()
     h = X.shape[-1]
@@ -126,9 +122,9 @@ def _newton(
     active = torch.arange(len(X), device=X.device)
     last = torch.full((len(X),), math.inf, dtype=X.dtype, device=X.device)  # stationarity before the last step
     rounding = torch.zeros(len(X), dtype=torch.bool, device=X.device)  # whether its decrease was below rounding
-    for _ in range(steps):
+    for _ in range(STEPS):
         now = stationarity(U[active], V[active], X[active], Z[active])
-        going = (now > tol) & ~(rounding[active] & (now > last[active] / 2))
+        going = (now > TOLERANCE) & ~(rounding[active] & (now > last[active] / 2))
         last[active] = now
         active = active[going]
         if not len(active):

@@ -169,9 +169,6 @@ class Metric:
     ) -> Metric:
         """The metric from derivatives at given inputs; parameters in the order V (H, n), b (H,), later layers."""
         T, n = x.shape
-        if by_bias.shape[:2] != by_rest.shape[:2] or len(by_bias) != T or moments.shape != (n,):
-            shapes = [tuple(array.shape) for array in (by_bias, by_rest, x, moments)]
-            raise ValueError(f"shapes {shapes}; allowed: (T, n_d, H), (T, n_d, q), (T, n), (n,)")
         H = by_bias.shape[-1]
         V_index = torch.arange(H * n).view(H, n)
         of_rest = torch.arange(H * n, H * (n + 1) + by_rest.shape[-1])  # b and the later layers

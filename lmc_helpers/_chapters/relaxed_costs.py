@@ -79,9 +79,6 @@ def relu_function_cost(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, X: tor
     """Squared realization cost of ReLU(uᵀx) on given inputs by its definition, eq. (8), without Assumption 4.1."""
     u, f, d, X = (x.double() for x in (u, f, d, X))
     n = X.shape[-1]
-    if X.ndim != 2 or not u.shape == f.shape == d.shape == (n,):
-        shapes = ", ".join(str(tuple(x.shape)) for x in (u, f, d, X))
-        raise ValueError(f"u, f, d, X have shapes {shapes}; allowed: (d,), (d,), (d,), (n, d)")
     active = X @ u > 0
     on, off = X[active] * d, X[~active] * d
     target = X[active] @ (u - f)
@@ -119,10 +116,6 @@ def relaxed_cost(
 ) -> Relaxed:
     """Relaxed realization cost of eq. (254) over given inputs by direct minimisation (L-BFGS from every start)."""
     h, X, f, d, starts = (x.double() for x in (h, X, f, d, starts))
-    n = X.shape[1]
-    if h.shape != X.shape[:1] or f.shape != (n,) or d.shape != (n,) or starts.ndim != 2 or starts.shape[1] != n:
-        shapes = ", ".join(str(tuple(x.shape)) for x in (h, X, f, d, starts))
-        raise ValueError(f"h, X, f, d, starts have shapes {shapes}; allowed: (n,), (n, d), (d,), (d,), (number, d)")
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         point = torch.tensor(w, requires_grad=True)

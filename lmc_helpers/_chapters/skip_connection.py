@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 
+VIEW = [20.0, 30.0]  # azimuth and elevation of a turntable at first, in degrees
 LIGHT = np.array([0.5, 0.2, 0.84])  # direction of the light in a static picture
 
 
@@ -80,7 +81,6 @@ def turntable(
     axes: tuple[str, str, str],
     radius: float,
     alt: str,
-    view: tuple[float, float] = (20.0, 30.0),
 ) -> str:
     """HTML with the pictures side by side."""
     scenes = []
@@ -89,7 +89,7 @@ def turntable(
         for points, colour in picture.patches:
             patches.append({"n": points.shape[1], "c": _rgb(colour), "p": (points / radius).round(3).ravel().tolist()})
         scenes.append({"title": picture.title, "patches": patches})
-    data = json.dumps({"scenes": scenes, "axes": list(axes), "view": list(view)}, separators=(",", ":"))
+    data = json.dumps({"scenes": scenes, "axes": list(axes), "view": VIEW}, separators=(",", ":"))
     return TEMPLATE.replace("{{DATA}}", data.replace("</", "<\\/")).replace("{{ALT}}", html.escape(alt, quote=True))
 
 

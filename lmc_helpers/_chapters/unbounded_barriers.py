@@ -111,11 +111,11 @@ def random_net(
     return HomogeneousNet(last, before, F, last @ activation(before @ F, k, negative), k, negative)
 
 
-def lambda_of_largest_loss(net: HomogeneousNet, m: torch.Tensor, steps: int = 50) -> torch.Tensor:
+def lambda_of_largest_loss(net: HomogeneousNet, m: torch.Tensor) -> torch.Tensor:
     """The λ of largest loss on the lines from W to m · W, m (B,), by bisection of its measured derivative."""
     ends = net.rescaled(m[:, None].expand(-1, net.last.shape[1]))  # (B, o, h), (B, h, d)
     low, high = torch.zeros_like(m), torch.ones_like(m)
-    for _ in range(steps):
+    for _ in range(50):
         lam = ((low + high) / 2).requires_grad_()
         t = lam[:, None, None]
         losses = net.loss(*((1 - t) * x + t * y for x, y in zip(net.layers, ends, strict=True)))  # (B,)
@@ -160,10 +160,10 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
     return HomogeneousNet(weights[-1], weights[-2], features(weights), Y, 1, -SLOPE), 2 * half.item()
 
 
-def _gauss_newton(residual, weights: list[torch.Tensor], steps: int = 60) -> list[torch.Tensor]:
+def _gauss_newton(residual, weights: list[torch.Tensor]) -> list[torch.Tensor]:
     """Steps of least norm towards residual = 0, halved until its norm falls; stops when no step lowers it."""
     sizes = [W.numel() for W in weights]
-    for _ in range(steps):
+    for _ in range(60):
         r = residual(*weights)
         jacobians = torch.func.jacrev(residual, argnums=tuple(range(len(weights))))(*weights)
         flat = torch.cat([J.flatten(1) for J in jacobians], dim=1)  # (outputs, parameters)

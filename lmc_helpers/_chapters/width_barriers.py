@@ -32,15 +32,9 @@ from lmc_helpers.training.runs import DataSpec, Result, Run
 # and its height measured on the other half, and vice versa.
 
 
-LEAST = 4  # samples of each value, two in each half
-
-
 def ratio_at_peaks(upper: Sequence[ArrayLike], lower: Sequence[ArrayLike]) -> tuple[float, float]:
     """The height of one peak divided by that of another, cross-fitted, and its standard error."""
     curves = [[np.asarray(sample, dtype=float) for sample in curve] for curve in (upper, lower)]
-    if not all(curves) or any(sample.ndim != 1 or len(sample) < LEAST for curve in curves for sample in curve):
-        shapes = [[sample.shape for sample in curve] for curve in curves]
-        raise ValueError(f"samples {shapes}; allowed: at least one a curve, of at least {LEAST} values each")
     ratios = []
     for half in (0, 1):
         above, below = (curve[int(np.argmax([s[half::2].mean() for s in curve]))][1 - half :: 2] for curve in curves)
@@ -199,11 +193,6 @@ class Lines:
     accuracy: dict[str, torch.Tensor]  # order → (P, 11)
     each: int = 1  # number of pairs in a group
 
-    def __post_init__(self) -> None:
-        if any(len(v) % self.each for v in (*self.loss.values(), *self.accuracy.values())):
-            numbers = sorted({len(v) for v in (*self.loss.values(), *self.accuracy.values())})
-            raise ValueError(f"{numbers} pairs, {self.each} in a group; allowed: a whole number of groups")
-
     @property
     def groups(self) -> int:
         """Number of groups G."""
@@ -312,21 +301,21 @@ class Curves:
         """Whether the largest mean barrier is at an interior width."""
         return 0 < int(np.argmax([sample.mean() for sample in self.barriers(order)])) < len(self.at) - 1
 
-    def remaining(self, m: int, order: str, base: str = "direct") -> tuple[float, float]:
-        """Ratio of the mean barriers of the same pairs with two orders, and its standard error."""
-        return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers(base), paired=True)
+    def remaining(self, m: int, order: str) -> tuple[float, float]:
+        """Share of the direct barrier of the same pairs that remains with an order, and its standard error."""
+        return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers("direct"), paired=True)
 
     def largest_effect(self, order: str, base: str) -> tuple[float, float]:
-        """:meth:`remaining` at the width where its logarithm is largest in absolute value, cross-fitted."""
+        """Ratio of the mean barriers with two orders at the width where it is farthest from 1, cross-fitted."""
 
-        def remaining(m: int, half: int) -> tuple[float, float]:
+        def ratio(m: int, half: int) -> tuple[float, float]:
             above, below = (self.at[m].barriers(name)[half::2] for name in (order, base))
             return ratio_of_means(above, below, paired=True)
 
         ratios = []
         for half in (0, 1):
-            chosen = max(self.at, key=lambda m: abs(math.log(max(remaining(m, half)[0], 1e-300))))
-            ratios.append(remaining(chosen, 1 - half))
+            chosen = max(self.at, key=lambda m: abs(math.log(max(ratio(m, half)[0], 1e-300))))
+            ratios.append(ratio(chosen, 1 - half))
         return _mean_of_halves(ratios)
 
     def contrast(self, order: str, m: int, other: int) -> tuple[float, float]:
