@@ -19,7 +19,7 @@ from lmc_helpers._chapters.coherence import (
     train_students,
 )
 from lmc_helpers.device import fix_threads
-from lmc_helpers.training.examples import epoch_order
+from lmc_helpers.training._examples import epoch_order
 
 THREADS = min(2, torch.get_num_threads())  # OMP_NUM_THREADS=1 for one core
 

@@ -36,7 +36,7 @@ DTYPES = {
     "Int64": "torch.int64",
     "Float64": "torch.float64",
 }
-MIXED = (jaxtyping.Shaped, jaxtyping.Real)  # tensors of these kinds may differ in dtype
+MIXED = (jaxtyping.Shaped, jaxtyping.Real, jaxtyping.Int64, jaxtyping.Bool)  # tensors of these may differ in dtype
 INTEGER, REAL = "an integer, ", "a finite number, "  # prefixes that errors on ranges omit
 _WORDS: dict[object, str] = {}  # hint → its description
 _ITEMS: dict[object, Any] = {}  # hint of a collection → hint of its items
@@ -44,9 +44,15 @@ _ITEMS: dict[object, Any] = {}  # hint of a collection → hint of its items
 
 def _ranged(kind: Any, words: str, condition: Callable[[Any], bool]) -> Any:
     """A hint for values of a kind, but no bools, that satisfy a condition."""
-    hint = Annotated[kind, Is[lambda x: not isinstance(x, (bool, np.bool_)) and condition(x)]]
+    hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and condition(x))]]
     _WORDS[hint] = words
     return hint
+
+
+def _named(words: str, holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A test with a name, since beartype reads and parses the source of one without, which takes tenths of a second."""
+    holds.__name__ = holds.__qualname__ = words
+    return holds
 
 
 def _real(value: object) -> bool:
@@ -61,7 +67,8 @@ def _real(value: object) -> bool:
 
 def many(item: Any, words: str) -> Any:
     """A hint for a list, a tuple or a dict of ``item``; axes of one name have one length in all items."""
-    hint = Annotated[object, Is[lambda values: isinstance(values, (list, tuple, dict)) and _all_fit(values, item)]]
+    kinds = (list, tuple, dict)
+    hint = Annotated[object, Is[_named(words, lambda values: isinstance(values, kinds) and _all_fit(values, item))]]
     _WORDS[hint], _ITEMS[hint] = words, item
     return hint
 
@@ -79,6 +86,8 @@ if TYPE_CHECKING:
     PositiveNumber = float
     Probability = float
     Reals = Any
+    Seed = int
+    Sizes = tuple[int, ...]
     Tensors = dict[str, torch.Tensor]
 else:
     Integer = _ranged(Integral, "an integer", lambda x: True)
@@ -90,6 +99,8 @@ else:
     Probability = _ranged(Real, "0 <= {0} <= 1", lambda x: 0 <= x <= 1)
     Reals = Annotated[object, Is[_real]]  # a number, a list of lists, an array, a tensor
     _WORDS[Reals] = "real numbers"
+    Seed = _ranged(Integral, INTEGER + "0 <= {0} < 2**32", lambda x: 0 <= x < 2**32)
+    Sizes = _ranged(tuple, "a tuple of integers >= 1", lambda x: all(type(n) is int and n >= 1 for n in x))
     Tensors = many(torch.Tensor, "tensors by their names")
 
 
@@ -129,7 +140,7 @@ def checked(function: F) -> F:
         for name, hint in function.__annotations__.items()
         if name != "return" or (RETURNS and "[Tensor" in str(hint))
     }
-    guarded = jaxtyped(typechecker=beartype)(bare)
+    guarded = functools.cache(lambda: jaxtyped(typechecker=beartype)(bare))  # made at the first call: it takes 5 ms
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -138,7 +149,7 @@ def checked(function: F) -> F:
         if len(kinds) > 1 or not all(x.numel() for x in tensors):
             _check_dtypes_and_sizes(function, signature.bind(*args, **kwargs).arguments)
         try:
-            return guarded(*args, **kwargs)
+            return guarded()(*args, **kwargs)
         except TypeCheckError:
             error = _refusal(function, signature.bind(*args, **kwargs))
             if error is None:  # raised by a function that this one calls, or about the returned value
@@ -182,7 +193,8 @@ def short(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _hints(function: Callable) -> dict[str, Any]:
+@functools.cache
+def _hints(function: Any) -> dict[str, Any]:
     return get_type_hints(function, include_extras=True)
 
 

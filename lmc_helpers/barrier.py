@@ -26,24 +26,7 @@ def check_places(
 ) -> Float[Tensor, "*places"]:
     """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor.
 
-    Parameters
-    ----------
-    lambdas
-        one or more numbers in [0, 1].
-    dtype, device
-        of the tensor.
-    row
-        the places must be a row; else a number or any shape is allowed.
-
-    Returns
-    -------
-    torch.Tensor
-        or the shape that was given.
-
-    Examples
-    --------
-    >>> check_places((0, 0.5, 1)).tolist()
-    [0.0, 0.5, 1.0]
+    With ``row=False`` a number or any shape is allowed.
     """
     return _places(lambdas, dtype, device, row)
 
@@ -66,19 +49,7 @@ def excess(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shape"], l
 
         loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
 
-    Parameters
-    ----------
-    loss
-        maps weights, as (..., m, d) or (..., p), to losses (...).
-    a, b
-        λ = 1 is a.
-    lambdas
-        points of [0, 1].
-
-    Returns
-    -------
-    torch.Tensor
-        (len(lambdas), ...).
+    ``loss`` maps weights, as (..., m, d) or (..., p), to losses (...); the result has the places in front.
 
     Examples
     --------
@@ -104,19 +75,7 @@ def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shap
 
         max_λ loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
 
-    Parameters
-    ----------
-    loss
-        maps weights, as (..., m, d) or (..., p), to losses (...).
-    a, b
-        λ = 1 is a.
-    lambdas
-        points of [0, 1]; the paper's grid 0, 0.1, …, 1 unless given.
-
-    Returns
-    -------
-    torch.Tensor
-        (...), at least 0 when 0 or 1 is among the λ.
+    It is at least 0 when 0 or 1 is among the λ.
 
     Examples
     --------
@@ -135,19 +94,9 @@ def refined_barrier(
 ) -> Float[Tensor, " *batch"]:
     """The supremum of the loss above the chord, to rounding: golden-section search around the best grid point.
 
-    Parameters
-    ----------
-    loss, a, b
-        as in :func:`excess`; the axes of the losses are the first ones of the ends.
-    coarse
-        grid points; the maximum must be the only one between the neighbours of the best of them.
-    steps
-        golden-section steps; each shrinks the bracket by 0.618.
-
-    Returns
-    -------
-    torch.Tensor
-        (...), never below the barrier on the coarse grid.
+    The excess must have one maximum between the neighbours of the best of ``coarse`` grid points; each of the ``steps``
+    shrinks the bracket by 0.618. Never below the barrier on the coarse grid. The axes of the losses are the first ones
+    of the ends.
 
     Examples
     --------

@@ -6,16 +6,14 @@ line: its highest point, its middle, or its mean. Chapter 62 says which paper us
 
 from __future__ import annotations
 
-import math
-
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Reals, checked, require_finite
+from lmc_helpers._typing import Reals, checked
 from lmc_helpers.barrier import check_places
 
-__all__ = ["KINDS", "barrier_kinds", "discordance"]
+__all__ = ["KINDS", "barrier_kinds"]
 
 #: Name → what it is.
 KINDS = {
@@ -38,17 +36,7 @@ def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, 
         worse   sup l − max(l(0), l(1))    better  sup l − min(l(0), l(1))
         middle  l(½) − c(½)            area    ∫ (l − c) dλ, by the trapezoidal rule
 
-    Parameters
-    ----------
-    loss
-        at the places.
-    lambdas
-        from 0 to 1 in increasing order, with ½ among them.
-
-    Returns
-    -------
-    dict of str to torch.Tensor
-        (...) each.
+    Places go from 0 to 1 in increasing order, with ½ among them.
 
     Examples
     --------
@@ -73,36 +61,3 @@ def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, 
         "middle": above[..., int((places == 0.5).nonzero())],
         "area": torch.trapezoid(above, places),
     }
-
-
-@checked
-def discordance(x: Float[Tensor, " n"], y: Float[Tensor, " n"]) -> tuple[float, float]:
-    """Share of the pairs of objects that x and y order differently, (1 − τ)/2 with Kendall's τ, and its standard error.
-
-    A tie in one of them counts as half. The share is a U-statistic: with h_i the share of the other objects that i and
-    they are ordered differently with, it is the mean of h, and 2 sd(h)/√n is its standard error for independent objects
-    (Hoeffding's projection).
-
-    Parameters
-    ----------
-    x, y
-        n >= 3, two values of each object.
-
-    Returns
-    -------
-    (float, float)
-        the share in [0, 1], 0 if both order alike, and its standard error.
-
-    Examples
-    --------
-    >>> discordance(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 3.0, 2.0]))[0]
-    0.3333333333333333
-    """
-    require_finite(x=x, y=y)
-    n = len(x)
-    if n < 3:
-        raise ValueError(f"n = {n} objects; allowed: n >= 3")
-    agree = (x[:, None] - x).sign() * (y[:, None] - y).sign()
-    differ = (1 - agree.double()) / 2  # (n, n); ½ on the diagonal
-    h = (differ.sum(dim=1) - 0.5) / (n - 1)
-    return h.mean().item(), 2 * h.std().item() / math.sqrt(n)

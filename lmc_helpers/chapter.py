@@ -103,18 +103,7 @@ Rule = Integer | Real | Flag | Choice | ListOf
 def validate(namespace: dict, rules: dict[str, Rule]) -> dict:
     """The parameters in a notebook's namespace, each checked against its rule.
 
-    Parameters
-    ----------
-    namespace : dict
-        the notebook's ``globals()`` when only its parameters are defined. Names that start with an underscore and
-        values that are no literals (modules, functions) do not count as parameters.
-    rules : dict
-        what each parameter may be.
-
-    Returns
-    -------
-    dict
-        name → value of every parameter.
+    Names that start with an underscore and values that are no literals (modules, functions) do not count as parameters.
 
     Raises
     ------
@@ -164,7 +153,7 @@ _started: dict[str, float] = {}
 
 
 def begin(namespace: dict, **rules: Rule) -> None:
-    """Check the parameters in ``namespace`` against ``rules``, fix the thread count and start the clock.
+    """Check the parameters in ``namespace``, give them to the text, fix the thread count and start the clock.
 
     Every chapter has a ``seed`` and a ``profile``; :data:`COMMON` says what they may be, unless ``rules`` does.
 
@@ -178,10 +167,14 @@ def begin(namespace: dict, **rules: Rule) -> None:
     """
     rules = rules | {name: rule for name, rule in COMMON.items() if name not in rules}
     again = namespace.get("_chapter_begun", False)
-    validate({k: v for k, v in namespace.items() if k in rules} if again else namespace, rules)
+    given = validate({k: v for k, v in namespace.items() if k in rules} if again else namespace, rules)
     namespace["_chapter_begun"] = True
+    from myst_nb import glue
+
     from lmc_helpers import device  # it takes a while to import torch
 
+    for name, value in given.items():
+        glue(name, value, display=False)
     device.fix_threads(1)
     _started["at"] = time.perf_counter()
 

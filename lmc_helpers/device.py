@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import torch
 
-from lmc_helpers import expect
-
 
 def device(name: str = "auto") -> torch.device:
-    """The device to compute on.
-
-    Parameters
-    ----------
-    name : str
-        ``"auto"`` takes the GPU when there is one and the CPU otherwise; any other name is a torch device.
-
-    Returns
-    -------
-    torch.device
-        one that can be used.
+    """The device to compute on, one that can be used; ``"auto"`` takes the GPU when there is one and the CPU otherwise.
 
     Raises
     ------
     RuntimeError
         if a GPU is asked for and none is usable.
-    ValueError
-        if torch knows no device of that name.
 
     Examples
     --------
     >>> device("cpu")
     device(type='cpu')
     """
-    expect.text(name, "device")
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -49,17 +34,7 @@ def device(name: str = "auto") -> torch.device:
 
 
 def describe(where: torch.device | None = None) -> str:
-    """A device in words, for execution statistics.
-
-    Parameters
-    ----------
-    where : torch.device, optional
-        default: the one that :func:`device` takes.
-
-    Returns
-    -------
-    str
-        the GPU's name, or the CPU with its number of threads.
+    """A device in words, for execution statistics: the GPU's name, or the CPU with its number of threads.
 
     Examples
     --------
@@ -67,25 +42,10 @@ def describe(where: torch.device | None = None) -> str:
     >>> describe(torch.device("cpu"))
     'CPU, 1 thread(s)'
     """
-    if where is not None and not isinstance(where, torch.device):
-        raise ValueError(f"where = {where!r}; allowed: a torch.device or None")
     where = device() if where is None else where
     return torch.cuda.get_device_name(where) if where.type == "cuda" else f"CPU, {torch.get_num_threads()} thread(s)"
 
 
 def fix_threads(count: int = 1) -> None:
-    """Let torch use ``count`` threads, so that rounding does not depend on the machine's core count.
-
-    Parameters
-    ----------
-    count : int
-        threads of one operation, count >= 1.
-
-    Examples
-    --------
-    >>> fix_threads(1)
-    >>> torch.get_num_threads()
-    1
-    """
-    expect.integer(count, "count", least=1)
+    """Let torch use ``count`` threads, so that rounding does not depend on the machine's core count."""
     torch.set_num_threads(count)

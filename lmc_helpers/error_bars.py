@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, t
 
-from lmc_helpers import expect
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = [
@@ -42,25 +41,25 @@ LEVEL = 1e-3  # two-sided: of every interval that a claim is judged by
 RESAMPLES = 2000  # for the place of a peak
 
 
-def _at_least_two(*samples: np.ndarray) -> None:
-    """Refuse samples that have no standard deviation."""
-    for sample in samples:
-        if len(sample) < 2:
-            raise ValueError(f"a sample of {len(sample)} values; allowed: at least 2")
+def _finite(name: str, values: ArrayLike, ndim: int = 1) -> np.ndarray:
+    """Finite numbers with that many axes or more."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim < ndim or not array.size or not np.isfinite(array).all():
+        raise ValueError(f"{name} has shape {array.shape} and values {array.ravel()[:4]} …; allowed: finite numbers")
+    return array
+
+
+def _samples(samples: Iterable[ArrayLike], least: int = 2) -> list[np.ndarray]:
+    """Finite samples, by default those that have a standard deviation."""
+    arrays = [_finite("a sample", sample) for sample in samples]
+    wrong = [array.shape for array in arrays if array.ndim > 1 or len(array) < least]
+    if wrong:
+        raise ValueError(f"a sample of shape {wrong[0]}; allowed: (n,) with n >= {least}")
+    return arrays
 
 
 def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
-    """Means of several samples and their standard errors.
-
-    Parameters
-    ----------
-    samples : sequence of array
-        one sample (n_k,) a place, n_k >= 2; sizes may differ.
-
-    Returns
-    -------
-    (numpy.ndarray, numpy.ndarray)
-        means and standard errors, (k,) each.
+    """Means (k,) of several samples and their standard errors; each has two values or more, their sizes may differ.
 
     Examples
     --------
@@ -68,9 +67,7 @@ def mean_and_error(samples: Sequence[ArrayLike]) -> tuple[np.ndarray, np.ndarray
     >>> mean.tolist(), error.tolist()
     ([2.0, 2.0], [1.0, 0.0])
     """
-    expect.arrays(samples, "samples", "n", empty=True)
-    arrays = [np.asarray(sample, dtype=float) for sample in samples]
-    _at_least_two(*arrays)
+    arrays = _samples(samples)
     mean = np.array([sample.mean() for sample in arrays])
     return mean, np.array([sample.std(ddof=1) / math.sqrt(len(sample)) for sample in arrays])
 
@@ -80,26 +77,17 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[fl
 
     Parameters
     ----------
-    x, y : array
+    x, y
         samples (n,) and (k,), at least two values each; the mean of y is not 0.
-    paired : bool
+    paired
         x and y were measured on the same objects, in the same order, so n = k; otherwise they are independent.
-
-    Returns
-    -------
-    (float, float)
-        ratio and standard error.
 
     Examples
     --------
     >>> ratio_of_means([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], paired=True)
     (0.5, 0.0)
     """
-    expect.array(x, "x", "n")
-    expect.array(y, "y", "k")
-    expect.one_of(paired, "paired", (True, False))
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    _at_least_two(x, y)
+    x, y = _samples((x, y))
     if y @ (0 * y + 1) == 0:  # its sum
         raise ValueError("the mean of y is 0; allowed: samples y whose mean is not 0")
     ratio = x.mean() / y.mean()
@@ -115,27 +103,16 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, paired: bool = False) -> tuple[fl
 
 
 def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[float, float]:
-    """Slope of the least-squares line through points with independent errors.
+    """Slope of the least-squares line through points with independent errors, and its standard error.
 
-    Parameters
-    ----------
-    x, y, stderr : array
-        places, values and their standard errors, (k,) each, not all places equal. All points weigh the same.
-
-    Returns
-    -------
-    (float, float)
-        slope and its standard error.
+    Places x, values and their standard errors are (k,) each, not all places equal. All points weigh the same.
 
     Examples
     --------
     >>> slope_and_error([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], [0.0, 0.0, 0.0])
     (2.0, 0.0)
     """
-    expect.array(x, "x", "k")
-    expect.array(y, "y", "k")
-    expect.array(stderr, "stderr", "k")
-    x, y, stderr = (np.asarray(values, dtype=float) for values in (x, y, stderr))
+    x, y, stderr = _samples((x, y, stderr))
     if not x.shape == y.shape == stderr.shape or x.ndim != 1 or len(np.unique(x)) < 2:
         shapes = f"{x.shape}, {y.shape}, {stderr.shape}"
         raise ValueError(f"shapes {shapes}; allowed: three vectors of one length, at least two different places")
@@ -144,19 +121,10 @@ def slope_and_error(x: ArrayLike, y: ArrayLike, stderr: ArrayLike) -> tuple[floa
 
 
 def power_law(x, samples: np.ndarray) -> tuple[float, float]:
-    """Exponent of a power law through means: the slope of log(mean) against log(x), each point weighed by its error.
+    """Exponent of a power law through means, and its standard error, with errors of log(mean) to first order.
 
-    Parameters
-    ----------
-    x : array
-        positive places (k,), k >= 2, not all equal.
-    samples : numpy.ndarray
-        (k, n), n >= 2 positive values at each place.
-
-    Returns
-    -------
-    (float, float)
-        exponent and its standard error; errors of log(mean) to first order.
+    That is the slope of log(mean) against log(x), each point weighed by its error, from two or more positive values
+    (k, n) at positive places x (k,), not all equal.
 
     Examples
     --------
@@ -164,9 +132,7 @@ def power_law(x, samples: np.ndarray) -> tuple[float, float]:
     >>> round(exponent, 12), round(error, 3)
     (-2.0, 0.102)
     """
-    expect.array(x, "x", "k")
-    expect.array(samples, "samples", "k n")
-    x, samples = np.asarray(x, dtype=float), np.asarray(samples, dtype=float)
+    x, samples = _finite("x", x), _finite("samples", samples, 2)
     if samples.ndim != 2 or samples.shape[1] < 2 or x.shape != samples.shape[:1] or len(np.unique(x)) < 2:
         raise ValueError(
             f"places {x.shape}, samples {samples.shape}; allowed: (k,) and (k, n >= 2), two or more different places"
@@ -185,21 +151,7 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
     Selection: each sample is resampled with replacement 2000 times, independently at every x, and the largest mean is
     looked for again. Grid: the peak lies anywhere in the cell around the chosen place, of standard deviation
     (width of the cell)/√12; a cell reaches half-way to the neighbours, at the ends of the grid as far outwards as
-    inwards. The variances add.
-
-    Parameters
-    ----------
-    x : sequence of float
-        places (k,), k >= 2, increasing.
-    samples : sequence of array
-        one sample (n_k,) a place; sizes may differ.
-    seed : int
-        seed of the resampling.
-
-    Returns
-    -------
-    (float, float)
-        place and standard error.
+    inwards. The variances add. Places are increasing, with a sample for each; sizes may differ.
 
     Examples
     --------
@@ -207,12 +159,9 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
     >>> place, round(error * 12**0.5, 12)
     (2.0, 1.0)
     """
-    expect.array(x, "x", "k")
-    expect.arrays(samples, "samples", "n", empty=True)
-    x = np.asarray(x, dtype=float)
-    arrays = [np.asarray(sample, dtype=float) for sample in samples]
-    if len(x) != len(arrays) or not all(len(sample) for sample in arrays):
-        raise ValueError(f"{len(x)} places and {len(arrays)} samples; allowed: one non-empty sample a place")
+    x, arrays = _finite("x", x), _samples(samples, 1)
+    if len(x) != len(arrays):
+        raise ValueError(f"{len(x)} places and {len(arrays)} samples; allowed: one sample a place")
     if len(x) < 2 or (np.diff(x) <= 0).any():
         raise ValueError(f"places {x.tolist()}; allowed: two or more, increasing")
     rng = numpy_generator(seed, "bootstrap of the place of a peak")
@@ -224,17 +173,9 @@ def place_of_peak(x: ArrayLike, samples: Sequence[ArrayLike], seed: int) -> tupl
 
 
 def share(successes: int, n: int) -> tuple[float, float, float]:
-    """Share of a sample and its exact (Clopper–Pearson) interval at two-sided 10⁻³.
+    """Share of n independent trials and the ends of its exact (Clopper–Pearson) interval at two-sided 10⁻³.
 
-    Parameters
-    ----------
-    successes, n : int
-        0 <= successes <= n, n >= 1; the n trials are independent.
-
-    Returns
-    -------
-    (float, float, float)
-        share, lower and upper end; with no success the lower end is 0, with no failure the upper one is 1.
+    With no success the lower end is 0, with no failure the upper one is 1.
 
     Examples
     --------
@@ -242,8 +183,6 @@ def share(successes: int, n: int) -> tuple[float, float, float]:
     >>> value, round(low, 4), high
     (1.0, 0.859, 1.0)
     """
-    expect.integer(successes, "successes")
-    expect.integer(n, "n")
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"{successes} of {n}; allowed: 0 <= successes <= n, n >= 1")
     low = float(beta.ppf(LEVEL / 2, successes, n - successes + 1)) if successes else 0.0
@@ -260,19 +199,10 @@ def bootstrap(
 
     Parameters
     ----------
-    statistic : callable
+    statistic
         of an array (..., n).
-    values : array
+    values
         (..., n), the last dimension counts independent objects.
-    seed : int
-        seed of the resampling.
-    resamples : int
-        samples that are drawn, at least 2.
-
-    Returns
-    -------
-    (float, float)
-        the statistic of ``values`` and its standard deviation over the drawn samples.
 
     Examples
     --------
@@ -280,9 +210,6 @@ def bootstrap(
     >>> value, bool(abs(error - np.arange(100.0).std() / 10) < 0.3)
     (49.5, True)
     """
-    expect.function(statistic, "statistic")
-    expect.array(values, "values", "... n", empty=True, finite=False)
-    expect.integer(resamples, "resamples")
     values = np.asarray(values, dtype=float)
     n = values.shape[-1] if values.ndim else 0
     if not n or resamples < 2:
@@ -295,39 +222,20 @@ def bootstrap(
 def widening(G: int) -> float:
     """The factor from a standard error over G clusters to one that may be used with the normal quantile.
 
-    Parameters
-    ----------
-    G : int
-        clusters, at least 2.
-
-    Returns
-    -------
-    float
-        Student's quantile with G − 1 degrees of freedom over :data:`QUANTILE`, above 1.
+    It is Student's quantile with G − 1 degrees of freedom over :data:`QUANTILE`.
 
     Examples
     --------
     >>> round(widening(5), 3), round(widening(10_000), 3)
     (2.617, 1.0)
     """
-    expect.integer(G, "G")
     if G < 2:
         raise ValueError(f"{G} clusters; allowed: at least 2")
     return float(t.ppf(1 - 0.0005, G - 1)) / QUANTILE
 
 
 def over_clusters(values: ArrayLike) -> tuple[float, float]:
-    """Mean and widened standard error of clustered values.
-
-    Parameters
-    ----------
-    values : array
-        (G, …): the first dimension counts clusters.
-
-    Returns
-    -------
-    (float, float)
-        mean of the cluster means and its widened standard error.
+    """Mean of the cluster means of values (G, …), and its widened standard error.
 
     Examples
     --------
@@ -335,8 +243,7 @@ def over_clusters(values: ArrayLike) -> tuple[float, float]:
     >>> mean, round(error / widening(2), 12)
     (2.0, 1.0)
     """
-    expect.array(values, "values", "G ...")
-    array = np.asarray(values, dtype=float)
+    array = _finite("values", values)
     means = array.reshape(len(array), -1).mean(axis=1)
     wide = widening(len(means))
     return float(means.mean()), wide * float(means.std(ddof=1)) / math.sqrt(len(means))
@@ -345,17 +252,7 @@ def over_clusters(values: ArrayLike) -> tuple[float, float]:
 def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[float, float]:
     """A function of cluster means and its widened standard error, by leaving out one cluster after another.
 
-    Parameters
-    ----------
-    statistic : callable
-        of one mean for each sample.
-    *samples : array
-        (G, …) each; clusters of one number belong together in all of them.
-
-    Returns
-    -------
-    (float, float)
-        the statistic of the means over all clusters and its widened standard error.
+    The statistic takes one mean for each sample (G, …); clusters of one number belong together in all of them.
 
     Examples
     --------
@@ -364,9 +261,7 @@ def jackknife(statistic: Callable[..., float], *samples: ArrayLike) -> tuple[flo
     >>> abs(value - mean) < 1e-12, abs(error - same) < 1e-12
     (True, True)
     """
-    expect.function(statistic, "statistic")
-    expect.arrays(samples, "samples", "G ...")
-    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    arrays = [_finite("samples", sample) for sample in samples]
     means = [array.reshape(len(array), -1).mean(axis=1) for array in arrays]
     G = len(means[0])
     if any(len(mean) != G for mean in means):
@@ -385,15 +280,10 @@ def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, fl
 
     Parameters
     ----------
-    pick : callable
+    pick
         ``min`` or ``max``.
-    found : iterable of (float, float)
+    found
         values and standard errors, widened where there are few samples.
-
-    Returns
-    -------
-    (float, float, float)
-        value, and the same extreme of the low and of the high ends of the intervals, each at two-sided 10⁻³.
 
     Examples
     --------
@@ -403,11 +293,7 @@ def extreme(pick: Callable[[np.ndarray], float], found: Iterable[tuple[float, fl
     """
     if pick not in (min, max):
         raise ValueError(f"pick is {pick!r}; allowed: min, max")
-    if not isinstance(found, Iterable):
-        raise ValueError(f"found is {type(found).__name__}; allowed: pairs of a value and an error")
-    readings = [*found]
-    expect.array(readings, "found", "n 2")
-    values, errors = np.asarray(readings, dtype=float).T
+    values, errors = _finite("found", [*found], 2).T
     half = QUANTILE * errors
     value, low, high = (float(pick(ends)) for ends in (values, values - half, values + half))
     return value, low, high

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Float, Float64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Positive, Tensors, checked
+from lmc_helpers._typing import Integer, Positive, Tensors, checked, require_finite
 
 __all__ = [
     "determinant_sign",
@@ -30,65 +30,20 @@ __all__ = [
     "path_in_group",
     "polar",
     "random_invertible",
-    "rank_tolerance",
-    "require_finite",
     "require_invertible",
     "rotation_logarithm",
     "times_inverse",
 ]
 
 
-@checked
-def rank_tolerance(h: Positive) -> float:
-    """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error.
-
-    Parameters
-    ----------
-    h
-        the larger size of the matrix.
-
-    Returns
-    -------
-    float
-        the tolerance, without unit.
-
-    Examples
-    --------
-    >>> rank_tolerance(2) == 2.0**-47
-    True
-    """
+def _rank_tolerance(h: int) -> float:
+    """16 h ε, ε = 2⁻⁵²: a singular value below it, relative to the largest one, may be a rounding error."""
     return 16 * h * torch.finfo(torch.float64).eps
-
-
-@checked
-def require_finite(matrices: Tensors) -> None:
-    """Raise unless all entries are finite numbers.
-
-    Parameters
-    ----------
-    matrices
-        name → matrix of any shape.
-
-    Examples
-    --------
-    >>> require_finite({"X": torch.tensor([[1.0, float("inf")]])})
-    Traceback (most recent call last):
-        ...
-    ValueError: X holds inf; allowed: finite values
-    """
-    for name, A in matrices.items():
-        if not torch.isfinite(A).all():
-            raise ValueError(f"{name} holds {A[~torch.isfinite(A)][0].item()}; allowed: finite values")
 
 
 @checked
 def require_invertible(matrices: Tensors) -> None:
     """Raise unless every matrix has σ_min > 16 h ε σ_max, so that rounding cannot decide the sign of its determinant.
-
-    Parameters
-    ----------
-    matrices
-        name → matrix (..., h, h).
 
     Examples
     --------
@@ -97,10 +52,10 @@ def require_invertible(matrices: Tensors) -> None:
         ...
     ValueError: Y is singular to rounding, σ_min = ... and σ_max = 4.0e+00; allowed: σ_min > 7.1e-15 σ_max
     """
-    require_finite(matrices)
+    require_finite(**matrices)
     for name, A in matrices.items():
         sigma = torch.linalg.svdvals(A)  # (..., h)
-        least = rank_tolerance(A.shape[-1])
+        least = _rank_tolerance(A.shape[-1])
         singular = ~(sigma[..., -1] > least * sigma[..., 0])
         if singular.any():
             low, high = sigma[singular][0, [-1, 0]].tolist()
@@ -114,33 +69,14 @@ def require_invertible(matrices: Tensors) -> None:
 def determinant_sign(A: Float[Tensor, "*batch h h"]) -> Float[Tensor, " *batch"]:
     """The sign of det A, without forming the determinant, which could under- or overflow.
 
-    Returns
-    -------
-    torch.Tensor
-        of the dtype of A: 1, −1, or 0 where a pivot is exactly 0.
-
-    Examples
-    --------
-    >>> determinant_sign(-1e-200 * torch.eye(3, dtype=torch.float64)).item()
-    -1.0
+    It is 0 where a pivot is exactly 0.
     """
     return torch.linalg.slogdet(A).sign
 
 
 @checked
 def times_inverse(B: Float[Tensor, "*#batch m h"], A: Float[Tensor, "*#batch h h"]) -> Float[Tensor, "*both m h"]:
-    """B A⁻¹, by a solve.
-
-    Parameters
-    ----------
-    B, A
-        the batches broadcast.
-
-    Examples
-    --------
-    >>> times_inverse(torch.tensor([[6.0]], dtype=torch.float64), torch.tensor([[4.0]], dtype=torch.float64)).item()
-    1.5
-    """
+    """B A⁻¹, by a solve."""
     # with equal batches, or torch would take a matrix B (h, h) for vectors where A is (h, h, h)
     batch = torch.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     return torch.linalg.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), left=False)
@@ -152,24 +88,6 @@ def haar(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
     The factor Q of the QR decomposition of Gaussian matrices, with the signs that make the diagonal of R positive:
     without them the law would not be uniform (Mezzadri, 2007).
-
-    Parameters
-    ----------
-    shape
-        (..., d, k), k <= d.
-    generator
-        as from :func:`lmc_helpers.seeds.torch_generator`.
-
-    Returns
-    -------
-    torch.Tensor
-        of that shape, float64.
-
-    Examples
-    --------
-    >>> Q = haar((7, 3, 2), torch.Generator().manual_seed(1))
-    >>> bool(torch.allclose(Q.mT @ Q, torch.eye(2, dtype=torch.float64).expand(7, 2, 2)))
-    True
     """
     if min(shape, default=0) < 0 or len(shape) < 2 or not 1 <= shape[-1] <= shape[-2]:
         raise ValueError(f"shape = {tuple(shape)}; allowed: (..., d, k) with 1 <= k <= d")
@@ -184,23 +102,8 @@ def random_invertible(
     """Random elements U diag(e^ξ) V of GL_h: U and V uniform on the orthogonal group, ξ normal with deviation ½.
 
     The law has a positive density on all of GL_h, either sign of the determinant is equally likely, and the condition
-    is moderate. Where the determinant has not the wanted sign, the first row changes its own.
-
-    Parameters
-    ----------
-    batch
-        leading dimensions.
-    h
-        size of the matrices.
-    generator
-        as from :func:`lmc_helpers.seeds.torch_generator`.
-    signs
-        wanted signs of the determinants, 1 or −1, of shape ``batch`` or one for all.
-
-    Returns
-    -------
-    torch.Tensor
-        with ``batch`` in front, float64.
+    is moderate. With ``signs``, one for all or of shape ``batch``, the first row is negated where
+    the determinant has the other sign.
 
     Examples
     --------
@@ -224,24 +127,7 @@ def random_invertible(
 
 @checked
 def polar(g: Float[Tensor, "*batch h h"]) -> tuple[Tensor, Tensor]:
-    """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite.
-
-    Parameters
-    ----------
-    g
-        invertible matrices.
-
-    Returns
-    -------
-    (torch.Tensor, torch.Tensor)
-        Q and S, each (..., h, h).
-
-    Examples
-    --------
-    >>> Q, S = polar(torch.tensor([[0.0, -2.0], [3.0, 0.0]], dtype=torch.float64))
-    >>> Q.round(decimals=9).abs().tolist(), S.diagonal().round(decimals=9).tolist()
-    ([[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0])
-    """
+    """The polar decomposition g = Q S, Q orthogonal and S symmetric positive definite."""
     U, sigma, Vh = torch.linalg.svd(g)
     S = Vh.mT @ (sigma[..., None] * Vh)
     return U @ Vh, (S + S.mT) / 2
@@ -253,11 +139,6 @@ def rotation_logarithm(R: Float64[Tensor, "*batch h h"]) -> Float64[Tensor, "*ba
 
     T has blocks 1, −1 and [[cos ω, −sin ω], [sin ω, cos ω]]. As det R = 1, the −1 come in pairs; each is a rotation
     by π. K = Z J Zᵀ with J = [[0, −ω], [ω, 0]] in place of each rotation.
-
-    Parameters
-    ----------
-    R
-        rotations.
 
     Examples
     --------
@@ -284,19 +165,7 @@ def path_in_group(
 
     With a = Q_a S_a and b = Q_b S_b the polar decompositions and K the logarithm of the rotation Q_aᵀ Q_b, the path is
     g(t) = Q_a exp(t K) [(1 − t) S_a + t S_b]. Its singular values are those of the bracket, so that they stay between
-    the least and the largest ones of a and b.
-
-    Parameters
-    ----------
-    a, b
-        invertible matrices.
-    steps
-        points of the path at equal distances of t, both ends included; at least 2.
-
-    Returns
-    -------
-    torch.Tensor
-        the ends are a and b up to rounding.
+    the least and the largest ones of a and b. Points lie at equal distances of t.
 
     Examples
     --------

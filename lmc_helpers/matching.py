@@ -32,15 +32,7 @@ SLACK = 1e-12  # relative: values closer than this are rounding, hence tied
 
 @checked
 def check_permutation(p: Int64[Tensor, "*batch m"]) -> None:
-    """Raise unless every p[..., :] is a permutation of 0 … m − 1.
-
-    Examples
-    --------
-    >>> check_permutation(torch.tensor([2, 0, 1]))
-    >>> check_permutation(torch.tensor([2, 0, 2]))
-    Traceback (most recent call last):
-    ValueError: p[:] = [2, 0, 2] is no permutation; allowed: each of 0 ... 2 once
-    """
+    """Raise unless every p[..., :] is a permutation of 0 … m − 1."""
     _check_permutation(p)
 
 
@@ -56,16 +48,6 @@ def _check_permutation(p: Tensor) -> None:
 @checked
 def permute(W: Float[Tensor, "*batch m d"], p: Int64[Tensor, "*batch m"]) -> Float[Tensor, "*batch m d"]:
     """Take the rows of W in the order p; without leading dimensions this is ``W[p]``.
-
-    Parameters
-    ----------
-    p
-        one permutation for each network.
-
-    Returns
-    -------
-    torch.Tensor
-        row i is row p_i of W.
 
     Examples
     --------
@@ -103,16 +85,6 @@ def row_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Int64[
 
     A row within ``tol`` of zero counts as zero even when it also lies on a ray; ``tol=0`` keeps the smallest entries.
 
-    Parameters
-    ----------
-    tol
-        largest Euclidean distance from a ray or from zero.
-
-    Returns
-    -------
-    torch.Tensor
-        values −1 … d − 1.
-
     Examples
     --------
     >>> row_types(torch.tensor([[0.0, 0.5], [0.0, 0.0], [2.0, 0.0]]))
@@ -124,18 +96,7 @@ def row_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Int64[
 
 @checked
 def has_types(W: Float[Tensor, "*batch m d"], tol: NonNegative = 1e-9) -> Bool[Tensor, " *batch"]:
-    """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it.
-
-    Parameters
-    ----------
-    tol
-        largest Euclidean distance from a ray ``{a e_j: a > 0}`` or from zero.
-
-    Examples
-    --------
-    >>> has_types(torch.tensor([[[0.0, 0.5], [2.0, 0.01]], [[0.0, 0.5], [2.0, 0.5]]]), tol=0.02)
-    tensor([ True, False])
-    """
+    """Whether every row of a network lies within ``tol`` of a ray or of zero, so that ``row_types`` takes it."""
     require_finite(W=W)
     return (_nearest_ray(W, tol)[2] <= tol).all(dim=-1)
 
@@ -168,23 +129,10 @@ def algorithm_1(
     of type j of W2 goes to the place of the k-th row of type j of W1, as long as W1 has one. (3) The unassigned rows
     of W2, zero rows included, fill the empty places of W1 one after another. Ties go by row index.
 
-    Parameters
-    ----------
-    W1, W2
-        every row within ``tol`` of zero or of a ray ``{a e_j: a > 0}``, see ``row_types``.
-    tol
-        largest Euclidean distance from a ray or from zero.
-    sort
-        False leaves out step (1): the rows of a type stay in row order.
-    leftovers
-        order of step (3). ``"order"``: rows and places in row order; ``"in place"``: the same after step (1) has moved
-        the rows of each type, the largest to the first place of the type; ``"sorted"``: both by descending norm;
-        ``"opposed"``: places by descending, rows by ascending norm.
-
-    Returns
-    -------
-    torch.Tensor
-        p: row p_i of W2 goes to place i.
+    ``sort=False`` leaves out step (1): the rows of a type stay in row order. ``leftovers`` is the order of step (3).
+    ``"order"``: rows and places in row order; ``"in place"``: the same after step (1) has moved the rows of each type,
+    the largest to the first place of the type; ``"sorted"``: both by descending norm; ``"opposed"``: places by
+    descending, rows by ascending norm.
 
     Examples
     --------
@@ -239,24 +187,26 @@ def weight_matching(W1: Float[Tensor, "*batch m d"], W2: Float[Tensor, "*batch m
 
 
 @checked
-def all_permutations(m: Integer) -> Int64[Tensor, "n m"]:
-    """All permutations of 0 … m − 1 in lexicographic order.
+def pair_matching(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"]) -> Int64[Tensor, " m"]:
+    """The permutation p that minimises ``E|f − f*|`` halfway between the minima W₁ and W₂[p], among all m!.
 
-    Parameters
-    ----------
-    m
-        1 <= m <= 9.
+    Halfway, row i contributes Δ_i = σ(½(u + v)·x) − ½σ(u·x) − ½σ(v·x) <= 0 to f − f*, with u, v its two ends. Nothing
+    cancels in the sum, so that it is a linear assignment problem; with c_d = E σ(x₁)::
 
-    Returns
-    -------
-    torch.Tensor
-        n = m! rows.
+        E|f − f*| = Σ_i E|Δ_i| = (c_d/2) Σ_i (‖u_i‖ + ‖v_i‖ − ‖u_i + v_i‖).
 
-    Examples
-    --------
-    >>> all_permutations(3).tolist()
-    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    The loss is the mean square of the same sum, which this does not minimise exactly (chapter *Algorithm 1*).
     """
+    require_finite(W1=W1, W2=W2)
+    norm1, norm2 = torch.linalg.vector_norm(W1, dim=-1), torch.linalg.vector_norm(W2, dim=-1)  # (m,)
+    together = torch.linalg.vector_norm(W1[:, None] + W2, dim=-1)  # (m, m)
+    cost = norm1[:, None] + norm2 - together
+    return torch.from_numpy(linear_sum_assignment(cost.numpy(force=True))[1]).to(W1.device)
+
+
+@checked
+def all_permutations(m: Integer) -> Int64[Tensor, "n m"]:
+    """All permutations of 0 … m − 1 in lexicographic order."""
     if not 1 <= m <= LARGEST:
         raise ValueError(f"m = {m} is out of reach of all m! permutations; allowed: 1 <= m <= {LARGEST}")
     entries = itertools.chain.from_iterable(itertools.permutations(range(m)))
@@ -289,17 +239,8 @@ def _first_minimiser(values: Tensor) -> int:
 def best_permutation(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], objective: Objective) -> Int64[Tensor, " m"]:
     """Minimise an objective over all m! permutations of the rows of W2.
 
-    Parameters
-    ----------
-    W1, W2
-        one pair, m <= 9.
-    objective
-        takes W1 (m, d) and a batch of permuted W2 (B, m, d), returns (B,) values.
-
-    Returns
-    -------
-    torch.Tensor
-        p: the first minimiser in lexicographic order; values within relative 1e-12 are tied.
+    ``objective`` takes W1 (m, d) and a batch of permuted W2 (B, m, d) to (B,) values. Values within relative 1e-12 are
+    tied; of tied permutations the first in lexicographic order is taken. m is at most 9.
 
     Examples
     --------
@@ -332,29 +273,8 @@ def swap_search(
 ) -> Int64[Tensor, " m"]:
     """Descend from p, at each sweep by the best of all m(m − 1)/2 swaps, until none improves.
 
-    Parameters
-    ----------
-    W1, W2
-        one pair.
-    objective
-        takes W1 (m, d) and a batch of permuted W2 (B, m, d), returns (B,) values to be minimised.
-    p
-        where the search starts.
-    sweeps
-        most swaps that are made.
-
-    Returns
-    -------
-    torch.Tensor
-        no single swap improves it by more than relative 1e-12, unless the sweeps ran out.
-
-    Examples
-    --------
-    >>> def distance(W1, W2):
-    ...     return (W1 - W2).abs().sum(dim=(-2, -1))
-    >>> W1, W2 = torch.tensor([[1.0], [2.0], [4.0]]), torch.tensor([[5.0], [0.0], [2.0]])
-    >>> swap_search(W1, W2, distance, torch.tensor([0, 1, 2]))
-    tensor([1, 2, 0])
+    ``objective`` is that of :func:`best_permutation`. A swap must improve it by more than relative 1e-12, and at most
+    ``sweeps`` swaps are made.
     """
     require_finite(W1=W1, W2=W2)
     _check_permutation(p)
@@ -376,21 +296,7 @@ def correlations(
 ) -> Float[Tensor, "*batch m m_other"]:
     """Pearson correlations between the activations of the neurons of two networks.
 
-    Parameters
-    ----------
-    a, b
-        activations on the same inputs.
-
-    Returns
-    -------
-    torch.Tensor
-        0 for neurons whose activation is constant.
-
-    Examples
-    --------
-    >>> a = torch.tensor([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> correlations(a, -a).round(decimals=9).tolist()
-    [[-1.0, 0.0], [0.0, 0.0]]
+    They are 0 for neurons whose activation is constant.
     """
     require_finite(a=a, b=b)
     unit = []
@@ -406,16 +312,6 @@ def correlations(
 @checked
 def match_activations(a: Float[Tensor, "*batch n m"], b: Float[Tensor, "*batch n m"]) -> Int64[Tensor, "*batch m"]:
     """The permutations with the largest sum of correlations between a and the permuted b, max_p Σ_i S_ip(i).
-
-    Parameters
-    ----------
-    a, b
-        activations of two networks on the same inputs.
-
-    Returns
-    -------
-    torch.Tensor
-        neuron i of a is matched with neuron p[i] of b.
 
     Examples
     --------

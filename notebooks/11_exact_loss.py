@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Minima and the exact loss
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What do the {term}`minima <minimum>` of a two-layer network look like, and how does gradient descent reach them?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` study the smallest network in which permutations matter: a ReLU
@@ -28,8 +23,7 @@
 # it, not on it.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: linear algebra, gradients and Hessians, expectations over a sphere. No data set: the loss is an exact formula.
 # {{ times }}
 # ```
@@ -41,7 +35,7 @@ samples: int = 200_000  # inputs of the Monte Carlo check
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -52,7 +46,6 @@ chapter.begin(
     samples=Integer(100, 100_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -101,20 +94,18 @@ figure.colorbar(drawn, ax=left, label="$\\log_{10} L$")
 left.plot([0, 1], [0, 0], color="white", linewidth=3)
 left.set(xlabel="first entry of $w_1$", ylabel="second entry of $w_1$")
 left.grid(False)
-for way, colour, line, words in (
+for rows, colour, line, words in (
     (torch.stack([ray / 2 + up, ray / 2 + up], 1), "orange", "--", "together"),
     (torch.stack([ray / 2 + up, ray / 2 - up], 1), "blue", "-", "apart"),
 ):
     style = dict(color=f"book:{colour}", linestyle=line, label=f"tilted {words}")
-    right.plot(tilt, population_loss(way, 1), **style)
+    right.plot(tilt, population_loss(rows, 1), **style)
 right.set(xlabel="tilt of the rows at $w_1 = w_2 = e_1/2$", ylabel="loss $L$")
 right.set_ylim(0, 0.2)
-figures.legend(figure, columns=2)
-figures.show("fig_floor", figure)
+figures.show("fig_floor", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_floor
-# :name: fig-floor
 # :alt: Left, contours of the loss around a white segment on which it is 0, dark along the segment and brighter away from it. Right, two curves through 0; the loss is much flatter when the two rows tilt apart than when they tilt together.
 #
 # $M = 1$, $d = 2$, exact. Left: the loss where $w_1 + w_2 = e_1$; white: the minima. Right: the loss when both rows leave
@@ -281,8 +272,8 @@ left.loglog(stages, guide, "--", color="book:orange", label="1/steps")
 left.set(xlabel="steps", ylabel="distance to the manifold")
 left.legend()
 
-way = dict(markersize=3, label="networks on their way")
-right.loglog(distance[1:].ravel(), losses[1:].ravel(), ".", **way)
+style = dict(markersize=3, label="networks on their way")
+right.loglog(distance[1:].ravel(), losses[1:].ravel(), ".", **style)
 span = np.array([near.min(), distance[1].max()])
 cube = np.median(losses[-1] / near**3) * span**3
 right.loglog(span, cube, "--", color="book:orange", label="distance³")
@@ -290,9 +281,6 @@ right.set(xlabel="distance to the manifold", ylabel="loss $L$", xlim=(1e-3, 1e-1
 right.legend()
 figures.show("fig_descent", figure)
 figures.numbers(
-    networks=networks,
-    steps=steps,
-    profile=profile,
     sampled_loss=f"{max(sampled_loss, 1e-15):.0e}",
     farthest=f"{near.max():.1e}",
     largest_loss=f"{losses[-1].max():.1e}",
@@ -301,7 +289,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_descent
-# :name: fig-descent
 # :alt: Left, the distance to the manifold of minima against the number of steps for all networks. Right, loss against distance on double logarithmic axes, beside a line of slope three.
 #
 # Left: distance to the manifold of {glue:text}`networks` networks during gradient descent (thin lines). Right: their loss
@@ -390,13 +377,11 @@ figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 11.1
-# :class: lmc-exercise
+# ```{exercise}
 # What is the loss of the student that is 0 everywhere?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Only the teacher's terms are left: $L(0) = M\kappa(1) + M(M - 1)\kappa(0)$. As $\kappa(1) = \frac1{2d}$ and
 # $\kappa(0) = \frac1{2\pi d}$, this is $\frac{M}{2d} \bigl( 1 + \frac{M - 1}{\pi} \bigr)$, for $M = 6$, $d = 8$ about
 # $0.972$. A check:
@@ -404,14 +389,12 @@ figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 #     population_loss(torch.zeros(3, 8, dtype=torch.float64), 6)
 # ```
 #
-# ```{admonition} Exercise 11.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $M = 1$, $d = 2$, and let two rows tilt apart from the minimum $w_1 = w_2 = \frac12 e_1$, to $(\frac12, t)$ and
 # $(\frac12, -t)$ with $t > 0$. Show that the loss is $\frac{4}{3\pi} t^3$ to leading order.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Write $x = (c, s)$. Where $|c| \ge 2t|s|$ both rows are on or both are off, and $f_W = \sigma(c) = f^*$. Elsewhere one row
 # is on, so $f_W = t|s| + \frac12 c$ and $f_W - f^* = t|s| - \frac12|c|$. Hence
 # $L = \mathbb E \bigl(t|s| - \frac12|c|\bigr)_+^2$. The unit circle meets the strip in four arcs, on which $|s| \approx 1$
@@ -427,8 +410,7 @@ figures.numbers(zero_modes=zero_modes, dimension=30 * d)
 #     print(population_loss(W, 1) / 1e-9)
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Four times the steps, on twenty networks:
 #
 #     make chapter NAME=exact_loss ARGS="-p steps 64000 -p networks 20"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # The overlap theorem
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Train two networks on the same task and match their neurons: how many find a partner?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` count partners for two-layer ReLU networks that learn a {term}`teacher <teacher and student>` with
@@ -29,8 +24,7 @@
 # at which this happens most often is a fixed multiple of what the task needs.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: binomial and Poisson laws, characteristic functions; the modified Bessel functions $I_0$ and $I_1$ are only
 # differentiated. Where the {term}`minima <minimum>` come from: [](11_exact_loss.ipynb). {{ times }}
 # ```
@@ -44,7 +38,7 @@ M_max: int = 100  # exhaustive checks run over all teachers up to this size
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -57,7 +51,6 @@ chapter.begin(
     M_max=Integer(3, 2000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -68,11 +61,14 @@ from scipy.stats import binom as binomial
 from scipy.stats import poisson
 
 from lmc_helpers import claims, figures, seeds
-from lmc_helpers.teacher_student import overlap
-from lmc_helpers.teacher_student.minima import (
+from lmc_helpers._chapters.overlap_theorem import (
     free_choice_variance,
-    sample_minima,
+    minimiser_shift,
+    normal_limit,
+    normal_overlap,
 )
+from lmc_helpers.teacher_student import overlap
+from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.overlap import expected_overlap, simulate_overlap
 
 # %% [markdown]
@@ -190,20 +186,17 @@ for colour, face, entry in (
 axis.set(xlabel="type: the teacher neuron that a row follows", ylabel="rows")
 axis.set_xticks(types_shown)
 axis.yaxis.get_major_locator().set_params(integer=True)
-figures.legend(figure, columns=3)
-figures.show("fig_overlap", figure)
+figures.show("fig_overlap", figure, legend=3)
 figures.numbers(overlap_shown=int(both_have.sum()), width_shown=3 * M)
 
 # %% [markdown]
 # ```{glue:figure} fig_overlap
-# :name: fig-overlap
 # :alt: Two bars for each of the types, one for each network. Where the bars of a type have different heights, the surplus of the higher one is hatched; it has no partner.
 #
 # The first pair of this sample. Rows of one type are paired until one of the networks has no more of them. Here
 # {glue:text}`overlap_shown` of {glue:text}`width_shown` find a partner.
 # ```
-
-# %% [markdown]
+#
 # ## The exact value
 #
 # The coordinates of $\alpha$ are dependent, but expectations add up. With $X, Y \sim \operatorname{Bin}(n, p)$
@@ -256,7 +249,7 @@ print(f"T({3 * M}, {M}) = {expected_overlap(3 * M, M):.14f}")
 # %% [markdown]
 # ## The valley of Z, Fig. 1
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Simulate Z, Fig. 1"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 1"}
 widths = {
     K: np.unique(np.linspace(K, 6 * K, points).round().astype(int))
     for K in (M, M_right)
@@ -275,12 +268,11 @@ def simulate(seed: int) -> dict[int, np.ndarray]:
 
 simulated = simulate(seed)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot Z, Fig. 1"}
 figure, axes = figures.panels(2, sharey=True)
 for axis, K in zip(axes, widths, strict=True):
     ms = np.arange(K, 6 * K + 1)
     exact = np.array([expected_overlap(int(m), K) for m in ms])
-    normal = [overlap.normal_overlap(int(m), K) for m in ms]
+    normal = [normal_overlap(int(m), K) for m in ms]
     axis.plot(ms, exact, label="exact (Z 13)")
     axis.plot(ms, normal, "--", label="normal approximation (Z 15)")
     points_style = dict(color="book:black", label="simulation")
@@ -290,33 +282,24 @@ for axis, K in zip(axes, widths, strict=True):
     axis.plot(*bottom, "v", color="book:red", label="exact minimum")
     axis.set(title=f"$M = {K}$", xlabel="student neurons $m$")
 axes[0].set_ylabel("expected overlap proportion $T(m, M)$")
-figures.legend(figure)
-figures.show("fig_simulation", figure)
-figures.numbers(
-    profile=profile,
-    trials=trials,
-    M=M,
-    M_right=M_right,
-    r_star=overlap.minimiser_limit(),
-)
+figures.show("fig_simulation", figure, legend=3)
+figures.numbers(r_star=overlap.minimiser_limit())
 
 # %% [markdown]
 # ```{glue:figure} fig_simulation
-# :name: fig-simulation
 # :alt: Two panels of overlap against width. Simulated points lie on the exact curve, which falls to about three quarters just beyond twice the teacher's width and then rises; the normal approximation runs visibly below.
 #
 # Z, Fig. 1: expected overlap proportion, for $M =$ {glue:text}`M` and $M =$ {glue:text}`M_right`. Bars: ±3.29 standard
 # errors of {glue:text}`trials` simulated pairs (profile {glue:text}`profile`).
 # ```
-
-# %% [markdown]
+#
 # Over all points of both panels, the mean of the simulated $1 - T$ relative to the exact one, and to the normal
 # approximation:
 
 # %%
 surplus = [(int(m), K) for K in widths for m in widths[K][1:]]  # at m = M, 0 = 0
 deficit = np.array([1 - expected_overlap(m, K) for m, K in surplus])
-normal = np.array([1 - overlap.normal_overlap(m, K) for m, K in surplus])
+normal = np.array([1 - normal_overlap(m, K) for m, K in surplus])
 
 
 def deviation_from_exact(simulated: dict[int, np.ndarray]) -> tuple[float, float]:
@@ -472,7 +455,6 @@ scene.show("fig_valley")
 # Move the width: both laws spread, and $T$ is the mean of the orange one, the rows that find a partner, over the mean of the blue one.
 #
 # ```{glue:figure} fig_valley
-# :name: fig-valley
 # :alt: Left, the law of the number of rows of one type in one network, and of the smaller number of two networks, with their means. Right, the expected overlap against the width, a valley whose bottom lies beyond twice the teacher's width, with a dot at the width that is shown.
 #
 # Along the valley for $M =$ {glue:text}`M`. Left: the number of rows of one type in one network, $1 + X$, and in that of two networks which has fewer, $1 + \min(X, Y)$; dashed, their means, $m/M$ and $T m/M$. Right: the quotient of the two means. Exact.
@@ -502,7 +484,7 @@ claims.check("Z3.turns_once", turns, n=M_max)
 # $X \sim \operatorname{Bin}(m - M, 1/M)$ counts rare events: its mean $(m - M)/M \to \nu = (1 - t)/t$ stays bounded, and
 # $X$ tends to a Poisson variable.
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws of one count and the limits"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the laws of one count and the limits, and the finding"}
 figure, (left, right) = figures.panels(2)
 k = np.arange(8)
 left.bar(k - 0.2, binomial.pmf(k, 1000, 1 / 1000), 0.4, label="Bin(1000, 1/1000)")
@@ -510,15 +492,14 @@ left.bar(k + 0.2, poisson.pmf(k, 1), 0.4, label="Poisson(1)")
 z = np.linspace(-1.5, 7, 300)
 density = np.exp(-((z - 1) ** 2) / 2) / math.sqrt(2 * math.pi)
 left.plot(z, density, "--", color="book:black", label="N(1, 1)")
-left.set(
-    xlabel="surplus rows of one type, $m = 2M$, $M = 1000$", ylabel="probability"
-)
+left.set(xlabel="surplus rows of one type, $m = 2M$, $M = 1000$")
+left.set(ylabel="probability")
 left.legend()
 
 r = np.linspace(1, 6, 400)
 r_star = overlap.minimiser_limit()
 limit = [overlap.overlap_limit(v) for v in r]
-printed = [overlap.normal_limit(1 / v) for v in r]
+printed = [normal_limit(1 / v) for v in r]
 style = dict(label=r"limit $M \to \infty$", zorder=3)
 right.plot(r, limit, color="book:black", **style)
 style = dict(color="book:orange", label="printed limit (Z 16)")
@@ -527,13 +508,12 @@ for K, colour in ((6, "book:sky"), (20, "book:green"), (1000, "book:purple")):
     ms = np.unique(np.linspace(K, 6 * K, 60).astype(int))
     exact = [expected_overlap(int(m), K) for m in ms]
     right.plot(ms / K, exact, ".", color=colour, label=f"exact, $M = {K}$")
-right.plot(2, overlap.normal_limit(0.5), "v", color="book:orange")
+right.plot(2, normal_limit(0.5), "v", color="book:orange")
 right.plot(r_star, overlap.overlap_limit(r_star), "v", color="book:red")
 right.set(xlabel="$m/M$", ylabel="expected overlap proportion $T$")
 right.legend()
 figures.show("fig_limit", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 axis.plot(r, printed, "--", color="book:orange", label="as printed")
 axis.plot(r, limit, color="book:blue", label="exact")
@@ -545,7 +525,6 @@ figures.keep(figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_limit
-# :name: fig-limit
 # :alt: Left, the binomial and Poisson probabilities coincide and the normal density does not. Right, exact overlap for 6, 20 and 1000 teachers approaches the Poisson limit from above; the printed limit lies below all of them with its minimum further left.
 #
 # Left: the law of one type count at $m = 2M$ is Poisson, not normal. Right: exact $T(m, M)$ (dots), its limit
@@ -728,12 +707,8 @@ for power, colour in ((4, "book:sky"), (6, "book:green")):
     height = figures.BAND * spread[20] * math.sqrt(2 / 10**power)
     label = f"$10^{power}$ pairs"
     right.axhspan(0, height, color=colour, alpha=0.3, label=label)
-right.set(
-    xlabel="student neurons $m$",
-    ylabel="$T(m, 20) - \\min_m T(m, 20)$",
-    ylim=(0, 0.02),
-    xlim=(20, 115),
-)
+right.set(xlabel="student neurons $m$", ylabel="$T(m, 20) - \\min_m T(m, 20)$")
+right.set(ylim=(0, 0.02), xlim=(20, 115))
 right.legend(loc="center right", title="not told apart by")
 figures.show("fig_minimum", figure)
 
@@ -752,13 +727,12 @@ def in_words(count: float) -> str:
 
 
 figures.numbers(
-    M_max=M_max,
     hits=int((bottoms == predicted).sum()),
     total=len(sizes),
     nu_star=r_star - 1,
-    shift=overlap.minimiser_shift(),
+    shift=minimiser_shift(),
     bottom=overlap.overlap_limit(r_star),
-    bottom_printed=overlap.normal_limit(0.5),
+    bottom_printed=normal_limit(0.5),
     pairs_6=in_words(pairs_needed(12, 6)),
     pairs_20=in_words(pairs_needed(45, 20)),
     off_20=overlap.minimiser(20) - 40,
@@ -768,7 +742,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_minimum
-# :name: fig-minimum
 # :alt: Left, the minimiser divided by M scatters between 2 and 2.34 for small M and settles at 2.29, above the printed 2. Right, the valley for twenty teachers is so flat that ten thousand pairs cannot tell its bottom from widths several neurons away.
 #
 # Left: $m^*(M)/M$, exact for every $M$ from 2 to 1000, against $r^*$ and the printed 2. Right: the valley at $M = 20$,
@@ -804,39 +777,33 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 12.1
-# :class: lmc-exercise
+# ```{exercise}
 # Compute $T(3, 2)$, $T(4, 2)$ and $T(5, 2)$ by hand from (Z 13).
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Here $p = \frac12$ and $X - Y + n$ is $\operatorname{Bin}(2n, \frac12)$. So $\mathbb E|X - Y|$ is $\frac12$ for $n = 1$,
 # $\frac34$ for $n = 2$ and $\frac{15}{16}$ for $n = 3$. With $M/(2m) = 1/m$ this gives
 # $T(3, 2) = 1 - \frac13 \cdot \frac12 = \frac56$, $T(4, 2) = 1 - \frac14 \cdot \frac34 = \frac{13}{16}$ and
 # $T(5, 2) = 1 - \frac15 \cdot \frac{15}{16} = \frac{13}{16}$: the tie of {prf:ref}`thm-unimodal`.
 # ```
 #
-# ```{admonition} Exercise 12.2
-# :class: lmc-exercise
+# ```{exercise}
 # Show that $T(M + 1, M) = 1 - \frac{M - 1}{M(M + 1)}$: this is what the first {term}`surplus neuron` costs.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # For $n = 1$ both $X$ and $Y$ are 0 or 1, so $\mathbb E|X - Y|$ is $P(X \ne Y) = 2pq$, $pq = (M - 1)/M^2$. Insert this into (Z 13)
 # with $m = M + 1$. In words: with probability $1 - \frac1M$ the two surplus rows have different types, and then one row of
 # $M + 1$ has no partner.
 # ```
 #
-# ```{admonition} Exercise 12.3
-# :class: lmc-exercise
+# ```{exercise}
 # Let one of the two networks have *even* types, two rows of each, and let the other follow Assumption 3. What share of
 # neurons is matched at $m = 2M$ as $M \to \infty$? Compare with $T_\infty(2)$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The other network has $1 + N$ rows of a type, where $N$ tends to a Poisson variable with mean $\nu = 1$. Of the two even
 # rows $\min(1 + N, 2)$ are matched, which is $2$ unless $N = 0$. The share is
 # $\frac12 \bigl(2 - P(N = 0)\bigr) = 1 - \frac1{2e} \approx 0.816$, more than $T_\infty(2) \approx 0.738$. A check:
@@ -847,8 +814,7 @@ figures.numbers(
 # Two networks with even types match completely.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Nine teachers instead of six, fewer trials:
 #
 #     make chapter NAME=overlap_theorem ARGS="-p M 9 -p trials 5000"

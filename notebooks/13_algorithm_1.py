@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Algorithm 1 and better matchings
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** In which order should the neurons of one network stand before it is averaged with another?
 #
 # **The paper.** {term}`Algorithm 1` of Zhan, Li & Wu (Z) {cite:p}`zhan2025` pairs neurons of the {term}`same type <type>`, large with large, and
@@ -28,8 +23,7 @@
 # **Why it matters.** Matching by type is most of the work; pairing the leftovers well is cheap, too.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: the minima and their types ([](12_overlap_theorem.ipynb)); linear assignment problems. {{ times }}
 # ```
 
@@ -41,7 +35,7 @@ steps: int = 8000  # steps of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -53,33 +47,27 @@ chapter.begin(
     steps=Integer(0, 10_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.algorithm_1 import (
+    BEST,
+    FLOOR,
+    Comparison,
+    compare_matchings,
+)
 from lmc_helpers.barrier import GRID
 from lmc_helpers.error_bars import ratio_of_means, share
-from lmc_helpers.matching import (
-    algorithm_1,
-    all_permutations,
-    has_types,
-    permute,
-)
+from lmc_helpers.matching import algorithm_1, all_permutations, has_types, permute
 from lmc_helpers.teacher_student.between_minima import (
-    minima_barrier,
+    minima_barriers,
     permuted_and_direct,
 )
 from lmc_helpers.teacher_student.gradient_descent import (
     gradient_descent,
     initial_weights,
-)
-from lmc_helpers.teacher_student.matchings import (
-    BEST,
-    FLOOR,
-    Comparison,
-    compare_matchings,
 )
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_loss
@@ -121,7 +109,7 @@ print(np.hstack([W1, permute(W2, p)]))
 # %%
 relabelled = W2[[0, 1, 2, 4, 3]]  # the same network, two neurons exchanged
 for name, W in (("as given", W2), ("relabelled", relabelled)):
-    height = minima_barrier(W1, permute(W, algorithm_1(W1, W)), M=2)
+    height = minima_barriers(W1, permute(W, algorithm_1(W1, W)), M=2)
     print(f"{name:<11} barrier {height:.3e}")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea: two answers for the same two networks"}
@@ -145,12 +133,10 @@ for axis, shade, (title, given) in zip(
     style = dict(color=f"book:{shade}", label=title)
     axes[2].plot(along.flatten(), 1e3 * heights_along, **style)
 axes[2].set(title="on the line", xlabel=r"$\lambda$", ylabel="$10^3\\, L$")
-figures.legend(figure, columns=4)
-figures.show("fig_answers", figure)
+figures.show("fig_answers", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_answers
-# :name: fig-answers
 # :alt: Two panels of paired bars. Three places pair rows of the same type, the last two pair rows of different types, once large with small and once large with large. A third panel with the loss on the line for both; one curve is higher.
 #
 # The two answers of Algorithm 1. Places whose two bars have different colours cost loss; the answers differ there only.
@@ -209,11 +195,11 @@ print("mean barrier after over before Algorithm 1: {:.4f} ± {:.4f}".format(*low
 claims.check(
     "Z4.best",
     missed,
-    interval=tuple(interval),
+    *interval,
     n=pairs,
     again=lambda: share_missed(compare(6, pairs, seed + 1)),
 )
-claims.check("Z4.low", low[0], stderr=low[1], n=pairs)
+claims.check("Z4.low", *low, n=pairs)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot how often the matchings miss the best permutation"}
 names = [name for name in found[6].barriers if name != BEST]
@@ -225,38 +211,27 @@ for k, m in enumerate(sizes):
     place = np.arange(len(names)) + 0.26 * (k - 1)
     style = dict(color="book:grey", alpha=0.35 + 0.3 * k)
     left.barh(place, shares, 0.24, xerr=errors, **style)
-left.set(
-    yticks=np.arange(len(names)),
-    yticklabels=names,
-    xlabel="share of pairs that miss the best permutation",
-)
+left.set(yticks=np.arange(len(names)), yticklabels=names)
+left.set(xlabel="share of pairs that miss the best permutation")
 left.invert_yaxis()
 best = found[6].barriers[BEST]
 for name, colour in zip(names, palette, strict=True):
     ratio = np.sort(found[6].barriers[name][best > FLOOR] / best[best > FLOOR])
     part = np.arange(1, len(ratio) + 1) / len(ratio)
     right.semilogx(ratio, part, color=f"book:{colour}", label=name)
-right.set(
-    xlabel="barrier / best barrier, $m = 6$",
-    ylabel="share of pairs",
-    xlim=(0.9, 100),
-)
-figures.legend(figure)
-figures.show("fig_matchings", figure)
+right.set(xlabel="barrier / best barrier, $m = 6$", ylabel="share of pairs")
+right.set(xlim=(0.9, 100))
+figures.show("fig_matchings", figure, legend=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 opposed = "leftovers large with small"
 types = found[6].same_types
 fewer = types[BEST] < types["Algorithm 1"]  # (pairs,)
 figures.numbers(
-    profile=profile,
-    pairs=pairs,
-    pairs_wide=pairs_wide,
     missed=f"{100 * missed:.0f}",
     missed_low=f"{100 * interval[0]:.0f}",
     missed_high=f"{100 * interval[1]:.0f}",
     low=f"{1 / low[0]:.0f}",
-    opposed_missed=f"{100 * found[6].misses(opposed).mean():.0f}",
     unsorted=found[6].factor("without sorting"),
     algorithm=found[6].factor("Algorithm 1"),
     opposed=found[6].factor(opposed),
@@ -268,7 +243,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_matchings
-# :name: fig-matchings
 # :alt: Left, bars of the share of pairs for which each matching misses the best permutation, growing with width, smallest for pair matching, alone and with swaps. Right, cumulative shares of the ratio to the best barrier; pair matching stays near one, matching without sorting goes beyond a hundred.
 #
 # Left: how often each matching misses the best of all $m!$ permutations, for $m = 5$, $6$, $7$ from top to bottom, with
@@ -315,7 +289,7 @@ figures.numbers(
 together = (W1[:, None] + W2).norm(dim=-1)  # (m, m), ‖w⁽¹⁾_i + w⁽²⁾_j‖
 cost = W1.norm(dim=-1)[:, None] + W2.norm(dim=-1) - together  # (m, m)
 p = torch.from_numpy(linear_sum_assignment(cost.numpy())[1])
-print(f"p = {p.tolist()}, barrier {minima_barrier(W1, W2[p], M=2):.3e}")
+print(f"p = {p.tolist()}, barrier {minima_barriers(W1, W2[p], M=2):.3e}")
 
 # %% [markdown]
 # The loss is the mean of the *square* of the same sum of non-positive terms. Its cross terms make it a quadratic
@@ -347,7 +321,7 @@ missed, *interval = share_missed(by_descent, slack=0.01)  # by over a hundredth
 claims.check(
     "Z4.trained",
     missed,
-    interval=tuple(interval),
+    *interval,
     n=kept,
     again=lambda: share_missed(descend(seed + 1)[0], slack=0.01),
 )
@@ -355,8 +329,6 @@ claims.check(
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
     kept=kept,
-    trained=trained,
-    steps=steps,
     worst_loss=f"{worst_loss:.0e}",
     descent_missed=f"{100 * missed:.1f}",
     descent_algorithm=by_descent.factor("Algorithm 1"),
@@ -386,26 +358,22 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 13.1
-# :class: lmc-exercise
+# ```{exercise}
 # In the example the leftovers are 0.15 and 0.05 of type 1, 0.30 and 0.10 of type 2. Compute the two possible sums of
 # $\|u\| + \|v\| - \|u + v\|$. Which pairing is better halfway?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A pair $(a, b)$ of different types costs $a + b - \sqrt{a^2 + b^2}$. Large with large: $0.1146 + 0.0382 = 0.1528$. Large
 # with small: $0.0697 + 0.0459 = 0.1156$, which is better.
 # ```
 #
-# ```{admonition} Exercise 13.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let all leftovers of one network be of one type and all leftovers of the other of another type. Show that among all ways
 # to pair them, large with small has the least mean error halfway, and large with large the greatest.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The cost of a pair is $f(a, b) = a + b - \sqrt{a^2 + b^2}$, with
 # $\partial_a \partial_b f = ab\,(a^2 + b^2)^{-3/2} > 0$. For $a < a'$ and $b < b'$,
 #
@@ -420,8 +388,7 @@ figures.numbers(
 # are oppositely ordered. The other way round for the greatest sum.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs:
 #
 #     make chapter NAME=algorithm_1 ARGS="-p pairs 2000 -p pairs_wide 200"

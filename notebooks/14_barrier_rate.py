@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # How fast the barrier vanishes
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** How fast does the {term}`barrier` between two matched networks vanish as they get wider?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after {term}`Algorithm 1` the barrier between two random {term}`minima <minimum>` goes to 0 as
@@ -29,8 +24,7 @@
 # **Why it matters.** Wide networks merge much better than the share of their matched neurons says.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: types and {term}`Assumption 3` ([](12_overlap_theorem.ipynb)), Algorithm 1 ([](13_algorithm_1.ipynb)), the central limit
 # theorem, norms in $L^2$. {{ times }}
 # ```
@@ -41,31 +35,27 @@ doublings: int = 5  # widths 120, 240, ... after the first
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), pairs=Integer(4, 100000), doublings=Integer(2, 8))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
+from lmc_helpers._chapters.barrier_rate import minima_with_matched_share
 from lmc_helpers.barrier import GRID, refined_barrier
 from lmc_helpers.error_bars import mean_and_error, power_law
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.between_minima import (
     losses_between,
-    minima_barrier,
     minima_barriers,
 )
-from lmc_helpers.teacher_student.minima import (
-    minima_with_matched_share,
-    sample_minima,
-)
+from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import kappa, population_loss
 
 # %% [markdown]
@@ -96,8 +86,7 @@ for x, side, colour, words in zip(
 axis.axhline(0, color="book:black", linewidth=1)
 axis.set(xlabel="rows of type 1, sorted", ylabel="entry")
 axis.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
-figures.legend(figure)
-figures.show("fig_leftovers", figure)
+figures.show("fig_leftovers", figure, legend=3)
 figures.numbers(
     left_rows=f"{100 * (1 - paired / len(longer)):.0f} %",
     left_mass=f"{100 * longer[paired:].sum():.1f} %",
@@ -105,7 +94,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_leftovers
-# :name: fig-leftovers
 # :alt: Sorted entries of one type as bars, those of one network upwards and those of the other downwards. One network has a few more; these are its smallest entries.
 #
 # Rows of one type in two minima with $m = 40$, $M = 2$. The longer column leaves {glue:text}`left_rows` of its rows over, but
@@ -189,7 +177,7 @@ figures.numbers(
 # ## Measured
 #
 # The barrier on the paper's grid $\lambda = 0, 0.1, \dots, 1$, exactly, for widths up to several thousand
-# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barrier` needs only the few pairs of rows that share an axis),
+# ({py:func}`~lmc_helpers.teacher_student.between_minima.minima_barriers` needs only the few pairs of rows that share an axis),
 # and the exponent of $m$ in its mean over the upper widths:
 
 # %%
@@ -226,7 +214,7 @@ rates = {case: exponent(B) for case, B in measured.items()}
 for case, (rate, error) in rates.items():
     print(f"{case:<16} m^({rate:.2f} ± {error:.2f})")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier against the width, and the finding"}
 figure, axis = figures.panels(height=4.4)
 for (case, B), colour in zip(
     measured.items(), ("blue", "purple", "sky"), strict=True
@@ -239,18 +227,12 @@ m = np.array(widths, dtype=float)
 printed = measured["Algorithm 1"][0].mean() * (m / m[0]) ** -0.5
 style = dict(color="book:orange", label="$m^{-1/2}$, the printed rate")
 axis.plot(m, printed, "--", **style)
-axis.set(
-    xscale="log",
-    yscale="log",
-    xlabel="student neurons $m$",
-    ylabel="mean barrier after permutation",
-)
+axis.set(xscale="log", yscale="log", xlabel="student neurons $m$")
+axis.set(ylabel="mean barrier after permutation")
 axis.set_xticks(widths, [str(m) for m in widths])
 axis.minorticks_off()
-figures.legend(figure, columns=2)
-figures.show("fig_rate", figure)
+figures.show("fig_rate", figure, legend=2)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 style = dict(color="book:blue", fmt="o-", linewidth=1.4)
 B = mean_and_error(measured["Algorithm 1"])
@@ -262,11 +244,10 @@ axis.set_xticks(widths[::2], [str(m) for m in widths[::2]])
 axis.minorticks_off()
 axis.legend(loc="lower left")
 figures.keep(figure)
-figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
+figures.numbers(widest=widths[-1])
 
 # %% [markdown]
 # ```{glue:figure} fig_rate
-# :name: fig-rate
 # :alt: Mean barrier against width on double logarithmic axes. After Algorithm 1 it falls along a line of slope minus two, without sorting and with equal entries along slope minus one, all much steeper than the printed slope of minus one half.
 #
 # Mean barrier of {glue:text}`pairs` pairs of minima, $M = 6$, $d = 8$, up to $m =$ {glue:text}`widest`; bars: ±3.29 standard
@@ -274,10 +255,8 @@ figures.numbers(pairs=pairs, profile=profile, widest=widths[-1])
 # ```
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z5.bound_on_rate and Z5.rate_unsorted"}
-rate, error = rates["Algorithm 1"]
-claims.check("Z5.bound_on_rate", rate, stderr=error, n=pairs)
-rate, error = rates["without sorting"]
-claims.check("Z5.rate_unsorted", rate, stderr=error, n=pairs)
+claims.check("Z5.bound_on_rate", *rates["Algorithm 1"], n=pairs)
+claims.check("Z5.rate_unsorted", *rates["without sorting"], n=pairs)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot a segment, to walk along"}
 many = sample_minima(12, 2, 2, 200, seed).split(100)  # (100, m, d) each
@@ -304,19 +283,19 @@ scene = figures.Moving(
     ],
     start=20,
 )
-inks = dict(zip(lines, ("orange", "green", "blue"), strict=True))
+colours = dict(zip(lines, ("orange", "green", "blue"), strict=True))
 ends = dict(xlim=(-0.05, 0.75), ylim=(-0.05, 0.75), equal=True)
 for name in ("as they come", "Algorithm 1"):
     panel = scene.panel(title=name, xlabel="$w_{i1}$", ylabel="$w_{i2}$", **ends)
     rays = torch.stack([0 * lines[name], lines[name], lines[name] * math.nan])
     rays = rays.permute(1, 2, 0, 3).flatten(1, 2)  # from the origin to each row
-    panel.draw(rays[..., 0], rays[..., 1], "-", inks[name], width=0.8)
-    panel.draw(*lines[name].permute(2, 0, 1), "o", inks[name])
+    panel.draw(rays[..., 0], rays[..., 1], "-", colours[name], width=0.8)
+    panel.draw(*lines[name].permute(2, 0, 1), "o", colours[name])
 right = scene.panel(xlabel="place $\\lambda$", ylabel="loss $L$", xlim=(0, 1))
 right.yscale, right.ylim = "log", (1e-7, 0.1)
 for name, loss in on_line.items():
-    right.draw(places, loss, "-", inks[name], name)
-    right.draw(places[:, None], loss[:, None], "o", inks[name])
+    right.draw(places, loss, "-", colours[name], name)
+    right.draw(places[:, None], loss[:, None], "o", colours[name])
 scene.show("fig_rate_segment")
 unmatched = ((many[0] > 0) != (sorted_up > 0)).any(dim=2).sum(dim=1)  # (100,)
 figures.numbers(left_over=int(unmatched[pick]))
@@ -325,13 +304,11 @@ figures.numbers(left_over=int(unmatched[pick]))
 # Move $\lambda$ from one minimum to the other: a matched row stays on its axis, and only rows that leave the axes cost anything. As the networks come these are many, large ones among them; Algorithm 1 leaves few, and small ones.
 #
 # ```{glue:figure} fig_rate_segment
-# :name: fig-rate-segment
 # :alt: Two panels show the twelve weight vectors of a network between two minima as dots joined to the origin: as the networks come, many long ones point between the axes; after Algorithm 1 nearly all lie on the axes. The third panel shows the loss along the segment for both and for matching without sorting; after Algorithm 1 it is lowest by far.
 #
 # The segment between two minima with $m = 12$, $M = d = 2$, of a hundred pairs the one with the median loss halfway after Algorithm 1, which leaves {glue:text}`left_over` places unmatched. Left and middle: the rows of $\lambda W^{(1)} + (1 - \lambda) W^{(2)}_p$. Right: the exact loss.
 # ```
-
-# %% [markdown]
+#
 # Z, Theorem 6 says "for any two solutions" that follow Assumption 3, which is a law: at every $m$ there is a positive
 # probability that all surplus rows are of type 1 in one network and of type 2 in the other, and for such pairs the barrier
 # does not go to 0. It holds in the mean and in probability.
@@ -500,7 +477,7 @@ below = []  # printed bound less the barrier of a pair with γ = 0.99
 for K in range(4, 21, 2):
     W1, W2 = minima_with_matched_share(0.99, K)
     assert (algorithm_1(W1, W2) == torch.arange(len(W1))).all()
-    height = minima_barrier(W1, W2, M=K)
+    height = minima_barriers(W1, W2, M=K)
     below.append(float(printed_bound(0.99, K, K) - height))
     if K == 6:
         print(f"M = 6: barrier {height:.1e}, bound {below[-1] + height:.1e}")
@@ -510,7 +487,7 @@ print(f"below the barrier for M = 4, 6, …, 20: {max(below) < 0}")
 gammas = 1 - np.geomspace(1e-3, 0.25, 40)
 rest = 1 - gammas
 examples = [minima_with_matched_share(g, 6) for g in gammas]
-true_loss = [minima_barrier(*pair, M=6) for pair in examples]
+true_loss = [minima_barriers(*pair, M=6) for pair in examples]
 figure, axis = figures.panels()
 for (W1, W2), label in zip(
     real.values(), ("real runs", *3 * [None]), strict=True
@@ -526,18 +503,13 @@ for bound, line, colour, label in (
     (printed_bound(gammas, 6, 6), "--", "orange", "Z, A.2, printed"),
 ):
     axis.plot(rest, bound, line, color=f"book:{colour}", label=label)
-axis.set(
-    xscale="log",
-    xlabel="unmatched share $1 - \\gamma$, mean",
-    ylabel="barrier, and bounds of it",
-)
+axis.set(xscale="log", xlabel="unmatched share $1 - \\gamma$, mean")
+axis.set(ylabel="barrier, and bounds of it")
 axis.set_yscale("symlog", linthresh=1e-5)
-figures.legend(figure)
-figures.show("fig_bound", figure)
+figures.show("fig_bound", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_bound
-# :name: fig-bound
 # :alt: Bounds against the unmatched share. The printed bound is negative below a share of about one fifth; the mended bound and the quadratic one lie above the barriers of the example and of a cloud of real runs, the quadratic one with the same slope.
 #
 # The printed bound of Z, A.2, the mended one and the quadratic one, with $\gamma$ the mean matched mass; the exact barriers
@@ -604,27 +576,23 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 14.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $m = 3$, $M = 2$. One network has rows $1 - a$ and $a \le \frac12$ of type 1 and one row of type 2, the other one row of
 # type 1 and rows $1 - b$ and $b \le \frac12$ of type 2. Bound the barrier after Algorithm 1 for $a = b = 0.1$, and the barrier
 # if the two large rows were left over.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Algorithm 1 leaves $a$ and $b$ over, and they meet. {prf:ref}`prop-mass` with $A = A' = 0.1$ gives
 # $B \le \frac1{2d} \cdot 0.05^2 = 1/(800 d)$. With $A = A' = 0.9$ in their place the bound is $81$ times as large.
 # ```
 #
-# ```{admonition} Exercise 14.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let the entries of a type follow the Dirichlet law with parameter $\alpha$ instead ($\alpha = 1$: uniform). Which rate do you
 # expect after Algorithm 1?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $n$ entries are $\frac1n$ times variables of mean about 1, with a density near 0 that is of order $x^{\alpha - 1}$. So the
 # $k$-th smallest entry is of order $\frac1n (k/n)^{1/\alpha}$, and the sum of the $s \sim \sqrt n$ smallest is of order
 # $\frac sn (s/n)^{1/\alpha} \sim n^{-1/2 - 1/(2\alpha)}$. The barrier is quadratic in it: $m^{-1 - 1/\alpha}$. For $\alpha = 1$
@@ -638,8 +606,7 @@ figures.numbers(
 #         print((left**2).mean() * n ** (1 + 1 / 4))
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Wider networks, more pairs:
 #
 #     make chapter NAME=barrier_rate ARGS="-p doublings 7 -p pairs 400"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Where the barrier peaks
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** At which width is the {term}`barrier` between two matched networks largest?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025`: after permutation the barrier rises with the width $m$ and then falls,
@@ -30,8 +25,7 @@
 # leftovers are paired.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: Algorithm 1 ([](13_algorithm_1.ipynb)), the unmatched mass ([](14_barrier_rate.ipynb)), Poisson laws; Laguerre
 # polynomials appear in a closed form. {{ times }}
 # ```
@@ -49,7 +43,7 @@ pairs_best: int = 100  # pairs of minima for it, at each of five widths
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -66,7 +60,6 @@ chapter.begin(
     pairs_best=Integer(2, 10_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from functools import partial
 
@@ -118,7 +111,6 @@ figures.show("fig_more_smaller", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_more_smaller
-# :name: fig-more-smaller
 # :alt: Left, the number of leftover rows of a type grows steadily with the width. Right, their mass rises to a maximum a little above twice the number of teachers and falls slowly.
 #
 # Many teachers, exact ({prf:ref}`thm-leftovers`): leftovers of a type in one network, and their mass,
@@ -340,43 +332,37 @@ below = {  # how much lower the barrier is at 2M than at its peak, in per cent
 }
 figures.numbers(
     types_sampled=f"{types:,}",
-    pairs=pairs,
-    pairs_figure=pairs_figure,
-    M=M,
-    M_large=M_large,
-    M_largest=M_largest,
-    M_best=M_best,
     pairs_M=max(4, pairs // 4),
     pairs_large=max(4, pairs // 20),
     pairs_largest=max(4, pairs // 40),
-    profile=profile,
     peak_barrier=peaks["random"][0],
-    peak_ratio=peaks["random"][1],
-    peak_sorted=peaks["sorted"][0],
-    ratio_sorted=peaks["sorted"][1],
     peak_place=peaks["in place"][0],
-    ratio_place=peaks["in place"][1],
     below_random=below["random"],
     below_place=below["in place"],
     below_sorted=below["sorted"],
-    peak_opposed=peaks["opposed"][0],
-    ratio_opposed=peaks["opposed"][1],
-    peak_best=f"{peak_best:.2f} ± {best_error:.2f}",
     better=f"{100 * (1 - math.exp(np.mean(tilts, axis=0)[0])):.0f}",
     overlap_minimum=overlap.minimiser_limit(),
     gap_limit=float(np.divide(*barrier_limits(2.0))),
     gap_opposed=float(np.divide(*barrier_limits(2.0, "opposed"))),
 )
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show where the barriers peak"}
+ORDER_NAMES = {
+    "random": "in random order",
+    "in place": "sorted in place",
+    "sorted": "large with large",
+    "opposed": "large with small (not Algorithm 1)",
+}
+rows = [
+    [words, *(f"{peak:.4f} $M$" for peak in peaks[how])]
+    for how, words in ORDER_NAMES.items()
+]
+shown = f"{peak_best:.2f} ± {best_error:.2f} $M$"
+rows.append([f"by the best permutation ($M = {M_best}$)", shown, ""])
+head = "leftovers meet | barrier peaks at | permuted/direct peaks at"
+figures.table(head, rows)
+
 # %% [markdown]
-# | leftovers meet | barrier peaks at | permuted/direct peaks at |
-# | --- | --- | --- |
-# | in random order | {glue:text}`peak_barrier:.4f` $M$ | {glue:text}`peak_ratio:.4f` $M$ |
-# | sorted in place | {glue:text}`peak_place:.4f` $M$ | {glue:text}`ratio_place:.4f` $M$ |
-# | large with large | {glue:text}`peak_sorted:.4f` $M$ | {glue:text}`ratio_sorted:.4f` $M$ |
-# | large with small (not Algorithm 1) | {glue:text}`peak_opposed:.4f` $M$ | {glue:text}`ratio_opposed:.4f` $M$ |
-# | by the best permutation ($M =$ {glue:text}`M_best`) | {glue:text}`peak_best` $M$ | |
-#
 # The barrier at $2M$ is {glue:text}`below_random`, {glue:text}`below_place` and {glue:text}`below_sorted` % lower than at the peak
 # in the first three orders, less than a logarithmic axis shows. So "near $2M$" is right; the exact place is to the right of
 # it, and does not come closer as $M$ grows. "The barrier after the best permutation", taken at its word, peaks a little below
@@ -435,12 +421,10 @@ for axis in (left, right):
     axis.set(xlabel="$m/M$", yscale="log")
 left.set_ylabel("$d\\, B / M^2$ after Algorithm 1")
 right.set_ylabel("permuted barrier / direct barrier")
-figures.legend(figure)
-figures.show("fig_peak", figure)
+figures.show("fig_peak", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_peak
-# :name: fig-peak
 # :alt: Two panels against m over M. Left, the scaled permuted barrier for four numbers of teachers and its limit in four orders of the leftovers rise to broad maxima near two and fall. Right, the ratio to the direct barrier, about one hundredth, peaks further right.
 #
 # Left: the permuted barrier of uniform minima, scaled. Right: its ratio to the direct barrier, Z, Fig. 3. Finite $M$: {glue:text}`pairs`
@@ -483,8 +467,7 @@ claims.check(
 )
 claims.check(
     "Z7.benefit",
-    grown[0],
-    stderr=grown[1],
+    *grown,
     n=count[M_large] if M_large == 100 else 0,
     again=lambda: benefit(seed + 1),
 )
@@ -543,23 +526,18 @@ for k, (name, colour) in enumerate(
     figures.band(axis, six, height, spread, label=f"uniform, {name}", **style)
 axis.axvline(12, color="book:orange", linestyle=":", label="$m = 2M$")
 axis.set(yscale="log", xlabel="student neurons $m$", ylabel="mean barrier")
-figures.legend(figure)
-figures.show("fig_six", figure)
-figures.numbers(
-    near=f"{near:.3f} ± {near_error:.3f}",
-    pairs_uniform=f"{pairs_uniform:,}",
-)
+figures.show("fig_six", figure, legend=3)
+figures.numbers(near=f"{near:.3f} ± {near_error:.3f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_six
-# :name: fig-six
 # :alt: Mean barrier of uniform minima against width on a logarithmic axis. The direct barrier falls slowly; the permuted one is about a hundred times lower, rises to a broad maximum at about twelve neurons and falls.
 #
 # The uniform curves of Z, Fig. 2, $M = 6$, $d = 8$: {glue:text}`pairs_figure` pairs a width, leftovers as they stand; bars ±3.29 standard errors
 # (profile {glue:text}`profile`).
 # ```
 #
-# With {glue:text}`pairs_uniform` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one
+# With {glue:text}`pairs_uniform:,` pairs a width the largest barrier at $m = 11, 12, 13$ is {glue:text}`near` times the largest one
 # at 9, 10, 14 and 15.
 #
 # ## The number of teachers at fixed dimension
@@ -613,14 +591,12 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 15.1
-# :class: lmc-exercise
+# ```{exercise}
 # Just above $m = M$, with leftovers large with large: show that $d B/M^2 \approx (2 - \sqrt2)^2\, \nu^2/(128 \pi)$ for small
 # $\nu = m/M - 1$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # To first order in $\nu$ a type leaves a row over only if it has two rows in one network and one in the other, which has
 # the probability $\nu$ for each network. The leftover is the smaller of two uniform entries that add up to 1, with mean
 # $\frac14$. So $\int S = \nu/4$, $g = (2 - \sqrt2)\, \nu/4$, and $d B/M^2 \to g^2/(8\pi)$. A check, which prints $0.146$ twice:
@@ -628,13 +604,11 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #     print(leftover_cost(1.001, "sorted") / 0.001, (2 - math.sqrt(2)) / 4)
 # ```
 #
-# ```{admonition} Exercise 15.2
-# :class: lmc-exercise
+# ```{exercise}
 # Far above $M$: what is $g$ for large $\nu$, with leftovers large with large? Compare with the rate of {prf:ref}`thm-rate`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A type has about $\nu$ rows, and $s = (N - N')_+$ are left over in one network. $N - N'$ has variance $2\nu$, so that
 # $\mathbb E s^2 = \nu$. The $k$-th smallest of $\nu$ entries is about $k/\nu^2$, so the $s$ smallest add up to about
 # $s^2/(2\nu^2)$, in the mean $1/(2\nu)$. Hence $g \approx (2 - \sqrt2)/(2\nu)$, and $B$ falls like $\nu^{-2}$, that is like
@@ -644,8 +618,7 @@ claims.check("Z16.gap", falls, stderr=falls * relative, n=pairs)
 #         print(leftover_cost(1 + nu, "sorted") * 2 * nu / (2 - math.sqrt(2)))
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Eight teachers, more pairs:
 #
 #     make chapter NAME=barrier_peak ARGS="-p M 8 -p pairs 2000"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # The step size and zero neurons
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Why does gradient descent with large steps return networks with dead neurons?
 #
 # **The paper.** Beyond a certain learning rate, Zhan, Li & Wu (Z) {cite:p}`zhan2025` find, solutions are sparse: whole rows
@@ -29,8 +24,7 @@
 # match.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: the Hessian at a minimum ([](11_exact_loss.ipynb)), {term}`types of <type>` rows ([](12_overlap_theorem.ipynb)), eigenvalues and
 # convexity. {{ times }}
 # ```
@@ -42,7 +36,7 @@ rates: int = 16  # step sizes per setting
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -53,7 +47,6 @@ chapter.begin(
     rates=Integer(8, 200),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -88,9 +81,8 @@ taken = np.arange(13)
 for relative, colour in ((0.9, "blue"), (1.1, "red")):
     label = rf"$\eta\lambda/2 = {relative}$"
     path = (1 - 2 * relative) ** taken  # steps on a parabola of curvature λ
-    left.plot(
-        taken, path, "o-", markersize=3, color=f"book:{colour}", label=label
-    )
+    style = dict(color=f"book:{colour}", label=label)
+    left.plot(taken, path, "o-", markersize=3, **style)
 left.set(xlabel="steps", ylabel="distance")
 in_use = np.arange(6, 17)  # rows of a network with M = 6, d = 8
 sharp = [even_sharpness(int(rows), 6, 8) for rows in in_use]
@@ -99,12 +91,10 @@ for rate, line in ((1.5, ":"), (2.0, "--"), (2.5, "-")):
     style = dict(color="book:orange", linestyle=line)
     right.axhline(2 / rate, label=rf"$2/\eta$, $\eta = {rate}$", **style)
 right.set(xlabel="rows in use", ylabel=r"largest eigenvalue", ylim=(0, None))
-figures.legend(figure)
-figures.show("fig_edge", figure)
+figures.show("fig_edge", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_edge
-# :name: fig-edge
 # :alt: Left, one zigzag that shrinks and one that grows. Right, dots on a rising line, the least sharpness against the number of rows in use, and three horizontal lines for three step sizes; a larger step size has a lower line and lets fewer rows pass.
 #
 # Left: gradient descent on a parabola, below and above the limit. Right: $M = 6$, $d = 8$. A minimum can be stable only if its
@@ -145,8 +135,7 @@ figures.show("fig_edge", figure)
 # On $(\alpha, \beta)$ it acts as $A_M$, on $\gamma$ as $\frac{M + 1}{2}$, which is smaller than $\mu_M$ for $M \ge 2$ and equal
 # to it for $M = 1$.
 # ```
-
-# %% [markdown]
+#
 # The threshold in the four settings of this chapter. The last column is read off the full $md \times md$ Hessian at a minimum
 # whose counts are as even as they can be; where $M$ divides $m$ it is $\eta_0$.
 
@@ -155,10 +144,7 @@ SETTINGS = [(12, 6, 8), (16, 4, 8), (9, 3, 3), (9, 6, 8)]  # (m, M, d)
 eta_0 = {s: 2 / even_sharpness(*s) for s in SETTINGS}
 
 for m, M, d in SETTINGS:
-    matrix = [
-        [1 + (M - 1) / math.pi, (M - 1) / 2],
-        [1 / 2, M / 2 + 1 / math.pi],
-    ]
+    matrix = [[1 + (M - 1) / math.pi, (M - 1) / 2], [1 / 2, M / 2 + 1 / math.pi]]
     mu = np.linalg.eigvals(matrix).max()  # μ_M of the theorem
     types = torch.arange(m) % M  # counts as even as they can be
     counts = types.bincount()  # n_j (M,)
@@ -181,7 +167,7 @@ for m, M, d in SETTINGS:
 #
 # It is 0 for equal entries and $1 - k/n$ for $k$ equal entries and zeros; here, as in Z, Fig. 6, $x$ are all entries of $W$.
 #
-# Four settings, {glue:text}`networks` networks each (three times as many in the first), at {glue:text}`rates` step sizes
+# Four settings, {glue:text}`networks` networks each (three times as many in the first), at {glue:text}`measured_rates` step sizes
 # around $\eta_0$, {glue:text}`steps` steps from the paper's initialisation (Z, B.1). A row counts as zero if its norm is below
 # $10^{-3}$. Networks that diverge or have not reached a loss of $10^{-5}$ are left out. What is computed of the others: zero
 # rows, PQ index, sharpness of the rows alive, and the barriers between pairs of them.
@@ -237,16 +223,12 @@ axes[1].axhline(1, color="book:black", linestyle="--")
 for axis, label in zip(axes, PANELS.values(), strict=True):
     axis.axvline(1, color="book:grey", linestyle=":")
     axis.set(xlabel=r"step size $\eta / \eta_0$", ylabel=label)
-figures.legend(figure)
-figures.show("fig_step", figure)
+figures.show("fig_step", figure, legend=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 arrived = {s: np.isfinite(trained[s]["zeros"]).sum(axis=1) for s in SETTINGS}
 figures.numbers(
-    networks=networks,
-    rates=len(relative_rates),
-    steps=steps,
-    profile=profile,
+    measured_rates=len(relative_rates),
     eta_12=eta_0[12, 6, 8],
     eta_16=eta_0[16, 4, 8],
     eta_9=eta_0[9, 3, 3],
@@ -256,7 +238,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_step
-# :name: fig-step
 # :alt: Three panels against the step size in units of the computed threshold. Left, no zero rows below one and a growing number above, close to the predicted staircases. Middle, the scaled sharpness rises to one and then falls a little. Right, the PQ index rises slowly and then steeply beyond one.
 #
 # Left: mean number of zero rows; lines: the least number that a stable minimum can have, $m - \lfloor m \eta_0/\eta \rfloor$.
@@ -382,17 +363,12 @@ for (m, M, d), colour in zip(SETTINGS, colours, strict=True):
     label = f"${m = }, {M = }, {d = }$"
     figures.band(axis, relative_rates[kept], mean, error, label=label, **style)
 axis.axvline(1, color="book:grey", linestyle=":")
-axis.set(
-    yscale="log",
-    xlabel=r"step size $\eta / \eta_0$",
-    ylabel="mean barrier after Algorithm 1",
-)
-figures.legend(figure, columns=2)
-figures.show("fig_rate_barrier", figure)
+axis.set(yscale="log", xlabel=r"step size $\eta / \eta_0$")
+axis.set(ylabel="mean barrier after Algorithm 1")
+figures.show("fig_rate_barrier", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_rate_barrier
-# :name: fig-rate-barrier
 # :alt: Mean permuted barrier against the step size in units of the threshold, on a logarithmic axis, for four settings.
 #
 # Z, Fig. 13: permuted barrier of trained networks against the step size; pairs of {glue:text}`networks` networks, three times
@@ -430,36 +406,32 @@ def mean_slope(found: dict) -> tuple[float, float]:
     return float(value), float(error / len(slopes))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up and Z17.no_rise"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.up, Z17.no_rise and Z17.down"}
 value, error = mean_slope(trained)
 fewest_pairs = networks // 2
 claims.check("Z17.up", value, stderr=error, n=fewest_pairs)  # no second seed
 claims.check("Z17.no_rise", value, stderr=error, n=fewest_pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z17.down"}
-value, error = least_drop(trained)
-claims.check("Z17.down", value, stderr=error, n=fewest_pairs)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(trained)))
-for m, M, d in SETTINGS:
-    for statistic in (slope, drop):
-        found = bootstrap(statistic, trained[m, M, d]["barrier"], seed)
-        name = f"{statistic.__name__}_{m}_{M}"
-        figures.numbers(**{name: "{:.2f} ± {:.2f}".format(*found)})
-    landed = np.isfinite(trained[m, M, d]["zeros"])[relative_rates > 1]
-    figures.numbers(**{f"arrive_{m}_{M}": f"{100 * landed.mean():.0f} %"})
+claims.check("Z17.down", *least_drop(trained), n=fewest_pairs)
 
 # %% [markdown]
 # In the four settings (± standard error, by resampling the pairs, which start from the same weights at every step size):
-#
-# | $m$, $M$, $d$ | slope of $\ln B$ in $\eta/\eta_0$, up to 0.9 | $B$ beyond $\eta_0$ / below | runs beyond $\eta_0$ that arrive |
-# | --- | --- | --- | --- |
-# | 12, 6, 8 | {glue:text}`slope_12_6` | {glue:text}`drop_12_6` | {glue:text}`arrive_12_6` |
-# | 16, 4, 8 | {glue:text}`slope_16_4` | {glue:text}`drop_16_4` | {glue:text}`arrive_16_4` |
-# | 9, 3, 3 | {glue:text}`slope_9_3` | {glue:text}`drop_9_3` | {glue:text}`arrive_9_3` |
-# | 9, 6, 8 | {glue:text}`slope_9_6` | {glue:text}`drop_9_6` | {glue:text}`arrive_9_6` |
-#
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show slopes and drops"}
+rows = []
+for m, M, d in SETTINGS:
+    barriers = trained[m, M, d]["barrier"]
+    pairs_of = [bootstrap(found, barriers, seed) for found in (slope, drop)]
+    landed = np.isfinite(trained[m, M, d]["zeros"])[relative_rates > 1]
+    measured = [f"{value:.2f} ± {error:.2f}" for value, error in pairs_of]
+    rows.append([f"{m}, {M}, {d}", *measured, f"{100 * landed.mean():.0f} %"])
+figures.table(
+    r"$m$, $M$, $d$ | slope of $\ln B$ in $\eta/\eta_0$, up to 0.9 | $B$ beyond $\eta_0$ / below | runs beyond $\eta_0$ that arrive",
+    rows,
+)
+figures.numbers(mean_slope="{:.2f} ± {:.2f}".format(*mean_slope(trained)))
+
+# %% [markdown]
 # Beyond the threshold the barrier $B$ is a mean over the runs that arrive, up to $1.25\,\eta_0$.
 #
 # The fall is there in every setting: beyond the threshold rows die, and a zero row costs nothing whatever it meets. Z, section 5
@@ -488,33 +460,28 @@ for m, M, d in SETTINGS:
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 16.1
-# :class: lmc-exercise
+# ```{exercise}
 # One {term}`teacher <teacher and student>` neuron, $m$ students: what is the threshold?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # All rows have one type, and every block of the Hessian is $\frac1d I$ ({prf:ref}`prop-cubic`). Its largest eigenvalue is
 # $m/d$, so $\eta_0 = 2d/m$; in the theorem, $\mu_1 = 1$. With $m = d = 10$, as in Z, Fig. 9b, it is 2.
 # ```
 #
-# ```{admonition} Exercise 16.2
-# :class: lmc-exercise
+# ```{exercise}
 # Show that $\eta_0 \approx 4d/m$ for many teachers. How many rows can a network with $M = 6$, $d = 8$ keep in use at the step
 # size ½?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\frac1M A_M$ tends to a triangular matrix with the eigenvalues $\frac1\pi$ and $\frac12$. So $\mu_M/M \to \frac12$, and
 # $\eta_0 = 2dM/(m\mu_M) \to 4d/m$. The second question asks for $k_{\max}(\frac12) = 2dM/(\frac12 \mu_M)$, which is 46:
 #
 #     print(math.floor(2 / 0.5 / (even_sharpness(6, 6, 8) / 6)))
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # A finer grid of step sizes:
 #
 #     make chapter NAME=step_size ARGS="-p rates 31 -p networks 100"

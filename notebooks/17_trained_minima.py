@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Minima that gradient descent finds
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Do trained networks look like random {term}`minima <minimum>`?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` assume so (Z, {term}`Assumption 3`; evidence in Z, Fig. 9), and find {term}`barriers <barrier>` of
@@ -28,8 +23,7 @@
 # **Why it matters.** Networks trained on one task merge better than chance once they are wide enough, because they share the work evenly.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: types, Assumption 3 and the {term}`overlap` ([](12_overlap_theorem.ipynb)), {term}`Algorithm 1` ([](13_algorithm_1.ipynb)),
 # variances of binomial and Beta laws. {{ times }}
 # ```
@@ -48,7 +42,7 @@ steps: int = 3000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -60,7 +54,6 @@ chapter.begin(
     steps=Integer(500, 10_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from functools import cache
 
@@ -117,12 +110,10 @@ style = dict(color="book:blue", linewidth=1.2)
 axis.plot(all_widths, even_left, "o-", label="counts as even as can be", **style)
 axis.set_xticks(range(6, 37, 6))
 axis.set(xlabel="student neurons $m$, $M = 6$", ylabel="share without a partner")
-figures.legend(figure)
-figures.show("fig_even", figure)
+figures.show("fig_even", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_even
-# :name: fig-even
 # :alt: Share of rows without a partner against width. For random counts a smooth hill with its top just beyond twice the number of teachers. For even counts arches that touch zero at every multiple of six, the first one the highest.
 #
 # Expected share of rows without a partner for $M = 6$, exact. With even counts it is largest between $M$ and $2M$, and 0 at
@@ -198,13 +189,8 @@ def count_variance(seed: int, scale: float | None = None) -> tuple[float, float]
 count_ratio = count_variance(seed)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.counts"}
-value, stderr = count_ratio
 claims.check(
-    "Z13.counts",
-    value,
-    stderr=stderr,
-    n=networks,
-    again=lambda: count_variance(seed + 1),
+    "Z13.counts", *count_ratio, n=networks, again=lambda: count_variance(seed + 1)
 )
 
 # %% [markdown]
@@ -213,24 +199,18 @@ claims.check(
 # does not bring the multinomial law back:
 
 # %%
-SCALES = {"one_md": None, "root_md": 96**-0.5, "root_d": 8**-0.5}
+SCALES = {"$1/(md)$": None, r"$1/\sqrt{md}$": 96**-0.5, r"$1/\sqrt d$": 8**-0.5}
 by_scale = {
     name: count_variance(seed, scale) if scale else count_ratio
     for name, scale in SCALES.items()
 }
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the table"}
-figures.numbers(
-    **{f"var_{k}": f"{v:.2f} ± {e:.2f}" for k, (v, e) in by_scale.items()}
+head = (
+    "initial weights, standard deviation | variance of the counts / multinomial"
 )
+rows = ([name, f"{v:.2f} ± {e:.2f}"] for name, (v, e) in by_scale.items())
+figures.table(head, rows)
 
 # %% [markdown]
-# | initial weights, standard deviation | variance of the counts / multinomial |
-# | --- | --- |
-# | $1/(md)$ | {glue:text}`var_one_md` |
-# | $1/\sqrt{md}$ | {glue:text}`var_root_md` |
-# | $1/\sqrt d$ | {glue:text}`var_root_d` |
-#
 # ## The entries of a type
 #
 # Z, Fig. 9b: one teacher, $m = d = 10$; the sorted entries of the first column look like sorted exponential variables. If the
@@ -281,10 +261,8 @@ for (start, values), colour in zip(
     figures.band(right, x, mean, error, label=label, **style)
 right.plot(x, expected, "k--", label="uniform on the simplex")
 right.set(xlabel="place in falling order", ylabel="mean entry of the type")
-figures.legend(figure, columns=5)
-figures.show("fig_assumption", figure)
+figures.show("fig_assumption", figure, legend=5)
 figures.numbers(
-    runs=runs,
     many=10 * networks,
     **{
         f"entry_{name}": f"{v:.3f} ± {e:.3f}"
@@ -294,7 +272,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_assumption
-# :name: fig-assumption
 # :alt: Left, five bars around one fifth. Right, mean sorted entries; those of networks trained from small initial weights fall slowly and nearly on a straight line, those from initial weights of standard deviation one over root d nearly follow the dashed curve of the uniform law, those from larger weights are steeper.
 #
 # Z, Fig. 9. Left: shares of the five type vectors in {glue:text}`runs` runs ($m = 6$, $M = d = 5$), with intervals at two-sided
@@ -303,17 +280,14 @@ figures.numbers(
 # {glue:text}`profile`).
 # ```
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries"}
-value, stderr = ratios[0]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries, Z13.entries_from_larger and Z13.entries_unstable"}
 claims.check(
     "Z13.entries",
-    value,
-    stderr=stderr,
+    *ratios[0],
     n=networks,
     again=lambda: entry_variance(entries(networks, seed + 1)),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.entries_from_larger and Z13.entries_unstable"}
 value, stderr = ratios[1]
 claims.check("Z13.entries_from_larger", value, stderr=stderr, n=10 * networks)
 change, other = entry_variance(faster), ratios[0]
@@ -365,7 +339,7 @@ gain, gain_error = ratio_of_means(*at_12, paired=True)
 print(f"trained networks: peak at m = {peak:.0f} ± {peak_error:.1f}")
 print(f"permuted/direct at m = 12: {gain:.5f} ± {gain_error:.5f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier of trained networks and of uniform minima, and numbers for the text"}
 figure, axis = figures.panels()
 for values, name, colour in (
     ([row[1] for row in trained], "trained, direct", "sky"),
@@ -377,25 +351,15 @@ for values, name, colour in (
     figures.band(axis, widths, *mean_and_error(values), label=name, **style)
 for multiple in (12, 18, 24, 30, 36):
     axis.axvline(multiple, color="book:grey", linestyle=":", linewidth=0.8)
-axis.set(
-    yscale="log",
-    xlabel="student neurons $m$ (dotted: multiples of $M$)",
-    ylabel="mean barrier",
-)
-figures.legend(figure, columns=2)
-figures.show("fig_trained", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+axis.set(yscale="log", xlabel="student neurons $m$ (dotted: multiples of $M$)")
+axis.set(ylabel="mean barrier")
+figures.show("fig_trained", figure, legend=2)
 height = {m: row[0].mean() for m, row in zip(widths, trained, strict=True)}
 uniform_height = {
     m: row[0].mean() for m, row in zip(widths, uniform, strict=True)
 }
 figures.numbers(
-    pairs=pairs,
     uniform_pairs=10 * pairs,
-    steps=steps,
-    networks=networks,
-    profile=profile,
     peak=int(peak),
     peak_ratio=peak / 6,
     drop=float(max(height.values()) / height[12]),
@@ -405,7 +369,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_trained
-# :name: fig-trained
 # :alt: Mean barrier against width on a logarithmic axis. The permuted barrier of trained networks peaks between six and twelve neurons and lies below that of uniform minima for wide networks; that one has a broad maximum near twelve; the two direct barriers are far higher.
 #
 # Z, Fig. 2: mean barriers for $M = 6$, $d = 8$: {glue:text}`pairs` pairs of trained networks a width, three times as many up to
@@ -413,7 +376,7 @@ figures.numbers(
 # (*uniform*); bars: ±3.29 standard errors (profile {glue:text}`profile`).
 # ```
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.peak and Z6.gain"}
 claims.check(
     "Z6.peak",
     peak,
@@ -422,7 +385,6 @@ claims.check(
     again=lambda: place(trained_barriers(seed + 1)),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z6.gain"}
 claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])
 
 # %% [markdown]
@@ -461,12 +423,10 @@ by_entries = ratio_of_means(as_trained, mixed, paired=True)
 print("even counts multiply the barrier by {:.2f} ± {:.2f}".format(*by_counts))
 print("even entries multiply it by {:.1f} ± {:.1f}".format(*by_entries))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.even_counts and Z9.even_entries"}
-claims.check("Z9.even_counts", by_counts[0], stderr=by_counts[1], n=pairs)
-claims.check("Z9.even_entries", by_entries[0], stderr=by_entries[1], n=pairs)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.even_counts, Z9.even_entries, Z9.attribution and Z9.few_zero_rows"}
+claims.check("Z9.even_counts", *by_counts, n=pairs)
+claims.check("Z9.even_entries", *by_entries, n=pairs)
 
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.attribution and Z9.few_zero_rows"}
 LOWER = (18, 21, 24, 30)  # widths where the trained barrier is the lower one
 
 
@@ -484,10 +444,7 @@ claims.check(
     n=2 * pairs * len(LOWER),
 )
 claims.check(
-    "Z9.few_zero_rows",
-    value,
-    interval=(low, high),
-    n=2 * pairs * len(LOWER),
+    "Z9.few_zero_rows", value, interval=(low, high), n=2 * pairs * len(LOWER)
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -529,34 +486,29 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 17.1
-# :class: lmc-exercise
+# ```{exercise}
 # Counts as even as they can be, $M = 6$: what is their variance relative to the multinomial one at $m = 9$ and at $m = 12$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # At $m = 9$ three types have two rows and three have one, with the variance $\frac14$; the multinomial one is
 # $3 \cdot \frac16 \cdot \frac56 = \frac5{12}$. The ratio is $0.6$. At $m = 12$ all types have two rows, and the ratio is 0.
 # ```
 #
-# ```{admonition} Exercise 17.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let two networks have counts as even as can be, with the types that have one row more drawn at random. Show that the expected
 # share of rows without a partner is $\frac sm \bigl( 1 - \frac sM \bigr)$, $s = m \bmod M$. Where between $M$ and $2M$ is it
 # largest for large $M$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # A type leaves a row of the first network over if it is among the $s$ types with one row more there and not among those of the
 # second: probability $\frac sM (1 - \frac sM)$. There are $M$ types, so $s (1 - \frac sM)$ of the $m$ rows have no partner. With
 # $s = xM$, $m = (1 + x) M$ the share is $x (1 - x)/(1 + x)$. Its derivative has the sign of $1 - 2x - x^2$, so that
 # $x = \sqrt2 - 1$: the most rows are left over at $m = \sqrt2\, M$. For $M = 6$ the shares at $m = 8$ and $m = 9$ are equal.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs at every width:
 #
 #     make chapter NAME=trained_minima ARGS="-p pairs 200"

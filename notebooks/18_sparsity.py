@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Which minima are sparse
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Are trained networks sparser than random {term}`minima <minimum>`?
 #
 # **The paper.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` measure sparsity by the {term}`PQ index`: gradient descent is sparser the larger
@@ -30,8 +25,7 @@
 # **Why it matters.** Sparsity is one of the reasons given for low {term}`barriers <barrier>`. It has to be said: sparser than what?
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: minima and types ([](12_overlap_theorem.ipynb)), the threshold of the step size ([](16_step_size.ipynb)), moments
 # of Dirichlet laws and the Gamma function. {{ times }}
 # ```
@@ -42,7 +36,7 @@ steps: int = 4000  # budget of gradient descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -50,7 +44,6 @@ chapter.begin(
     globals(), networks=Integer(4, 100_000), steps=Integer(500, 10_000_000)
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 import math
 
@@ -99,7 +92,6 @@ figures.show("fig_index", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_index
-# :name: fig-index
 # :alt: Three bar charts of twelve norms that add up to 1. Equal ones have the index 0, sorted means of the uniform law an index of about a fifth, six equal ones and six zeros the index one half.
 #
 # Norms of the rows of minima with one teacher neuron, and their PQ index.
@@ -128,8 +120,7 @@ figures.show("fig_index", figure)
 # types are independent given the counts. For large $m$ all $n_j \approx m/M$, $s_j^2 \approx n_j c_a^2/a$, and
 # $S^2/(mM) \to c_a^2/a$.
 # ```
-
-# %% [markdown]
+#
 # For $m = 9$ and $M = 6$ the mean over the counts is a sum over the $6^3$ types of the surplus rows. Beyond that the sum over
 # the pairs of counts, each binomial given the other, is short
 # ({py:func}`~lmc_helpers.teacher_student.sparsity.expected_pq`). Both, for four laws:
@@ -221,21 +212,13 @@ for law, label, colour in (
     figures.band(axis, widths, mean, stderr, label=f"trained, {label}", **style)
 axis.plot(widths, uniform, "--", color="book:black", label="uniform law, exact")
 axis.plot(widths, equal, ":", color="book:black", label="equal entries, exact")
-axis.set(
-    xlabel="student neurons $m$", ylabel="PQ index by neuron", ylim=(0, None)
-)
-figures.legend(figure)
-figures.show("fig_pq", figure)
-figures.numbers(
-    networks=networks,
-    steps=steps,
-    profile=profile,
-    fewest=min(n for *_, n in trained.values()),
-)
+axis.set(xlabel="student neurons $m$", ylabel="PQ index by neuron")
+axis.set(ylim=(0, None))
+figures.show("fig_pq", figure, legend=3)
+figures.numbers(fewest=min(n for *_, n in trained.values()))
 
 # %% [markdown]
 # ```{glue:figure} fig_pq
-# :name: fig-pq
 # :alt: PQ index by neuron against width for three laws of the step size, with the exact curves of uniform and of equal entries. Networks trained with small steps lie far below the uniform curve. Beyond the threshold the index lies above that curve for narrow networks and beside it for wide ones. With the slowly decaying step size it rises with the width.
 #
 # Z, Fig. 5: PQ index by neuron of trained networks and, exactly, of random minima; bars: ±3.29 standard errors of at least
@@ -263,11 +246,9 @@ def slope_of_difference(one: Result, other: Result) -> tuple[float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.uniform_least and its other readings"}
-value, error = above(uniform, trained["small"])
 claims.check(
     "Z9.uniform_least",
-    value,
-    stderr=error,
+    *above(uniform, trained["small"]),
     n=trained["small"][2],
     again=lambda: above(uniform, measure("small", seed + 1)),
 )
@@ -285,7 +266,7 @@ claims.check("Z9.uniform_least_large", value, stderr=error, n=trained["large"][2
 #
 # The two statements on the step size:
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.smaller_rate, Z9.width_inverse and Z9.width"}
 (high, high_error, n_high), (low, low_error, n_low) = (
     trained["large"],
     trained["small"],
@@ -299,27 +280,20 @@ claims.check(
 )
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.width_inverse"}
 def slope_again(law: str) -> tuple[float, float]:
     """The slope with a second seed."""
     return slope_of_difference(measure(law, seed + 1), measure("small", seed + 1))
 
 
-value, error = slope_of_difference(trained["large"], trained["small"])
 claims.check(
     "Z9.width_inverse",
-    value,
-    stderr=error,
+    *slope_of_difference(trained["large"], trained["small"]),
     n=min(n_high, n_low),
     again=lambda: slope_again("large"),
 )
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z9.width"}
-value, error = slope_of_difference(trained["root"], trained["small"])
 claims.check(
     "Z9.width",
-    value,
-    stderr=error,
+    *slope_of_difference(trained["root"], trained["small"]),
     n=min(trained["root"][2], n_low),
     again=lambda: slope_again("root"),
 )
@@ -344,33 +318,28 @@ claims.check(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 18.1
-# :class: lmc-exercise
+# ```{exercise}
 # Show that $k$ equal entries and $n - k$ zeros have the PQ index $1 - k/n$. Which share of zero rows gives a network with
 # otherwise equal rows the index of wide uniform minima?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With entries $c$ the fraction in (Z 11) is $(k \sqrt c)^2/(kc) = k$. Wide uniform minima have the index $1 - \pi/4$, so that
 # the share of zeros is $1 - \pi/4 \approx 21$ %.
 # ```
 #
-# ```{admonition} Exercise 18.2
-# :class: lmc-exercise
+# ```{exercise}
 # What is the PQ index of many independent copies of a random variable $X \ge 0$? Derive the limits of {prf:ref}`thm-pq` from it.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # By the law of large numbers $\frac1n \sum_i \sqrt{x_i} \to \mathbb E \sqrt X$ and $\frac1n \sum_i x_i \to \mathbb E X$, so the
 # index tends to $1 - (\mathbb E \sqrt X)^2/\mathbb E X$: the variance of $\sqrt X$ over the mean of $X$. The entries of a
 # Dirichlet law are Gamma variables with parameter $a$ divided by their sum, which does not change the index. As
 # $\mathbb E X = a$ and $\mathbb E \sqrt X = c_a$, it is $1 - c_a^2/a$. With $a = 1$, $c_1 = \Gamma(\frac32) = \sqrt\pi/2$.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More networks at every point:
 #
 #     make chapter NAME=sparsity ARGS="-p networks 100 -p steps 8000"

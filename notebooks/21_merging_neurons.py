@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Merging two neurons
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Between a network and its copy with two neurons exchanged, is there a path on which the two approach each other, become one, and part again? Where is its top?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` follow such a path by decreasing the distance of the two parameter vectors and minimising the loss over everything else; it ends in a *{term}`permutation point`*, where the two
@@ -27,8 +22,7 @@
 # **Why it matters.** A permutation point on the way connects all orders of the neurons; its loss is the price of merging two of them.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: gradients, Hessians, Taylor expansion, the implicit function theorem. {{ times }}
 # ```
 
@@ -42,7 +36,7 @@ descent: int = 100  # steps of gradient descent at every distance
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -56,7 +50,6 @@ chapter.begin(
     descent=Integer(1, 10_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from itertools import combinations
 
 import numpy as np
@@ -66,6 +59,7 @@ from lmc_helpers import claims, figures
 from lmc_helpers._chapters.merging_neurons import (
     ENDS,
     Shallow,
+    count_different,
     equal_norms,
     follow_pairs,
     join_problems,
@@ -79,7 +73,6 @@ from lmc_helpers.permutation_points.doubling import (
 from lmc_helpers.permutation_points.hessian import hessian, inertia
 from lmc_helpers.permutation_points.merging import (
     KINDS,
-    count_different,
     descent_minimiser,
     merge_neurons,
     newton_minimiser,
@@ -114,25 +107,25 @@ ticks = torch.linspace(-0.5, 4.0, 110, dtype=torch.float64)
 widths = torch.logspace(0, -3, 90, dtype=torch.float64)
 nearby = torch.linspace(-1, 1, 301, dtype=torch.float64)
 mesh = torch.stack(torch.meshgrid(ticks + 1e-3, ticks, indexing="xy"), dim=-1)
-for sign, goes_to in ((1, "permutation point"), (-1, "derivative neuron")):
-    ink = "book:blue" if sign == 1 else "book:red"
+for sign, kind in ((1, "permutation point"), (-1, "derivative neuron")):
+    colour = "book:blue" if sign == 1 else "book:red"
     teacher_a = torch.tensor([1.0, sign], dtype=torch.float64)
-    centre, track, heavier = 1.75, [], []
+    centre, track, larger = 1.75, [], []
     for width in 2.5 * widths:
-        for reach in (0.15, 1e-3, 1e-5):  # finer and finer
-            means = centre + reach * nearby
+        for window in (0.15, 1e-3, 1e-5):  # finer and finer
+            means = centre + window * nearby
             pairs_w = torch.stack([means - width / 2, means + width / 2], dim=-1)
             low, larger_a = over_outputs(pairs_w, teacher_a)
             centre = means[low.argmin()]
         track.append(pairs_w[low.argmin()])
-        heavier.append(larger_a[low.argmin()])
-    sizes.loglog(widths, heavier, color=ink, label=f"to a {goes_to}")
+        larger.append(larger_a[low.argmin()])
+    sizes.loglog(widths, larger, color=colour, label=f"to a {kind}")
     if sign == 1:
         height_of = over_outputs(mesh, teacher_a)[0].clamp(1e-4, 3).log10()
         plane.contourf(ticks, ticks, height_of, 20, cmap="Greys", alpha=0.7)
         for side in (torch.stack(track), torch.stack(track).flip(-1)):
-            plane.plot(*side.T, color=ink, linewidth=2.5)
-            plane.plot(*side[0], "o", color=ink)
+            plane.plot(*side.T, color=colour, linewidth=2.5)
+            plane.plot(*side[0], "o", color=colour)
         plane.plot(*track[-1], "*", color="book:orange", markersize=16)
 plane.plot([-0.5, 4], [-0.5, 4], ":", color="book:black")
 plane.set(xlabel="$w_0$", ylabel="$w_1$", aspect=1)
@@ -144,7 +137,6 @@ figures.show("fig_two_neurons", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_two_neurons
-# :name: fig-two-neurons
 # :alt: Left, the least loss over the plane of two input weights in grey, symmetric about the diagonal. A curve leads from the minimum above the diagonal to a star on it, and on to the mirror image of the minimum below. Right, the larger output weight against the distance: bounded for one teacher, growing in inverse proportion to the distance for the other.
 #
 # Left: logarithm of the loss with the best output weights (dark: high), for a teacher with $w = (0.5, 3)$ and $a = (1, 1)$. The path of constrained minima leads from a minimum (dot) to the permutation point (star) and on to the mirror image.
@@ -276,7 +268,6 @@ def branches(toys, **settings):
     return [found[k : k + 10] for k in range(0, len(found), 10)]
 
 
-# %%
 # P, section 4.1 as a curve: ∇L = μ ∇δ, from the teacher down to δ_0/10⁴
 toys = [toy(TANH, k) for k in range(teachers)]
 followed = branches(toys, steps=budget)
@@ -307,12 +298,10 @@ for axis in axes:
     axis.set_xlabel(r"distance $\delta/\delta_0$")
 axes[0].set(ylabel="loss", ylim=(1e-6, None))
 axes[1].set_ylabel("larger output weight of the pair")
-figures.legend(figure, columns=5)
-figures.show("fig_merge", figure)
+figures.show("fig_merge", figure, legend=5)
 
 # %% [markdown]
 # ```{glue:figure} fig_merge
-# :name: fig-merge
 # :alt: Loss, and larger output weight of the pair, against the distance for the ten pairs of a toy, coloured by where the branch ends. Branches that reach the smallest distance do so with bounded output weights or with output weights that grow in inverse proportion to the distance; others turn back at folds or stop at a finite distance.
 #
 # The branches of constrained critical points of the ten pairs of a tanh toy; time runs to the right, and back to the left after a fold. Dots on the curves of the loss are the ends (profile {glue:text}`profile`).
@@ -341,13 +330,13 @@ scene = figures.Moving(
 plane = scene.panel(title="input weights", xlabel="$W_{i1}$", ylabel="$W_{i2}$")
 for k in (0, 1):
     plane.draw(*into[:, k].T, ":", "red")  # the way of each of the pair
-for some, ink, name in (
+for some, colour, name in (
     (into[:, 2:], "blue", "other neurons"),
     (into[:, :2], "red", "the pair"),
 ):
     rays = torch.stack([0 * some, some, some * np.nan], dim=2).flatten(1, 2)
-    plane.draw(rays[..., 0], rays[..., 1], "-", ink, width=0.8)
-    plane.draw(some[..., 0], some[..., 1], "o", ink, name)
+    plane.draw(rays[..., 0], rays[..., 1], "-", colour, width=0.8)
+    plane.draw(some[..., 0], some[..., 1], "o", colour, name)
 middle = scene.panel(title="output weights", xlabel=r"$\delta/\delta_0$")
 right = scene.panel(title="loss", xlabel=r"$\delta/\delta_0$")
 for panel, curves in ((middle, out[:, :2].T), (right, [values])):
@@ -362,7 +351,6 @@ figures.numbers(merge_end=one.end)
 # Move the distance: the two neurons approach each other, and the loss rises from that of the teacher. On a branch that ends at a permutation point their output weights become equal, and the loss has its top at the end.
 #
 # ```{glue:figure} fig_one_merge
-# :name: fig-one-merge
 # :alt: Left, the input weights of five neurons as arrows in the plane; two of them move towards each other along dotted curves. Middle, the output weights of the two against the distance. Right, the loss against the distance.
 #
 # One branch, point by point (end: {glue:text}`merge_end`). Left: the input weights (dotted: the way of the pair). Middle: the two output weights. Right: the loss. Time runs to the right (profile {glue:text}`profile`).
@@ -383,9 +371,6 @@ claims.check("P2.reaches", arriving, n=10 * teachers)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    teachers=teachers,
-    descent=descent,
-    profile=profile,
     pairs=10 * teachers,
     at_point=counts[ENDS[0]],
     at_derivative=counts[ENDS[1]],
@@ -415,7 +400,6 @@ if ended:
     for (i, k), fine in zip(ended, finer, strict=True):
         agree.append((fine.loss[-1] / followed[i][k].loss[-1] - 1).abs().item())
 
-# %%
 switches = 0  # on whole branches that reach δ → 0, on others to the first fold
 for b in (b for row in followed for b in row):
     whole = b.end in ENDS[:2] or not b.folds
@@ -660,7 +644,6 @@ for problem, theta in relu_toys:
     target = RELU.forward(theta, problem.x)
     merged.append(relu_minima(small, start, problem.x, target))  # h → 0
 
-# %%
 # how many of the ten merged losses are different, against the tolerance
 different, same_function = [], []
 for (problem, theta), end in zip(relu_toys, merged, strict=True):
@@ -709,7 +692,7 @@ others = [int(k) for k in usable if others[k]] or [2]
 chosen = [*pair_of_twins, others[0]]
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot three pairs of a ReLU toy, and numbers for the text"}
 def directions(net: MLP, theta: torch.Tensor) -> np.ndarray:
     """W/b of every neuron, cut at ±4, (n, 2)."""
     (W, b), _ = net.split(theta)
@@ -741,14 +724,10 @@ for name, (above, below), k in zip("ABC", axes.T, chosen, strict=True):
     one, other = PAIRS[k]
     above.set_title(f"{name}: neurons {one + 1} and {other + 1}")
     below.set_title(f"{name}: the branch")
-figures.legend(figure)
-figures.show("fig_toy", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.show("fig_toy", figure, legend=3)
 figures.numbers(
     different=", ".join(str(count) for count, _ in different),
     settled=", ".join(str(n) for _, n in different),
-    relu_inputs=relu_inputs,
     relu_at_point=relu_ends[0],
     relu_at_derivative=relu_ends[1],
     relu_not_ended=relu_ends[2] + relu_ends[3],
@@ -756,7 +735,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_toy
-# :name: fig-toy
 # :alt: Three pairs of a ReLU toy. Top, the weight vectors divided by their biases, of the teacher and of the merged network; A and B show the same merged network, C another one. Bottom, the loss along the branch of each pair against the distance, with the loss of the minimised merged network as a dashed line.
 #
 # P, Fig. 1 with $\|\vartheta_i\|$ held at 1 and rounded ReLU, $h = 0.03$: two pairs with one configuration (A, B) and one with another (C). Rays: weight vectors over biases (cut at ±4). Curves: loss along the branch of
@@ -805,13 +783,11 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 21.1
-# :class: lmc-exercise
+# ```{exercise}
 # The first visible cell prints how far the pair is from its limit. Why does this fall by a factor of about 100 when $\delta$ falls by 10?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With $h = \frac\delta2 e \cdot z$, Taylor's formula gives
 #
 # $$
@@ -824,21 +800,18 @@ claims.check("P2.lowest", (excess + joints) or 0.0, n=len(excess))
 # Both errors are of order $\delta^2$.
 # ```
 #
-# ```{admonition} Exercise 21.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $D$ have the simple negative eigenvalues $\kappa_1 < \kappa_2 < \dots < \kappa_p$, all of them, with one output. Which branches of constrained critical points end at the permutation point with bounded output weights, and how many negative directions
 # at fixed $\delta$ has each?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # By the expansion in the proof of {prf:ref}`thm-ends`, stationary points of $\lambda (1 - \lambda)\, e^\top D e$ have $\lambda = \frac12$ and an eigenvector $e_i$, since $e^\top D e \ne 0$. The second derivative in $\lambda$ is $-\delta^2 \kappa_i > 0$. On the sphere
 # $e^\top D e$ falls from $e_i$ towards $e_1, \dots, e_{i-1}$ and rises towards the others. So for each $i$ a branch ends there along $e_i$ (and its mirror image along $-e_i$), with $L = L_1 + \frac18 \kappa_i \delta^2$ and $i - 1$ negative directions; only the first
 # consists of minima.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Longer curves of one toy:
 #
 #     make chapter NAME=merging_neurons ARGS="-p budget 600 -p teachers 1"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Permutation points under the Hessian
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Take a minimum of a network and double one neuron: both copies have its parameter vector, and they share its output weights. What kind of point is this *{term}`permutation point`* of the larger network?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` state (P, section 4.2) that it is critical; that its Hessian has at most one negative and at least $n_{k+1}$ vanishing eigenvalues, $n_{k-1}$ and $n_{k+1}$ being the widths of the layer before and the next
@@ -26,8 +21,7 @@
 # **Why it matters.** At these points the permuted copies of a network meet; their curvature says how easily descent leaves them.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: Hessians, symmetric matrices; the *{term}`inertia`* of a symmetric matrix is the triple of the numbers of its negative, zero and positive eigenvalues. [](21_merging_neurons.ipynb) shows how one gets to these points. {{ times }}
 # ```
 
@@ -39,7 +33,7 @@ newton_steps: int = 160  # budget of the second-order method
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -51,7 +45,6 @@ chapter.begin(
     newton_steps=Integer(10, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from collections import Counter
 from itertools import product
@@ -62,6 +55,8 @@ import torch
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.permutation_points import (
     replicate,
+    separated,
+    strict_minima,
     targets_with_curvature,
 )
 from lmc_helpers.permutation_points.counts import count_ratio
@@ -70,13 +65,11 @@ from lmc_helpers.permutation_points.doubling import (
     embed,
     equal_loss_exchange,
     pair_inertia,
-    strict_minima,
 )
 from lmc_helpers.permutation_points.hessian import (
     gradient,
     hessian,
     inertia,
-    separated,
 )
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
@@ -117,7 +110,6 @@ figures.show("fig_saddle_or_minimum", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_saddle_or_minimum
-# :name: fig-saddle-or-minimum
 # :alt: Two maps of the loss around a permutation point, against the difference of the two incoming weights and the share of the output weight. In both a vertical line of constant loss. Left, the loss is lower on both sides of the line's middle and higher beside its ends; right, the other way round.
 #
 # Loss around a permutation point (star) relative to its value, blue lower, red higher; on the vertical line, the plateau, the two neurons are equal and the loss is constant. Left: a saddle. Right: a minimum. The matrix $D$ defined below
@@ -266,7 +258,6 @@ for small in SHALLOW + DEEP:
 scalar = [p for p in everything if p.net.sizes[p.layer + 1] == 1]
 vector = [p for p in everything if p.net.sizes[-1] == 3 and p.net.depth == 2]
 
-# %%
 slopes = [gradient(p.loss, p.theta).norm().item() for p in everything]
 lopsided = []  # three quarters of the first output weight in one copy
 for p in vector:
@@ -378,12 +369,10 @@ figures.numbers(
     most_scalar=max(negatives, default=0),
     none=negatives.count(0) or "none",
     scalar=len(scalar),
-    profile=profile,
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_spectra
-# :name: fig-spectra
 # :alt: Left, stacked bars of the number of negative eigenvalues for combinations of input and output dimension. Right, sorted Hessian eigenvalues of a small network, all positive, and of its permutation point with negative ones.
 #
 # Left: number of negative Hessian eigenvalues at permutation points over strict minima, {glue:text}`shallow` points with one hidden layer. Right: spectrum of one example, before and after a neuron is doubled
@@ -625,7 +614,7 @@ for share in shares:
     surface.append(around.loss(theta).numpy())
 surface = np.array(surface) / around.loss(around.theta).item()  # (81, 81)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss around the merge and on the exchange"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss around the merge and on the exchange, and the finding"}
 figure, (left, right) = figures.panels(2, height=4)
 depth = 1 - surface.min()
 style = dict(cmap="RdBu_r", extend="max")
@@ -651,7 +640,6 @@ right.plot([], [], "--", color="book:black", label="straight line")
 right.legend(loc="upper center", ncols=2, bbox_to_anchor=(0.5, -0.16))
 figures.show("fig_around", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 style = dict(cmap="RdBu_r", extend="max")
 axis.contourf(differences, shares, surface, levels=levels, **style)
@@ -666,7 +654,6 @@ figures.keep(figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_around
-# :name: fig-around
 # :alt: Left, loss around a permutation point as colour, against the difference of the two parameter vectors and the share of the output weight; a vertical line of constant loss at difference zero, lower loss to both sides of its middle and higher loss to both sides of its ends. Right, loss along the six-step exchange, constant, and along the straight line, up to many times higher.
 #
 # Left: the loss around a merge, P, Fig. 5A; the line at difference 0 is the plateau, the star the permutation point. Right: loss
@@ -690,29 +677,24 @@ figures.keep(figure)
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 22.1
-# :class: lmc-exercise
+# ```{exercise}
 # How many negative, zero and positive eigenvalues does doubling a neuron add (a) with one output and $D = \operatorname{diag}(-2, 1, 3)$; (b) with two inputs, three outputs, $\operatorname{rank} J = 2$ and $D$ positive on the kernel of $J$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # (a) $J = 0$: $(1, 1, 2)$. (b) $n_{k-1} + 1 = 3$, so the kernel of $J$ has dimension 1 and $(\nu_-, \nu_0, \nu_+) = (0, 0, 1)$: $(2 + 0,\; 3 - 2 + 0,\; 2 + 1) = (2, 1, 3)$. The sums are the numbers of new parameters, $3 + 1$ and $3 + 3$.
 # ```
 #
-# ```{admonition} Exercise 22.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let there be one output, $H' \succ 0$ and $D$ regular with $\nu_-$ negative eigenvalues. Which kind of point is the point of the plateau with $a_0 = (1 - \lambda) c$ and $a_1 = \lambda c$, for $0 < \lambda < 1$ and for $\lambda$ outside $[0, 1]$? Compare with {numref}`fig-saddle-or-minimum`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # In the coordinates of the proof of {prf:ref}`cor-one-output` the Hessian is $H' \oplus \lambda (1 - \lambda) D \oplus 0$. Inside it has $\nu_-$ negative eigenvalues, outside $n_{k-1} + 1 - \nu_-$. So for $D \succ 0$ the plateau is a line of minima between two rays of saddles, for
 # $D \prec 0$ a line of saddles between two rays of minima: the two pictures.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More teachers:
 #
 #     make chapter NAME=permutation_points ARGS="-p teachers 20"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Counting permutation points
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** A layer with $n$ different neurons can be written down in $n!$ orders, so every minimum has $n!$ copies. How many *{term}`permutation points <permutation point>`*, networks in which some neurons coincide, lie between them?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` give their number $T(K, n)$ relative to that of the {term}`minima <minimum>` for the orders $K = 1, 2, 3$, the number of neurons by which the different ones are fewer than $n$, and bound it from below for $K \le n/2$ (P, Prop. 1); the bound
@@ -26,8 +21,7 @@
 # **Why it matters.** In wide layers there are far more such points than minima, so that ways between permuted copies abound.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: binomial coefficients, generating functions; [](21_merging_neurons.ipynb) and [](22_permutation_points.ipynb) show what permutation points are, but are not needed. {{ times }}
 # ```
 
@@ -40,7 +34,7 @@ inputs: int = 400  # inputs of the tanh network, Prop. 2
 seed: int = 1  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -53,7 +47,6 @@ chapter.begin(
     inputs=Integer(100, 100_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from fractions import Fraction
 
@@ -63,12 +56,12 @@ from matplotlib import colormaps
 from scipy.optimize import least_squares
 
 from lmc_helpers import claims, figures, seeds
+from lmc_helpers._chapters.permutation_counts import partitions
 from lmc_helpers.permutation_points.counts import (
     arrangements,
     count_ratio,
     count_ratio_bound,
     growth_constant,
-    partitions,
     permutation_points,
 )
 
@@ -172,7 +165,6 @@ figures.show("fig_hexagon", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_hexagon
-# :name: fig-hexagon
 # :alt: Left, three lines through a common centre make six sectors. Each sector holds one global minimum, and each of the six rays between neighbouring sectors holds one permutation point, of the two kinds in turn. Right, three lines of one kind form a triangle, and three lines of the other kind a larger one of the same orientation; each line carries its permutation point at the middle of the triangle's side.
 #
 # The example of P, Figs. 6 and 7, computed; $v_1 < v_2$ are the input weights of the two-neuron network, $b_1$ and
@@ -320,9 +312,7 @@ claims.check("P5.bound", least, n=n_max, rival=float(min(other.values())))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
-    n_max=n_max,
     equal=", ".join(map(str, sorted({K for K, n in T if over[K, n] == 1}))),
-    profile=profile,
     loosest=float(over[n_max // 2, n_max]),
     half=n_max // 2,
 )
@@ -412,9 +402,8 @@ for K, colour in zip(range(1, 5), ("C0", "C1", "C2", "C4"), strict=True):
     left.axhline(c, color=colour, linestyle=":", lw=1.3)
     left.axhline(c * math.exp(-K), color=colour, linestyle="--", lw=1.3)
 left.plot([], [], ":", color="book:grey", label="$1/(2^K K!)$")
-left.plot(
-    [], [], "--", color="book:grey", label="P, appendix B, $e^{-K}/(2^K K!)$"
-)
+style = dict(label="P, appendix B, $e^{-K}/(2^K K!)$")
+left.plot([], [], "--", color="book:grey", **style)
 left.set(xlabel="neurons $n$", ylabel="$T(K, n)/n^K$", ylim=(1e-5, 1))
 
 exact = [float(count_ratio(K, n_max)) for K in range(n_max)]
@@ -432,7 +421,6 @@ figures.show("fig_growth", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_growth
-# :name: fig-growth
 # :alt: Left, four curves of the count divided by n to the K rise to the dotted lines of the constants of the theorem, far above the dashed lines of those in the printed proof. Right, the number of permutation points against their order rises and falls; the bound follows it at small orders and drops far below it towards half the width.
 #
 # Left: $T(K, n)/n^K$, exact, with the constants of {prf:ref}`thm-growth` (dotted) and of the proof of P, Lemma 1 (dashed).
@@ -533,7 +521,6 @@ for rows, columns in ((7, 5), (width, 7), (width_next, width), (2, width_next)):
 first, second, third, last = layers
 
 
-# %%
 def outputs(W: torch.Tensor, copies: tuple[int, ...]) -> torch.Tensor:
     """Outputs (2, inputs); layer k has copies[m] copies of its neuron m."""
     labels = torch.repeat_interleave(torch.tensor(copies))  # (n_k,)
@@ -574,9 +561,6 @@ axis.set(ylabel="singular value / largest", ylim=(3e-19, 3))
 axis.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
 figures.show("fig_rank", figure)
 figures.numbers(
-    width=width,
-    width_next=width_next,
-    inputs=inputs,
     partitions=len(spectra),
     kept=min(float(s[s >= 1e-9].min()) for s in spectra.values()),
     dropped=max(float(s[s < 1e-9].max(initial=0)) for s in spectra.values()),
@@ -584,7 +568,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_rank
-# :name: fig-rank
 # :alt: Sorted singular values of the Jacobian for all partitions. Each curve jumps from rounding error to values far above it, exactly at K times the width of the next layer.
 #
 # Singular values of the Jacobian of the outputs in $W^{(k+1)}$, {glue:text}`partitions` partitions of
@@ -644,31 +627,28 @@ claims.check("P7.equal_loss", in_plane, rival=min(anywhere))
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 23.1
-# :class: lmc-exercise
+# ```{exercise}
 # Show $T(n - 1, n) = 1/n!$ and $T(n - 2, n) = (2^n - 2)/n!$. Compute $T(2, 4)$ in two ways.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With one vector there is one map; with two there are $2^n$ maps of $n$ neurons less the two that miss a vector. So $T(2, 4) = 14/24 = \frac7{12}$, and by {prf:ref}`cor-proposition-1` $\frac16 \cdot 2 + \frac14 \cdot 1 = \frac7{12}$.
 # ```
 #
-# ```{admonition} Exercise 23.2
-# :class: lmc-exercise
+# ```{exercise}
 # Two hidden layers have $n_1 = n_2 = 4$ neurons. How many permutation points of order $K = 2$ are there in all, relative to the minima, if the two copies may lie in different layers? Compare with the sum of the bounds.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Both copies in one layer: $T(2, 4) + T(2, 4) = \frac76$. One in each: $T(1, 4)^2 = (\frac32)^2 = \frac94$, as the choices in the layers are independent. Together $\frac{41}{12}$; the bounds add up to $2 \cdot \frac14 \binom22 = \frac12$.
 #
-#     from lmc_helpers.permutation_points.counts import count_ratio
+#     from lmc_helpers._chapters.permutation_counts import partitions
+from lmc_helpers.permutation_points.counts import count_ratio
+
 #     print(2 * count_ratio(2, 4) + count_ratio(1, 4) ** 2)
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # A wider layer with equal neurons, and one neuron after it:
 #
 #     make chapter NAME=permutation_counts ARGS="-p width 8 -p width_next 1"

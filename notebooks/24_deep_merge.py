@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Merging in a deeper network
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What does it cost to merge two similar neurons in a deeper, trained network, and does it cost less in a wider one?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two neurons in the second layer of networks trained on MNIST, with descent "until convergence" at every distance. They report (P, section 5 and Fig. 3) that in
@@ -26,8 +21,7 @@
 # **Why it matters.** Wide networks can exchange neurons cheaply; how cheaply depends on how long one minimises.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](21_merging_neurons.ipynb), for permutation points, derivative neurons and $J$. The statements in this chapter's boxes are this book's own, about the digits; MNIST, on which the paper's are judged, is the subject of
 # [](52_permutation_saddles_on_mnist.ipynb). {{ times }}
 # ```
@@ -44,7 +38,7 @@ training: int = 300  # steps of training for the teachers
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -60,19 +54,18 @@ chapter.begin(
     training=Integer(1, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, error_bars, figures
+from lmc_helpers._chapters.deep_merge import train_classifiers
 from lmc_helpers.data.digits import digits
 from lmc_helpers.error_bars import mean_and_error, slope_and_error
 from lmc_helpers.permutation_points.classifiers import (
     accuracy,
     most_similar_neurons,
-    train_classifiers,
 )
 from lmc_helpers.permutation_points.converged import (
     ConvergedPath,
@@ -144,7 +137,6 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     return Merge(ok, path.only(ok), scores, loss(end).item(), norm <= TOLERANCE)
 
 
-# %%
 nets = {H: MLP((16, H, H, 10), "tanh") for H in WIDTHS}
 trained = {
     H: train_classifiers(net, x, labels, teachers, training, seed + H)
@@ -178,17 +170,14 @@ for H, colour in zip(WIDTHS, ("red", "orange", "green", "blue"), strict=True):
         left.plot(delta[m.ok][1:], m.path.loss[1:], **style)  # starts at 0
         right.plot(delta[m.ok], m.scores, **style)
 for axis in (left, right):
-    axis.set(
-        xscale="log", xlabel=r"distance $\delta/\delta_0$", xlim=(1.2, 0.8e-4)
-    )
+    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$")
+    axis.set(xlim=(1.2, 0.8e-4))
 left.set(yscale="log", ylabel="normalised loss")
 right.set(ylabel="training accuracy")
-figures.legend(figure, columns=4)
-figures.show("fig_deep", figure)
+figures.show("fig_deep", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_deep
-# :name: fig-deep
 # :alt: Left, normalised loss against distance for four widths. Right, training accuracy against distance.
 #
 # P, Fig. 3 on scikit-learn's digits, with $H$ up to {glue:text}`widest`: a pair of similar neurons in layer 2 is merged, every point a minimum at its distance with a gradient of at most
@@ -222,7 +211,6 @@ high = error_bars.share(sum(rising) + of - n, of)[2]  # if all did
 slope, slope_error = exponent(barrier)
 end_slope, end_error = exponent(end)
 
-# %%
 some = [H for H in WIDTHS if len(drop[H]) > 1]
 mean, error = mean_and_error([drop[H] for H in some])
 worst = int(np.argmax(mean)) if some else 0  # width with the largest mean drop
@@ -234,47 +222,38 @@ claims.check("P8.falls", slope, stderr=slope_error, n=n_slope)
 one = 1 / images  # the least that the accuracy of one network can change
 least = one / max(1, teachers) ** 0.5
 fell = (float(mean[worst]), max(float(error[worst]), least)) if some else (0, 1)
-claims.check("P8.accuracy", fell[0], stderr=fell[1], n=n if some else 0)
+claims.check("P8.accuracy", *fell, n=n if some else 0)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+# %% [markdown]
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged, and on {glue:text}`rising` of these the loss never falls; the interval of the share allows for either answer on the others. Means over those that converged:
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means"}
 def mean_of(values: list[float], digits: str = ".1e") -> str:
     """The mean as text, or a dash."""
     return f"{np.mean(values):{digits}}" if values else "–"
 
 
 point = {H: [m.point for m in paths[H] if m.point_ok] for H in WIDTHS}
+points = {H: [100 * v for v in drop[H]] for H in WIDTHS}
+rows = {
+    "barrier, largest loss on the path": [mean_of(barrier[H]) for H in WIDTHS],
+    "loss at the end": [mean_of(end[H]) for H in WIDTHS],
+    "loss at the permutation point": [mean_of(point[H]) for H in WIDTHS],
+    "drop of the accuracy, points": [mean_of(points[H], ".1f") for H in WIDTHS],
+}
+head = " | ".join(f"$H = {H}$" for H in WIDTHS)
+figures.table(f" | {head}", ([name, *row] for name, row in rows.items()))
 figures.numbers(
-    teachers=teachers,
-    training=training,
-    images=images,
-    widest=widest,
-    profile=profile,
     tolerance=f"{TOLERANCE:.0e}",
     all_paths=of,
     counted=n,
     rising=sum(rising),
     end_slope=f"{end_slope:.1f} ± {end_error:.1f}",
-    **{f"H_{k}": H for k, H in enumerate(WIDTHS)},
-    **{f"barrier_{k}": mean_of(barrier[H]) for k, H in enumerate(WIDTHS)},
-    **{f"end_{k}": mean_of(end[H]) for k, H in enumerate(WIDTHS)},
-    **{f"point_{k}": mean_of(point[H]) for k, H in enumerate(WIDTHS)},
-    **{
-        f"drop_{k}": mean_of([100 * v for v in drop[H]], ".1f")
-        for k, H in enumerate(WIDTHS)
-    },
 )
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged, and on {glue:text}`rising` of these the loss never falls; the interval of the share allows for either answer on the others. Means over those that converged:
-#
-# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
-# | --- | --- | --- | --- | --- |
-# | barrier, largest loss on the path | {glue:text}`barrier_0` | {glue:text}`barrier_1` | {glue:text}`barrier_2` | {glue:text}`barrier_3` |
-# | loss at the end | {glue:text}`end_0` | {glue:text}`end_1` | {glue:text}`end_2` | {glue:text}`end_3` |
-# | loss at the permutation point | {glue:text}`point_0` | {glue:text}`point_1` | {glue:text}`point_2` | {glue:text}`point_3` |
-# | drop of the accuracy, points | {glue:text}`drop_0` | {glue:text}`drop_1` | {glue:text}`drop_2` | {glue:text}`drop_3` |
-#
 # ## Where the path ends
 #
 # The third row is another network than the second. With ten outputs the matrix $J$ of {prf:ref}`thm-ends` is not 0 in general, and then no path of constrained {term}`minima <minimum>` ends at a permutation point with bounded output weights: $a_0$ and $a_1$
@@ -291,7 +270,7 @@ enough = len(above) > 1
 higher, higher_error = mean_and_error([above]) if enough else ([0.0], [1.0])
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check P8.runs_away and P8.above"}
-claims.check("P8.runs_away", away[0], interval=away[1:], n=n)
+claims.check("P8.runs_away", *away, n=n)
 n_above = len(above) if enough else 0
 error = float(higher_error[0])
 claims.check("P8.above", float(higher[0]), stderr=error, n=n_above)
@@ -326,39 +305,22 @@ at_budget = {
     for budget in budgets
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-ratio = np.log(WIDTHS[-1] / WIDTHS[0])
-means = {key: float(np.mean(values)) for key, values in at_budget.items()}
-pair = {
-    budget: [means[H, budget] for H in (WIDTHS[0], WIDTHS[-1])]
-    for budget in budgets
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the losses at the end"}
+narrow, wide = WIDTHS[0], WIDTHS[-1]
+losses = {
+    str(b): [np.mean(at_budget[H, b]) for H in (narrow, wide)] for b in budgets
 }
-exact = [
-    np.mean(end[H]) if end[H] else float("nan") for H in (WIDTHS[0], WIDTHS[-1])
+losses["converged (paths that count)"] = [
+    np.mean(end[H]) if end[H] else float("nan") for H in (narrow, wide)
 ]
-figures.numbers(
-    **{f"budget_{k}": budget for k, budget in enumerate(budgets)},
-    **{
-        f"small_{k}": f"{pair[budget][0]:.1e}" for k, budget in enumerate(budgets)
-    },
-    **{f"wide_{k}": f"{pair[budget][1]:.1e}" for k, budget in enumerate(budgets)},
-    **{
-        f"slope_{k}": f"{np.log(pair[budget][1] / pair[budget][0]) / ratio:.1f}"
-        for k, budget in enumerate(budgets)
-    },
-    exact_small=f"{exact[0]:.1e}",
-    exact_wide=f"{exact[1]:.1e}",
-    exact_slope=f"{np.log(exact[1] / exact[0]) / ratio:.1f}",
-)
+rows = []
+for budget, (low, high) in losses.items():
+    power = np.log(high / low) / np.log(wide / narrow)
+    rows.append([budget, f"{low:.1e}", f"{high:.1e}", f"{power:.1f}"])
+head = f"$H = {narrow}$ | $H = {wide}$ | exponent between the two"
+figures.table(f"steps at each distance | {head}", rows)
 
 # %% [markdown]
-# | steps at each distance | $H =$ {glue:text}`H_0` | $H =$ {glue:text}`H_3` | exponent between the two |
-# | --- | --- | --- | --- |
-# | {glue:text}`budget_0` | {glue:text}`small_0` | {glue:text}`wide_0` | {glue:text}`slope_0` |
-# | {glue:text}`budget_1` | {glue:text}`small_1` | {glue:text}`wide_1` | {glue:text}`slope_1` |
-# | {glue:text}`budget_2` | {glue:text}`small_2` | {glue:text}`wide_2` | {glue:text}`slope_2` |
-# | converged (paths that count) | {glue:text}`exact_small` | {glue:text}`exact_wide` | {glue:text}`exact_slope` |
-#
 # Both the loss and the exponent of its decrease with the width depend on the budget.
 #
 # ## What we found that the paper does not say
@@ -376,29 +338,24 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 24.1
-# :class: lmc-exercise
+# ```{exercise}
 # What is the normalised loss of a network whose outputs are all 0? What relative error of the outputs does a loss of $0.1$ mean?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The denominator is $\frac1{10 T} \sum_\mu \|y^\mu\|^2$, so $L = 10\, \sum_\mu \|y^\mu - f(x^\mu)\|^2 / \sum_\mu \|y^\mu\|^2$: 10 for outputs 0. A loss of $0.1$ is a relative squared error of $0.01$, a tenth of the outputs' norm.
 # ```
 #
-# ```{admonition} Exercise 24.2
-# :class: lmc-exercise
+# ```{exercise}
 # In a network with $H = 4$ and ten outputs a neuron of layer 2 is doubled. How large can $\rho = \operatorname{rank} J$ be? What does {prf:ref}`thm-inertia` then say of the negative and zero eigenvalues at the permutation point?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $J$ is $10 \times (H + 1)$ and $c^\top J = 0$, so $\rho \le \min(9, H + 1) = 5$. If $\rho = 5$ the kernel of $J$ is 0, and doubling adds $(5,\; 5,\; 5)$: five negative and five zero eigenvalues, whatever $D$ is. Such a point is no end of a path of minima,
 # as {prf:ref}`thm-ends` says.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Wider networks:
 #
 #     make chapter NAME=deep_merge ARGS="-p widest 15 -p teachers 2"

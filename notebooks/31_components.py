@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # The components of a linear network's minimum
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** When can one minimum of a linear network be moved to another without leaving the minimum, and what stands between the others?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the minimum of an $l$-layer linear network with $h \times h$ weights is a copy of a matrix group and has
@@ -26,8 +21,7 @@
 # **Why it matters.** What separates two such networks is an orientation of every hidden layer, and exchanging two neurons repairs it at no cost.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: determinants, singular values, the polar decomposition. A *component* of a set is a largest connected part of it. {{ times }}
 # ```
 
@@ -39,7 +33,7 @@ lines: int = 400  # pairs of two-layer minima for the straight lines
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -51,13 +45,16 @@ chapter.begin(
     lines=Integer(100, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers._chapters.components import descend
+from lmc_helpers._chapters.components import (
+    all_components,
+    descend,
+    highest_on_line,
+)
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
@@ -67,14 +64,12 @@ from lmc_helpers.general_linear import (
     times_inverse,
 )
 from lmc_helpers.linear_nets.between import (
-    highest_on_line,
     obstruction,
     path_over_obstruction,
     permute_layers,
     straight_line,
 )
 from lmc_helpers.linear_nets.minimum import (
-    all_components,
     components,
     from_group,
     loss,
@@ -113,14 +108,14 @@ corners, generic = all_components(4), torch_generator(seed, "cube")
 front = random_invertible((3, 8), 2, generic, corners.T)  # one of each component
 spot = corners.cumprod(dim=-1)  # the orientations (d_1, d_2, d_3)
 spot = spot[:, :2] + spot[:, 2:] * torch.tensor([0.45, 0.35])  # seen from aside
-for move, ink in enumerate(("green", "purple", "sky")):
+for move, colour in enumerate(("green", "purple", "sky")):
     swap = [torch.tensor([1, 0] if k == move else [0, 1]) for k in range(3)]
     moved_to = permute_layers([*front, front[0]], swap)
     moved_to = components(moved_to, torch.eye(2, dtype=torch.float64))
     goal = (moved_to[:, None] == corners).all(dim=-1).long().argmax(dim=-1)
     rods = torch.stack([spot, spot[goal]]).movedim(-1, 0)  # (2, 2, 8)
     name = [f"in layer {move + 1}", *["_"] * 7]
-    cube.plot(*rods, color=f"book:{ink}", linewidth=3, label=name)
+    cube.plot(*rods, color=f"book:{colour}", linewidth=3, label=name)
 for signs_of, where in zip(corners, spot, strict=True):
     plate = dict(boxstyle="round", facecolor="white", edgecolor="book:black")
     name = "".join("+" if sign > 0 else "−" for sign in signs_of)
@@ -134,7 +129,6 @@ figures.show("fig_component_graph", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_component_graph
-# :name: fig-component-graph
 # :alt: Left, the loss over the plane of two scalar weights in grey, with the two branches of a hyperbola as its minimum and a dashed path from one to the other through the origin. Right, the eight components for four layers as corners of a cube, labelled by three signs; edges in three colours are exchanges of two neurons in layers one, two and three.
 #
 # Left: the minimum of a network with two scalar weights has two components; every path between them passes a point with $L \ge 1$. Right: the eight components for $l = 4$, labelled by the signs of
@@ -325,7 +319,7 @@ over_the_pass = [a[0].expand(len(t), h, h), D(tau) @ a[1], a[2] @ D(phi)]
 
 # %% [markdown]
 # The same for all cases and layers ({py:func}`~lmc_helpers.linear_nets.between.path_over_obstruction`), and straight lines from one component to another
-# ({py:func}`~lmc_helpers.linear_nets.between.highest_on_line` finds their highest point, which may lie where a factor is singular):
+# (`highest_on_line` finds their highest point, which may lie where a factor is singular):
 
 # %%
 between, over, rivals = [], [], []  # largest loss / σ_min(Y)²
@@ -345,14 +339,13 @@ for layers, h in CASES:
     rivals.append(obstruction(times_inverse(Y, X)) / obstruction(Y))
 between, over = torch.cat(between), torch.cat(over)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.between"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.between and G1.obstruction"}
 claims.check("G1.between", between)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G1.obstruction"}
 nearest = min(rivals, key=lambda ratio: abs(ratio - 1))
 claims.check("G1.obstruction", over, rival=nearest)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss along three curves, and the finding"}
 X, Y = DATA[4]
 curves = {  # colour, style, and the weights
     "straight line": ("book:orange", "--", straight_line(b, a, t.flatten())),
@@ -371,10 +364,8 @@ lower.semilogy(t.flatten(), relative, color=colour)  # the last one, inside
 upper.axhline(1, color="book:black", linestyle=":", linewidth=1)
 upper.set(ylabel=r"loss / $\sigma_{\min}(Y)^2$", ylim=(-0.2, None))
 lower.set(xlabel="curve parameter $t$", ylabel="inside", ylim=(1e-33, 1e-27))
-figures.legend(figure)
-figures.show("fig_linear_paths", figure)
+figures.show("fig_linear_paths", figure, legend=3)
 figures.numbers(
-    profile=profile,
     arrived=sum(arrived.values()),
     descended=sum(2**layers for layers, _ in classes) * descents,
     pairs_inside=len(on_path),
@@ -383,7 +374,6 @@ figures.numbers(
     least_between=between.min().item(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 for name, label in (
     ("over the obstruction", "between components"),
@@ -400,7 +390,6 @@ figures.keep(figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_linear_paths
-# :name: fig-linear-paths
 # :alt: Loss along three curves. Over the obstruction it rises to exactly the squared least singular value of Y, stays there for the middle third and falls again. On the straight line between two minima of one component it is several times higher. Inside the component it is zero, as a second panel with a logarithmic scale shows: rounding errors some thirty orders of magnitude smaller.
 #
 # Loss along three curves from one minimum, three layers of width 4: to another minimum of its component by {prf:ref}`prop-path` and on the straight line, and into another component by {prf:ref}`thm-obstruction`
@@ -438,25 +427,24 @@ scene = figures.Moving(
     ],
     start=12,
 )
-reach = 1.1 * max(
+limit = 1.1 * max(
     (W @ letter).nan_to_num().abs().max().item() for W in images.values()
 )
-for (name, W), ink in zip(images.items(), ("blue", "red"), strict=True):
+for (name, W), colour in zip(images.items(), ("blue", "red"), strict=True):
     panel = scene.panel(title=name, equal=True)
-    panel.xlim = panel.ylim = (-reach, reach)
+    panel.xlim = panel.ylim = (-limit, limit)
     panel.draw(*(W[0] @ letter), "-", "grey", "at the start")
-    panel.draw(*(W @ letter).transpose(0, 1), "-", ink, name, width=2.6)
+    panel.draw(*(W @ letter).transpose(0, 1), "-", colour, name, width=2.6)
 right = scene.panel(xlabel="$t$", ylabel=r"loss / $\sigma_{\mathrm{min}}(Y)^2$")
-for height, ink in zip(heights.values(), ("blue", "red"), strict=True):
-    right.draw(grid, height, "-", ink)
-    right.draw(grid[:, None], height[:, None], "o", ink)
+for height, colour in zip(heights.values(), ("blue", "red"), strict=True):
+    right.draw(grid, height, "-", colour)
+    right.draw(grid[:, None], height[:, None], "o", colour)
 scene.show("fig_letters")
 
 # %% [markdown]
 # For width 2 one can see what a component is. Move $t$: inside the component the first layer turns and stretches the letter and never mirrors it, at no loss; over the pass it flattens the letter to a segment, which costs $\sigma_{\min}(Y)^2$, and the letter comes out mirrored.
 #
 # ```{glue:figure} fig_letters
-# :name: fig-letters
 # :alt: Two panels show the image of a letter F under the first layer. Inside the component it is turned and stretched. Over the pass it is flattened to a segment and then mirrored. The third panel shows the loss of both curves: zero inside, and up to one, in units of the squared least singular value of the targets, over the pass.
 #
 # Two layers of width 2. Left and middle: the image under $W_1 X$ of a figure that is a letter at the start, along the path of {prf:ref}`prop-path` and along that of {prf:ref}`thm-obstruction`, which leads into the other component. Right: their losses.
@@ -629,7 +617,6 @@ def printed(weights, perms, inverses):
     return [before[i] @ W @ P[i + 1] for i, W in enumerate(weights)]
 
 
-# %%
 generator = torch_generator(seed, "permutations")
 
 
@@ -686,15 +673,11 @@ for layers, h in ((layers, h) for layers, h in CASES if h > 1):
     joined_pairs += int((highest < JOINED * Y.square().sum()).sum())
     already += int((i == j).sum())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.joined and G3.h1"}
 claims.check(
-    "G3.joined",
-    joined_pairs / all_pairs,
-    rival=already / all_pairs,
-    n=all_pairs,
+    "G3.joined", joined_pairs / all_pairs, rival=already / all_pairs, n=all_pairs
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G3.h1"}
 reached = {1: 0, 2: 0}  # ordered pairs of components that some permutations join
 pairs_that_differ = 0
 for h, layers in itertools.product(reached, range(2, 6)):
@@ -798,21 +781,19 @@ claims.check(
     n=2 * lines,
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers before and after the best permutation, and numbers for the text"}
 figure, axis = figures.panels(height=4.2)
-for (name, (before, after)), ink in zip(
+for (name, (before, after)), colour in zip(
     barriers.items(), ("orange", "black"), strict=True
 ):
     points = before, after.clamp(min=1e-6)
-    axis.loglog(*points, ".", color=f"book:{ink}", label=name, markersize=4)
+    axis.loglog(*points, ".", color=f"book:{colour}", label=name, markersize=4)
 ends = axis.get_xlim()
 axis.plot(ends, ends, color="book:grey", linewidth=0.8)
 axis.set_xlabel(r"barrier on the straight line / $\sigma_{\min}(Y)^2$")
 axis.set_ylabel("the same, best permutation")
 axis.legend()
 figures.show("fig_best_permutation", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 random_gain, copies_gain = (
     (after / before).median().item() for before, after in barriers.values()
 )
@@ -820,7 +801,6 @@ figures.numbers(
     least_printed=f"{min(printed_loss):.0e}",
     most_corrected=f"{max(corrected_loss):.0e}",
     actions=len(stays),
-    lines=lines,
     gain_random=random_gain,
     gain_copies=copies_gain,
     wide_loss=f"{max(wide_loss):.0e}",
@@ -828,7 +808,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_best_permutation
-# :name: fig-best-permutation
 # :alt: Barrier on straight lines before and after the best permutation on logarithmic axes: points of random minima lie little below the diagonal, most of those of permuted copies with noise orders of magnitude below it.
 #
 # Barrier on the straight line from {glue:text}`lines` minima to a random point of the same component, and to a permuted copy with noise, before and after the best of all permutations; $l = 2$, $h = 4$; line: no change
@@ -853,31 +832,26 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 31.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $l = 3$, $h = 2$, $X = Y = I$ and $F = \operatorname{diag}(1, -1)$. Show that $(I, I, I)$ and $(-I, F, -F)$ are minima in different components. Which exchange of neurons takes the first into the component of the second?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $-F \cdot F \cdot (-I) = F^2 = I$, so both are minima. The signs $(c_1, c_2)$ are $(1, 1)$ and $(\det(-I), \det F) = (1, -1)$. The orientations are $(d_1, d_2) = (1, 1)$ and $(1, -1)$: only the second hidden layer differs. Exchange its two
 # neurons: $(I, P, P^{-1})$ has the signs $(1, -1)$.
 # ```
 #
-# ```{admonition} Exercise 31.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $l = h = 2$, $W_1 = W_2 = X = Y = I$ and let $g$ be the rotation by $\omega$. Find the barrier on the straight line from $(I, I)$ to $(g, g^{-1})$, and the one after the better of the two permutations. For which $\omega$ does a permutation help?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $g + g^{-1} - 2I = 2 (\cos\omega - 1) I$, so by {prf:ref}`prop-straight` the barrier is $\frac1{16} \cdot 2 \cdot 4 (1 - \cos\omega)^2 = \frac12 (1 - \cos\omega)^2$. With the exchange $P$, $Pg$ is a reflection, its own inverse, and $Pg - I$ has the
 # eigenvalues $0$ and $-2$: the barrier is $\frac1{16} \|2 (Pg - I)\|^2 = 1$, the height of the pass in {prf:ref}`thm-obstruction`, for $Pg$ lies in the other component. The exchange helps where $\frac12 (1 - \cos\omega)^2 > 1$, that is $\cos\omega < 1 - \sqrt2$. At
 # $\omega = \pi$ the line passes through zero weights, with loss $\|Y\|^2 = 2$.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs in every component, on finer paths:
 #
 #     make chapter NAME=components ARGS="-p pairs 20 -p steps 201"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # What a skip connection joins
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Does a {term}`skip connection` join pieces of the minimum that were separate without it?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` prove it for a three-layer network with weights of size $1 \times 1$: four components become three (G, Prop. 4.3 and Fig. 1).
@@ -25,8 +20,7 @@
 # **Why it matters.** With a skip connection the weights of a branch may pass through 0 without losing the signal, which opens ways between networks; what remains separate is as hard to pass as before.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: determinants, {term}`connected components <component>`, and from [](31_components.ipynb) the pass of {prf:ref}`thm-obstruction`. {{ times }}
 # ```
 
@@ -37,7 +31,7 @@ steps: int = 41  # points of each of the five parts of a path
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -50,7 +44,6 @@ chapter.begin(
 if fineness & (fineness - 1):
     raise ValueError(f"fineness = {fineness}; allowed: 2, 4, 8, 16, 32 or 64")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 
 import numpy as np
@@ -103,16 +96,13 @@ JOINED = 1e-12  # largest relative loss of a path inside the minimum
 ticks = np.arange(-4 * 16, 4 * 16 + 1) / 16
 G1, G2, G3 = np.ix_(ticks, ticks, ticks[::4])
 idea, sides = figures.panels(2, height=4.2, sharey=True)
-inks = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
-for side, skip, names in zip(sides, (0.0, 1.0), inks, strict=True):
+line_colours = ("red", "green", "orange", "blue"), ("blue", "green", "orange")
+for side, skip, names in zip(sides, (0.0, 1.0), line_colours, strict=True):
     many, parts = surface_classes(G3 * (G2 * G1 + skip) - 1)
     seen = parts.max(axis=2)  # one above each square, −1 for none in the box
     paint = [*(to_rgb(f"book:{name}") for name in names), to_rgb("white")]
-    side.imshow(
-        np.array(paint)[seen].transpose(1, 0, 2),
-        origin="lower",
-        extent=(-4, 4, -4, 4),
-    )
+    style = dict(origin="lower", extent=(-4, 4, -4, 4))
+    side.imshow(np.array(paint)[seen].transpose(1, 0, 2), **style)
     side.axhline(0, color="book:black", linewidth=0.6)
     side.axvline(0, color="book:black", linewidth=0.6)
     side.set(xlabel="$W_1$", ylabel="$W_2$")
@@ -122,7 +112,6 @@ figures.show("fig_skip_components", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_skip_components
-# :name: fig-skip-components
 # :alt: The plane of the first two weights coloured by component. Left, without the skip connection, four quadrants. Right, with it, one region around both axes between the branches of a hyperbola and two regions beyond the branches.
 #
 # The minimum for $n = 1$, $X = Y = 1$, seen along $W_3$, one colour a component; white: no minimum with $|W_3| \le 4$. Without the skip connection (left) the axes separate four quadrants. With it (right) the axes belong to the
@@ -173,9 +162,9 @@ figures.show("fig_skip_components", idea)
 
 
 # %%
-def F_on_grid(eps, X, Y, reach, per_unit):
+def F_on_grid(eps, X, Y, extent, per_unit):
     """F = W_3 (W_2 W_1 + ε) X − Y at the vertices of a grid on [−reach, reach]³."""
-    W = np.arange(-reach * per_unit, reach * per_unit + 1) / per_unit
+    W = np.arange(-extent * per_unit, extent * per_unit + 1) / per_unit
     W1, W2, W3 = np.ix_(W, W, W)
     return W3 * (W2 * W1 + eps) * X - Y
 
@@ -202,13 +191,9 @@ positive = counts(SKIPS)
 negative = counts([-eps for eps in SKIPS])
 print(set(plain), set(positive), set(negative))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_plain"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_plain, G2.n1_positive and G2.n1_negative"}
 claims.check("G2.n1_plain", plain)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_positive"}
 claims.check("G2.n1_positive", positive)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n1_negative"}
 claims.check("G2.n1_negative", negative)
 
 # %% [markdown]
@@ -232,10 +217,10 @@ for (X, Y), eps, sign in itertools.product(DATA, SKIPS, (1, -1)):
 claims.check("G2.decomposition", touching)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the two surfaces"}
-reach = 3.0
+extent = 3.0
 colours = [figures.COLOURS[name] for name in ("blue", "orange", "green", "red")]
 pictures = [
-    Picture(title, list(zip(minimum_sheets(eps, reach), colours, strict=False)))
+    Picture(title, list(zip(minimum_sheets(eps, extent), colours, strict=False)))
     for title, eps in (
         ("without: W₃W₂W₁ = 1", 0.0),
         ("with: W₃(W₂W₁ + 1) = 1", 1.0),
@@ -243,18 +228,15 @@ pictures = [
 ]
 figure, axes = figures.panels(2, height=5, subplot_kw={"projection": "3d"})
 for axis, picture in zip(axes, pictures, strict=True):
-    draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), reach)
+    draw(axis, picture, ("$W_1$", "$W_2$", "$W_3$"), extent)
 figures.show("fig_minimum_surfaces", figure)
 figures.numbers(
-    profile=profile,
-    fineness=fineness,
     cubes=f"{(2 * REACH * fineness) ** 3:,}",
     of_S1=float(max(of_S1, key=lambda number: abs(number - 4))),
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_minimum_surfaces
-# :name: fig-minimum-surfaces
 # :alt: Two surfaces in three dimensions. Without the skip connection, four separate curved sheets, one over each quadrant of the plane of the first two weights. With it, one large saddle-shaped sheet through the middle and two separate sheets in opposite corners.
 #
 # G, Fig. 1: the minimum for $n = 1$, $X = Y = 1$, without a skip connection and with $\varepsilon = 1$, cut off at $\pm 3$; one colour a component.
@@ -264,7 +246,7 @@ figures.numbers(
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the surfaces to turn"}
 alt = "The two surfaces above, turned by dragging or with the arrow keys."
-display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), reach, alt)))
+display(HTML(turntable(pictures, ("W₁", "W₂", "W₃"), extent, alt)))
 
 # %% [markdown]
 # ## Weights of size n × n
@@ -340,7 +322,6 @@ def random_minima(n, eps, count):
     return residual_minimum(W1[order], W2[order], X, Y, eps), X, Y
 
 
-# %%
 numbers, on_path, on_line = [], [], []  # classes; largest loss / ‖Y‖²
 for n, eps in CASES:
     W, X, Y = random_minima(n, eps, minima)
@@ -356,10 +337,9 @@ for n, eps in CASES:
     numbers.append(minima - joining)
 on_path, on_line = torch.cat(on_path), torch.cat(on_line)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_components and G2.n2_path"}
 claims.check("G2.n2_components", numbers, n=minima * len(CASES))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.n2_path"}
 claims.check(
     "G2.n2_path",
     on_path.max().item(),
@@ -402,9 +382,7 @@ height = torch.cat(height)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G2.obstruction"}
 claims.check(
-    "G2.obstruction",
-    height,
-    rival=min(rivals, key=lambda ratio: abs(ratio - 1)),
+    "G2.obstruction", height, rival=min(rivals, key=lambda ratio: abs(ratio - 1))
 )
 
 # %% [markdown]
@@ -435,8 +413,7 @@ for (name, values), colour in zip(
     t = np.linspace(0, 1, len(values))
     axis.plot(t, values, color=f"book:{colour}", label=name, linewidth=2)
 axis.set_xlabel("curve parameter")
-figures.legend(figure)
-figures.show("fig_skip_path", figure)
+figures.show("fig_skip_path", figure, legend=3)
 figures.numbers(
     paths=len(on_path),
     worst_path=f"{on_path.max():.0e}",
@@ -445,7 +422,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_skip_path
-# :name: fig-skip-path
 # :alt: Along a path between two minima with three by three weights the determinant of the first weight changes its sign while that of the residual map stays negative and the loss stays zero.
 #
 # A path by {prf:ref}`thm-skip` between two minima with $\sigma = -1$ and different signs of $\det W_1$, for $n = 3$ and $\varepsilon = 1$; the loss on it is at most {glue:text}`worst_shown` (profile {glue:text}`profile`).
@@ -469,31 +445,26 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 32.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $n = 1$, $X = Y = 1$, $\varepsilon = 1$. Find $W_3$ for $(W_1, W_2) = (1, 1)$, $(-1, -1)$ and $(2, -1)$. Which of these minima can be joined without loss? Give a curve.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $W_3 = 1/(W_2 W_1 + 1)$ is $\frac12$, $\frac12$ and $-1$. The first two are joined by $(s, s, 1/(s^2 + 1))$, $1 \ge s \ge -1$, through $(0, 0, 1)$. In the third $W_2 W_1 + 1$ has the other sign, so every path to it passes a
 # point with $W_2 W_1 + 1 = 0$ and loss 1. Without the skip connection the first two would lie in different quadrants, too.
 # ```
 #
-# ```{admonition} Exercise 32.2
-# :class: lmc-exercise
+# ```{exercise}
 # For $n \ge 2$ minima with different signs of $\det W_1$ are joined for every $\varepsilon \ne 0$, but not for $\varepsilon = 0$. What happens to the paths as $\varepsilon \to 0$? Show that each of them holds a point with
 # $\|W_3\|_2 \ge \sigma_{\min}(Y X^{-1}) / |\varepsilon|$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # On a path there is a point with $\det W_1 = 0$, so a unit vector $v$ with $W_1 v = 0$ and $M v = \varepsilon v$. As $W_3 = Y X^{-1} M^{-1}$, $W_3 v = Y X^{-1} v / \varepsilon$, whose length is at least
 # $\sigma_{\min}(Y X^{-1}) / |\varepsilon|$. The bridge is there for every $\varepsilon \ne 0$, but it moves to infinity.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # A finer grid and more minima:
 #
 #     make chapter NAME=skip_connection ARGS="-p fineness 16 -p minima 200"

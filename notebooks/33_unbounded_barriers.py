@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Barriers without bound
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** How high can the loss be on the straight line between two networks that compute the same function?
 #
 # **The paper.** If the activation before the last layer is {term}`homogeneous <homogeneous activation>`, one layer can be scaled up and the next one down without any change of the function. Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` move a minimum along this
@@ -26,8 +21,7 @@
 # **Why it matters.** A high barrier need not mean that two networks differ. Their layers may only be scaled differently.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: matrices, norms, derivatives. At a minimum of loss 0 the *barrier* of a segment is the largest loss on it. {{ times }}
 # ```
 
@@ -37,7 +31,7 @@ steps: int = 2000  # gradient steps of the trained network
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -45,7 +39,6 @@ chapter.begin(
     globals(), networks=Integer(10, 10_000), steps=Integer(100, 1_000_000)
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from dataclasses import replace
 
@@ -80,19 +73,17 @@ idea.colorbar(shading, ax=plane, label="$|1 - W_2 W_1|$", shrink=0.9)
 arm = torch.linspace(0.2, 5, 300, dtype=torch.float64)
 plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_2 W_1 = 1$")
 share = torch.linspace(0, 1, 101, dtype=torch.float64)
-for scale, ink in ((4.0, "book:sky"), (4.5**2, "book:purple")):
+for scale, colour in ((4.0, "book:sky"), (4.5**2, "book:purple")):
     across = (1 - share + share * scale) / 4.5, (1 - share + share / scale) * 4.5
     ends = [side[[0, -1]] for side in across]
-    plane.plot(*ends, "o-", color=ink, label=f"$m = {scale:g}$")
-    profiles.plot(share, (1 - across[0] * across[1]).square(), color=ink)
+    plane.plot(*ends, "o-", color=colour, label=f"$m = {scale:g}$")
+    profiles.plot(share, (1 - across[0] * across[1]).square(), color=colour)
 profiles.axhline(0, color="book:black", linewidth=2)
-plane.set(
-    xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5), aspect=1
-)
+plane.set(xlabel="$W_1$", ylabel="$W_2$", xlim=(-0.5, 5), ylim=(-0.5, 5))
+plane.set(aspect=1)
 plane.grid(False)
 profiles.set(xlabel=r"place on the line $\alpha$", ylabel="loss")
-figures.legend(idea)
-figures.show("fig_segment", idea)
+figures.show("fig_segment", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_segment
@@ -133,19 +124,15 @@ figures.show("fig_segment", idea)
 #
 # At a minimum with loss 0 this is G, (14), $(\varphi(\alpha) - 1)^2 \lVert Y \rVert^2$. The proof of G, Prop. 5.3 says that $W$ and $m \cdot W$ are connected in $L^{-1}(0)$ by
 # $\gamma(t) = ((1 - t) W_l + t W_l\, m^{-k}, \dots)$. That is this line, on which the loss is not 0. The points are connected all the same, by the curve of the proposition.
-
-# %% [markdown]
+#
 # The network of G, Fig. 4 has five layers with leaky ReLU (here with slope 0.01), widths 8, 16, 32, 16, 8, 4, and random $X \in \mathbb R^{8 \times 4}$, $Y \in \mathbb R^{4 \times 4}$. Full-batch gradient descent, where the paper has SGD, brings it close to
 # a minimum, a few Gauss–Newton steps of least norm down to rounding.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Train the network of G, Fig. 4"}
 trained, descended = five_layer_minimum(seed, steps)
 figures.numbers(
-    steps=steps,
     descended=f"{descended:.1e}",
     reached=f"{trained.loss(*trained.layers).item():.0e}",
-    profile=profile,
-    networks=networks,
 )
 
 # %% [markdown]
@@ -173,10 +160,9 @@ nets.append(trained)
 errors = [error(net, m, net.k) for net in nets for m in SCALES]
 with_k_1 = [error(net, m, 1) for net in nets for m in SCALES if net.k != 1]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.formula"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.formula and G4.segment"}
 claims.check("G4.formula", errors, rival=min(with_k_1))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G4.segment"}
 on_segment = [
     net.line(ALPHA, net.rescaled(4.0), net.layers).max() / net.Y.square().sum()
     for net in nets
@@ -306,13 +292,9 @@ for k, colour in COLOUR.items():
     right.plot(few, measured / (value - 1), "o", color=colour, markersize=4)
     right.plot(place, 1, "*", color=colour, markersize=14)
 right.axvline(0.5, color="book:grey", linestyle=":")
-right.set(
-    xlabel=r"place on the line $\alpha$",
-    ylabel=r"$\sqrt{L}$, in units of its maximum",
-    ylim=(0, 1.08),
-)
-figures.legend(figure)
-figures.show("fig_place", figure)
+right.set(xlabel=r"place on the line $\alpha$")
+right.set(ylabel=r"$\sqrt{L}$, in units of its maximum", ylim=(0, 1.08))
+figures.show("fig_place", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_place
@@ -400,12 +382,8 @@ shades = colormaps["viridis"](torch.linspace(0, 0.85, 5).tolist())
 for m, shade in zip((1.5, 4.0, 16.0, 64.0, 256.0), shades, strict=True):
     values = trained.line(dense, trained.rescaled(m), trained.layers)
     left.plot(dense, values, color=shade, label=f"$m = {m:g}$")
-left.set(
-    xlabel=r"place on the line $\alpha$",
-    ylabel="loss",
-    yscale="log",
-    ylim=(1e-3, 3e8),
-)
+left.set(xlabel=r"place on the line $\alpha$", ylabel="loss", yscale="log")
+left.set(ylim=(1e-3, 3e8))
 left.legend(ncols=3, loc="upper center")
 span = torch.logspace(-3, 4, 141, dtype=torch.float64)
 dots = span[::10]
@@ -419,20 +397,14 @@ for (k, colour), marker in zip(COLOUR.items(), "so^", strict=True):
     measured = torch.tensor([middle(net, m) for m in dots.tolist()])
     measured = measured / net.Y.square().sum()
     right.plot(dots, measured, marker, color=colour, markersize=4)
-right.set(
-    xlabel="scale $m$",
-    ylabel=r"loss$\,/\,\|Y\|^2$",
-    xscale="log",
-    yscale="log",
-    ylim=(1e-6, None),
-)
+right.set(xlabel="scale $m$", ylabel=r"loss$\,/\,\|Y\|^2$", xscale="log")
+right.set(yscale="log", ylim=(1e-6, None))
 right.plot([], [], "--", color="book:grey", label="in the middle")
 right.legend(loc="upper center")
 figures.show("fig_network", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_network
-# :name: fig-network
 # :alt: Left, loss along the line of the trained five-layer network for five scales, flat-topped and growing by orders of magnitude with the scale. Right, largest loss and loss in the middle against the scale on logarithmic axes for degrees one half, one and two; straight lines at both ends, the middle below the maximum except for degree one.
 #
 # Left: G, Fig. 4, loss on the line from the trained network to its rescalings. Right: the maximum over the line (solid), the loss in the middle by the closed form (dashed) and by forward passes (symbols); $k = 1$ is the
@@ -518,10 +490,8 @@ for k in DEGREES:
             rough = max(1, low**-k) * max(1, high) ** k
             crude.append(max(found[:2]) / ((rough - 1) ** 2 * size**2))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.bound"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.bound and G7.sharp"}
 claims.check("G7.bound", ratios, rival=max(by_middle))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G7.sharp"}
 claims.check("G7.sharp", near_end, rival=max(crude))
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least bound"}
@@ -549,20 +519,15 @@ for k, colour in COLOUR.items():
         highest.append(net.line(ALPHA, other, one).max().item())
     highest = torch.tensor(highest) / net.Y.square().sum()
     axis.plot(at, highest, ".", color=colour, markersize=3)
-axis.set(
-    xlabel="bound on the norms, in units of the smallest possible one",
-    ylabel=r"largest loss$\,/\,\|Y\|^2$",
-    xscale="log",
-    yscale="log",
-    ylim=(1e-6, None),
-)
+axis.set(xlabel="bound on the norms, in units of the smallest possible one")
+axis.set(ylabel=r"largest loss$\,/\,\|Y\|^2$", xscale="log", yscale="log")
+axis.set(ylim=(1e-6, None))
 axis.legend()
 figures.show("fig_bounded", figure)
 figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_bounded
-# :name: fig-bounded
 # :alt: Largest loss on lines between two random members of the bounded orbit against the bound on the norms, on logarithmic axes, for three degrees. All dots lie below the curves of the least bound, some close to them.
 #
 # Largest loss on the line between two members of the bounded orbit, drawn at random with a preference for its ends (dots), and the least bound (lines), one network for each $k$ (profile {glue:text}`profile`).
@@ -584,25 +549,21 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 33.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $k = 1$, as for ReLU. Write the barrier between $W$ and $m \cdot W$ with $u = \ln m$, and find the $m > 1$ at which it is as high as the loss of a network with output 0.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # In the middle $\varphi = \frac14 (1 + 1/m)(1 + m) = \frac{(1 + m)^2}{4m}$, so $\varphi - 1 = \frac{(m - 1)^2}{4m} = \sinh^2 \frac u2$ and the barrier is $\sinh^4 (\frac u2)\, \lVert Y \rVert^2$. It is $\lVert Y \rVert^2$ where $(m - 1)^2 = 4m$, at
 # $m = 3 + 2\sqrt2$.
 # ```
 #
-# ```{admonition} Exercise 33.2
-# :class: lmc-exercise
+# ```{exercise}
 # Show for general $k$ that $(\varphi^* - 1)^2 = \bigl( \frac{k (k + 1)}{8} \bigr)^2 u^4 + O(u^5)$ as $u = \ln m \to 0$: near a minimum the barrier of the rescaling is of fourth order. Check it with
 # {py:func}`~lmc_helpers.symmetry.rescaling.largest_factor`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The expansion $\alpha x + \frac12 \alpha (1 - \alpha) x^2 + O(x^3)$ of $\ln(1 - \alpha + \alpha e^x)$ is needed with $x = -ku$, and $k$ times with $x = u$. The first-order terms cancel and $\ln \varphi = \frac12 k (k + 1)\, \alpha (1 - \alpha)\, u^2 + O(u^3)$. The largest
 # value of $\alpha (1 - \alpha)$ is $\frac14$, so $\varphi^* - 1 = \frac18 k (k + 1)\, u^2 + O(u^3)$.
 #
@@ -611,8 +572,7 @@ figures.numbers(members=len(ratios), worst_middle=f"{max(by_middle):.2f}")
 #         print((value - 1) / 0.01**2, k * (k + 1) / 8)
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More networks, and a minimum after more steps:
 #
 #     make chapter NAME=unbounded_barriers ARGS="-p networks 20 -p steps 10000"

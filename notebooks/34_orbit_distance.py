@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # How far from the orbit
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Two weight matrices that are multiplied, as queries and keys in attention are, may be replaced by $(W_1 g^{-1}, g W_2)$ with any invertible $g$. How far from this {term}`orbit` is the average of two of its points?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show that the middle of the line between two points of the orbit can be arbitrarily far from it (G, Prop. 5.5).
@@ -25,8 +20,7 @@
 # **Why it matters.** Averaging the factors of two equal products can lead away from everything that computes the product.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: singular values, orthogonal projectors, convex functions. Norms are Frobenius norms unless marked; $\lVert \cdot \rVert_2$ is the spectral norm, $\lVert \cdot \rVert_*$ the sum of the singular values. {{ times }}
 # ```
 
@@ -36,13 +30,12 @@ n_max: int = 3  # largest square matrix
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), factorisations=Integer(2, 10000), n_max=Integer(2, 6))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import itertools
 import math
 
@@ -80,17 +73,17 @@ idea, plane = figures.panels(height=4.6)
 arm = torch.linspace(0.12, 8, 400, dtype=torch.float64)
 plane.plot(arm, 1 / arm, color="book:black", linewidth=2, label="$W_1 W_2 = 1$")
 unit_one = torch.ones(1, 1, dtype=torch.float64)
-for stretch, ink in ((2.0, "sky"), (4.0, "green"), (7.0, "red")):
-    tips, ink = [stretch, 1 / stretch], f"book:{ink}"
+for stretch, colour in ((2.0, "sky"), (4.0, "green"), (7.0, "red")):
+    tips, colour = [stretch, 1 / stretch], f"book:{colour}"
     middle = torch.full((1, 1, 1), sum(tips) / 2, dtype=torch.float64)
     foot = orbit_distance(middle, middle, unit_one, unit_one)
     label = rf"$\beta = {stretch:g}$"
-    plane.plot(tips[::-1], tips, "o-", color=ink, label=label)
-    plane.plot(middle.item(), middle.item(), "s", color=ink, markersize=6)
+    plane.plot(tips[::-1], tips, "o-", color=colour, label=label)
+    plane.plot(middle.item(), middle.item(), "s", color=colour, markersize=6)
     feet = foot.X.item(), foot.Z.item()
     for across, up in (feet, feet[::-1]):
         ends = [middle.item(), across], [middle.item(), up]
-        plane.plot(*ends, "--", color=ink, linewidth=1.2)
+        plane.plot(*ends, "--", color=colour, linewidth=1.2)
 plane.set(xlabel="$W_1$", ylabel="$W_2$", aspect="equal")
 plane.set(xlim=(0, 7.5), ylim=(0, 7.5))
 plane.legend(loc="upper right")
@@ -98,7 +91,6 @@ figures.show("fig_midpoints", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_midpoints
-# :name: fig-midpoints
 # :alt: One branch of a hyperbola with three chords; dashed lines lead from the middle of each chord to the nearest points of the hyperbola, one for the short chord, two for the longer ones.
 #
 # Chords of the orbit between $g = \beta$ and $\beta^{-1}$, their middle (squares) and the points of the orbit nearest to it (dashed). The longer the chord, the farther its middle.
@@ -307,10 +299,8 @@ for shape, number in itertools.product(SHAPES, range(factorisations)):
     residuals += found.residual[:-2].tolist()  # of Xᵀ(U − X) = (V − Z) Zᵀ
     at_W.append(stationarity(2 * W1, 2 * W2, W1, W2).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.stationary"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.stationary and G6.unbounded"}
 claims.check("G6.stationary", residuals, rival=min(a for a in at_W if a > 0))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.unbounded"}
 claims.check("G6.unbounded", slopes)
 
 # %% [markdown]
@@ -353,7 +343,7 @@ for n, number in itertools.product(range(1, n_max + 1), range(factorisations)):
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G6.balanced"}
 claims.check("G6.balanced", exact, rival=min(at_home))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distances"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the distances, and numbers for the text"}
 figure, right = figures.panels(height=4.5)
 u = torch.logspace(-2, math.log10(math.log(1000)), 29, dtype=torch.float64)
 c = torch.cosh(u)
@@ -363,7 +353,7 @@ half = (c.square() - 1).sqrt() * math.hypot(*(W.norm().item() for W in even))
 low, high = midpoint_bounds(W1, W2, c)
 low = torch.where(low > 0, low, math.nan)
 unit = torch.linalg.matrix_norm(W1 @ W2, "nuc").sqrt()
-for values, style, ink, label in (
+for values, style, colour, label in (
     (nearest(*even, c).distance, "o", "blue", "balanced"),
     (balanced_distance(c, W1 @ W2), "-", "blue", None),
     (nearest(W1, W2, c).distance, "s", "orange", "random"),
@@ -371,22 +361,16 @@ for values, style, ink, label in (
     (high, "-", "orange", "random, upper bound"),
     (half, ":", "black", "half of the line, balanced"),
 ):
-    right.loglog(u, values / unit, style, color=f"book:{ink}", label=label, ms=4)
+    right.loglog(
+        u, values / unit, style, color=f"book:{colour}", label=label, ms=4
+    )
 right.set(xlabel=r"$\ln \beta$", ylabel=r"distance$\,/\,\|A\|_*^{1/2}$")
 right.set_ylim(3e-5, None)
-figures.legend(figure, columns=2)
-figures.show("fig_orbit", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-figures.numbers(
-    profile=profile,
-    cases=len(violations),
-    worst=f"{max(residuals):.0e}",
-)
+figures.show("fig_orbit", figure, legend=2)
+figures.numbers(cases=len(violations), worst=f"{max(residuals):.0e}")
 
 # %% [markdown]
 # ```{glue:figure} fig_orbit
-# :name: fig-orbit
 # :alt: Distance of the midpoint against the logarithm of beta on logarithmic axes: quadratic at first, then as fast as the length of the line. Dots lie on the exact curve and between the bounds.
 #
 # Distance of the midpoint from the orbit for one $3 \times 3$ matrix, numerical minimum (symbols), exact distance (blue line) and the bounds of {prf:ref}`thm-orbit-distance`, the lower one for $c^2 > 2$ (profile {glue:text}`profile`).
@@ -413,12 +397,10 @@ axis.axhline(1, color="book:black", linestyle=":", label="upper bound")
 axis.set(xscale="log", xlabel="$c$", ylim=(-0.1, 1.15))
 axis.set_ylabel(r"$c^2\,(\mathrm{dist}^2/d_0^2 - c^2 + 2)$")
 axis.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-figures.legend(figure, columns=4)
-figures.show("fig_between", figure)
+figures.show("fig_between", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_between
-# :name: fig-between
 # :alt: Position of the squared distance between the two bounds against c. All curves start at the upper bound. The balanced curve falls to the lower bound at c equal to two, curves of random factorisations run to limits between the bounds.
 #
 # Where the squared distance lies between the bounds of {prf:ref}`thm-orbit-distance`: 0 is the lower one, 1 the upper one, for random factorisations of a $3 \times 3$ matrix of rank 2 (dots) and for balanced ones (line) (profile {glue:text}`profile`).
@@ -445,8 +427,8 @@ fine = torch.linspace(0.12, 8, 300, dtype=torch.float64)
 orbit.draw(fine, 1 / fine, "-", "black", "orbit, $W_1 W_2 = 1$")
 chord = torch.stack([stretch, 1 / stretch], dim=1)
 orbit.draw(chord, chord.flip(1), "o-", "orange", "chord")
-way = torch.stack([X, central, Z], dim=1)
-orbit.draw(way, way.flip(1), "o--", "blue", "to the nearest points")
+path = torch.stack([X, central, Z], dim=1)
+orbit.draw(path, path.flip(1), "o--", "blue", "to the nearest points")
 middle = central[:, None]
 orbit.draw(middle, middle, "s", "red", "middle of the chord")
 growth = scene.panel(xlabel=r"$\beta$", ylabel="distance from the orbit")
@@ -461,7 +443,6 @@ scene.show("fig_orbit_chord")
 # Move $\beta$: up to $2 + \sqrt 3$ the nearest point to the middle of the chord stays at $(1, 1)$ and the distance is of second order in $\ln\beta$; beyond, the nearest point divides into two, and the distance grows like the chord.
 #
 # ```{glue:figure} fig_orbit_chord
-# :name: fig-orbit-chord
 # :alt: Left, one branch of a hyperbola with a chord and dashed lines from the middle of the chord to its nearest points on the hyperbola. Right, the distance of the middle against beta, flat at first and then nearly parallel to half of the chord's length.
 #
 # Weights of size $1 \times 1$ with $A = 1$. Left: the chord from $(\beta^{-1}, \beta)$ to $(\beta, \beta^{-1})$ and the numerical nearest points to its middle. Right: the distance; dashed grey, $\beta = 2 + \sqrt 3$.
@@ -481,30 +462,25 @@ scene.show("fig_orbit_chord")
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 34.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $W_1 = W_2 = 1$ be numbers. Compute the distance of $(c, c)$ from the hyperbola $xy = 1$ by hand, and compare with {prf:ref}`thm-balanced-distance`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # On the near branch put $s = x + y \ge 2$. With $xy = 1$ the squared distance $(c - x)^2 + (c - y)^2$ is $2c^2 - 2cs + s^2 - 2$, which is $(s - c)^2 + c^2 - 2$. If $c \ge 2$ the least value is $c^2 - 2$, at $s = c$, which two points of the branch have (one for $c = 2$). If $c \le 2$ it is
 # at $s = 2$, the point $(1, 1)$: $(2 - c)^2 + c^2 - 2 = 2 (c - 1)^2$. Here $\lVert A \rVert_* = 1$.
 # ```
 #
-# ```{admonition} Exercise 34.2
-# :class: lmc-exercise
+# ```{exercise}
 # Now let $W_1 = q \ge 1$ and $W_2 = 1/q$. Find $d_0$, and the limit for $\beta \to \infty$ of the distance in units of half of the line. Which factorisations are relatively closest to their orbit?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $D = q^2 - q^{-2} \ge 0$, so $d_0^2 = \frac12 (q^2 + q^{-2} - q^2 + q^{-2}) = q^{-2}$. The distance is $c\, d_0$ up to a term of order $1/c$, half of the line $\sqrt{c^2 - 1}\, (q^2 + q^{-2})^{1/2}$, and the limit is $(1 + q^4)^{-1/2}$. It is $1/\sqrt2$ for
 # the balanced factorisation and tends to 0 for the most unbalanced ones.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More factorisations, and larger matrices:
 #
 #     make chapter NAME=orbit_distance ARGS="-p factorisations 20 -p n_max 4"

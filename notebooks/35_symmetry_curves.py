@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Curves that symmetries draw
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** A symmetry moves a minimum to another one. Which curve of constant loss joins the two?
 #
 # **The paper.** Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` join $w$ and $g \cdot w$ by $\exp(t \log g) \cdot w$ (G, (5)), and widen the idea to a map that is neither a group action nor a symmetry (G, (6)). By G, Prop. 6.1 this map
@@ -27,8 +22,7 @@
 # **Why it matters.** Explicit curves join networks without any training, where a straight line would cross a {term}`barrier`.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: matrix exponentials, eigenvalues, the pseudo-inverse $A^+$. [](31_components.ipynb) has the group $GL_h$ that acts on two layers. {{ times }}
 # ```
 
@@ -46,7 +40,7 @@ large: float = 1.0  # larger magnitude
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer, Real
 
@@ -64,7 +58,6 @@ chapter.begin(
     large=Real(0.001, 10),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 import operator
 
@@ -112,23 +105,21 @@ joining = {
         two_factor_curve(start, two_negative, moments),
     ),
 }
-for name, (ink, bent) in joining.items():
+for name, (colour, bent) in joining.items():
     for weights_on, dash, of in (
         (bent, "-", name),
         (chord(bent, moments), "--", None),
     ):
-        plane.plot(*weights_on[0][..., 0].T, dash, color=ink, label=of)
+        plane.plot(*weights_on[0][..., 0].T, dash, color=colour, label=of)
         off = (weights_on[1] @ weights_on[0] - start[1] @ start[0]).flatten()
-        profiles.plot(moments, off.square(), dash, color=ink)
+        profiles.plot(moments, off.square(), dash, color=colour)
 plane.plot(*start[0], "o", color="book:black")
 plane.set(xlabel="weight of neuron 1", ylabel="weight of neuron 2", aspect=1)
 profiles.set(xlabel="$t$", ylabel="loss")
-figures.legend(idea)
-figures.show("fig_two_curves", idea)
+figures.show("fig_two_curves", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_two_curves
-# :name: fig-two-curves
 # :alt: Left, the plane of the input weights of two neurons with two curves from one point, a spiral and a half turn, and their chords dashed. Right, the loss is zero on both curves and high on both chords.
 #
 # Left: input weights of two neurons on two curves from one network, and the chords (dashed). The end of the green curve is $g = \operatorname{diag}(-1, -2)$ times its start; this $g$ has no real logarithm, and two
@@ -284,23 +275,15 @@ axis.errorbar(
     markerfacecolor="none",
     label="sampled",
 )
-axis.set(
-    xlabel="size $h$",
-    ylabel=r"$P(\mathrm{no\ real\ logarithm} \mid \det g > 0)$",
-    ylim=(0, 1),
-    xlim=(0, 41),
-)
+axis.set(xlabel="size $h$")
+axis.set(ylabel=r"$P(\mathrm{no\ real\ logarithm} \mid \det g > 0)$", ylim=(0, 1))
+axis.set(xlim=(0, 41))
 axis.legend(loc="lower right")
 figures.show("fig_logarithm", figure)
-figures.numbers(
-    none_32=probability_without_logarithm(32),
-    matrices=matrices,
-    profile=profile,
-)
+figures.numbers(none_32=probability_without_logarithm(32))
 
 # %% [markdown]
 # ```{glue:figure} fig_logarithm
-# :name: fig-logarithm
 # :alt: Probability that a normal matrix of positive determinant has no real logarithm, against its size. The exact curve rises from 0 at size 1 over a fifth at size 2 towards 1, and the sampled points lie on it.
 #
 # How many group elements of positive determinant lie on no curve G, (5): normal entries, exact for every $h$ and sampled with {glue:text}`matrices` matrices each, about half of which count; bars: intervals at two-sided $10^{-3}$
@@ -512,16 +495,10 @@ before, after, constant = map(np.array, (before, after, constant))
 h, k = sizes[:, 1], sizes[:, 3]
 ratio, changed = after / before, k > h
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.bound, G9.pythagoras, G9.larger_batch and G9.zero"}
 claims.check("G9.bound", ratio)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.pythagoras"}
 claims.check("G9.pythagoras", excess, rival=min(linear_excess))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.larger_batch"}
 claims.check("G9.larger_batch", ratio[changed], rival=ratio[~changed].max())
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G9.zero"}
 claims.check("G9.zero", ratio[~changed], rival=ratio[changed].min())
 
 # %% [markdown]
@@ -565,14 +542,10 @@ left.plot(*(x[changed] for x in dots), "o", markersize=4, label="$k > h$")
 left.plot(*(x[~changed] for x in dots), "x", color="book:red", label=label)
 span = np.array([floor, 2 * before.max()])
 left.plot(span, span, color="book:black", linewidth=1, label="$y = x$")
-left.set(
-    xscale="log",
-    yscale="log",
-    xlabel=r"change $\|W_2\sigma(W_1X) - W_2'\sigma(W_1'X)\|$",
-    ylabel=r"$\|W_2\sigma(W_1X)\|$",
-    xlim=(floor / 1.5, span[1]),
-    ylim=(before.min() / 2, span[1]),
-)
+left.set(xscale="log", yscale="log")
+left.set(xlabel=r"change $\|W_2\sigma(W_1X) - W_2'\sigma(W_1'X)\|$")
+left.set(ylabel=r"$\|W_2\sigma(W_1X)\|$", xlim=(floor / 1.5, span[1]))
+left.set(ylim=(before.min() / 2, span[1]))
 left.set_yticks([2, 5, 10, 20, 50], ["2", "5", "10", "20", "50"])
 left.yaxis.set_minor_formatter(NullFormatter())
 right.plot((h / k)[changed], ratio[changed], "o", markersize=4)
@@ -586,8 +559,6 @@ figure.legend(
 )
 figures.show("fig_bound", figure)
 figures.numbers(
-    networks=networks,
-    steps=steps,
     unchanged=int((~changed).sum()),
     largest=ratio.max(),
     to_random=(ratio[changed] / np.sqrt(1 - (h / k)[changed])).max(),
@@ -690,17 +661,12 @@ def dimension(net, w, eps=1e-5):
 
 reached = [dimension(net, w) for net, w, _ in at[8][:2]]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.identity"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.identity, G10.printed_sizes, G10.straight and G10.reach"}
 claims.check("G10.identity", max(kept, key=lambda x: abs(x - 0.25)), n=starts)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.printed_sizes"}
 claims.check("G10.printed_sizes", along(8), rival=along(64).min().item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.straight"}
 highest = torch.cat([above_chord(*runs[64, r]) for r in magnitudes]).max().item()
 claims.check("G10.straight", surplus_8, rival=max(highest, 0.01))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.reach"}
 claims.check("G10.reach", reached)
 
 # %% [markdown]
@@ -731,27 +697,20 @@ def distance_ratio(found):
     return jackknife(operator.truediv, per_start(high), per_start(low))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.large_batch"}
-value, error = surplus_over_line([runs[64, r] for r in magnitudes])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.large_batch, G10.magnitude and G10.distance"}
 claims.check(
     "G10.large_batch",
-    value,
-    stderr=error,
+    *surplus_over_line([runs[64, r] for r in magnitudes]),
     n=starts * curves,
     again=lambda: surplus_over_line([study(64, r, seed + 1) for r in magnitudes]),
 )
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.magnitude"}
-value, error = barrier_ratio([runs[8, r] for r in magnitudes])
 claims.check(
     "G10.magnitude",
-    value,
-    stderr=error,
+    *barrier_ratio([runs[8, r] for r in magnitudes]),
     n=starts * curves,
     again=lambda: barrier_ratio([study(8, r, seed + 1) for r in magnitudes]),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G10.distance"}
 value, error = distance_ratio([runs[8, r] for r in magnitudes])
 claims.check(
     "G10.distance",
@@ -781,15 +740,10 @@ for axis, r, letter in zip(axes, magnitudes, "bc", strict=True):
                 color=colour,
                 label=f"{name}, {k} samples",
             )
-    axis.set(
-        xlabel="$t$",
-        ylabel=r"loss / $\|Y\|$",
-        title=f"({letter}) magnitude {r:g}",
-        ylim=(-0.03, None),
-    )
+    axis.set(xlabel="$t$", ylabel=r"loss / $\|Y\|$")
+    axis.set(title=f"({letter}) magnitude {r:g}", ylim=(-0.03, None))
     axis.autoscale(axis="y")
-figures.legend(figure, columns=4)
-figures.show("fig_curves", figure)
+figures.show("fig_curves", figure, legend=4)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 moved = [
@@ -798,12 +752,7 @@ moved = [
 ]
 start_8 = max(runs[8, r][0][:, 0].max().item() for r in magnitudes)
 figures.numbers(
-    slope=slope,
-    small=small,
-    large=large,
-    training=training,
-    curves=starts * curves,
-    starts=starts,
+    all_curves=starts * curves,
     moved=np.mean(moved),
     start_8=f"{start_8:.0e}",
     least_rank=min(runs[8, r][3].min().item() for r in magnitudes),
@@ -815,10 +764,9 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_curves
-# :name: fig-curves
 # :alt: Two panels with the loss on the curve and on the straight line for 8 and 64 samples at two magnitudes; with 8 samples the curve is flat at 0 under a hump of the line, with 64 samples the curve rises and the line has a higher hump.
 #
-# G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
+# G, Fig. 3b, c with 8 samples as printed and with 64: mean of {glue:text}`all_curves` curves from {glue:text}`starts` minima, bars: intervals at two-sided $10^{-3}$ over the minima, since curves from one minimum are not independent (profile {glue:text}`profile`).
 # ```
 #
 # With 8 samples the loss on $\gamma$ is not low but exactly that of the minimum: $\sigma(g W_1 X)$ has rank 8 at every computed point, its least singular value is {glue:text}`least_rank:.2f`, and {prf:ref}`prp-map` applies. For the same reason $\gamma$ does not start at the minimum that was found but at
@@ -859,21 +807,10 @@ for k, colour, marker, size in (
 ):
     mean, error = np.array([lower[k, r] for r in scan]).T
     ends_of = np.clip([mean - QUANTILE * error, mean + QUANTILE * error], 0, 1)
-    left.errorbar(
-        scan,
-        mean,
-        abs(ends_of - mean),
-        fmt=marker + "-",
-        markersize=size,
-        color=colour,
-        label=f"{k} samples",
-    )
-left.set(
-    xscale="log",
-    xlabel="magnitude",
-    ylabel="share of curves below the line",
-    ylim=(0, 1.05),
-)
+    style = dict(markersize=size, color=colour, label=f"{k} samples")
+    left.errorbar(scan, mean, abs(ends_of - mean), fmt=marker + "-", **style)
+left.set(xscale="log", xlabel="magnitude")
+left.set(ylabel="share of curves below the line", ylim=(0, 1.05))
 left.set_xticks(scan, [f"{r:g}" for r in scan])
 left.set_xticks([], minor=True)
 left.legend(loc="lower right")
@@ -881,9 +818,8 @@ names = r"$\gamma(0)$", *(rf"$\gamma(1)$, magnitude {r:g}" for r in magnitudes)
 for values, label, colour in zip(
     zip(*at_end, strict=True), names, ("grey", "sky", "purple"), strict=True
 ):
-    right.plot(
-        counts, values, "o-", markersize=4, color=f"book:{colour}", label=label
-    )
+    style = dict(color=f"book:{colour}", label=label)
+    right.plot(counts, values, "o-", markersize=4, **style)
 right.axvline(32, color="book:black", linewidth=1, linestyle=":")
 right.set(xlabel="samples $k$", ylabel=r"loss / $\|Y\|$")
 right.legend(loc="lower right")
@@ -914,7 +850,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_batches
-# :name: fig-batches
 # :alt: Left, the share of curves that lie below the line everywhere, for three numbers of samples against the magnitude. Right, the loss at the ends is 0 up to 32 samples; beyond, it rises, more at the far end.
 #
 # Left: share of curves that lie below the chord at every interior point, {glue:text}`scan_curves` curves from {glue:text}`starts` minima each; bars as above, none where all curves do. Right: mean loss at the two ends of
@@ -940,39 +875,32 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 35.1
-# :class: lmc-exercise
+# ```{exercise}
 # Find a real logarithm of $-I_2$. Show that $\operatorname{diag}(-1, -2)$ has none, and write it as a product of two exponentials.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With $J = \begin{pmatrix} 0 & -1 \\ 1 & 0 \end{pmatrix}$, $\exp(\pi J) = -I_2$. The eigenvalues $-1$ and $-2$ are simple and negative, so {prf:ref}`thm-logarithm` excludes a real logarithm. With
 # $B = \operatorname{diag}(0, \ln 2)$, $\exp(\pi J) \exp(B) = -\operatorname{diag}(1, 2)$: a stretch, then a half turn.
 # ```
 #
-# ```{admonition} Exercise 35.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $h = 1$ and $w = (x, y)$ with $xy = 1$. Compute the curvature of $(e^t x, e^{-t} y)$ at $t = 0$ by {prf:ref}`prp-curvature`. Where on the hyperbola is it largest?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\gamma' = (x, -y)$, $\gamma'' = (x, y)$. With $s = x^2 + y^2$ both have the squared norm $s$, and $s^2 - (x^2 - y^2)^2 = 4 x^2 y^2 = 4$, so $\kappa = 2 s^{-3/2}$. As $s \ge 2xy = 2$, it is largest at $(1, 1)$, where $\kappa = 1/\sqrt2$, and tends to 0 along the arms.
 # ```
 #
-# ```{admonition} Exercise 35.3
-# :class: lmc-exercise
+# ```{exercise}
 # Let $k = 1$ and $s = \sigma(W_1 X) \ne 0$. What are $\mathrm{id} \cdot w$ and its outputs? Which $W_2$ stay?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $s^+ = s^\top / \|s\|^2$, so $\mathrm{id} \cdot w = (W_1, W_2 s s^\top / \|s\|^2)$. Its output is $W_2 s$, as before. The rows of $W_2$ are projected onto the line of $s$; those that are multiples of $s^\top$ stay.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More curves, another slope:
 #
 #     make chapter NAME=symmetry_curves ARGS="-p curves 50 -p slope 0.2"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Is a chord close to its curve?
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Two {term}`minima <minimum>` are joined by a curve of low curvature inside the minimum. How far can the straight line between them leave it?
 #
 # **The paper.** By Theorem 6.2 of Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` by at most $d_{\max}$, a function of the curvature and of the distance of the two, and the loss is at most $C_L d_{\max}$.
@@ -25,8 +20,7 @@
 # **Why it matters.** A short, nearly straight path between two networks means that averaging them is nearly harmless. Low curvature alone does not.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: curves and their curvature (1 over the radius of the best fitting circle), Lipschitz constants, and from [](35_symmetry_curves.ipynb) the curves $\exp(tM) \cdot w$. {{ times }}
 # ```
 
@@ -37,7 +31,7 @@ steps: int = 201  # points of each curve
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -48,7 +42,6 @@ chapter.begin(
     steps=Integer(51, 10_001),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
@@ -111,12 +104,10 @@ circle = width * around.cos(), width * around.sin()
 dumbbell.plot(*circle, ":", color="book:black", label="distance $D/2$")
 dumbbell.set(aspect=1, xlim=(-1.1, 1.1), ylim=(-0.6, 0.6))
 dumbbell.set_title("a narrow neck")
-figures.legend(idea, columns=4)
-figures.show("fig_idea_neck", idea)
+figures.show("fig_idea_neck", idea, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea_neck
-# :name: fig-idea-neck
 # :alt: Left, a circular arc over its chord; a dashed line from the middle of the chord to the arc is marked d max. Right, a closed curve like a dumbbell with a chord across its narrow neck; half of the curve joins the ends of the chord, far away from its middle.
 #
 # Left: a short curve stays close to its chord. Right: the ends of the chord face each other across a narrow neck of the level set; the curve between them goes around, with bounded curvature, and the middle of the chord is as far from the
@@ -207,13 +198,9 @@ bound, loss_ratio, turns = at_midpoint(*turn(radii, a))
 by_turn = to_minimum / bound
 by_loop = to_minimum / at_midpoint(*loop(radii, a))[0]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.distance"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.distance, G11.loss and G11.principal"}
 claims.check("G11.distance", by_turn[0].item(), n=1)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.loss"}
 claims.check("G11.loss", loss_ratio[0].item(), n=1)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.principal"}
 claims.check("G11.principal", by_loop[-1].item(), n=1)
 
 # %% [markdown]
@@ -304,45 +291,33 @@ families = {  # κ_max at each e
     "plane curve": [largest_curvature(*planar_neck(phi, e)) for e in e_grid],
 }
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the narrow neck, and the finding"}
 figure, (orbit, necks) = figures.panels(2, height=4)
 sizes, limit = radii[1:], 2 * math.sqrt(2) / (math.cosh(a) + 1) * radii[1:]
-for ratios, mark, ink, name in (
+for ratios, mark, colour, name in (
     (by_turn, "o", "book:purple", "turn, G, (4)"),
     (by_loop, "s", "book:orange", "loop, G, (5)"),
 ):
-    orbit.plot(sizes, ratios[1:], mark, color=ink, markersize=4, label=name)
-orbit.plot(
-    sizes, limit, color="book:black", linewidth=1, label="limit of the turn"
-)
+    orbit.plot(sizes, ratios[1:], mark, color=colour, markersize=4, label=name)
+style = dict(linewidth=1, label="limit of the turn")
+orbit.plot(sizes, limit, color="book:black", **style)
 orbit.axhline(1, color="book:black", linewidth=1, linestyle=":")
-orbit.set(
-    xscale="log",
-    yscale="log",
-    xlabel="size $r$ of the turn",
-    ylabel=r"distance $/\, d_{\max}$",
-    title="inside an orbit",
-)
+orbit.set(xscale="log", yscale="log", xlabel="size $r$ of the turn")
+orbit.set(ylabel=r"distance $/\, d_{\max}$", title="inside an orbit")
 orbit.legend()
-for (name, kappa), ink in zip(
+for (name, kappa), colour in zip(
     families.items(), ("book:green", "book:blue"), strict=True
 ):
     real = np.array(kappa) * e_grid <= 1
     x = torch.tensor(e_grid[real])
     ratio = x / arc_height(torch.tensor(kappa)[real], 2 * x)
-    necks.plot(x, ratio, color=ink, label=name)
+    necks.plot(x, ratio, color=colour, label=name)
 necks.axhline(1, color="book:black", linewidth=1)
-necks.set(
-    xscale="log",
-    yscale="log",
-    xlabel="half width $e$ of the neck",
-    ylabel=r"distance $/\, d_{\max}$",
-    title="across a neck",
-)
+necks.set(xscale="log", yscale="log", xlabel="half width $e$ of the neck")
+necks.set(ylabel=r"distance $/\, d_{\max}$", title="across a neck")
 necks.legend()
 figures.show("fig_neck", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
 full_turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)
 whole_neck = planar_neck(full_turn, 0.1)[0]
@@ -371,12 +346,10 @@ figures.numbers(
     turn_loss=loss_ratio[0].item(),
     turn_turns=turns[0].item(),
     principal_ratio=by_loop[-1].item(),
-    profile=profile,
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_neck
-# :name: fig-neck
 # :alt: Two panels. The ratio of the true distance to the bound grows in proportion to the size of the turn, for both curves inside an orbit. The ratio grows like 1 over the width of the neck.
 #
 # Distance of the chord's midpoint from the whole level set over $d_{\max}$, with the largest curvature on the grid: for the curves of {prf:ref}`thm-turn` with $a = 0.1$ (left) and across necks (right)
@@ -419,15 +392,14 @@ bound_plot = scene.panel(
 )
 bound_plot.draw(narrow, narrow, "-", "red", "distance of the middle, $D/2$")
 bound_plot.draw(narrow, allowed, "-", "green", "bound of the theorem")
-for height, ink in ((width, "red"), (allowed, "green")):
-    bound_plot.draw(narrow[:, None], height[:, None], "o", ink)
+for height, colour in ((width, "red"), (allowed, "green")):
+    bound_plot.draw(narrow[:, None], height[:, None], "o", colour)
 scene.show("fig_narrowing")
 
 # %% [markdown]
 # Move $e$: the neck closes, the curvature hardly changes, and the bound $d_{\max}$ becomes ever smaller beside the distance $e = D/2$ at which the level set stays from the middle of the chord.
 #
 # ```{glue:figure} fig_narrowing
-# :name: fig-narrowing
 # :alt: Left, a closed curve shaped like a dumbbell with a short chord across its neck and a circle around the chord's middle that the curve does not enter. Right, on logarithmic axes, the distance of the middle falls in proportion to the neck's width, the bound of the theorem with its square.
 #
 # The plane curve $y^2 = (e + x^2)^2 (1 - x^2)$. Left: half of it joins the ends of the chord; no point of it lies inside the dotted circle. Right: the distance of the chord's middle and $d_{\max}$, with the largest curvature on the grid, where it is real. The neck narrows to the right.
@@ -509,17 +481,15 @@ d_max, too_short = (  # (1/κ)(1 − √(1 − (κD/2)²)) with κ = 1
     for arcs in (minor, major)
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sharp"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.sharp, G11.approximation and G11.length"}
 D = np.array([distance_between_ends(path).item() for path in minor])
 first_order = np.abs(D**2 / 8 / exact - 1)
 claims.check("G11.sharp", np.abs(d_max / exact - 1), rival=first_order.max())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.approximation"}
 small = np.array([0.02, 0.04, 0.08])  # κD with κ = 1
 quotient = arc_height(1.0, torch.tensor(small)).numpy() / (small**2 / 8)
 claims.check("G11.approximation", quotient, rival=arc_height(1.0, 2.0).item() * 2)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.length"}
 claims.check("G11.length", beyond / too_short)
 
 # %% [markdown]
@@ -554,9 +524,8 @@ x, y = np.sin(s) - half / 2, np.cos(s) - math.cos(q)
 lens.plot(x, y, color="book:green", label="another curve")
 lens.plot(-x, -y, color="book:green")
 lens.plot([-half, half], [0, 0], "ko-", linewidth=1, markersize=4)
-lens.set(
-    aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7), title=r"curvature $\leq 1$"
-)
+lens.set(aspect=1, xlim=(-2.2, 2.2), ylim=(-2.5, 0.7))
+lens.set(title=r"curvature $\leq 1$")
 lens.legend(loc="lower center", ncols=2, fontsize=9)
 x = np.linspace(0.02, 1.98, 400)
 of_arc = np.sin(math.pi * x / 2) / (1 - np.abs(np.cos(math.pi * x / 2)))
@@ -565,13 +534,9 @@ many.plot(x, of_arc, color="book:black", linewidth=1, label="circular arcs")
 dots = lengths[real] / math.pi, wander_ratio
 many.plot(*dots, "C4.", markersize=3, label="random plane curves")
 many.axvline(1, color="book:grey", linewidth=1, linestyle="--")
-many.set(
-    xlabel=r"length $\cdot\, \kappa_{\max} / \pi$",
-    ylabel=r"distance $/\, d_{\max}$",
-    yscale="log",
-    xlim=(0, 2),
-    ylim=(0.02, 50),
-)
+many.set(xlabel=r"length $\cdot\, \kappa_{\max} / \pi$")
+many.set(ylabel=r"distance $/\, d_{\max}$", yscale="log", xlim=(0, 2))
+many.set(ylim=(0.02, 50))
 many.legend(loc="lower right")
 figures.show("fig_spindle", figure)
 
@@ -585,7 +550,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_spindle
-# :name: fig-spindle
 # :alt: Two panels. A lens between two arcs over a chord, which contains an S-shaped curve but not the longer arc of the circle. Ratios for random curves, at most 1 for short ones and up to more than 10 for long ones.
 #
 # Left: the intersection of all balls of radius 1 through both ends.
@@ -698,10 +662,9 @@ valid = together["valid"]
 d_max = arc_height(together["kappa"][valid], together["D"][valid])  # G, (8)
 in_bound = together["loss"][valid] / (together["lipschitz"][valid] * d_max)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.orbit_loss"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.orbit_loss and G11.exact"}
 claims.check("G11.orbit_loss", in_bound)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G11.exact"}
 least_leading = together["leading"].min().item()
 claims.check("G11.exact", together["error"], rival=least_leading)
 
@@ -710,20 +673,16 @@ figure, (left, right) = figures.panels(2, height=4)
 quantiles, conditions = {}, []
 for scale, f in found.items():
     turning = (f["kappa"] * f["length"] / math.pi).median()
-    reach = (f["kappa"] * f["D"] / 2).median()
-    conditions.append((turning, reach, f["valid"].double().mean()))
+    across = (f["kappa"] * f["D"] / 2).median()
+    conditions.append((turning, across, f["valid"].double().mean()))
     if f["valid"].any():
         k, D, d = (f[key][f["valid"]] for key in ("kappa", "D", "distance"))
         quantiles[scale] = np.quantile(d / arc_height(k, D), [0.05, 0.5, 0.95])
 low, mid, high = np.array(list(quantiles.values())).T
 left.plot(list(quantiles), mid, "o-", markersize=4)
 left.fill_between(list(quantiles), low, high, color="book:blue", alpha=0.2)
-left.set(
-    xscale="log",
-    xlabel=r"$\|M\|$",
-    ylabel=r"distance $/\, d_{\max}$",
-    ylim=(0, 1.05),
-)
+left.set(xscale="log", xlabel=r"$\|M\|$", ylabel=r"distance $/\, d_{\max}$")
+left.set(ylim=(0, 1.05))
 for values, style, colour, label in zip(
     zip(*conditions, strict=True),
     ("o-", "^-", "s--"),
@@ -745,7 +704,6 @@ figures.show("fig_orbits", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_orbits
-# :name: fig-orbits
 # :alt: Left, ratio of distance to bound against the magnitude, near 1 for small magnitudes and lower for large ones. Right, curvature times length and curvature times chord, which grow with the magnitude, and the share of curves that satisfy the hypotheses, which falls from 1 to 0.
 #
 # Largest distance of the chord from the curve over $d_{\max}$, median and 5 to 95 % of the curves with both hypotheses, and the hypotheses (profile {glue:text}`profile`).
@@ -779,12 +737,8 @@ for group, colour, label in (
     left.plot(*points, ".", markersize=2, color=colour, label=label)
 span = [estimate.min(), estimate.max()]
 left.plot(span, span, color="book:black", linewidth=1)
-left.set(
-    xscale="log",
-    yscale="log",
-    xlabel="$C_L$ times the bound",
-    ylabel="highest loss on the chord",
-)
+left.set(xscale="log", yscale="log", xlabel="$C_L$ times the bound")
+left.set(ylabel="highest loss on the chord")
 left.legend(loc="upper left", markerscale=4, fontsize=9)
 bound = chord_bound(moved["kappa"], moved["D"], moved["length"])
 for values, colour, label in (
@@ -810,7 +764,6 @@ figures.numbers(
     long_curves=int((kappa * ell > math.pi).sum()),
     long_real=int((real & (kappa * ell > math.pi)).sum()),
     longest=longest,
-    orbits=orbits,
     valid=int(valid.sum()),
     curves=len(valid),
     median_small=mid[0],
@@ -820,7 +773,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_orbit_loss
-# :name: fig-orbit-loss
 # :alt: Left, highest loss on the chord against its bound, all points below the diagonal. Right, along an orbit the curvature changes by powers of ten while the loss on the chord stays constant.
 #
 # Loss of all {glue:text}`curves` curves, and one pair of minima with $\|M\| = 0.4$ moved along its orbit (profile {glue:text}`profile`).
@@ -844,30 +796,25 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 36.1
-# :class: lmc-exercise
+# ```{exercise}
 # A circular arc of radius 1 has the opening angle $2\theta$, $0 < \theta < \pi$. Express $D$, $d_{\max}$ and the distance of the chord's midpoint from the arc by $\theta$. When does the bound hold?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $D = 2 \sin\theta$, so $d_{\max} = 1 - |\cos\theta|$. The midpoint is $|\cos\theta|$ away from the centre. For $\theta \le \frac\pi2$ the nearest point is the middle of the arc, at $1 - \cos\theta = d_{\max}$: equality. For $\theta > \frac\pi2$ the nearest points are
 # the ends, at $\sin\theta$. As $\sin^2\theta = (1 - |\cos\theta|)(1 + |\cos\theta|) > d_{\max}^2$, the bound fails.
 # ```
 #
-# ```{admonition} Exercise 36.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $h = 1$, $w = (q, 1/q)$ and $g > 1$ a number, $X = 1$. Compute the highest loss on the chord from $w$ to $g \cdot w$, and $\kappa_{\max}$ on the orbit between them for $q > 1$. What happens to $\kappa_{\max}$, $D$, $C_L$ and $C_L d_{\max}$ as $q \to \infty$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # By {prf:ref}`prp-orbit-chord` the highest loss is $\frac14 (g + g^{-1} - 2) = \frac{(g - 1)^2}{4g}$ for every $q$. The curvature of the hyperbola is $2 (x^2 + y^2)^{-3/2}$, largest at the start: $\kappa_{\max} = 2 (q^2 + q^{-2})^{-3/2} \sim 2 q^{-3}$. $D \sim q (g - 1)$ and
 # $C_L \sim q g$, the largest norm of a point. So $\kappa_{\max} D \to 0$, $d_{\max} \sim \frac18 \kappa_{\max} D^2 \sim \frac{(g - 1)^2}{4q}$, and $C_L d_{\max} \to \frac14 g (g - 1)^2$: the bound stays, $g^2$ times too large, while the curvature vanishes.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More curves on a finer grid:
 #
 #     make chapter NAME=curvature ARGS="-p orbits 1000 -p steps 801"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Barriers after the best permutation
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** A high {term}`barrier` between two networks may only mean that their neurons stand in different orders. Does the best order remove the barriers of [](33_unbounded_barriers.ipynb)?
 #
 # **The paper.** No: Zhao, Dehmamy, Walters & Yu (G) {cite:p}`zhao2025` show, under an additional assumption, that the loss on the line from a minimum to its rescalings has no bound even after the best permutation of the second
@@ -26,8 +21,7 @@
 # **Why it matters.** Matching neurons is not enough: their scales have to be matched, too.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: matrices, norms, and from [](33_unbounded_barriers.ipynb) the rescaling $m \cdot W$ and the barrier. {{ times }}
 # ```
 
@@ -37,13 +31,12 @@ width_max: int = 6  # widest layer for all permutations
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), networks=Integer(10, 10_000), width_max=Integer(4, 8))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import torch
@@ -60,8 +53,6 @@ from lmc_helpers._chapters.unbounded_barriers import (
     rescale,
 )
 from lmc_helpers.matching import all_permutations
-
-figures.numbers(profile=profile)
 
 # %% [markdown]
 # ## What an order can do, and what it cannot
@@ -88,19 +79,17 @@ for side, scale, title in zip(
         for p in all_permutations(4).tolist()
     }
     least_line = min(lines.values(), key=max)
-    for name, values, ink in (
+    for name, values, colour in (
         ("as it is", lines[tuple(shuffled.tolist())], "book:purple"),
         ("best order", least_line, "book:green"),
     ):
-        side.plot(share, values / base.Y.square().sum(), color=ink, label=name)
+        side.plot(share, values / base.Y.square().sum(), color=colour, label=name)
     side.set(xlabel="place on the line", title=title)
 shown[0].set_ylabel(r"loss$\,/\,\|Y\|^2$")
-figures.legend(idea)
-figures.show("fig_best_order", idea)
+figures.show("fig_best_order", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_best_order
-# :name: fig-best-order
 # :alt: Loss along straight lines. Left, between a network and its permuted copy there is a barrier, which the best order removes. Right, if one neuron is rescaled as well, a barrier remains after the best order.
 #
 # Loss on the line from a network to a copy of it, with the copy's neurons as they are and in the best of all orders. Left: the copy is permuted. Right: it is permuted and its strongest neuron is scaled up by 5.
@@ -226,11 +215,10 @@ leading = [
     for pair, net in zip(losses, filled, strict=True)
 ]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.without"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.without and G5.leading"}
 one_scale = [growth((least(net, 1e11), least(net, 1e12)), net.k) for net in idle]
 claims.check("G5.without", without, rival=round(max(one_scale), 6))
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.leading"}
 by_mean = [
     (pair[1] / leading_term(full, 1e12, torch.mean)).item()
     for pair, full, net in zip(losses, filled, idle, strict=True)
@@ -238,7 +226,7 @@ by_mean = [
 ]
 claims.check("G5.leading", leading, rival=sum(by_mean) / len(by_mean))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Losses for the figure"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
 span = torch.logspace(0, 5, 41, dtype=torch.float64)  # m
 wide = torch.logspace(0, 8, 81, dtype=torch.float64)
 idle_one, generic = idle_net(seed, 1, 2, 4), random_net(seed, "figure", 1, 1, h=4)
@@ -257,7 +245,6 @@ for k in (1, 0.5, 2):
     values = torch.tensor([least(net, one_neuron(net, m)) for m in wide])
     ratios[k] = values / leading_term(net, wide)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the least loss over permutations"}
 figure, (left, right) = figures.panels(2)
 for (label, values), size, colour in zip(
     curves.items(), of_Y, ("green", "purple", "sky"), strict=True
@@ -266,13 +253,8 @@ for (label, values), size, colour in zip(
     left.plot(span, values, color=f"book:{colour}", label=label)
 form = leading_term(full, span[20:]) / of_Y[1]
 left.plot(span[20:], form, "k:", label="theorem, leading term")
-left.set(
-    xlabel="scale $m$",
-    ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$",
-    xscale="log",
-    yscale="log",
-    ylim=(1e-4, None),
-)
+left.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,\|Y\|^2$", xscale="log")
+left.set(yscale="log", ylim=(1e-4, None))
 left.legend(loc="upper left")
 for k, name, colour in (
     (0.5, r"$k = \frac{1}{2}$", "book:orange"),
@@ -281,18 +263,13 @@ for k, name, colour in (
 ):
     right.plot(wide, ratios[k], color=colour, label=name)
 right.axhline(1, color="book:black", linestyle=":")
-right.set(
-    xlabel="scale $m$",
-    ylabel=r"$\min_P$ loss$\,/\,$leading term",
-    xscale="log",
-    ylim=(0, 1.5),
-)
+right.set(xlabel="scale $m$", ylabel=r"$\min_P$ loss$\,/\,$leading term")
+right.set(xscale="log", ylim=(0, 1.5))
 right.legend(loc="lower right")
 figures.show("fig_permuted", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_permuted
-# :name: fig-permuted
 # :alt: Left, least loss over permutations against the scale on logarithmic axes: a straight rise where the assumption holds, a plateau where it fails, and a straight rise again when idle neurons are filled and one neuron is rescaled, on the dotted leading term. Right, ratio to the leading term for three degrees, tending to one.
 #
 # Left: loss in the middle after the best of all $4!$ permutations, $k = 1$. Right: the same for one rescaled neuron among five, divided by the leading term of {prf:ref}`thm-permuted-barrier`
@@ -440,11 +417,9 @@ for n in range(networks):
         expansion.append(((rest - constant).norm() / Y.norm()).item())
         printed_constant.append(((rest - 0.75 * Y).norm() / Y.norm()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.constant"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.constant and G5.expansion"}
 worst = max(constants, key=lambda x: abs(x - 0.5))
 claims.check("G5.constant", worst, n=len(constants))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check G5.expansion"}
 claims.check("G5.expansion", expansion, rival=min(printed_constant))
 
 # %% [markdown]
@@ -461,30 +436,25 @@ claims.check("G5.expansion", expansion, rival=min(printed_constant))
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 37.1
-# :class: lmc-exercise
+# ```{exercise}
 # In the example with $W_l = (1, 0)$ and $H = (1, 0)^\top$, what is the loss in the middle for $P = I$ and for the exchange, if $m \cdot W$ scales both neurons? Which order is best for large $m$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # For $P = I$ the output is $\frac14 (1 + m^{-1})(1 + m) = \frac{(1 + m)^2}{4m}$, which grows like $m/4$, and the loss is $\bigl( \frac{(m - 1)^2}{4m} \bigr)^2$. For the exchange the output is $\frac12$ and the loss $\frac14$. For large $m$ the exchange is best: it
 # hides the barrier behind the idle neuron.
 # ```
 #
-# ```{admonition} Exercise 37.2
-# :class: lmc-exercise
+# ```{exercise}
 # In {prf:ref}`thm-permuted-barrier` let every neuron have $\lVert w_i \rVert = \lVert \zeta_i \rVert = 1$ and $k = 1$. For which $m$, roughly, does the loss after the best permutation exceed $\lVert Y \rVert^2$? What if one neuron has $\lVert w_i \rVert = \varepsilon$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The leading term is $m^2/16$, so $m$ has to be about $4 \lVert Y \rVert$. With a neuron of outgoing norm $\varepsilon$ the best permutation puts the scaled neuron on it, the leading term is $\varepsilon^2 m^2/16$, and $m$ has to be about
 # $4 \lVert Y \rVert / \varepsilon$: a weak neuron hides the barrier for longer, but not for ever.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More networks, and all permutations of seven neurons:
 #
 #     make chapter NAME=permuted_barriers ARGS="-p networks 20 -p width_max 7"

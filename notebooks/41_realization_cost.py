@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # What a function costs a neuron
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What can one neuron compute if parts of its weights are fixed, and how large must its other weights be for it?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bring several ways to break a layer's symmetry into one form (I, (2) and Table 1), show that the functions of a neuron form an affine space (I, Prop. 4.2), and give the least weight of each function in closed form (I, (10)).
@@ -24,8 +19,7 @@
 # **Why it matters.** Two networks in which every function has the same place can be averaged without alignment. The cost says how strongly a layer ties a function to a neuron.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: orthonormal bases, the pseudo-inverse of a matrix, and what a layer of neurons is. No other chapter. {{ times }}
 # ```
 #
@@ -37,13 +31,12 @@ neurons: int = 120  # random ReLU neurons on non-negative inputs
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), layers=Integer(6, 10_000), neurons=Integer(20, 100_000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import permutations, product
 
@@ -95,13 +88,13 @@ idea, frames = figures.panels(2, height=3.4)
 ring = np.linspace(0, 2 * math.pi, 181)
 for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
     long, short = 1 / math.hypot(1, tilt), tilt / math.hypot(1, tilt)
-    for number_of, (wide, tall), ink in (
+    for number_of, (wide, tall), colour in (
         (1, (long, short), "book:blue"),
         (2, (short, long), "book:orange"),
     ):
         x_ring, y_ring = wide * np.cos(ring), tall * np.sin(ring)
-        frame.fill(x_ring, y_ring, color=ink, alpha=0.25, linewidth=0)
-        frame.plot(x_ring, y_ring, color=ink, label=f"neuron {number_of}")
+        frame.fill(x_ring, y_ring, color=colour, alpha=0.25, linewidth=0)
+        frame.plot(x_ring, y_ring, color=colour, label=f"neuron {number_of}")
     frame.plot(0, 0.5, "o", color="book:black", markersize=6)
     words = (
         f"on neuron 1 it costs {0.5 / short:.1f},\non neuron 2 {0.5 / long:.1f}"
@@ -110,12 +103,10 @@ for frame, tilt in zip(frames, (0.7, 0.2), strict=True):
     frame.set(xlabel="$a_1$", ylabel="$a_2$", aspect="equal")
     frame.set(xlim=(-1.3, 1.3), ylim=(-1.1, 1.4), xticks=[-1, 0, 1])
     frame.set(yticks=[-1, 0, 1], title=rf"$\varepsilon = {tilt}$")
-figures.legend(idea, columns=2)
-figures.show("fig_two_ellipses", idea)
+figures.show("fig_two_ellipses", idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_two_ellipses
-# :name: fig-two-ellipses
 # :alt: The functions of cost at most one in the plane of a, an upright and a lying ellipse that cross. For epsilon 0.7 they are a little flattened, for 0.2 narrow. A marked function with a_1 = 0 lies inside the upright ellipse of neuron 2 and, for 0.2, far outside the lying one of neuron 1.
 #
 # Functions of cost at most 1 for both neurons of I, Example 4.3, and the costs of one function, $a = (0, \tfrac12)$.
@@ -414,18 +405,14 @@ axis.plot(fine / k_share, exact, label="normal inputs, exact")
 style = {"color": "book:red", "markersize": 5, "label": "outputs of a ReLU layer"}
 figures.band(axis, ratios, shares, stderr, **style)
 axis.axhline(1, color="book:black", linestyle=":", label="Assumption 4.1")
-axis.set(
-    xlabel="inputs per dimension, $n/k$",
-    ylabel="share of neurons\nthat are determined",
-    ylim=(-0.03, 1.06),
-)
+axis.set(xlabel="inputs per dimension, $n/k$")
+axis.set(ylabel="share of neurons\nthat are determined", ylim=(-0.03, 1.06))
 axis.legend(loc="lower right")
 figures.show("fig_determined", figure)
-figures.numbers(profile=profile, shares_last=f"{100 * shares[-1]:.0f}")
+figures.numbers(shares_last=f"{100 * shares[-1]:.0f}")
 
 # %% [markdown]
 # ```{glue:figure} fig_determined
-# :name: fig-determined
 # :alt: Share of random ReLU neurons that their function determines, against the number of inputs per dimension. For normal inputs it rises from almost zero to one at about four inputs per dimension. For outputs of a ReLU layer it rises more slowly and is still below one at sixteen inputs per dimension.
 #
 # Random ReLU neurons ($k = 8$, $a$ standard normal) that are determined by their function on $n$ inputs: independent normal inputs, $\Pr(\text{Bin}(n, \frac12) \ge k)$, and outputs of random ReLU layers of width $k$ (12 layers with 200 neurons a point, bars:
@@ -523,7 +510,6 @@ figures.show("fig_example", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_example
-# :name: fig-example
 # :alt: The cost of one function on each neuron rises like one over epsilon as epsilon falls; the value of the formula without the case of infinite cost at epsilon zero is below one.
 #
 # I, Example 4.3: cost of $a = (0.6, 0.8)$ on both neurons. At $\varepsilon = 0$ neither can compute it, and the formula without the case $+\infty$ gives $|a_1|$ for neuron 1 (profile {glue:text}`profile`).
@@ -550,11 +536,11 @@ plane = scene.panel(xlabel="$a_1$", ylabel="$a_2$", equal=True)
 plane.xlim = plane.ylim = (-1.1, 1.1)
 axis = scene.panel(xlabel=r"$\varepsilon$", ylabel="cost of $a$", xscale="log")
 axis.xlim, axis.ylim, axis.yscale = (1.2, 0.008), (1, 100), "log"
-for i, ink in enumerate(("blue", "orange")):
+for i, colour in enumerate(("blue", "orange")):
     x, y = ellipses[i].transpose(0, 1)
-    plane.draw(x, y, "-", ink, f"neuron {i + 1}", width=2.2)
-    axis.draw(thin, price[i], "-", ink)
-    axis.draw(thin[:, None], price[i][:, None], "o", ink)
+    plane.draw(x, y, "-", colour, f"neuron {i + 1}", width=2.2)
+    axis.draw(thin, price[i], "-", colour)
+    axis.draw(thin[:, None], price[i][:, None], "o", colour)
 plane.draw([0, a[0]], [0, a[1]], "o-", "red", "$a$")
 scene.show("fig_ellipses")
 
@@ -562,7 +548,6 @@ scene.show("fig_ellipses")
 # Move $\varepsilon$: at $\varepsilon = 1$ both neurons have the same functions of cost 1; as $\varepsilon$ falls, their ellipses become flat in different directions, and the price of one function on each of them grows like $1/\varepsilon$.
 #
 # ```{glue:figure} fig_ellipses
-# :name: fig-ellipses
 # :alt: Left, two ellipses in the plane of a, equal circles at epsilon one, which become flat at right angles to each other as epsilon falls, and the vector a. Right, the cost of a on each neuron against epsilon on logarithmic axes, which rises as epsilon falls.
 #
 # Example 4.3. Left: the functions of cost 1 of each neuron, and $a = (0.6, 0.8)$. Right: what $a$ costs; $\varepsilon$ falls to the right.
@@ -602,13 +587,11 @@ claims.check("I3.coherence", violation, rival=max(other))
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 41.1
-# :class: lmc-exercise
+# ```{exercise}
 # In I, Example 4.3 let $\varepsilon = \frac12$. What does $a = (0, 1)$ cost on neuron 1, and what on neuron 2? What is the quotient for any $\varepsilon$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # On neuron 1 $\sqrt{1 + \varepsilon^2}/\varepsilon = \sqrt 5 \approx 2.24$, on neuron 2 $\sqrt{1 + \varepsilon^2} = \sqrt 5/2 \approx 1.12$. The quotient is $1/\varepsilon$. To check it after the cells of this chapter:
 #
 #     basis = example(torch.tensor(0.5).double())
@@ -616,19 +599,16 @@ claims.check("I3.coherence", violation, rival=max(other))
 #     print([realization_cost(a, torch.zeros(4), d, basis) for d in SEES])
 # ```
 #
-# ```{admonition} Exercise 41.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let the inputs of a ReLU neuron with $F = 0$ and $D = 1$ be $c = (1, 0)$, $(0, 1)$ and $(1, 1)$, and $a = (1, -2)$. Which coefficients have the same function? What does the function cost by its definition, and what does I, (10) give for $a$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Only $(1, 0)$ is active: $a^\top c$ is $1$, $-2$ and $-1$. By part 1 of {prf:ref}`thm-determined` $a'$ has the same function if and only if $a'_1 = 1$, $a'_2 \le 0$ and $a'_1 + a'_2 \le 0$, that is $a' = (1, s)$ with $s \le -1$. The least norm is that of $(1, -1)$, so the function costs $\sqrt 2$;
 # I, (10) gives $|a| = \sqrt 5$. The active input does not span the plane, and the assumption of I, Prop. 4.2 is not met.
 # ```
 #
-# ```{admonition} Exercise 41.3
-# :class: lmc-exercise
+# ```{exercise}
 # A mask fixes $r$ entries of a row, and $r \nu < 1$. Show that the neuron can still compute every function, and that
 #
 # $$
@@ -636,14 +616,12 @@ claims.check("I3.coherence", violation, rival=max(other))
 # $$
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Let $u_l$ be the rows of $U$. As $\sum_l u_l u_l^\top = U^\top U = I$, $S_i = I - \sum_{l \text{ fixed}} u_l u_l^\top$. So $S_i \preceq I$, and as each $u_l u_l^\top$ has the norm $\lVert u_l \rVert^2 \le \nu$, $S_i \succeq (1 - r \nu) I$, which is positive. Then $M_i$ has full rank, $S_i^+ = S_i^{-1}$ lies between $I$ and $(1 - r \nu)^{-1} I$, and
 # the cost is $\sqrt{(a - v_i)^\top S_i^{-1} (a - v_i)}$. In the example $r = 2$ and $\nu \ge \frac12$: the condition is never met.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More layers, and more neurons behind a ReLU:
 #
 #     make chapter NAME=realization_cost ARGS="-p layers 40 -p neurons 400"

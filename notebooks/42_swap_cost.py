@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # What a swap costs
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What does it cost, in size of weights, when neurons of a layer exchange their functions?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` split the cost of a swap into three terms (I, (16)), show that neurons measure costs alike on incoherent inputs (I, Theorem 4.4), and that large fixed parts then decide the cost of every permutation (I, Theorem 4.5) and of the cheapest one (I, (20) and Corollary C.5).
@@ -24,8 +19,7 @@
 # **Why it matters.** Where every exchange is expensive, two runs have a reason to hold the same function in the same neuron, and their networks can be averaged without alignment.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](41_realization_cost.ipynb), eigenvalues of symmetric matrices, and for one section the notion of a tail bound. {{ times }}
 # ```
 
@@ -35,13 +29,12 @@ draws: int = 100_000  # draws of the fixed weights of one pair
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), layers=Integer(4, 10000), draws=Integer(1000, 10000000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import combinations, permutations, product
 
@@ -101,11 +94,13 @@ for frame, ways, name in (
     goals = hubs + np.array(ways)  # functions
     price = ((goals[::-1] - hubs) ** 2).sum() - ((goals - hubs) ** 2).sum()
     for order, dash in ((goals, "-"), (goals[::-1], ":")):
-        for hub, goal, ink in zip(hubs, order, ("blue", "orange"), strict=True):
-            frame.plot(*zip(hub, goal, strict=True), dash, color=f"book:{ink}")
-    for hub, goal, ink in zip(hubs, goals, ("blue", "orange"), strict=True):
-        frame.plot(*hub, "s", color=f"book:{ink}", markersize=9)
-        frame.plot(*goal, "o", color=f"book:{ink}", markersize=7)
+        for hub, goal, colour in zip(
+            hubs, order, ("blue", "orange"), strict=True
+        ):
+            frame.plot(*zip(hub, goal, strict=True), dash, color=f"book:{colour}")
+    for hub, goal, colour in zip(hubs, goals, ("blue", "orange"), strict=True):
+        frame.plot(*hub, "s", color=f"book:{colour}", markersize=9)
+        frame.plot(*goal, "o", color=f"book:{colour}", markersize=7)
     sign = "−" if price < 0 else ""
     frame.set(title=f"{name}: swap cost {sign}{abs(price):.1f}", aspect="equal")
     frame.set(xlim=(-1.4, 1.4), ylim=(-0.8, 0.8), xlabel="$a_1$", ylabel="$a_2$")
@@ -114,7 +109,6 @@ figures.show("fig_exchange", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_exchange
-# :name: fig-exchange
 # :alt: Two squares, the centres, and two dots, the functions, twice. On the left each dot is near its own square, and the dotted ways to the other square are longer. On the right each dot lies beyond the middle, and the dotted ways are shorter.
 #
 # Two neurons with $S_i = I$: centres (squares), functions (dots), the ways from a centre to its own function (solid) and to the other one (dotted). The swap cost is the sum of the squared dotted ways less that of the solid ones.
@@ -380,12 +374,10 @@ axis.axhline(1 - p, color="book:black", linewidth=1)
 axis.text(0.0027, 0.75, r"$\mu$: full rank below", fontsize=10)
 axis.set(xscale="log", yscale="log")
 axis.set(xlabel=r"coherence $\nu$", ylabel=r"$\|S - \mu I\|$")
-figures.legend(figure, columns=2)
-figures.show("fig_gram", figure)
+figures.show("fig_gram", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_gram
-# :name: fig-gram
 # :alt: Deviation of the Gram matrix from its mean against the coherence on logarithmic axes. Exact quantiles and root mean squares fall like the root of the coherence; the bound lies above the quantiles by a factor that shrinks as the coherence falls. The bound falls below mu between about 0.05 and 0.1.
 #
 # Masks with 30 % zeros, inputs with exact copies: I, Theorem 4.4 with $\delta = 0.01$ and the constants of eq. {eq}`eq-bernstein`, and the exact law of $\lVert S - \mu I \rVert$ (profile {glue:text}`profile`).
@@ -525,7 +517,6 @@ corollary += [
 ]
 
 
-# %%
 def least_ratio(m: int, rho: float) -> float:
     """μ min Δ_π/γ² for part 4: m/2 far pairs of centres at distance 1, μ = 1."""
     place = 100.0 * torch.arange(m // 2, dtype=torch.float64)
@@ -690,8 +681,6 @@ for number in range(layers):
 S = torch.tensor([[10, 1], [10, 20]]).double() / 20  # diagonals of S_i and S_j
 both, room = (1 / S).sum(dim=0), (1 - S).sum(dim=0)
 figures.numbers(
-    profile=profile,
-    layers=layers,
     pair_masked=float(both @ room / (2 * room.sum())),
     pair_free=float(both.mean() / 2),
     swaps_say=swaps_say,
@@ -700,7 +689,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_ratio
-# :name: fig-ratio
 # :alt: Left, ratio of swap cost to centre distance against the size of the fixed weights, for three numbers of fixed entries. The bands shrink as the fixed weights grow, and the medians tend to dotted lines above one, the higher the more entries are fixed. Right, smallest cost over all permutations in units of the squared gap against the number of neurons: constant and at most one for rho up to one half, falling without bound for larger rho.
 #
 # Left: all pairs of a W-asymmetric layer with 32 neurons, 128 inputs, $k = 8$; medians and 5–95 % bands, with the median limits of {prf:ref}`thm-large-sigma` (dotted). Right: the layers of part 4 of {prf:ref}`thm-center-dominated`, minimum over all permutations but the identity by linear assignment
@@ -723,35 +711,29 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 42.1
-# :class: lmc-exercise
+# ```{exercise}
 # One input coordinate, $D = 1$, two neurons with centres $0$ and $1$ and trained parts $\rho$ and $-\rho$. Compute the swap cost from the table $T$. When is it negative?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The functions are $\rho$ and $1 - \rho$. So $T_{11} = T_{22} = \rho^2$, $T_{12} = T_{21} = (1 - \rho)^2$, and $\Delta = 2 (1 - \rho)^2 - 2 \rho^2 = 2 (1 - 2 \rho)$, negative for $\rho > \frac12$. These are the layers with equality in part 1 of {prf:ref}`thm-center-dominated`.
 # ```
 #
-# ```{admonition} Exercise 42.2
-# :class: lmc-exercise
+# ```{exercise}
 # All $S_i = I$. Show that $\Delta_{(ij)} = 2 \langle v_i - v_j, a_i - a_j \rangle$, and that for $k = 1$ non-negative swap costs do certify the identity.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\lVert a_j - v_i \rVert^2 + \lVert a_i - v_j \rVert^2 - \lVert a_i - v_i \rVert^2 - \lVert a_j - v_j \rVert^2$ holds every square once with each sign; the products that are left are $2 \langle v_i, a_i - a_j \rangle - 2 \langle v_j, a_i - a_j \rangle$.
 #
 # In general $\Delta_\pi = 2 \sum_i \langle v_i, a_i - a_{\pi(i)} \rangle$. For $k = 1$ non-negative swap costs say that two neurons with different centres have their functions in the same order as their centres. By the rearrangement inequality $\sum_i v_i a_{\pi(i)}$ is then largest for the identity.
 # ```
 #
-# ```{admonition} Exercise 42.3
-# :class: lmc-exercise
+# ```{exercise}
 # Let the centres of three neurons be the corners of an equilateral triangle around 0 with $\lVert v_i \rVert = 1$, $S_i = I$, and let every function be its centre, turned by an angle $\theta$ between $0°$ and $180°$. For which $\theta$ are all swap costs positive while a cycle of all three neurons is cheaper than the identity?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # By Exercise 42.2 a swap costs $2 \lVert v_i - v_j \rVert^2 \cos \theta = 6 \cos \theta$, which is positive for $\theta < 90°$. The cycle turns every function by $-120°$ relative to its neuron and costs $3 \cdot 2\, (\cos \theta - \cos(\theta - 120°))$, which is negative for $\theta > 60°$. So the answer is $60° < \theta < 90°$. At $75°$:
 #
 #     t = 2 * math.pi * torch.arange(3).double() / 3
@@ -761,8 +743,7 @@ figures.numbers(
 #     layer = AsymmetricLayer(F, 0 * F + 1, W, torch.eye(2).double())
 #     print(swap_costs(*layer), cheapest(cost_table(*layer)))
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More layers:
 #
 #     make chapter NAME=swap_cost ARGS="-p layers 60 -p draws 1000000"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # The gap between centres
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** How close do the closest two of $m$ random {term}`centres <centre of a neuron>` come, and how does that depend on the width $m$ and on the dimension $k$ of the inputs?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound the smallest gap $\gamma_{\mathrm{out}}$ from below by a multiple of $m^{-2/k}$ (I, Theorem 4.6, with hypothesis (21)) and find the expected scaling in samples (I, Fig. 11).
@@ -24,8 +19,7 @@
 # **Why it matters.** The closest pair of neurons is the one that is cheapest to exchange, so the gap says how wide a layer may be before its fixed part stops telling neurons apart.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](42_swap_cost.ipynb) for the role of the gap, densities and the union bound. {{ times }}
 # ```
 #
@@ -37,17 +31,14 @@ widest: int = 4096  # largest width in the figure
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(
-    globals(),
-    draws=Integer(20, 1_000_000),
-    widest=Integer(1024, 65_536),
+    globals(), draws=Integer(20, 1_000_000), widest=Integer(1024, 65_536)
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import product
 
@@ -90,18 +81,18 @@ from lmc_helpers.seeds import normal, torch_generator
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (plane, spread_of) = figures.panels(2, height=3.4)
 cloud = normal((64, 2), seed, "the idea")
-reach = torch.cdist(cloud, cloud).fill_diagonal_(math.inf)
-nearest = divmod(int(reach.argmin()), 64)
+distances = torch.cdist(cloud, cloud).fill_diagonal_(math.inf)
+nearest = divmod(int(distances.argmin()), 64)
 plane.plot(*cloud.T, "o", color="book:grey", markersize=4)
 plane.plot(*cloud[list(nearest)].T, "o", color="book:red", markersize=7)
 plane.set(title="64 centres, $k = 2$", aspect="equal", xticks=[-2, 0, 2])
 plane.set(yticks=[-2, 0, 2], xlabel="$v_1$", ylabel="$v_2$")
-for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
+for dims, colour in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
     apart = torch.pdist(normal((64, dims), seed, f"the idea {dims}")).numpy()
     apart = apart / np.median(apart)
-    look = {"histtype": "step", "color": ink, "linewidth": 1.5}
-    spread_of.hist(apart, 40, range=(0, 2.6), label=f"$k = {dims}$", **look)
-    spread_of.plot(apart.min(), 0, "^", color=ink, markersize=9, clip_on=False)
+    style = {"histtype": "step", "color": colour, "linewidth": 1.5}
+    spread_of.hist(apart, 40, range=(0, 2.6), label=f"$k = {dims}$", **style)
+    spread_of.plot(apart.min(), 0, "^", color=colour, markersize=9, clip_on=False)
 spread_of.set(xlabel="distance / median distance", ylabel="pairs of 64 centres")
 spread_of.set(ylim=(0, None))
 spread_of.legend(loc="upper right")
@@ -109,7 +100,6 @@ figures.show("fig_closest", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_closest
-# :name: fig-closest
 # :alt: Left, 64 random points in the plane; the closest two, in red, almost touch. Right, histograms of the distances of 64 random points in 2, 8 and 32 dimensions, the narrower the higher the dimension; the least distance is near 0 for 2 dimensions and above half the median for 32.
 #
 # Left: normal centres in the plane, the closest two in red. Right: all distances of 64 normal centres in 2, 8 and 32 dimensions, and the least of each (triangles).
@@ -198,7 +188,6 @@ for m in (64, 1024, 2**14):
     outside.append(2 * coincidence_probability(m, 10**6, p))
 
 
-# %%
 def failure(k: int, m: int, delta: float, slower: float = 1.0) -> float:
     """Union bound on P(γ_out < bound), relative to δ."""
     bound = separation_bound(m, k, delta) * slower  # I, (22) with c = 1/√8
@@ -356,7 +345,6 @@ for k, (_, gaps) in sample.items():
     )
 
 
-# %%
 def exponent(m: int, k: int) -> float:
     """Local exponent of the median gap in units of −2/k, by its integral."""
     z = gap_quantile(0.5, m, k) ** 2 / 8
@@ -412,32 +400,22 @@ for k, (value, error) in measured.items():
         f" law {by_median[k]:.4f}, measured {value:.4f} ± {3.29 * error:.4f}"
     )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.exponent_2"}
-value, error = measured[2]
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.exponent_2, I6.exponent_8 and I6.exponent_32"}
 claims.check(
     "I6.exponent_2",
-    value,
-    stderr=error,
+    *measured[2],
     n=NUMBER[2],
     again=lambda: measured_exponent(2, seed + 1),
 )
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.exponent_8"}
-value, error = measured[8]
 claims.check(
     "I6.exponent_8",
-    value,
-    stderr=error,
+    *measured[8],
     n=NUMBER[8],
     again=lambda: measured_exponent(8, seed + 1),
 )
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I6.exponent_32"}
-value, error = measured[32]
 claims.check(
     "I6.exponent_32",
-    value,
-    stderr=error,
+    *measured[32],
     n=NUMBER[32],
     again=lambda: measured_exponent(32, seed + 1),
 )
@@ -511,11 +489,11 @@ for (k, y), colour, marker in zip(
     left.plot(widths, bound, "--", color=colour, linewidth=1)
     exact = [local_exponent(round(m), k) / (-2 / k) for m in far]
     right.plot(far, exact, color=colour, label=title)
-    for found, place, look in ((measured, 1, {}), (masked, 1.6, hollow)):
+    for found, place, more in ((measured, 1, {}), (masked, 1.6, hollow)):
         if k in found:
             value, error = (x * k / 2 for x in found[k])
             figures.band(
-                right, [place * middle], [-value], [error], **style, **look
+                right, [place * middle], [-value], [error], **style, **more
             )
 left.set(xscale="log", yscale="log")
 left.set(xlabel="width $m$", ylabel=r"$\gamma_{\mathrm{out}}/\sigma$")
@@ -535,8 +513,6 @@ def proven_error(k: int) -> float:
 
 
 figures.numbers(
-    profile=profile,
-    draws=draws,
     width_8=asymptotic_width(8, 0.05),
     width_32=f"{asymptotic_width(32, 0.05) / 1e6:.0f}",
     masked_32=masked[32][0] / (-2 / 32),
@@ -552,7 +528,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_gap
-# :name: fig-gap
 # :alt: Left, smallest gap against width on logarithmic axes for k of 2, 8 and 32. Points lie on the solid curves of the law. The dotted line of the asymptotic rate, anchored at width 16, agrees for k of 2, lies slightly above for 8 and clearly above for 32. Dashed lower bounds lie far below. Right, local exponent in units of minus 2 over k, decreasing to 1: at once for 2, around width 100 for 8, and slowly for 32, where it is still above 1 at width ten billion.
 #
 # Left: the quantity of I, Fig. 11, with Gaussian $F$. Points: mean and standard deviation of $\ln \gamma_{\mathrm{out}}$; solid: the law of {prf:ref}`thm-gap-law`; dotted: $m^{-2/k}$ anchored at $m = 16$; dashed: the bound {eq}`eq-separation` with $\delta = 0.1$. Right: exponent of the median, and the measured
@@ -581,40 +556,33 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 43.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $\sigma = 1$ and $m = 64$. At which distance $r$ is one pair of centres closer than $r$ to be expected, for $k = 1$ and for $k = 2$? Use that $v_i - v_j \sim \mathcal N(0, 2 I_k)$ and small $r$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # There are $n = 2016$ pairs. For $k = 1$ the density at 0 is $(4 \pi)^{-1/2}$, so $p_1 \approx r/\sqrt \pi$ and $r = \sqrt \pi/n \approx 0.0009$. For $k = 2$ $p_1 = 1 - e^{-r^2/4} \approx r^2/4$ and $r = 2/\sqrt n \approx 0.045$, fifty times as far.
 # ```
 #
-# ```{admonition} Exercise 43.2
-# :class: lmc-exercise
+# ```{exercise}
 # What is the median of $\gamma_{\mathrm{out}}$ for $k = 2$ by the limit of {prf:ref}`thm-gap-law`? Compare with the law at $m = 1024$ and with `sample[2][1]`.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $V_2 = \pi$, so $s = \sqrt{8 \pi}\, \sigma \sqrt{2/(\pi m^2)} = 4 \sigma/m$, and $e^{-y^2} = \frac12$ at $y = \sqrt{\ln 2}$: the median is $4 \sqrt{\ln 2}\; \sigma/m \approx 3.33\, \sigma/m$. After the cells of this chapter:
 #
 #     print(4 * math.sqrt(math.log(2)) / 1024, gap_quantile(0.5, 1024, 2))
 #     print(sample[2][1].median())
 # ```
 #
-# ```{admonition} Exercise 43.3
-# :class: lmc-exercise
+# ```{exercise}
 # The paper explains with its theorem why fixed biases do not break symmetries effectively. Let all rows of $F$ be multiples of one vector, $f_i = g_i u$ with $g_i \sim \mathcal N(0, \sigma^2)$ and $U^\top u \ne 0$. What are the law of $\gamma_{\mathrm{out}}$ and its exponent, for any $k$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $v_i - v_j = (g_i - g_j)\, U^\top u$, so $\gamma_{\mathrm{out}} = \lVert U^\top u \rVert \cdot \sqrt 2 \min \lvert g_i - g_j \rvert$: the law is that of $k = 1$ with $\sigma$ replaced by $\sigma \lVert U^\top u \rVert$, and the exponent tends to $-2$, whatever the dimension of the inputs is. A bias is such a case: it is the weight of an input that is constant.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More draws and wider layers:
 #
 #     make chapter NAME=center_gap ARGS="-p draws 4000 -p widest 16384"

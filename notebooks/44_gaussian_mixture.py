@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Swap costs on Gaussian mixtures
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Which neurons of a trained network could exchange their functions at little cost, and what decides it: the fixed weights, the dimension of the data, or training?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` train networks with weights $F + D \odot W$ on mixtures of Gaussian classes in $k$ dimensions. Without fixed weights near zero and negative {term}`swap costs <swap cost>` dominate; with fixed weights of scale $\sigma_F = 1$ many swaps are cheap for $k = 2$ and only the diagonal for $k = 32$ (I, Fig. 5).
@@ -24,8 +19,7 @@
 # **Why it matters.** Where many neurons are interchangeable, two networks need an alignment before they are averaged, fixed weights or not.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](42_swap_cost.ipynb) for swap costs and $\rho$, and [](43_center_gap.ipynb) for the role of $k$. {{ times }}
 # ```
 #
@@ -49,7 +43,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer
 
@@ -68,7 +62,6 @@ chapter.begin(
     precision=Choice(("float32", "float64")),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 import shutil
 from functools import cache
@@ -122,10 +115,10 @@ def train_pairs(settings, number, seed, run, **budget):
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (by_cost, by_dimension) = figures.panels(2, height=3.4)
 q_axis = np.linspace(0, 2.5, 201)
-for dims, ink in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
+for dims, colour in ((2, "book:blue"), (8, "book:orange"), (32, "book:green")):
     half_way = chi2.ppf(0.5, dims)
     heights_at = half_way * chi2.pdf(q_axis * half_way, dims)
-    by_cost.plot(q_axis, heights_at, color=ink, label=f"$k = {dims}$")
+    by_cost.plot(q_axis, heights_at, color=colour, label=f"$k = {dims}$")
 by_cost.axvspan(0, 0.1, color="book:grey", alpha=0.3, linewidth=0)
 by_cost.set(xlabel="swap cost / median swap cost", ylabel="density")
 by_cost.legend(loc="upper right")
@@ -138,7 +131,6 @@ figures.show("fig_cheap_partners", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_cheap_partners
-# :name: fig-cheap-partners
 # :alt: Left, densities of the swap cost in units of its median. For k = 2 the density is highest at 0, for 8 and 32 it is a hump around 1 that leaves out the shaded costs below a tenth. Right, the expected number of cheap partners of a neuron falls steeply with k, from over ten at k = 1 to a few millionths at 20.
 #
 # Left: swap costs of random centres by the law $\chi^2_k$; shaded: below a tenth of the median, *low* in this chapter. Right: how many of 63 other neurons a neuron can be swapped with cheaply, on average ({prf:ref}`prop-partners`).
@@ -320,7 +312,7 @@ after = {k: measure(k, "after") for k in DIMENSIONS}
 before = {k: measure(k, "before") for k in DIMENSIONS}
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.near_zero"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.near_zero, I12.negative, I12.partners and I12.diagonal"}
 def least(shares) -> tuple[float, dict]:
     """The least mean over clusters of some shares of pairs, and its error.
 
@@ -334,15 +326,10 @@ def least(shares) -> tuple[float, dict]:
 value, error = least(after[k]["near"] for k in DIMENSIONS)
 claims.check("I12.near_zero", value, **error, n=steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.negative"}
 value, error = least(after[k]["negative"] for k in DIMENSIONS)
 claims.check("I12.negative", value, **error, n=clusters)
+claims.check("I12.partners", *over_clusters(after[2]["partners"]), n=clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.partners"}
-value, error = over_clusters(after[2]["partners"])
-claims.check("I12.partners", value, stderr=error, n=clusters)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.diagonal"}
 few = after[32]["partners"]
 value, error = over_clusters(few)
 half = (
@@ -362,12 +349,11 @@ def show_costs(name: str, rows: list, costs, label: str) -> None:
             i, j = np.triu_indices(len(unit), 1)
             cost = cost / np.median(unit[i, j])
             picture = np.sign(cost) * np.sqrt(np.abs(cost))
-            look = {"cmap": "RdBu_r", "interpolation": "nearest"}
-            image = axis.imshow(picture, vmin=-2, vmax=2, **look)
+            style = {"cmap": "RdBu_r", "interpolation": "nearest"}
+            image = axis.imshow(picture, vmin=-2, vmax=2, **style)
             axis.grid(False)
-            axis.set(
-                xticks=[], yticks=[], xlabel="neuron $j$", ylabel="neuron $i$"
-            )
+            axis.set(xticks=[], yticks=[], xlabel="neuron $j$")
+            axis.set(ylabel="neuron $i$")
             axis.set_title(f"$k = {k}$, {title}", fontsize="medium")
     figure.colorbar(image, ax=axes, shrink=0.6, label=label, extend="both")
     figures.show(name, figure)
@@ -393,10 +379,8 @@ show_costs(
     r"$\pm(|\Delta_{(ij)}|/\mathrm{median})^{1/2}$",
 )
 figures.numbers(
-    profile=profile,
     steps=steps,
     paper_steps=paper_steps,
-    precision=precision,
     fixed=", ".join(map(str, SCALED)),
     **{f"law_{k}": law[k] for k in DIMENSIONS},
     law_32_tiny=f"{law[32] * 1e10:.0f}",
@@ -404,15 +388,12 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_mixture_swaps
-# :name: fig-mixture-swaps
 # :alt: Nine matrices of swap costs of 64 neurons for intrinsic dimensions 2, 8 and 32, in units of the median cost with fixed weights. Without fixed weights nearly all entries are pale. With fixed weights many entries are pale for dimension 2, and only the diagonal for dimension 32, before and after training.
 #
 # Swap costs of the first layer in one cluster, signed square roots in units of the median cost at $\sigma_F = 1$ of the same $k$, one colour scale for all; colours end at ± 2, low costs lie between −0.3 and 0.3 or below. Top: $\sigma_F = 0$ after training. Middle and bottom: $\sigma_F = 1$ before training
 # and after {glue:text}`steps` steps (profile {glue:text}`profile`).
 # ```
-
-
-# %% [markdown]
+#
 # ## What orders the costs, as training goes on
 #
 # I, Theorem 4.5 gives $\Delta_{(ij)} \approx \mu^{-1} \lVert \delta_{(ij)} \rVert^2 = 2 \mu^{-1} \lVert v_i - v_j \rVert^2$ for pairs with $\rho_{(ij)} \le 1$, and I, section 4.3 calls a layer *centre-dominated* if the centre term dominates I, (16). Before training both are so at $\sigma_F = 1$, as $W$ has entries of variance $1/128$ and $F$ of variance 1.
@@ -429,20 +410,17 @@ for k in DIMENSIONS:
     print(f"k = {k:2} after {steps} steps: {at_end}")
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime and I12.out_of_regime"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.regime, I12.out_of_regime, I12.dominated, I12.centers and I12.order"}
 value, error = least(course[k]["after"]["ratio"] for k in DIMENSIONS)
 claims.check("I12.regime", value, **error, n=steps)  # no second seed
 claims.check("I12.out_of_regime", value, **error, n=steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.dominated"}
 value, error = least(course[k]["after"]["dominated"] for k in DIMENSIONS)
 claims.check("I12.dominated", value, **error, n=steps)  # no second seed
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.centers"}
 value, error = least(course[k]["after"]["centres"] for k in DIMENSIONS)
 claims.check("I12.centers", value, **error, n=steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I12.order"}
 value, error = least(course[k]["after"]["before"] for k in DIMENSIONS)
 claims.check("I12.order", value, **error, n=steps)
 
@@ -460,22 +438,48 @@ for axis, (name, label) in zip(axes, LOOKED, strict=True):
             some = [low_partners(first_layer_costs(runs[k, 1.0], e)) for e in at]
         else:
             some = [course[k][e][name] for e in at]
-        where, look = list(at.values()), {"color": colour, "label": f"$k = {k}$"}
-        axis.plot(where, [x.mean() for x in some], "o-", markersize=3, **look)
+        where, style = list(at.values()), {"color": colour, "label": f"$k = {k}$"}
+        axis.plot(where, [x.mean() for x in some], "o-", markersize=3, **style)
         ends = ([f(x.tolist()) for x in some] for f in (min, max))
         axis.fill_between(where, *ends, color=colour, alpha=0.2, linewidth=0)
     axis.set_xscale("symlog", linthresh=steps / epochs)
     axis.set(xlabel="training steps", title=label)
-figures.legend(figure)
-figures.show("fig_mixture_order", figure)
+figures.show("fig_mixture_order", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_mixture_order
-# :name: fig-mixture-order
 # :alt: Three panels over the number of training steps, for intrinsic dimensions 2, 8 and 32. The share of pairs with ratio at most 1 and the rank correlation with the costs before training fall, and the number of low-cost partners grows, most for dimension 2.
 #
 # $\sigma_F = 1$, first layer: share of the pairs that I, Theorem 4.5 is about, rank correlation of the costs with those before training, and partners at low cost, by training steps; means and ranges of {glue:text}`count` clusters (profile {glue:text}`profile`).
 # ```
+#
+# Means over {glue:text}`count` clusters, before training → after {glue:text}`steps` steps. First what I, Fig. 5 shows, then, for $\sigma_F = 1$, what orders the costs: rank correlations of the costs, and shares of pairs.
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means before and after training"}
+early = {k: before[k] | course[k]["before"] for k in DIMENSIONS}
+late = {k: after[k] | course[k]["after"] for k in DIMENSIONS}
+ROWS = {
+    "near": r"$\sigma_F = 0$: share of low costs",
+    "negative": r"$\sigma_F = 0$: share of negative costs",
+    "partners": r"$\sigma_F = 1$: low-cost partners",
+    "least": r"$\sigma_F = 1$: least cost over the median",
+    "centres": "correlation with the centres' distances",
+    "before": "correlation with the costs before training",
+    "ratio": r"pairs with $\rho_{(ij)} \le 1$",
+    "dominated": "pairs with the centre term above the others",
+}
+rows = []
+for name, label in ROWS.items():
+    stages = [late] if name in ("before", "dominated") else [early, late]
+    row = [label]
+    for k in DIMENSIONS:
+        digits = 1 if (name, k) == ("partners", 2) else 2
+        means = [f"{at[k][name].mean():.{digits}f}" for at in stages]
+        row.append(" → ".join(means))
+    rows.append(row)
+by_law = [f"{law[2]:.1f}", f"{law[8]:.2f}", f"{law[32]:.0e}"]
+rows.insert(3, [r"by the law $\Phi_k$", *by_law])
+figures.table(" | $k = 2$ | $k = 8$ | $k = 32$", rows)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 plain = {k: measure(k, "after", centred=False) for k in DIMENSIONS}
@@ -485,42 +489,12 @@ moved = max(
     for name in ("near", "negative", "partners")
 )
 for k in DIMENSIONS:
-    found = {}
-    for prefix, source, order in (
-        ("old_", before, course[k]["before"]),
-        ("", after, course[k]["after"]),
-    ):
-        for name, x in (source[k] | order).items():
-            found[prefix + name] = x.mean().item()
     sizes = {first_layer_basis(runs[k, 1.0], g).shape[1] for g in range(clusters)}
     ends = dict.fromkeys((min(sizes), max(sizes)))
-    found["dims"] = " to ".join(map(str, ends))
-    figures.numbers(**{f"{name}_{k}": value for name, value in found.items()})
-figures.numbers(
-    shift=moved,
-    count=clusters,
-)
+    figures.numbers(**{f"dims_{k}": " to ".join(map(str, ends))})
+figures.numbers(shift=moved, count=clusters)
 
 # %% [markdown]
-# Means over {glue:text}`count` clusters, before training → after {glue:text}`steps` steps. First what I, Fig. 5 shows:
-#
-# | | $k = 2$ | $k = 8$ | $k = 32$ |
-# |---|---|---|---|
-# | $\sigma_F = 0$: share of low costs | {glue:text}`old_near_2:.2f` → {glue:text}`near_2:.2f` | {glue:text}`old_near_8:.2f` → {glue:text}`near_8:.2f` | {glue:text}`old_near_32:.2f` → {glue:text}`near_32:.2f` |
-# | $\sigma_F = 0$: share of negative costs | {glue:text}`old_negative_2:.2f` → {glue:text}`negative_2:.2f` | {glue:text}`old_negative_8:.2f` → {glue:text}`negative_8:.2f` | {glue:text}`old_negative_32:.2f` → {glue:text}`negative_32:.2f` |
-# | $\sigma_F = 1$: low-cost partners | {glue:text}`old_partners_2:.1f` → {glue:text}`partners_2:.1f` | {glue:text}`old_partners_8:.2f` → {glue:text}`partners_8:.2f` | {glue:text}`old_partners_32:.2f` → {glue:text}`partners_32:.2f` |
-# | by {prf:ref}`prop-partners` | {glue:text}`law_2:.1f` | {glue:text}`law_8:.2f` | {glue:text}`law_32_tiny` $\cdot\, 10^{-10}$ |
-# | $\sigma_F = 1$: least cost over the median | {glue:text}`old_least_2:.2f` → {glue:text}`least_2:.2f` | {glue:text}`old_least_8:.2f` → {glue:text}`least_8:.2f` | {glue:text}`old_least_32:.2f` → {glue:text}`least_32:.2f` |
-#
-# Then, for $\sigma_F = 1$, what orders the costs: rank correlations of the costs, and shares of pairs.
-#
-# | | $k = 2$ | $k = 8$ | $k = 32$ |
-# |---|---|---|---|
-# | correlation with the centres' distances | {glue:text}`old_centres_2:.2f` → {glue:text}`centres_2:.2f` | {glue:text}`old_centres_8:.2f` → {glue:text}`centres_8:.2f` | {glue:text}`old_centres_32:.2f` → {glue:text}`centres_32:.2f` |
-# | correlation with the costs before training | {glue:text}`before_2:.2f` | {glue:text}`before_8:.2f` | {glue:text}`before_32:.2f` |
-# | pairs with $\rho_{(ij)} \le 1$ | {glue:text}`old_ratio_2:.2f` → {glue:text}`ratio_2:.2f` | {glue:text}`old_ratio_8:.2f` → {glue:text}`ratio_8:.2f` | {glue:text}`old_ratio_32:.2f` → {glue:text}`ratio_32:.2f` |
-# | pairs with the centre term above the others | {glue:text}`dominated_2:.2f` | {glue:text}`dominated_8:.2f` | {glue:text}`dominated_32:.2f` |
-#
 # The principal subspace of 90 % of the variance, in which costs are measured, has {glue:text}`dims_2` dimensions for $k = 2$, {glue:text}`dims_8` for $k = 8$ and {glue:text}`dims_32` for $k = 32$. Whether the components are centred changes none of the shares and numbers of low and negative costs by more than {glue:text}`shift:.2f`.
 # ## What an alignment gains
 #
@@ -539,32 +513,28 @@ matched = {k: match_activations(hidden[0][k], hidden[1][k]) for k in hidden[0]}
 aligned = pairs.drops((a, b.permuted(matched)))
 print(f"drop {drop.mean():.1f} points, after alignment {aligned.mean():.1f}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-for (k, sigma), pairs in runs.items():
-    drops = pairs.drops()
-    gain, error = over_clusters(drops - pairs.drops(pairs.aligned()))
-    found = {f"gain{int(sigma)}_{k}": f"{gain:+.1f} ± {3.29 * error:.1f}"}
-    if sigma:
-        found[f"drop_{k}"], found[f"spread_{k}"] = drops.mean(), drops.std()
-        found[f"end_{k}"] = 100 * pairs.accuracies()[:, [0, 2]].mean()
-        found[f"ceiling_{k}"] = pairs.ceiling().mean()
-    else:
-        found[f"drop0_{k}"] = drops.mean()
-    figures.numbers(
-        **{n: x if isinstance(x, str) else x.item() for n, x in found.items()}
-    )
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show what the alignment gains"}
+columns = []
+for k in DIMENSIONS:
+    high, zero = runs[k, 1.0], runs[k, 0.0]
+    drops = [pairs.drops() for pairs in (high, zero)]
+    ends = 100 * high.accuracies()[:, [0, 2]]
+    means = [drops[0].mean(), drops[0].std(), drops[1].mean(), ends.mean()]
+    column = [f"{x:.1f}" for x in (*means, high.ceiling().mean())]
+    for drop, pairs in zip(drops, (high, zero), strict=True):
+        gain, error = over_clusters(drop - pairs.drops(pairs.aligned()))
+        column.append(f"{gain:+.1f} ± {3.29 * error:.1f}")
+    columns.append(column)
+labels = (
+    *(r"drop, $\sigma_F = 1$", "its standard deviation between clusters"),
+    *(r"drop, $\sigma_F = 0$", r"accuracy of the ends, $\sigma_F = 1$"),
+    "accuracy of the most likely class",
+    *(r"alignment lowers the drop by, $\sigma_F = 1$", r"$\sigma_F = 0$"),
+)
+head = "percentage points | $k = 2$ | $k = 8$ | $k = 32$"
+figures.table(head, zip(labels, *columns, strict=True))
 
 # %% [markdown]
-# | percentage points | $k = 2$ | $k = 8$ | $k = 32$ |
-# |---|---|---|---|
-# | drop, $\sigma_F = 1$ | {glue:text}`drop_2:.1f` | {glue:text}`drop_8:.1f` | {glue:text}`drop_32:.1f` |
-# | its standard deviation between clusters | {glue:text}`spread_2:.1f` | {glue:text}`spread_8:.1f` | {glue:text}`spread_32:.1f` |
-# | drop, $\sigma_F = 0$ | {glue:text}`drop0_2:.1f` | {glue:text}`drop0_8:.1f` | {glue:text}`drop0_32:.1f` |
-# | accuracy of the ends, $\sigma_F = 1$ | {glue:text}`end_2:.1f` | {glue:text}`end_8:.1f` | {glue:text}`end_32:.1f` |
-# | accuracy of the most likely class | {glue:text}`ceiling_2:.1f` | {glue:text}`ceiling_8:.1f` | {glue:text}`ceiling_32:.1f` |
-# | alignment lowers the drop by, $\sigma_F = 1$ | {glue:text}`gain1_2` | {glue:text}`gain1_8` | {glue:text}`gain1_32` |
-# | $\sigma_F = 0$ | {glue:text}`gain0_2` | {glue:text}`gain0_8` | {glue:text}`gain0_32` |
-#
 # Alignment permutes effective weights (I, footnote 7), with the permutations that maximise the sum of the Pearson correlations of activations, layer by layer. Its benefit is shown with ± 3.29 standard errors over clusters.
 # [The chapter on the drops](50_accuracy_drops.ipynb) compares them with the printed ones.
 #
@@ -685,20 +655,17 @@ def agreement(
     return torch.tensor(ranks).mean(dim=0)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale, I15.scale_first, I15.agreement and I15.agreement_zero"}
 ratios = scale(swaps)
 value, error = min(over_clusters(ratios[8, layer]) for layer in range(3))
 claims.check("I15.scale", value, stderr=error, n=ridge_clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.scale_first"}
 value, error = min(over_clusters(ratios[k, 0]) for k in (2, 32))
 claims.check("I15.scale_first", value, stderr=error, n=ridge_clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.agreement"}
 value, error = over_clusters(agreement(swaps, 1.0))
 claims.check("I15.agreement", value, stderr=error, n=ridge_clusters)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.agreement_zero"}
 value, error = over_clusters(agreement(swaps, 0.0))
 claims.check("I15.agreement_zero", value, stderr=error, n=ridge_clusters)
 
@@ -738,70 +705,59 @@ for row, sigma in zip(axes, (0.0, 1.0), strict=True):
 figure.legend(boxes["boxes"], ESTIMATES, loc="outside lower center", ncols=4)
 figures.show("fig_mixture_ridge", figure)
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-for sigma in (0.0, 1.0):
-    for i, name in enumerate(ESTIMATES):
-        below = [
-            (swaps[8, sigma, layer, name] < 0).double() for layer in range(3)
-        ]
-        share_below = torch.stack(below).mean().item()
-        rank = agreement(swaps, sigma, name).mean().item()
-        at_i = f"{int(sigma)}_{i}"
-        figures.numbers(**{f"share{at_i}": share_below, f"rank{at_i}": rank})
-for i, name in enumerate(ESTIMATES[:3]):
-    for (k, layer), value in scale(swaps, name).items():
-        figures.numbers(
-            **{
-                f"scale_{k}_{layer}_{i}": f"{float(f'{10 ** value.mean():.2g}'):g}"
-            }
-        )
-first = {key: pairs for key, pairs in normed.items() if key[0] == 8}
-for place, beta in enumerate((0.001, 0.1, 1.0)):
-    high, low = (
-        layer_estimates(first[8, sigma], neighbours, ridge_inputs, 1, beta=beta)[
-            0, ESTIMATES[2]
-        ].median()
-        for sigma in (1.0, 0.0)
-    )
-    figures.numbers(**{f"beta_{place}": (high / low).item()})
-figures.numbers(
-    ridge_inputs=ridge_inputs,
-    ridge_count=ridge_clusters,
-    ridge_neurons=ridge_neurons,
-    ridge_steps=ridge_epochs * math.ceil(ridge_samples / 128),
-)
-
 # %% [markdown]
 # ```{glue:figure} fig_mixture_ridge_swaps
-# :name: fig-mixture-ridge-swaps
 # :alt: Six matrices of swap costs by ridge regression for intrinsic dimensions 2, 8 and 32, without and with fixed weights, in units of the median with fixed weights.
 #
 # As in {numref}`fig-mixture-swaps`, by ridge regression with the norms fixed (I, Fig. 15): first {glue:text}`ridge_neurons` neurons of the first layer, networks with batch norm after {glue:text}`ridge_steps` steps (profile {glue:text}`profile`).
 # ```
 #
 # ```{glue:figure} fig_mixture_ridge
-# :name: fig-mixture-ridge
 # :alt: Box plots of swap costs in three layers for four estimates. Without fixed weights the subspace estimate and ridge regression without norms are near zero and of both signs, ridge regression with fixed norms is large and positive. With fixed weights all four are positive.
 #
 # Swap costs (signed square roots) of disjoint pairs of neighbours by layer (I, Fig. 13), networks with batch norm, $k = 8$: I, (16) with the principal subspace, relaxed costs without norms, with the norms fixed, and the latter's part $\lVert w \rVert^2$ (profile {glue:text}`profile`).
 # ```
-#
-# | $k = 8$ | subspace | ridge | ridge, norms fixed | its part $\lVert w \rVert^2$ |
-# |---|---|---|---|---|
-# | negative, $\sigma_F = 0$ | {glue:text}`share0_0:.2f` | {glue:text}`share0_1:.2f` | {glue:text}`share0_2:.2f` | {glue:text}`share0_3:.2f` |
-# | negative, $\sigma_F = 1$ | {glue:text}`share1_0:.2f` | {glue:text}`share1_1:.2f` | {glue:text}`share1_2:.2f` | {glue:text}`share1_3:.2f` |
-# | rank correlation with the first column, $\sigma_F = 0$ | {glue:text}`rank0_0:.2f` | {glue:text}`rank0_1:.2f` | {glue:text}`rank0_2:.2f` | {glue:text}`rank0_3:.2f` |
-# | $\sigma_F = 1$ | {glue:text}`rank1_0:.2f` | {glue:text}`rank1_1:.2f` | {glue:text}`rank1_2:.2f` | {glue:text}`rank1_3:.2f` |
-#
-# Means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs. The paper prints the figures and does not say how far the two estimates agree. What both are drawn for is the difference that $\sigma_F$ makes; the boxes above say what is decided of it:
-#
-# | median size at $\sigma_F = 1$ over that at 0 | subspace | ridge | ridge, norms fixed |
-# |---|---|---|---|
-# | $k = 2$, layer 1 | {glue:text}`scale_2_0_0` | {glue:text}`scale_2_0_1` | {glue:text}`scale_2_0_2` |
-# | $k = 8$, layer 1 | {glue:text}`scale_8_0_0` | {glue:text}`scale_8_0_1` | {glue:text}`scale_8_0_2` |
-# | layer 2 | {glue:text}`scale_8_1_0` | {glue:text}`scale_8_1_1` | {glue:text}`scale_8_1_2` |
-# | layer 3 | {glue:text}`scale_8_2_0` | {glue:text}`scale_8_2_1` | {glue:text}`scale_8_2_2` |
-# | $k = 32$, layer 1 | {glue:text}`scale_32_0_0` | {glue:text}`scale_32_0_1` | {glue:text}`scale_32_0_2` |
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Compare the estimates"}
+columns = []
+for name in ESTIMATES:
+    below = [
+        torch.stack([swaps[8, sigma, layer, name] < 0 for layer in range(3)])
+        for sigma in (0.0, 1.0)
+    ]
+    ranks = [agreement(swaps, sigma, name) for sigma in (0.0, 1.0)]
+    columns.append([f"{x.double().mean():.2f}" for x in (*below, *ranks)])
+labels = (
+    *(r"negative, $\sigma_F = 0$", r"negative, $\sigma_F = 1$"),
+    *(
+        r"rank correlation with the first column, $\sigma_F = 0$",
+        r"$\sigma_F = 1$",
+    ),
+)
+names = "subspace | ridge | ridge, norms fixed"
+head = rf"$k = 8$ | {names} | its part $\lVert w \rVert^2$"
+figures.table(head, zip(labels, *columns, strict=True))
+scales = [scale(swaps, name) for name in ESTIMATES[:3]]
+rows = []
+for k, layer in PLACES:
+    ratios = [float(f"{10 ** by[k, layer].mean():.2g}") for by in scales]
+    rows.append([f"$k = {k}$, layer {layer + 1}", *(f"{r:g}" for r in ratios)])
+figures.table(rf"median size at $\sigma_F = 1$ over that at 0 | {names}", rows)
+for place, beta in enumerate((0.001, 0.1, 1.0)):
+    high, low = (
+        layer_estimates(normed[8, sigma], neighbours, ridge_inputs, 1, beta=beta)
+        for sigma in (1.0, 0.0)
+    )
+    first = (0, ESTIMATES[2])
+    ratio = high[first].median() / low[first].median()
+    figures.numbers(**{f"beta_{place}": ratio.item()})
+figures.numbers(
+    ridge_count=ridge_clusters,
+    ridge_steps=ridge_epochs * math.ceil(ridge_samples / 128),
+)
+
+# %% [markdown]
+# First table: means over three layers and {glue:text}`ridge_count` networks; the regression sees {glue:text}`ridge_inputs` inputs. The paper prints the figures and does not say how far the two estimates agree. What both are drawn for is the difference that $\sigma_F$ makes, in the second table; the boxes above say what is decided of it.
 #
 # (Geometric means over clusters. In the authors' published code the batch norm of this step is a new one, with mean 0 and variance 1; that is the column without norms, up to a bias that it also trains.) With $\beta = 0.001$, 0.1 and 1, the other values of I, App. F.7, the ratio with fixed norms at $k = 8$ in the first layer is {glue:text}`beta_0:.1f`, {glue:text}`beta_1:.1f` and {glue:text}`beta_2:.1f`.
 #
@@ -821,39 +777,32 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 44.1
-# :class: lmc-exercise
+# ```{exercise}
 # By the law of {prf:ref}`prop-partners` with 64 neurons: below which share $q$ of the median cost does a neuron have one partner on average, for $k = 2$ and for $k = 32$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $63\, \Phi_k(q\, \Phi_k^{-1}(\frac12)) = 1$. For $k = 2$ $1 - 2^{-q} = 1/63$, so $q = -\log_2(62/63) \approx 0.023$: the cheapest swap of a neuron costs about a fortieth of a typical one. For $k = 32$ it costs half of it:
 #
 #     print([chi2.ppf(1 / 63, k) / chi2.ppf(0.5, k) for k in (2, 32)])
 # ```
 #
-# ```{admonition} Exercise 44.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $k = 1$, $F = 0$, $W$ Gaussian with variance $\tau^2$ and $S_i = 1.21\, S_j$. What is the mean swap cost, and with which probability is it negative? Why does the one not exclude the other?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The mean is $\tau^2 (1.21 + 1/1.21 - 2) \approx 0.036\, \tau^2$ by {prf:ref}`prop-mean-swap`, and the probability $1 - \frac2\pi \arctan 1.1 \approx 0.47$. The cost is $(r_j^2 - r_i^2)(S_i^{-1} - S_j^{-1})$. As $S_i^{-1} < S_j^{-1}$, it is positive if $r_i^2 > r_j^2$; $r_i$ has the larger variance, but only a little. So both signs are almost equally likely, and the mean is small against the typical size.
 # ```
 #
-# ```{admonition} Exercise 44.3
-# :class: lmc-exercise
+# ```{exercise}
 # Show that for a layer without masks ($D = 1$) and with $F = 0$ every swap cost is 0, whatever the weights are, and that this is so for the relaxed costs without norms, too.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # All $S_i = I$ and $v_i = 0$, so all three terms of I, (16) vanish. Without norms $h_i(w; x) = \eta(w^\top x)$ does not depend on $i$. So $T_{ij} = T_{jj}$ for all $i$ and $j$, and $T_{ij} + T_{ji} - T_{ii} - T_{jj} = 0$.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs, trained for longer:
 #
 #     make chapter NAME=gaussian_mixture ARGS="-p clusters 16 -p epochs 60 -p resume true"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Coherence, or how many neurons see both latents
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** A layer's neurons see different inputs, as each has a {term}`mask`, and nothing else tells them apart. When can two networks with the same masks be averaged?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` say that masks matter on *{term}`coherent <coherence>`* data, whose variation sits in few coordinates, and show students that can be averaged at high coherence and not at low coherence (I, Fig. 6 and App. F.5).
@@ -24,8 +19,7 @@
 # **Why it matters.** Few neurons that can do the work are averaged well because nearly all are in use in every run, not because each has found its place; setting unused neurons to 0 lets the others be averaged, too.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](41_realization_cost.ipynb) for $S_i$, the {term}`realization cost` and the coherence. {{ times }}
 # ```
 
@@ -40,7 +34,7 @@ precision: str = (
 )
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -53,7 +47,6 @@ chapter.begin(
     precision=Choice(("float32", "float64")),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from dataclasses import replace
 from functools import partial
@@ -64,8 +57,6 @@ import torch
 from scipy.stats import binom
 
 from lmc_helpers import claims, figures
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports of the experiment"}
 from lmc_helpers._chapters.coherence import (
     ENDS_AND_MIDDLE,
     F5,
@@ -115,12 +106,12 @@ for frame, copies in zip(frames, (1, 10), strict=True):
     basis = exact_copy(copies, 20)
     holds = (basis != 0).double()  # which latent an input holds, (20, 2)
     sees = ((shown[:, :, None] * holds).sum(dim=1) > 0).all(dim=1)
-    for latent, ink in ((0, "book:blue"), (1, "book:orange")):
-        for through, look in ((1, {"alpha": 1}), (0, {"alpha": 0.15})):
+    for latent, colour in ((0, "book:blue"), (1, "book:orange")):
+        for through, style in ((1, {"alpha": 1}), (0, {"alpha": 0.15})):
             cells_at = ((shown == through) & (holds[:, latent] > 0)).nonzero().T
             rows_at, places_at = cells_at.tolist()
             frame.scatter(
-                places_at, rows_at, 30, ink, marker="s", linewidth=0, **look
+                places_at, rows_at, 30, colour, marker="s", linewidth=0, **style
             )
     here = sees.nonzero().flatten().tolist()
     frame.plot([21] * len(here), here, "k*", markersize=8)
@@ -131,7 +122,6 @@ figures.show("fig_masks", sketch)
 
 # %% [markdown]
 # ```{glue:figure} fig_masks
-# :name: fig-masks
 # :alt: Two grids of 16 neurons by 20 inputs. With one copy only two columns are coloured, and few of their squares are dark. With ten copies all columns are coloured, blue and orange, and most rows hold a dark square of either colour and a star.
 #
 # Sixteen neurons and their inputs: blue squares hold $a$, orange ones $b$; dark ones pass the neuron's mask. Stars: neurons that see both numbers.
@@ -182,8 +172,7 @@ claims.check("I13.nu", gaps)
 #
 # with the loss $L$ on the 2048 test examples, as in the [published code](https://github.com/vuenc/neuron-identifiability), which does not decay $b$ and draws new data and a new frame with every mask. Against the mean of the two ends, as the maximum over 21 points of the line, or on the training examples it looks the same; the table below has them all. Pairs that share a mask are not
 # independent, so claims are judged on the means of masks, with Student's quantile ({py:func}`~lmc_helpers.error_bars.over_clusters`). The seeds of students are the same at all points, so that differences between points are paired.
-
-# %% [markdown]
+#
 # One pair of students at $k = 10$, written out on all 20 coordinates:
 
 # %%
@@ -221,10 +210,7 @@ copy, rotated = (
     for embeddings in EMBEDDINGS.values()
 )
 (undecayed,) = measure(
-    [(exact_copy(10, d), masks)],
-    pairs,
-    seed,
-    recipe=replace(F5, decay="weights"),
+    [(exact_copy(10, d), masks)], pairs, seed, recipe=replace(F5, decay="weights")
 )
 
 
@@ -263,57 +249,42 @@ right.legend(loc="upper right")
 figures.show("fig_coherence", figure)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-def loss_of_ends(point: Point) -> float:
-    return point.test[..., [0, -1]].mean().item()
-
-
-def by_definition(point: Point) -> dict[str, str]:
-    """The barriers of one point under each definition."""
-    test, train = (
-        barriers(point.test, LAMBDAS),
-        barriers(point.train, ENDS_AND_MIDDLE),
-    )
-    return {
-        "worse": f"{test.middle_worse.mean():.3f}",
-        "mean": f"{test.middle_mean.mean():.3f}",
-        "peak": f"{test.peak_chord.mean():.3f}",
-        "train": f"{train.middle_worse.mean():.3f}",
-        "ends": f"{loss_of_ends(point):.4f}",
-    }
-
-
-for name, points in (("copy", copy), ("frame", rotated)):
-    for k in (1, 5, 10):
-        row = by_definition(points[k - 1]).items()
-        figures.numbers(**{f"{name}_{k}_{key}": text for key, text in row})
-figures.numbers(
-    outer=outer,
-    pairs=pairs,
-    controls=controls,
-    profile=profile,
-    trainings=2 * outer * pairs * (len(copy) + len(rotated)),
-    undecayed=midpoint_barrier(undecayed).mean(),
-)
-
 # %% [markdown]
 # ```{glue:figure} fig_coherence
-# :name: fig-coherence
 # :alt: Left, midpoint barrier against the number of copies from 1 to 10 for exact copies and random frames. Both curves start near zero at one copy and rise; the random frame rises earlier and bends. Right, test loss along the line for four coherences, flat at coherence 1 and an arch that is higher the lower the coherence.
 #
 # I, Fig. 6 from {glue:text}`trainings` trainings. Left: mean midpoint barrier; bands: ± one standard deviation over pairs, as in the paper; bars: intervals at two-sided $10^{-3}$ from the means of {glue:text}`outer` masks.
 # Right: mean test loss along the line, exact copy (profile {glue:text}`profile`).
 # ```
-#
-# | | test, worse end | test, mean of ends | test, maximum above the chord | training, worse end | loss of the ends |
-# | --- | --- | --- | --- | --- | --- |
-# | exact copy, $\nu = 1$ | {glue:text}`copy_1_worse` | {glue:text}`copy_1_mean` | {glue:text}`copy_1_peak` | {glue:text}`copy_1_train` | {glue:text}`copy_1_ends` |
-# | exact copy, $\nu = 1/5$ | {glue:text}`copy_5_worse` | {glue:text}`copy_5_mean` | {glue:text}`copy_5_peak` | {glue:text}`copy_5_train` | {glue:text}`copy_5_ends` |
-# | exact copy, $\nu = 1/10$ | {glue:text}`copy_10_worse` | {glue:text}`copy_10_mean` | {glue:text}`copy_10_peak` | {glue:text}`copy_10_train` | {glue:text}`copy_10_ends` |
-# | random frame, $\nu = 1$ | {glue:text}`frame_1_worse` | {glue:text}`frame_1_mean` | {glue:text}`frame_1_peak` | {glue:text}`frame_1_train` | {glue:text}`frame_1_ends` |
-# | random frame, $\nu = 1/5$ | {glue:text}`frame_5_worse` | {glue:text}`frame_5_mean` | {glue:text}`frame_5_peak` | {glue:text}`frame_5_train` | {glue:text}`frame_5_ends` |
-# | random frame, $\nu = 1/10$ | {glue:text}`frame_10_worse` | {glue:text}`frame_10_mean` | {glue:text}`frame_10_peak` | {glue:text}`frame_10_train` | {glue:text}`frame_10_ends` |
-#
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "The barrier by other definitions"}
+def loss_of_ends(point: Point) -> float:
+    return point.test[..., [0, -1]].mean().item()
+
+
+rows = []
+for name, points in (("exact copy", copy), ("random frame", rotated)):
+    for k, nu in ((1, "1"), (5, "1/5"), (10, "1/10")):
+        point = points[k - 1]
+        test, train = (
+            barriers(point.test, LAMBDAS),
+            barriers(point.train, ENDS_AND_MIDDLE),
+        )
+        on_test = (test.middle_worse, test.middle_mean, test.peak_chord)
+        heights = [f"{B.mean():.3f}" for B in (*on_test, train.middle_worse)]
+        last = f"{loss_of_ends(point):.4f}"
+        rows.append([rf"{name}, $\nu = {nu}$", *heights, last])
+figures.table(
+    " | test, worse end | test, mean of ends | test, maximum above the chord | training, worse end | loss of the ends",
+    rows,
+)
+figures.numbers(
+    trainings=2 * outer * pairs * (len(copy) + len(rotated)),
+    undecayed=midpoint_barrier(undecayed).mean(),
+)
+
+# %% [markdown]
 # With undecayed $b$ the first number for exact copies at $\nu = 1/10$ is {glue:text}`undecayed:.3f`. Is it as the paper says? At $\nu = 1$ few neurons see anything, training is cheap and masks differ much, so there we take {glue:text}`many_masks` masks, one pair each.
 # With probability {glue:text}`nobody:.3f` no neuron of a mask sees both latents; a student is then a sum $g(a) + h(b)$, which the target is not, so whether students fit is judged on the other masks.
 
@@ -336,18 +307,18 @@ scene = figures.Moving(
 )
 bars = scene.panel(title="embedding", xlabel="coordinate", ylabel="leverage")
 bars.ylim, places = (0, 1.05), np.arange(1, d + 1)
-for latent, ink, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
-    bars.draw(places, carried[:, latent], "bars", ink, name, width=0.8)
+for latent, colour, name in ((0, "blue", "$a$"), (1, "orange", "$b$")):
+    bars.draw(places, carried[:, latent], "bars", colour, name, width=0.8)
 cloud = scene.panel(title="neurons of one mask", equal=True)
 cloud.xlabel, cloud.ylabel = "share of $a$ seen", "share of $b$ seen"
 cloud.xlim = cloud.ylim = (-0.06, 1.06)
-for kind, ink, name in (
+for kind, colour, name in (
     (0, "grey", "sees nothing"),
     (1, "sky", "sees one latent"),
     (2, "red", "sees both"),
 ):
     x, y = np.where((kinds == kind)[..., None], dots, np.nan).transpose(2, 0, 1)
-    cloud.draw(x, y, "o", ink, name)
+    cloud.draw(x, y, "o", colour, name)
 rising = scene.panel(title="midpoint barrier", xlabel=r"copies $1/\nu$")
 rising.draw(KS, barrier, "o-", "black", width=1.2)
 rising.draw(np.array(KS)[:, None], barrier[:, None], "o", "red")
@@ -357,7 +328,6 @@ scene.show("fig_through_masks")
 # Move the coherence $\nu$: with one copy of each latent nearly every neuron of the mask sees one latent or none; with more copies more neurons see both, and the barrier rises with their number.
 #
 # ```{glue:figure} fig_through_masks
-# :name: fig-through-masks
 # :alt: Left, bars of the leverage of the twenty coordinates: one coordinate for each latent at coherence one, ten low ones at coherence one tenth. Middle, the 128 neurons of a mask by how much of each latent they see: most in a corner or on the axes at first, then more and more inside. Right, the mean midpoint barrier rises with the number of copies.
 #
 # Exact copy. Left: on which coordinates the embedding puts $a$ and $b$. Middle: $(S_i)_{aa}$ and $(S_i)_{bb}$ of the neurons of the first mask, equal places set apart. Right: mean midpoint barrier of the experiment (profile {glue:text}`profile`).
@@ -373,21 +343,11 @@ at_one = midpoint_barrier(sharpest)  # (10 controls, 1)
 somebody = (ranks(exact_copy(1, d), many) == 2).any(dim=1)  # in these masks
 fitted = sharpest.test[somebody][..., [0, -1]]
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.lmc_copy"}
-value, error = over_clusters(at_one)
-claims.check("I13.lmc_copy", value, stderr=error, n=len(many))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.rise_copy"}
-value, error = over_clusters(rise)
-claims.check("I13.rise_copy", value, stderr=error, n=outer)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.goes_on"}
-value, error = over_clusters(late_rise)
-claims.check("I13.goes_on", value, stderr=error, n=outer)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.fit"}
-value, error = over_clusters(fitted)
-claims.check("I13.fit", value, stderr=error, n=len(fitted))
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.lmc_copy, I13.rise_copy, I13.goes_on and I13.fit"}
+claims.check("I13.lmc_copy", *over_clusters(at_one), n=len(many))
+claims.check("I13.rise_copy", *over_clusters(rise), n=outer)
+claims.check("I13.goes_on", *over_clusters(late_rise), n=outer)
+claims.check("I13.fit", *over_clusters(fitted), n=len(fitted))
 
 # %% [markdown]
 # The paper keeps its frame for all $k$; whether it also serves all masks is not said, and the published code draws one with every mask. So with a new frame for each of {glue:text}`controls` masks, two pairs a mask:
@@ -404,11 +364,9 @@ high, low = (
     )
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.rise_frame"}
-value, error = over_clusters(low - high)
-claims.check("I13.rise_frame", value, stderr=error, n=controls)
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.rise_frame and I13.lmc_frame"}
+claims.check("I13.rise_frame", *over_clusters(low - high), n=controls)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.lmc_frame"}
 value, error = jackknife(lambda high, low: high / low, high, low)
 claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 
@@ -433,8 +391,7 @@ claims.check("I13.lmc_frame", value, stderr=error, n=controls)
 # on every input. With $\operatorname{ReLU}'(0) = 0$, as in torch, all its gradients are 0, so that $b_i$ stays 0 and $W_i$ only decays. (4) The variance of $n_a/k$ is $p(1 - p)/k$, its mean $p$. With
 # $1 - p = e^{-L/k}$, $L = \ln\frac{1}{1 - v}$, the quotient is $s/(e^{Ls} - 1)$ at $s = 1/k$, which decreases in $s$ from $1/L$ to $1/(e^L - 1)$.
 # ```
-
-# %% [markdown]
+#
 # Exact copies, by the formulas of the proposition and by counting in a hundred masks:
 
 # %%
@@ -537,10 +494,8 @@ by_coherence = share((10, RARE), points)  # k changes, v does not
 by_visibility = share((1, SEEN), points)  # v changes, k does not
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I13.direct and I13.mediated"}
-value, error = by_coherence
-claims.check("I13.direct", value, stderr=error, n=controls)
-value, error = by_visibility
-claims.check("I13.mediated", value, stderr=error, n=controls)
+claims.check("I13.direct", *by_coherence, n=controls)
+claims.check("I13.mediated", *by_visibility, n=controls)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barrier with one of the two held fixed"}
 figure, (left, right) = figures.panels(2)
@@ -564,9 +519,8 @@ for some, name, colour, mark in (
     style = dict(color=f"book:{colour}", fmt=mark, markersize=5)
     seen = [point.both for point in some]
     figures.band(right, seen, *clustered(some), label=name, **style)
-right.set(
-    xlabel="neurons that see both latents (rank 2)", ylabel="midpoint barrier"
-)
+right.set(xlabel="neurons that see both latents (rank 2)")
+right.set(ylabel="midpoint barrier")
 right.set_ylim(top=1.5 * right.get_ylim()[1])
 right.legend(loc="upper left", ncols=2)
 figures.show("fig_controls", figure)
@@ -594,7 +548,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_controls
-# :name: fig-controls
 # :alt: Left, midpoint barrier against the number of copies for three fixed probabilities of seeing a latent. The three curves are nearly flat and far apart, while the dashed curve at fixed p crosses from the lowest to the highest. Right, midpoint barrier against the number of neurons that see both latents: exact copies, random frames and all controls fall on one rising curve.
 #
 # Left: coherence varied at a fixed probability $v$ that a neuron sees a latent (lines), and the paper's experiment, where both vary (dashed). Right: all points against the mean number of neurons that see both latents. Bars: intervals at
@@ -697,14 +650,10 @@ left_over = {
     )
     for name in heights
 }
-value, error = left_over["unused at 0"]
-claims.check("I13.zeroed", value, stderr=error, n=controls)
-value, error = left_over["one start"]
-claims.check("I13.start", value, stderr=error, n=controls)
-value, error = left_over["same signs"]
-claims.check("I13.signs", value, stderr=error, n=controls)
-value, error = left_over["matched"]
-claims.check("I13.aligned", value, stderr=error, n=controls)
+claims.check("I13.zeroed", *left_over["unused at 0"], n=controls)
+claims.check("I13.start", *left_over["one start"], n=controls)
+claims.check("I13.signs", *left_over["same signs"], n=controls)
+claims.check("I13.aligned", *left_over["matched"], n=controls)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the finding"}
 figure, axis = figures.card()
@@ -720,7 +669,7 @@ figures.keep(figure)
 
 # %% [markdown]
 # Is it the number of neurons, then, or that of their partners? At $\nu = 1/10$ we prescribe the counts $(n_a, n_b)$ of the neurons: 9 or 81 neurons, all with the same counts, or in classes of nine, or each with counts of its own. And at $\nu = 1$ and $p = 0.15$, with the coherence and the visibility of the paper's
-# first point, we make the students wider, up to {glue:text}`widest` neurons.
+# first point, we make the students wider, up to {glue:text}`largest_width` neurons.
 
 # %%
 counts = {  # (neurons, exchangeable partners of each): counts (n_a, n_b)
@@ -848,7 +797,7 @@ framed = run(random_frame(10, frame), masks)
 steps = F5.epochs * TRAINING // F5.batch
 bare = switch_off(framed, are_on(framed, unseen))
 figures.numbers(
-    widest=WIDTHS[-1],
+    largest_width=WIDTHS[-1],
     up=on[both & (A > 0).all(dim=-1)].double().mean().item(),
     down=on[both & (A < 0).all(dim=-1)].double().mean().item(),
     on_1=lines[1][2],
@@ -880,7 +829,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_switch
-# :name: fig-switch
 # :alt: Left, the output in the middle against a plus b. At coherence 1 it follows the target; at lower coherence it lies below it, the more the lower the coherence, and leaves zero only later. Centre, midpoint barrier against the number of neurons that see both latents: the paper's points, wider students at coherence 1 and students with prescribed counts rise together, with partners or without; with unused neurons set to zero the barrier is zero everywhere. Right, bars of the barrier at coherence one tenth: as high with one order of the examples, much lower with the same signs of the initial weights, after matching within classes, and nearly zero with one start or with unused neurons set to zero.
 #
 # Left: mean output of the student in the middle, exact copy. Centre: midpoint barrier against the mean number of neurons that see both latents (markers of prescribed counts are set apart at 81 neurons); dotted: {prf:ref}`prop-middle` (3) with the measured $N$, $\pi$ and $\beta$, nothing fitted. Right: interventions at $\nu = 1/10$.
@@ -893,7 +841,7 @@ figures.numbers(
 # An unused neuron has no gradient, and the decay alone would take it to 0, but in all {glue:text}`steps` steps it only shrinks it to {glue:text}`shrink:.2f` of its size. So training ends long before it finds the cheapest way to be unused, the one that the realization cost counts.
 #
 # Partners repair but do not cause: matching within classes leaves {glue:text}`matched:.3f`, but 81 neurons each with counts of its own, so without exact partners, have a barrier of {glue:text}`alone:.2f`, those with 8 partners {glue:text}`grouped:.2f`, those with 80 {glue:text}`equal:.2f`, and 9 neurons with 8 partners each only {glue:text}`few:.3f`. At $\nu = 1$, with
-# {glue:text}`widest` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
+# {glue:text}`largest_width` neurons, of which {glue:text}`wide_both:.0f` see both latents, it is {glue:text}`wide_barrier:.2f`.
 #
 # And the number counts by both factors of {prf:ref}`prop-middle` (3). Of few neurons a run uses nearly all, so that there is little to miss: the share in use is {glue:text}`on_1:.2f` at $\nu = 1$ against {glue:text}`on_10:.2f` at $\nu = 1/10$, and {glue:text}`on_few:.2f` of the 9 prescribed neurons against {glue:text}`on_many:.2f` of the 81 in classes of nine. From $\nu = 1$ to $\nu = 1/10$ the
 # factor $(1 - \pi)^2$ rises from {glue:text}`missed_1:.3f` to {glue:text}`missed_10:.2f`. And of what one run alone uses more is lost: the bias of a neuron that is off falls from {glue:text}`beta_1:.2f` to {glue:text}`beta_10:.2f` only, while the weight of one that is on falls like $1/(\pi N)$, so that $\pi N \beta$ rises from {glue:text}`tau_1:.2f` to {glue:text}`tau_10:.1f` and $\mathbb E \min(s_+, \pi N \beta)^2$ from
@@ -966,19 +914,14 @@ left.set_xticks(
     [2e-4, 1e-3, 1e-2, 1e-1, 0.9], ["1", "0.999", "0.99", "0.9", "0.1"]
 )
 left.invert_xaxis()
-left.set(
-    xlabel=r"coherence $\nu$ (axis: $1 - \nu$)",
-    title="ten copies, the same masks",
-)
+left.set(xlabel=r"coherence $\nu$ (axis: $1 - \nu$)")
+left.set(title="ten copies, the same masks")
 right.set_xticks([0.002, *EPSILONS[1:]], ["0", *(f"{e:g}" for e in EPSILONS[1:])])
-right.set(
-    xlabel=r"$\varepsilon$, with $\nu = 1/(1 + \varepsilon^2)$",
-    title="two masks (Example 4.3)",
-)
+right.set(xlabel=r"$\varepsilon$, with $\nu = 1/(1 + \varepsilon^2)$")
+right.set(title="two masks (Example 4.3)")
 for axis in (left, right):
     axis.minorticks_off()
-figures.legend(figure, columns=2)
-figures.show("fig_two_masks", figure)
+figures.show("fig_two_masks", figure, legend=2)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 figures.numbers(
@@ -987,7 +930,6 @@ figures.numbers(
     variance_high=relative_anisotropy(1, p0) * (0.9**2 + 0.1**2 / 9),
     large_copies=midpoint_barrier(sized[0.9]).mean(),
     equal_copies=midpoint_barrier(sized[0.1]).mean(),
-    one_copy=midpoint_barrier(sized[1.0]).mean(),
     zero_barrier=midpoint_barrier(halves[0.0]).mean(),
     zero_ends=loss_of_ends(halves[0.0]),
     sharp_barrier=sharp.mean(),
@@ -996,7 +938,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_two_masks
-# :name: fig-two-masks
 # :alt: Left, midpoint barrier and loss of the ends against coherence for unequal copies; the barrier falls slowly up to coherence 0.99 and to near zero beyond. Right, midpoint barrier and loss of the ends against epsilon on a logarithmic axis. The loss of the ends falls to zero as epsilon grows to one twentieth; the barrier is large everywhere and largest in between.
 #
 # Left: ten copies of unequal size, {glue:text}`controls` masks, the same at all points, two pairs each. Right: the masks of I, Example 4.3, {glue:text}`controls` pairs a point. Bars: intervals at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -1023,23 +964,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 45.1
-# :class: lmc-exercise
+# ```{exercise}
 # How many of 128 neurons see both latents on average, for $p = 0.15$ and $k = 1$, 4 and 10 exact copies? For which $p$ would as many see both at $k = 1$ as do at $p = 0.15$ and $k = 10$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $128\, v^2$ with $v = 1 - 0.85^k$: $2.9$, $29.2$ and $82.6$. At $k = 1$ $v = p$, so $p = 1 - 0.85^{10} \approx 0.80$.
 # ```
 #
-# ```{admonition} Exercise 45.2
-# :class: lmc-exercise
+# ```{exercise}
 # Compute $\mathbb E \min(s_+, \tau)^2$ for $s \sim \mathcal N(0, 2)$ and with it the barrier of two states, {prf:ref}`prop-middle` (3). What is it for $\pi = \frac12$ and many neurons?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With $u = \tau/\sqrt 2$ and the normal density $\varphi$ and distribution function $\Phi$ the part $0 < s < \tau$ gives $2 \bigl( \Phi(u) - \frac12 - u \varphi(u) \bigr)$ by partial integration, and the part $s > \tau$ gives $\tau^2 (1 - \Phi(u))$. The barrier is $(1 - \pi)^2$ times the sum, with $\tau = \pi N \beta$. For $N \to \infty$ the sum tends to 1, and for $\pi = \frac12$ a quarter of the target's mean square is lost. To compare:
 #
 #     from scipy.stats import norm
@@ -1049,17 +986,14 @@ figures.numbers(
 #     print(0.25 * mean, two_state_barrier(40, 0.5, 0.1))
 # ```
 #
-# ```{admonition} Exercise 45.3
-# :class: lmc-exercise
+# ```{exercise}
 # In the model of two states each run has $\pi N$ neurons on. Which permutations of the second student's neurons remove the barrier? How small is the barrier of the best permutation if the runs have $N_A > N_B$ neurons on, with preactivations $s/N_A$ and $s/N_B$, and no bias is in the way ($\beta = 0$)?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # All that map neurons that are on to neurons that are on: then $u_i$ and $v_i$ have one sign at every neuron, and all $g_i$ are 0. With $\beta = 0$ every $g_i = \frac12 \min(\lvert u_i \rvert, 0) = 0$ where one student is off, for every permutation: there is no barrier at all. What is lost in the middle is lost to the biases, not to the numbers.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Fewer pairs for each of more masks:
 #
 #     make chapter NAME=coherence ARGS="-p outer 20 -p pairs 2"

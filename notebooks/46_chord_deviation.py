@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # How far a layer strays from its chord
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** How far does a layer's output stray from the straight way when its weights move on the straight line between two networks?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` bound this *{term}`chord deviation`* by $O(\beta^{3/2})$ for ReLU, where $\beta < 1$ is the size of the trained part relative to the fixed part (I, Theorem 5.1), by $O(\beta^2)$ for smooth activations (I, Theorem D.1), and the {term}`loss barrier <barrier>` by the deviation of the output (I, Prop. 5.2).
@@ -24,8 +19,7 @@
 # **Why it matters.** Layers that stay near their chord can be averaged: the output of the mean network is then nearly the mean of the outputs.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: Gaussian integrals and convexity; from [](41_realization_cost.ipynb) the layer with weights $F + D \odot W$. {{ times }}
 # ```
 #
@@ -38,7 +32,7 @@ steps: int = 300  # training steps
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -49,7 +43,6 @@ chapter.begin(
     steps=Integer(20, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import product
 
@@ -82,11 +75,13 @@ from lmc_helpers.seeds import torch_generator
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, (bend, wedge) = figures.panels(2, height=3.4)
-way = np.linspace(0, 1, 201)
-kinked, chord = np.maximum(1.2 * way - 0.5, 0), 0.7 * way
-bend.plot(way, chord, "--", color="book:black", label="chord")
-bend.plot(way, kinked, color="book:blue", label="output of the neuron")
-bend.fill_between(way, kinked, chord, color="book:blue", alpha=0.15, linewidth=0)
+place = np.linspace(0, 1, 201)
+kinked, chord = np.maximum(1.2 * place - 0.5, 0), 0.7 * place
+bend.plot(place, chord, "--", color="book:black", label="chord")
+bend.plot(place, kinked, color="book:blue", label="output of the neuron")
+bend.fill_between(
+    place, kinked, chord, color="book:blue", alpha=0.15, linewidth=0
+)
 bend.set(xlabel=r"$\lambda$", ylabel="output at one input", ylim=(-0.05, 0.8))
 bend.legend(loc="upper left")
 for low_end, high_end in ((0.42, 0.92), (0.42 + math.pi, 0.92 + math.pi)):
@@ -98,8 +93,8 @@ for low_end, high_end in ((0.42, 0.92), (0.42 + math.pi, 0.92 + math.pi)):
     wedge.fill(*corner, color="book:orange", alpha=0.35, linewidth=0)
 for turn, name in ((0.92, "$u$"), (0.42, "$v$")):
     tip = math.cos(turn), math.sin(turn)
-    look = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
-    wedge.annotate("", tip, (0, 0), arrowprops=look)
+    arrow = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
+    wedge.annotate("", tip, (0, 0), arrowprops=arrow)
     wedge.text(1.08 * tip[0], 1.08 * tip[1], name, fontsize=13)
 wedge.set(xlim=(-1.2, 1.3), ylim=(-1.1, 1.1), aspect="equal")
 wedge.set(xlabel="$x_1$", ylabel="$x_2$", xticks=[-1, 0, 1], yticks=[-1, 0, 1])
@@ -107,7 +102,6 @@ figures.show("fig_wedge", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_wedge
-# :name: fig-wedge
 # :alt: Left, the output of a neuron along the line is 0 first and then rises to the chord's end; the area between it and the straight chord is shaded. Right, two arrows u and v and, at right angles to them, two opposite shaded wedges of the same angle.
 #
 # Left: output of a ReLU neuron at an input for which the preactivation changes its sign, and the chord; shaded: the deviation. Right: weights $u$, $v$ at the ends, and the inputs at which that happens (shaded).
@@ -426,14 +420,11 @@ least = min(
     worst_chord_deviation(b) / relu_bound(b) for b in np.linspace(0.01, 1, 100)
 )
 figures.numbers(
-    profile=profile,
-    least=f"{math.floor(1000 * least) / 1000:.3f}",
-    tightest=f"{max(ratios):.5f}",
+    least=f"{math.floor(1000 * least) / 1000:.3f}", tightest=f"{max(ratios):.5f}"
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_chord
-# :name: fig-chord
 # :alt: Left, deviation divided by beta to the power three halves. The printed bound lies eight to over twenty times above the sharp constant; the exact supremum coincides with the sharp constant up to a few percent; medians of random pairs lie below, in two dimensions at about a fifth. Right, deviation divided by the smooth bound against the size of f: near 1 for softplus and GELU at small sizes, falling beyond size 1; small for tanh and sigmoid at small sizes.
 #
 # Left: exact supremum for ReLU over all admissible pairs, the two bounds, and the median over pairs whose deviations from $f$ have independent random directions and norm $\beta$. Right: ratio of the deviation to the bound of I, Theorem D.1 for one neuron, $\beta = 0.3$, opposite deviations orthogonal to $f$, $\lambda = \frac12$ (profile {glue:text}`profile`).
@@ -558,8 +549,7 @@ right.minorticks_off()
 right.set_xlim(line[0], line[-1])
 place = line[14], 1.6 * relu_bound(line[14])
 right.text(*place, r"$\beta^{3/2}/\sqrt{3\pi}$", ha="right")
-figures.legend(figure, columns=6)
-figures.show("fig_barrier_bound", figure)
+figures.show("fig_barrier_bound", figure, legend=6)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 over = (bound[-1, middle] > math.log(10)).view(len(SCALES), networks).all(dim=1)
@@ -580,13 +570,10 @@ figures.numbers(
     data_gauss_high=fraction.max().item(),
     beta_one=last[1.0].item(),
     beta_four=last[4.0].item(),
-    steps=steps,
-    networks=networks,
 )
 
 # %% [markdown]
 # ```{glue:figure} fig_barrier_bound
-# :name: fig-barrier-bound
 # :alt: Left, barrier and bound against training steps for five scales of the fixed part. Barriers start at about 0 or below and rise; those of the smaller scales fall again, and they are smaller for larger scales. The bounds rise throughout and end above the level ln 10 except for the largest scales. Right, deviation of the hidden layer against the largest beta; all points lie below the line of the theorem, on both sides of beta equal to 1.
 #
 # Left: barrier against the chord at $\lambda = \frac12$ and the bound $\sqrt 2\, \lVert \xi_f \rVert$ of I, Prop. 5.2, means over {glue:text}`networks` pairs; dotted: the loss of a uniform guess. Right: deviation of the hidden layer at $\lambda = \frac12$ for Gaussian inputs with the images' covariance (dots) and on the images (crosses), at all
@@ -613,40 +600,33 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 46.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $u$ and $v$ be orthogonal unit vectors and $\lambda = \frac12$. What is $\mathbb E\, \xi^2$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $w$ halves the right angle, so $\theta_1 = \theta_2 = \pi/4$, $g(\pi/4) = \pi/4 - \frac12$, and $\mathbb E\, \xi^2 = \frac1\pi \bigl( \frac14 + \frac14 \bigr) \bigl( \frac\pi4 - \frac12 \bigr) = \frac18 - \frac1{4\pi} \approx 0.045$:
 #
 #     u, v = torch.eye(2, dtype=torch.float64)
 #     print(chord_deviation(u, v, 0.5), deviation_by_quadrature(u, v, 0.5))
 # ```
 #
-# ```{admonition} Exercise 46.2
-# :class: lmc-exercise
+# ```{exercise}
 # {prf:ref}`thm-chord` says that nothing deviates for inputs of rank 1 and $\beta < 1$. Find the deviation of $u = (1 + \beta) f$, $v = (1 - \beta) f$ at $\lambda = \frac12$ for $\beta > 1$ and $\lVert f \rVert = 1$, and compare it with the bound.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Let $z = f^\top x$. $w = f$. For $z > 0$ $\xi = z - \frac12 (1 + \beta) z = - \frac12 (\beta - 1) z$; for $z < 0$ only $v$ is active, and $\xi = - \frac12 (1 - \beta) z = -\frac12 (\beta - 1) |z|$. So $\mathbb E\, \xi^2 = \frac14 (\beta - 1)^2$, for $\beta = 2$ 0.25 against $\beta^3/(3 \pi) \approx 0.85$.
 # ```
 #
-# ```{admonition} Exercise 46.3
-# :class: lmc-exercise
+# ```{exercise}
 # Average $2^p$ networks that share $F$, with all trained parts below $\beta\, \lVert f_i \rVert_\Sigma$. Show that the layer of the mean weights differs from the mean of the layers by at most $p\, \beta^{3/2}\, \lVert F \Sigma^{1/2} \rVert_F/\sqrt{3 \pi}$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Average in pairs, $p$ times. Means of trained parts stay below $\beta\, \lVert f_i \rVert_\Sigma$, as balls are convex. So at each level the layer of each new mean differs from the mean of the two layers it was made of by at most the bound of {prf:ref}`thm-chord`, in $L^2$. The deviation of the whole is the deviation of the last mean plus the mean of the deviations of its two halves, and so on: by the triangle inequality one bound a level.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More networks and a longer training:
 #
 #     make chapter NAME=chord_deviation ARGS="-p networks 8 -p steps 1000"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # What a function nearly costs
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What does a function cost that a neuron can compute only nearly, on inputs that lie only nearly in a subspace?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` weigh the error of the function against the size of the weight, with a price $1/\beta$, and bound this *{term}`relaxed cost`* by the minimum of a quadratic function (I, Theorem E.4); as $\beta \to 0$ it tends to the {term}`realization cost` (I, Theorem E.5).
@@ -24,8 +19,7 @@
 # **Why it matters.** Data are never exactly in a subspace. Costs that can be estimated on real networks have to allow an error, and the bounds say how far they can be trusted.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](41_realization_cost.ipynb), ridge regression, eigenvalues of a second-moment matrix. {{ times }}
 # ```
 
@@ -35,7 +29,7 @@ costs: int = 60  # relaxed costs by direct minimisation
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -43,7 +37,6 @@ chapter.begin(
     globals(), distributions=Integer(9, 10_000), costs=Integer(6, 10_000)
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import product
 
@@ -60,10 +53,7 @@ from lmc_helpers._chapters.relaxed_costs import (
     tail_energy,
 )
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.identifiability.costs import (
-    least_norm_weight,
-    realization_cost,
-)
+from lmc_helpers.identifiability.costs import least_norm_weight, realization_cost
 from lmc_helpers.seeds import normal, torch_generator
 
 # %% [markdown]
@@ -75,24 +65,22 @@ from lmc_helpers.seeds import normal, torch_generator
 idea, price_axis = figures.panels(height=3.2)
 seen = torch.logspace(-2.5, 0, 61, dtype=torch.float64)
 one_input = torch.ones(1, 1).double()
-for price_now, ink in ((1e-9, "black"), (0.001, "blue"), (0.01, "orange")):
+for price_now, colour in ((1e-9, "black"), (0.001, "blue"), (0.01, "orange")):
     unit = torch.ones(1).double()
     costs_at = [
         quadratic_surrogate(unit, 0 * unit, x[None], one_input, price_now).value
         for x in seen
     ]
     name = rf"$\beta = {price_now}$" if price_now > 1e-6 else "no error allowed"
-    price_axis.plot(seen, costs_at, color=f"book:{ink}", label=name)
-price_axis.set(
-    xscale="log", yscale="log", xlabel="how well the input is seen, $d$"
-)
+    price_axis.plot(seen, costs_at, color=f"book:{colour}", label=name)
+price_axis.set(xscale="log", yscale="log")
+price_axis.set(xlabel="how well the input is seen, $d$")
 price_axis.set(ylabel="squared cost", ylim=(0.5, 2e4))
 price_axis.legend(loc="upper right")
 figures.show("fig_price", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_price
-# :name: fig-price
 # :alt: Cost of one function against d on logarithmic axes. Without an error it rises like one over d squared as d falls; with a price it levels off, at a thousand for beta 0.001 and at a hundred for beta 0.01.
 #
 # What it costs a neuron to compute an input that it sees with weight $d$, with and without an error.
@@ -135,7 +123,6 @@ for number, (d, k) in product(range(distributions), SIZES):
     covariance = torch.cov(X.T, correction=0)
     centred.append(abs(float(tail_energy(covariance)[k] / residual) - 1))
 
-# %%
 coincide, best = [], []  # ratios to the bound of I, Prop. E.2, and to the first
 for number, (d, k) in product(range(distributions), SIZES):
     X = distribution(number, d, symmetric=False)
@@ -293,7 +280,6 @@ for X, f, d, w, _, _ in PROBLEMS:
         ]
         store.append(max(abs(float(end / hard) - 1) for end in ends))
 
-# %%
 any_inputs, surrogate_limits = [], []
 for number, (_, f, d, _, _, _) in enumerate(PROBLEMS):
     X = normal((len(d) + 1, len(d)), seed, f"positive {number}").abs()
@@ -311,7 +297,6 @@ for number, (_, f, d, _, _, _) in enumerate(PROBLEMS):
         any_inputs.append(abs(float(cost / hard.value) - 1))
         surrogate_limits.append(abs(float(linear / hard.value) - 1))
 
-# %%
 corollary, first_term = [], []
 for X, f, d, _, u, beta in PROBLEMS:
     Sigma, k = X.T @ X / len(X), len(d) - 2
@@ -363,11 +348,9 @@ axis.axhline(hard, label="squared realization cost", **style)
 axis.set(xlabel=r"$\beta$", ylabel="relaxed cost", xscale="log", yscale="log")
 axis.legend()
 figures.show("fig_relaxed", figure)
-figures.numbers(profile=profile)
 
 # %% [markdown]
 # ```{glue:figure} fig_relaxed
-# :name: fig-relaxed
 # :alt: Relaxed cost against beta on logarithmic axes for two functions. The one in the class tends to the squared realization cost as beta falls, the other one grows like one over beta. Dots from direct minimisation lie inside narrow bands; the dashed surrogate lies above.
 #
 # Relaxed cost of two ReLU functions that differ by 0.15 in one weight, the neuron's fixed one: direct minimisation (dots), the band between the surrogates with $L^2 = \frac14$ and $\frac12$, and the paper's surrogate, $L = 1$ (dashed) (profile {glue:text}`profile`).
@@ -413,33 +396,27 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 47.1
-# :class: lmc-exercise
+# ```{exercise}
 # Derive the cost $\rho^2/(d^2 + \beta/L^2)$ of one input of variance 1 from the quadratic function, {eq}`eq-surrogate`, by hand. What error and what weight does the minimum have at $\beta = d^2$, $L = 1$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Minimise $\frac{L^2}{\beta} (\rho - d w)^2 + w^2$. The derivative vanishes at $w = \frac{L^2 d \rho}{L^2 d^2 + \beta}$; there $\rho - dw = \frac{\beta \rho}{L^2 d^2 + \beta}$, and the value is $\frac{L^2 \rho^2}{L^2 d^2 + \beta}$. At $\beta = d^2$ and $L = 1$ $w = \rho/(2d)$: half of the function, for a quarter of the squared weight; error and weight contribute equally.
 # ```
 #
-# ```{admonition} Exercise 47.2
-# :class: lmc-exercise
+# ```{exercise}
 # How wide is the band of {prf:ref}`thm-relaxed-symmetric` for GELU, $\eta(s) = s\, \Phi(s)$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\eta(s) - \eta(-s) = s$, and the even part is $g(s) = s\, (\Phi(s) - \frac12)$ with the derivative $\Phi(s) - \frac12 + s \varphi(s)$, where $\varphi$ is the normal density. This is largest where $(2 - s^2)\, \varphi(s) = 0$, at $s = \sqrt 2$: $G \approx 0.4214 + 0.2076 = 0.629$. So $L^2$ lies between $\frac14$ and $\frac14 + G^2 \approx 0.646$, and the surrogates differ by a factor of at most 2.6.
 # ```
 #
-# ```{admonition} Exercise 47.3
-# :class: lmc-exercise
+# ```{exercise}
 # Run the sweep of the last table with a tail of 10 %, `swept(beta, 0.1)`. Which of the four $\beta$ keeps the order of the subspace model best, and how large must $\beta$ be for that?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The largest:
 #
 #     for beta in (0.001, 0.01, 0.1, 1.0):
@@ -447,8 +424,7 @@ for beta in (0.001, 0.01, 0.1, 1.0):
 #
 # A direction of variance $s$, seen with weight $d$, adds $(u - f)^2/(d^2 + \beta/(L^2 s))$ to $Q_L(\beta)$. So it is left out only if $\beta$ is well above $L^2 s\, d^2$, here with $s = 0.1$, $L^2 = \frac14$ and $d = 1$ above $0.025$. Below that the tail is paid for, and the median cost is far above that of the subspace model, as the second number shows.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More distributions, and more direct minimisations:
 #
 #     make chapter NAME=relaxed_costs ARGS="-p distributions 40 -p costs 200"

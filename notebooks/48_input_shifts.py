@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Inputs that change places
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** If the neurons of the layer before change places, what does it cost a layer to compute what it computed?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show that with large fixed parts the cost is about the squared shift of the {term}`centres <centre of a neuron>` (I, Theorem 4.7), that this holds for the cheapest exchange of two inputs (I, (26) and Corollary C.6), and that the least shift $\gamma_{\mathrm{in}}$ grows like $\sqrt m$ with the width (I, Theorem 4.8).
@@ -24,8 +19,7 @@
 # **Why it matters.** A permutation of one layer is felt by the next, too. Both costs together decide whether two networks have a reason to agree on an order.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](42_swap_cost.ipynb), which treats the exchange of a layer's own neurons. {{ times }}
 # ```
 
@@ -35,17 +29,12 @@ layers: int = 20  # random layers per setting of the exact checks
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
-chapter.begin(
-    globals(),
-    draws=Integer(20, 1_000_000),
-    layers=Integer(4, 10_000),
-)
+chapter.begin(globals(), draws=Integer(20, 1_000_000), layers=Integer(4, 10_000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import combinations, product
 
@@ -90,21 +79,18 @@ for frame, degrees in zip(frames, (20, 90), strict=True):
         latent[0],
         math.cos(tilt) * latent[0] + math.sin(tilt) * latent[1],
     )
-    frame.plot(
-        first, second, "o", color="book:blue", markersize=4, label="inputs"
-    )
-    look = {"color": "book:orange", "markersize": 4, "label": "exchanged"}
-    frame.plot(second, first, "o", fillstyle="none", **look)
+    style = dict(markersize=4, label="inputs")
+    frame.plot(first, second, "o", color="book:blue", **style)
+    style = {"color": "book:orange", "markersize": 4, "label": "exchanged"}
+    frame.plot(second, first, "o", fillstyle="none", **style)
     rows_apart = 2 * math.sin(tilt / 2)
     frame.set(title=rf"$\|U_b - U_a\| = {rows_apart:.2f}$ (largest: 1.41)")
     frame.set(xlabel="$x_a$", ylabel="$x_b$", aspect="equal")
     frame.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[-2, 0, 2], yticks=[-2, 0, 2])
-figures.legend(idea, columns=2)
-figures.show("fig_exchanged", idea)
+figures.show("fig_exchanged", idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_exchanged
-# :name: fig-exchanged
 # :alt: Two scatter plots of two inputs and of the same with the inputs exchanged. On the left the points lie near the diagonal, and the exchanged ones are near them; on the right both clouds are round, and points and exchanged points are far apart.
 #
 # Two inputs of unit length that nearly agree (left) and that are independent (right), before and after an exchange.
@@ -288,22 +274,16 @@ sample = {m: gaps(m, seed) for m in (2**j for j in range(1, 12))}
 for m in (2, 32, 128, 2048):
     print(f"m = {m:4}: mean {constant(sample[m])[0]:.2f}")
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.root_m"}
-value, error = root_slope(sample[128], sample[2048])
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.root_m and I7.constant"}
 claims.check(
     "I7.root_m",
-    value,
-    stderr=error,
+    *root_slope(sample[128], sample[2048]),
     n=number,
     again=lambda: root_slope(gaps(128, seed + 1), gaps(2048, seed + 1)),
 )
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I7.constant"}
-value, error = constant(sample[2048])
 claims.check(
     "I7.constant",
-    value,
-    stderr=error,
+    *constant(sample[2048]),
     n=number,
     again=lambda: constant(gaps(2048, seed + 1)),
 )
@@ -426,11 +406,9 @@ figures.band(right, counts, *zip(*found, strict=True), **joined)
 right.set(xscale="log", xlabel="neurons $m$", ylim=(0, None))
 right.set_ylabel("share of random layers")
 figures.show("fig_inputs", figure)
-figures.numbers(profile=profile)
 
 # %% [markdown]
 # ```{glue:figure} fig_inputs
-# :name: fig-inputs
 # :alt: Left, scaled smallest input gap against the number of neurons. It rises from below the dotted interval between 1 and the root of 3 to the root of 2, below the exact curve for one pair at small widths. Right, share of random layers in which another permutation than a transposition is the cheapest, falling with the number of neurons.
 #
 # Left: $\gamma_{\mathrm{in}}$ for Gaussian $F$, $d = 32$, $k = 8$ (±3.29 standard errors), with the exact mean for one pair of columns. Right: how often some permutation is cheaper than every transposition, over random layers with $d = 5$, $k = 2$ (±3.29 standard errors; profile {glue:text}`profile`).
@@ -451,37 +429,30 @@ figures.numbers(profile=profile)
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 48.1
-# :class: lmc-exercise
+# ```{exercise}
 # One neuron, two inputs, $F = (1, 3)$ and $U = (2, 1)^\top/\sqrt 5$. Find $\delta_{(12)}$ and check identity (27) of the paper. Which $R$ makes the exchange of the inputs free if $D = 1$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $FU = 5/\sqrt 5$, with the inputs exchanged $7/\sqrt 5$, so $\delta = 2/\sqrt 5$; and $|F_2 - F_1|\, |U_2 - U_1| = 2 \cdot 1/\sqrt 5$. The cost $(R - \delta)^2 - R^2$ vanishes at $R = \delta/2 = 1/\sqrt 5$.
 # ```
 #
-# ```{admonition} Exercise 48.2
-# :class: lmc-exercise
+# ```{exercise}
 # The paper notes $\lVert U_b - U_a \rVert \le 2 \sqrt \nu$. Show that also $\lVert U_b - U_a \rVert \le \sqrt 2$, with equality if and only if $e_b - e_a$ lies in the span of the inputs. When is this the better bound?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $U_b - U_a = U^\top (e_b - e_a)$, and $U^\top$ is an orthogonal projection followed by an isometry, so it does not lengthen $e_b - e_a$, whose length is $\sqrt 2$, and keeps its length only on the span. It is the better bound for $\nu > \frac12$.
 # ```
 #
-# ```{admonition} Exercise 48.3
-# :class: lmc-exercise
+# ```{exercise}
 # Let $D = 1$ and $R = 0$. Show that no permutation of the inputs has a negative cost, and that the cost of $\tau$ and that of $\tau^{-1}$ may differ. Which have the same?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\Delta_\tau^{\mathrm{in}} = \lVert F (P_\tau - I) U \rVert^2 \ge 0$. With $P_{\tau^{-1}} = P_\tau^\top$ the other cost is $\lVert F (P_\tau^\top - I) U \rVert^2$. They agree for $\tau = \tau^{-1}$, so for all exchanges, but not for a cycle: for $F = (1, 0, 0)$ and $U = (0, 2, 1)^\top/\sqrt 5$ a cycle puts $U_2$ or $U_3$ in the place of $U_1$, and the costs are $\frac45$ and $\frac15$.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More random layers:
 #
 #     make chapter NAME=input_shifts ARGS="-p draws 4000 -p layers 100"

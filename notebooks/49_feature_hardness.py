@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Hardness near random features
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Large fixed weights give each neuron its place. What do they take from learning?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` argue that a network whose weights stay near fixed random ones cannot approximate certain targets (I, section 4.5), and prove it for a target with a bias (I, Theorem C.10).
@@ -24,8 +19,7 @@
 # **Why it matters.** Networks that can be averaged without alignment because their weights hardly leave fixed random ones pay for it in what they can learn.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: Gaussian inputs, orthogonal polynomials for one proof; from [](41_realization_cost.ipynb) the layer with fixed weights. {{ times }}
 # ```
 
@@ -34,13 +28,12 @@ layers: int = 20  # random networks per setting of the exact checks
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
 chapter.begin(globals(), layers=Integer(4, 10_000))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from itertools import product
 
@@ -66,13 +59,13 @@ from lmc_helpers.seeds import torch_generator
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the idea"}
 idea, angles_axis = figures.panels(height=3.2)
-for dims, ink in ((3, "book:blue"), (10, "book:orange"), (41, "book:green")):
+for dims, colour in ((3, "book:blue"), (10, "book:orange"), (41, "book:green")):
     made = torch_generator(seed, f"the idea {dims}")
     looks = torch.randn(20_000, dims, dtype=torch.float64, generator=made)
     along = (looks[:, 0] / looks.norm(dim=1)).numpy()
     name = f"$d = {dims}$, largest of 20 000: {abs(along).max():.2f}"
-    look = {"histtype": "step", "density": True, "linewidth": 1.5, "label": name}
-    angles_axis.hist(along, 60, range=(-1, 1), color=ink, **look)
+    style = {"histtype": "step", "density": True, "linewidth": 1.5, "label": name}
+    angles_axis.hist(along, 60, range=(-1, 1), color=colour, **style)
 angles_axis.set(xlabel="$f^\\top w$ of random directions", ylabel="density")
 angles_axis.set(xlim=(-1, 1), ylim=(0, 4.6))
 angles_axis.legend(loc="upper center")
@@ -80,7 +73,6 @@ figures.show("fig_directions", idea)
 
 # %% [markdown]
 # ```{glue:figure} fig_directions
-# :name: fig-directions
 # :alt: Histograms of the cosine between random directions and a fixed one. Flat for dimension 3, bell-shaped for 10, a narrow bell around 0 for 41.
 #
 # Cosines of the angles between random directions $f$ and a fixed unit vector $w$, and the largest of them.
@@ -99,8 +91,7 @@ figures.show("fig_directions", idea)
 # For numbers $a$, $b$ the squares of $\mathrm{ReLU}(a) - \mathrm{ReLU}(b)$ and $\mathrm{ReLU}(-a) - \mathrm{ReLU}(-b)$ add up to at most $(a - b)^2$, with equality if $ab \ge 0$. Average over $x$ and $-x$. The second statement is the Cauchy–Schwarz inequality, with equality if all rows of $F$ are equal, $w_i = s_i f_i$, and $s$ is
 # proportional to $\alpha \ge 0$.
 # ```
-
-# %% [markdown]
+#
 # The distance of two ReLU neurons, in closed form, in units of $\lVert w \rVert$; then the ratio of the lemma for random networks and for those with equality.
 
 # %%
@@ -116,7 +107,6 @@ for name, w in (
     distance = relu_distance(f + w, f) / w.norm()
     print(f"{name}: {distance:.4f} |w|, 1/√2 = {0.5**0.5:.4f}")
 
-# %%
 stability, supremum = [], []
 for number, m in product(range(layers), (1, 2, 5, 16)):
     generator = torch_generator(seed, f"stability {number} {m}")
@@ -133,10 +123,8 @@ for number, m in product(range(layers), (1, 2, 5, 16)):
         stability.append((distance / a.norm()).item())
         supremum.append((distance / a.abs().max()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I8.stability"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I8.stability and I8.sharp_stability"}
 claims.check("I8.stability", stability, rival=max(supremum))
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I8.sharp_stability"}
 claims.check("I8.sharp_stability", max(stability), n=len(stability))
 
 # %% [markdown]
@@ -175,7 +163,6 @@ bias = 6 * d**3 + 1  # the largest allowed b⋆
 left = math.sqrt(radial_variance(d) / d)  # of b⋆, off the homogeneous functions
 print(f"every network without biases errs by at least {bias * left:.0f}")
 
-# %%
 ratios, without_radius = [], []
 for number, d, m in product(range(layers), (2, 3, 5), (4, 32, 128)):
     generator = torch_generator(seed, f"bias {number} {d} {m}")
@@ -297,7 +284,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_hardness
-# :name: fig-hardness
 # :alt: Lower bounds on the error against the dimension, on a logarithmic axis. For the largest bias the bound for every network without biases rises from tens of thousands to about a million; for a target without bias and networks near random features it rises from about twenty to about a hundred; the constant of the theorem is below a tenth.
 #
 # Lower bounds on the error for targets with $\lVert w_\star \rVert = d^2$: with the largest bias for every network without biases ({prf:ref}`thm-homogeneous`), without bias for weights at the limits of I, Theorem C.10 ({prf:ref}`thm-after`), and the bound of I, Theorem C.10, $1/(10 \sqrt 2)$.
@@ -319,37 +305,30 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 49.1
-# :class: lmc-exercise
+# ```{exercise}
 # Show without integrals that $\lVert \mathrm{ReLU}(f^\top x) \rVert = \lVert f \rVert/\sqrt 2$, and with it that $w = -f$ attains the bound of {prf:ref}`lem-stability`, too. Is $-f$ a non-negative multiple of $f$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\mathrm{ReLU}(s)^2 + \mathrm{ReLU}(-s)^2 = s^2$, and $x$ and $-x$ have one law, so the mean square is half of $\mathbb E (f^\top x)^2 = \lVert f \rVert^2$. For $w = -f$ the difference is $\mathrm{ReLU}(f^\top x)$, of norm $\lVert w \rVert/\sqrt 2$. It is no non-negative multiple: the lemma says "if", not "only if". What is needed is that $(f + w)^\top x$ and $f^\top x$ never have opposite signs, that is $w = s f$ with $s \ge -1$.
 # ```
 #
-# ```{admonition} Exercise 49.2
-# :class: lmc-exercise
+# ```{exercise}
 # Check $\mathbb E\, |f^\top w|^d = 2^{1-d}$ for $d = 2$ and $d = 3$ by hand. For how many random directions is $\sum_i |f_i^\top w|^d = 1$ to be expected for $d = 41$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $d = 2$: $\mathbb E \cos^2 = \frac12$. $d = 3$: $f^\top w$ is uniform on $[-1, 1]$, and the mean of $|t|^3$ is $\frac14$. For $d = 41$ it takes $2^{40} \approx 10^{12}$ directions.
 # ```
 #
-# ```{admonition} Exercise 49.3
-# :class: lmc-exercise
+# ```{exercise}
 # Which positively homogeneous function is nearest to the constant $b > 0$ in $L^2$ under $x \sim N(0, I_d)$, and how far is it? What does the distance tend to for large $d$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $g(x) = r\, a(x/r)$ with the length $r$, which is independent of $x/r$. For each direction $\mathbb E (r a - b)^2 = a^2 d - 2ab\, \mathbb E\, r + b^2$ is least at $a = b\, \mathbb E\, r/d$, where it is $b^2 (1 - (\mathbb E\, r)^2/d) = b^2 \operatorname{Var}(r)/d$. So $g = b\, (\mathbb E\, r/d)\, \lVert x \rVert$, at the distance $b \sqrt{\operatorname{Var}(r)/d} \approx b/\sqrt{2d}$, as $\operatorname{Var}(r) \to \frac12$: in high dimension all inputs have nearly one length, and a bias is nearly homogeneous.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More random networks:
 #
 #     make chapter NAME=feature_hardness ARGS="-p layers 200"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -14,8 +10,7 @@
 # %% [markdown]
 # # The barrier over the width on MNIST
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Is there a width at which two networks trained on MNIST are hardest to average, also after their units have been matched?
 #
 # **The paper.** For four-layer networks of widths 15 to 100 Zhan, Li & Wu (Z) {cite:p}`zhan2025` report that the {term}`barrier` after permutation "goes up and then goes down as the width increases, exhibiting a peak phenomenon" (Z, section 6; Z, Fig. 7), that the role of the permutation "depends greatly on the model width" (Z, section 6, on Fig. 8), and that "the peak position doesn't change according to depths" (Z, B.4; Z, Fig. 14).
@@ -25,12 +20,11 @@
 # **Why it matters.** A peak says which networks not to merge: in the theory those with about twice the neurons that the task needs.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](15_barrier_peak.ipynb), which has the peak of the theory, and the logarithm of a sum of exponentials. {{ times }}
 # ```
 #
-# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`images` images, {glue:text}`steps` steps. As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
+# {glue:text}`data_says` The networks on {glue:text}`name_here` are compared (profile {glue:text}`profile`) after {glue:text}`epochs` epochs of {glue:text}`training_images` images, {glue:text}`steps` steps. As we read them, the paper's claims are about all 60 000 images of the canonical files and ten thousand steps or more; another run shows curves and leaves these claims open.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
 images: int = 4000  # training images, 60000 are all of MNIST
@@ -55,7 +49,7 @@ other_images: int = 2000  # training images there
 seed: int = 7051  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf
 
@@ -88,7 +82,6 @@ for name, some in (("shown", shown), ("depth_widths", depth_widths)):
 if not any(shown[0] < m < shown[-1] for m in widths):
     raise ValueError(f"widths = {widths}; allowed: one between {shown[::2]}")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from collections.abc import Callable
 from functools import cache
@@ -147,12 +140,10 @@ label = "barrier, over its largest value"
 all_widths.plot(relative_widths, of_theory / np.max(of_theory), color="book:blue")
 all_widths.axvline(2, color="book:grey", linestyle=":", label="$m = 2M$")
 all_widths.set(xlabel="width $m/M$", ylabel=label, ylim=(0, 1.05))
-figures.legend(idea)
-figures.show("fig_width_idea", idea)
+figures.show("fig_width_idea", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_width_idea
-# :name: fig-width-idea
 # :alt: Left, a hill of the loss over the line between two networks, with a horizontal chord from end to end and an arrow from it to the top, the barrier. Right, the barrier over the width divided by the number of teacher neurons; it rises from 0 to a peak near 2 and falls slowly.
 #
 # The theory for two-layer networks with a teacher of $M$ neurons. Left: the loss between two minima with $M = 20$, $m = 40$, matched by the paper's Algorithm 1. Right: the permuted barrier over the width, in the limit $M \to \infty$.
@@ -161,7 +152,7 @@ figures.show("fig_width_idea", idea)
 # At $m = M$ both networks hold the {term}`teacher <teacher and student>`'s neurons in some order, and a permutation removes the barrier. A few additional neurons find no partner; of many, nearly all find one that is nearly equal. MNIST has no teacher. What may stand in for $M$ is the width at which networks begin to fit the training images.
 # ## The networks
 #
-# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
+# ReLU networks of four linear maps, with three hidden layers of one width, Kaiming-He initial weights, SGD with batches of 100 at the rate 0.05, as in Z, B.1. Each width has {glue:text}`groups` independent groups of {glue:text}`together` networks. Every two networks of a group are a pair, which makes {glue:text}`pairs` of them; pairs that share a network are not independent, so that one sample is the mean over a group. The loss is the negative log-likelihood (NLL) of the labels of training images; lines are taken at $\lambda = 0, 0.1, \dots, 1$, as in Z, section 2. The paper does not say what it counts as a layer, on which images it takes the NLL, how pixels are scaled or which of Kaiming He's laws it starts from; here layers are linear maps, the NLL is taken on the first {glue:text}`images_measured` training images, pixels are standardised by one mean and one deviation per channel, weights are normal and biases 0.
 # The paper applies "the algorithms in" Benzing et al. (2022) and Ainsworth et al. (2022) "to locate the best approximate permutation" and does not say which one where. We take two: *weight matching* (Ainsworth et al. {cite:p}`ainsworth2023`), which climbs to a local optimum of the weights' inner product, best of {glue:text}`restarts` starts by that product; and *activation matching*,
 # which pairs the units of a layer by the largest sum of correlations of their responses to the images on which the NLL is taken (Ainsworth et al. take products that are not centred; [](56_matchers.ipynb)). Benzing et al.'s own procedure is not run. Neither looks at the loss. The cell trains all networks, matches them and follows the lines.
 
@@ -316,12 +307,10 @@ for axis, curves, title in zip(
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
-figures.legend(figure)
-figures.show("fig_widths", figure)
+figures.show("fig_widths", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_widths
-# :name: fig-widths
 # :alt: Barrier of the negative log-likelihood against the width on a logarithmic axis, on training images at the left and on test images at the right. Three curves with bands, one for direct interpolation and one for each matcher.
 #
 # As Z, Fig. 7, after {glue:text}`epochs` epochs: means over {glue:text}`pairs` pairs of four-layer networks with bands from the 10th to the 90th percentile, as printed, and bars for the mean at two-sided $10^{-3}$ (Student's quantile, over groups). Grey: $m =$ {glue:text}`narrow` to {glue:text}`wide`, in a run in full the widths of Z, Fig. 7. {glue:text}`where` (profile {glue:text}`profile`).
@@ -410,9 +399,7 @@ followed = {  # epoch → curves
 early, now, late = (followed[epoch] for epoch in (every[0], epochs, every[-1]))
 growth = {  # of the direct barrier, from the first budget to the last
     m: ratio_of_means(
-        late.at[m].barriers("direct"),
-        early.at[m].barriers("direct"),
-        paired=True,
+        late.at[m].barriers("direct"), early.at[m].barriers("direct"), paired=True
     )
     for m in widths
 }
@@ -439,28 +426,21 @@ for axis, (title, _) in zip(axes, panels, strict=True):
     axis.minorticks_off()
 axes[0].set(ylabel="barrier")
 axes[2].set(ylabel="percentage points")
-figures.legend(figure)
-figures.show("fig_budgets", figure)
+figures.show("fig_budgets", figure, legend=3)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 _, told = choose((dataset, "digits"))
 figures.numbers(
-    profile=profile,
-    images=len(trained),
-    epochs=epochs,
+    training_images=len(trained),
     steps=epochs * math.ceil(len(trained) / 100),
-    groups=groups,
-    depth_groups=depth_groups,
-    together=together,
     pairs=groups * math.comb(together, 2),
-    restarts=restarts,
     where=trained.title[0].upper() + trained.title[1:],
     narrow=narrow,
     middle=middle,
     wide=wide,
     narrowest=widths[0],
     widest=widths[-1],
-    measured=len(seen[1]),
+    images_measured=len(seen[1]),
     up=ratio(up),
     up_otherwise=ratio(up_otherwise),
     down=ratio(down),
@@ -502,7 +482,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_budgets
-# :name: fig-budgets
 # :alt: Three panels of barriers against the width for several lengths of training, one curve a budget; the negative log-likelihood of direct lines, that of permuted lines, and the accuracy that is lost on permuted lines.
 #
 # The same networks after several numbers of epochs. Left and middle: barrier of the NLL. Right: the largest fall of the accuracy below the chord, which $S_c$ does not change; bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -510,7 +489,7 @@ figures.numbers(
 #
 # From {glue:text}`first_budget` to {glue:text}`last_budget` epochs the {term}`direct barrier` is multiplied by {glue:text}`growth_narrow` at $m =$ {glue:text}`narrow` and by {glue:text}`growth_wide` at $m =$ {glue:text}`wide`. After weight matching it is largest at $m =$ {glue:text}`place_early` after {glue:text}`first_budget` and at $m =$ {glue:text}`place_late` after {glue:text}`last_budget` epochs.
 #
-# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
+# *A counterpart of $M$?* In the theory, students of width $M$ are the narrowest that reach loss 0. Of the first {glue:text}`images_measured` training images, the networks classify after {glue:text}`last_budget` epochs {glue:text}`fit_narrow` % ($m =$ {glue:text}`narrow`), {glue:text}`fit_middle` % ($m =$ {glue:text}`middle`) and {glue:text}`fit_wide` % ($m =$ {glue:text}`wide`) as labelled. The narrowest width
 # here that reaches 99.9 %: {glue:text}`fitting`. If there is one and it is taken for $M$, the theory of two-layer networks would put the peak at {glue:text}`lowest_limit` to {glue:text}`highest_limit` $M$, by the order in which leftovers are matched ([](15_barrier_peak.ipynb)). The largest mean barrier after weight matching and {glue:text}`last_budget` epochs: {glue:text}`counterpart`.
 #
 # The claims of Z, Fig. 7 after 200 epochs, and two of ours on the length of the training; a run that does not follow its networks for so long leaves them open:
@@ -554,7 +533,7 @@ in_range = first.only(range_)
 matcher = in_range.largest_effect("activations", "weights")
 better = in_range.largest_effect("weights", "one start")
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line, and numbers for the text"}
 figure, axes = figures.panels(3, sharey=True)
 for axis, m in zip(axes, shown, strict=True):
     for order, colour, label in WAYS:
@@ -563,15 +542,11 @@ for axis, m in zip(axes, shown, strict=True):
         bounds = np.quantile(loss, [0.1, 0.9], axis=0)
         axis.fill_between(LAMBDAS, *bounds, alpha=0.2, linewidth=0, **style)
         axis.plot(LAMBDAS, loss.mean(axis=0), label=label, **style)
-    axis.axhline(
-        math.log(10), color="book:grey", linestyle=":", label="guessing, ln 10"
-    )
+    style = dict(label="guessing, ln 10")
+    axis.axhline(math.log(10), color="book:grey", linestyle=":", **style)
     axis.set(xlabel=r"$\lambda$", title=f"$m = {m}$")
 axes[0].set(ylabel="NLL", ylim=(0, None))
-figures.legend(figure, columns=4)
-figures.show("fig_lines", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.show("fig_lines", figure, legend=4)
 figures.numbers(
     left_middle=ratio(gain[middle]),
     left_wide=ratio(gain[wide]),
@@ -584,7 +559,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_lines
-# :name: fig-lines
 # :alt: Three panels, one a width, of the negative log-likelihood along the line. Three arches with bands, one for direct interpolation and one for each matcher; a dotted line at the value of guessing.
 #
 # As Z, Fig. 8, after {glue:text}`epochs` epochs: mean NLL on training images with bands from the 10th to the 90th percentile over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
@@ -687,12 +661,10 @@ def taller_again() -> tuple[float, ...]:
 
 
 claims.check(
-    "Z18.height",
-    **of(n_depth, taller),
-    again=taller_again if repeats else None,
+    "Z18.height", **of(n_depth, taller), again=taller_again if repeats else None
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths, and numbers for the text"}
 figure, axes = figures.panels(3)
 ticks = {m: str(m) for m in depth_widths[:: 1 + len(depth_widths) // 6]}
 for axis, (order, _, title) in zip(axes, WAYS, strict=True):
@@ -707,10 +679,7 @@ for axis, (order, _, title) in zip(axes, WAYS, strict=True):
     axis.set_xticks([*ticks], [*ticks.values()])
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL")
-figures.legend(figure, columns=5)
-figures.show("fig_depths", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.show("fig_depths", figure, legend=5)
 tops = {
     order: ", ".join(width(deep[d].peak_width(order, seed)) for d in layers)
     for order in BOTH
@@ -740,7 +709,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_depths
-# :name: fig-depths
 # :alt: Barrier against the width for networks of several depths, one curve a depth, in three panels: on the direct line, after weight matching and after activation matching.
 #
 # Networks of several depths, $m$ units in each hidden layer, {glue:text}`depth_groups` groups at each width, and {glue:text}`groups` with four layers. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -750,7 +718,7 @@ figures.numbers(
 #
 # ## Another data set
 #
-# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
+# The other half of Z, Fig. 14: the peak's place "got bigger as our dataset became more complex" (Z, B.4), from MNIST to CIFAR-10. The cell trains four-layer networks by the same recipe, {glue:text}`other_pairs` pairs at each width, {glue:text}`other_epochs` epochs of {glue:text}`other_training_images` images. {glue:text}`two_sets` Places are compared if both curves have their largest mean between their first and their last width.
 
 # %%
 runs_there = settings.other_dataset_runs()
@@ -786,7 +754,7 @@ def compared(order: str) -> dict:
 claims.check("Z18.complexity", **compared("weights"))
 claims.check("Z18.complexity_activations", **compared("activations"))
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both data sets"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot both data sets, and numbers for the text"}
 figure, axes = figures.panels(2, sharey=True)
 both_sets = ((trained, first, "blue"), (there, harder, "red"))
 drawn = sorted({*widths, *other_widths})[
@@ -802,10 +770,7 @@ for axis, (order, _, title) in zip(axes, WAYS[1:], strict=True):
     axis.set_xticks(drawn, map(str, drawn))
     axis.minorticks_off()
 axes[0].set(ylabel="barrier of the NLL", ylim=(0, None))
-figures.legend(figure)
-figures.show("fig_data_sets", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
+figures.show("fig_data_sets", figure, legend=3)
 _, told_there = choose((other, "digits"))
 here = trained.title
 all_runs = {*cases.values(), *runs_there.values()}
@@ -817,11 +782,8 @@ figures.numbers(
     else f"These are {there.title}; the networks above saw {here}.",
     data_says=f"{told} As another data set: "
     f"{told_there.replace('This run', 'this run', 1)}",
-    other_pairs=other_pairs,
-    other_epochs=other_epochs,
-    other_images=len(there),
+    other_training_images=len(there),
     name_here=trained.title,
-    name_there=there.title,
     top_here=width(first.peak_width("weights", seed)),
     top_there=width(harder.peak_width("weights", seed)),
     top_here_otherwise=width(first.peak_width("activations", seed)),
@@ -830,7 +792,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_data_sets
-# :name: fig-data-sets
 # :alt: Barrier against the width for four-layer networks on two data sets, one curve each; after weight matching at the left, after activation matching at the right.
 #
 # Four-layer networks on {glue:text}`both_sets`. Bars: intervals of the means at two-sided $10^{-3}$ (profile {glue:text}`profile`).
@@ -892,13 +853,11 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 51.1
-# :class: lmc-exercise
+# ```{exercise}
 # One image, two classes. At both ends the label's logit is larger than the other by $\gamma > 0$; in the middle of the line it is smaller by $\gamma/2$, or, in a second pair of networks, larger by $\gamma/2$. All logits are multiplied by $s$. Find the height $H(s)$ of the NLL in the middle above the chord in both cases. How does it behave as $s \to \infty$, and where is it largest?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With a gap $g$ the NLL is $\ln(1 + e^{-sg})$. In the first case
 #
 # $$
@@ -908,19 +867,16 @@ figures.numbers(
 # increases without bound, and $H(s)/s \to \gamma/2 = V_{1/2}$, as {prf:ref}`prop-logit-scale` says. In the second case put $u = e^{-s\gamma/2}$, so that $H = \ln \frac{1 + u}{1 + u^2}$: this is 0 at $s = 0$ ($u = 1$) and tends to 0 as $s \to \infty$ ($u \to 0$). The derivative vanishes where $1 + u^2 = 2u(1 + u)$, at $u = \sqrt2 - 1$, with $H = \ln \frac{1 + \sqrt2}{2} \approx 0.19$. So a barrier may rise and then vanish while the networks, up to the scale of their logits, remain the same.
 # ```
 #
-# ```{admonition} Exercise 51.2
-# :class: lmc-exercise
+# ```{exercise}
 # Does $S_c$ change the permutations that the two matchers look for? Activation matching maximises, in each hidden layer, the sum of the correlations of matched units. Weight matching maximises the inner product of all parameters of the first network with those of the reordered second one.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Activation matching: no. All units of layer $k$ respond $c^k$ times as strongly, and correlations do not change.
 #
 # Weight matching: no if there are no biases, or if there is one hidden layer. Without biases all inner products are multiplied by $c^2$. With one hidden layer the biases that are reordered are those of the first map, which are multiplied by $c$ as weights are; the output's biases add a constant. With more hidden layers, yes: the biases of map $k$ contribute with the factor $c^{2k}$, the weights with $c^2$. If in the second hidden layer the weights prefer one order by $g > 0$ and the biases another by $h > 0$, the second one wins as soon as $c^4 h > c^2 g$. So the {term}`permuted barrier` of one and the same pair, up to $S_c$, can change with the matcher's choice as well as with the logits.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Fewer images, more groups:
 #
 #     make chapter NAME=width_barriers ARGS="-p groups 8 -p images 2000"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -14,8 +10,7 @@
 # %% [markdown]
 # # Permutation saddles on MNIST
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Can two neurons of a network trained on MNIST be merged, and so exchanged, while the loss stays low?
 #
 # **The paper.** Brea, Şimşek, Illing & Gerstner (P) {cite:p}`brea2019` merge two similar neurons in layer 2 of networks $784 \to H \to H \to 10$, $H$ from 10 to 25, six for each $H$. In most cases the loss rises monotonically towards the {term}`permutation point`, the {term}`barrier` falls with $H$, and the accuracy on the training set decreases only marginally (P, section 5; P, Fig. 3).
@@ -25,12 +20,11 @@
 # **Why it matters.** A path through a permutation point leads from a network to its copy with two neurons exchanged; the largest loss on it is the price of that exchange.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](21_merging_neurons.ipynb), for permutation points and the ends of paths (its first picture is the idea of a merge); [](24_deep_merge.ipynb) does the same on small digits. Orthonormal bases; second-order methods. {{ times }}
 # ```
 #
-# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images` images and their first
+# {glue:text}`data_says` In the paper's paths the distance of the two parameter vectors falls in 100 logarithmic steps to $10^{-4}$ of what it was, and at each of them all other parameters descend "until convergence" (P, Fig. 3); here it takes {glue:text}`distances` steps. That is what costs: on whole images a network has up to {glue:text}`biggest` parameters. This page proves which part of them is superfluous, brings a minimiser that does converge, and uses it on {glue:text}`images_used` images and their first
 # {glue:text}`used` principal components (profile {glue:text}`profile`). The claims of the paper are about whole images, all of them; with less they stay open here.
 # %% tags=["parameters", "hide-input"] mystnb={"code_prompt_show": "Parameters"}
 dataset: str = "mnist"  # mnist or digits; digits stand in for what is not here
@@ -45,7 +39,7 @@ products: int = 400  # with Hessians, budget at every distance
 seed: int = 7052  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer, ListOf
 
@@ -62,7 +56,6 @@ chapter.begin(
     products=Integer(1, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import numpy as np
 import torch
 
@@ -116,12 +109,10 @@ digits.set_yticks([side / 2, 1.5 * side], ["whole", "used here"])
 digits.set_xticks([])
 digits.axhline(side - 0.5, color="book:black", linewidth=1)
 digits.grid(False)
-figures.legend(idea)
-figures.show("fig_components", idea)
+figures.show("fig_components", idea, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_components
-# :name: fig-components
 # :alt: Left, the share of the images' squared length in their leading principal components over the number of components, a curve that rises to 100 per cent; a dotted line marks the number used here. Right, four handwritten digits, in the upper row whole, in the lower one as the components used here show them, a little blurred.
 #
 # The images of this run in an orthonormal basis of their span, sorted by second moments (profile {glue:text}`profile`).
@@ -157,11 +148,11 @@ z, Q, moments = principal(x, components)  # what is used here
 kept = moments.sum().item() / x.square().sum(dim=1).mean().item()
 
 # %% [markdown]
-# These {glue:text}`images` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact. Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
+# These {glue:text}`images_used` images of {glue:text}`pixels` pixels span {glue:text}`rank` dimensions; written in them and back they differ by {glue:text}`lost`. On this page the images are projected on the first {glue:text}`used` of these, which hold {glue:text}`kept` % of $\langle \|x\|^2 \rangle$. That is another, smaller task and no longer exact. Fewer components mean fewer parameters, so that fewer images, too, give many more equations than unknowns.
 #
 # ## Teachers and targets
 #
-# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
+# {glue:text}`teachers` networks for each $H$ are trained on all pixels of the {glue:text}`images_used` images, on the negative log-likelihood (Adam at the rate {glue:text}`rate`, batches of 100, {glue:text}`epochs` epochs). The paper does not say which activation P, Fig. 3 uses; its toy example, to whose procedure section 5 refers, has ReLU. Here it is tanh, as in [chapter 24](24_deep_merge.ipynb), since a minimum on a kink has no small gradient. The targets $y^\mu$ are the network's
 # own logits at the images as they are used here, and the loss is that of P, Fig. 3,
 #
 # $$
@@ -179,13 +170,18 @@ for H, run in teaching.items():
     whole[H] = result.accuracies[-1].mean().item()
 seen = {H: accuracy(nets[H], trained[H], z, labels) for H in widths}  # (N,)
 
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show sizes and accuracies"}
+rows = {
+    "parameters": [str(nets[H].size) for H in widths],
+    "accuracy in training, whole images": [f"{whole[H]:.2f}" for H in widths],
+    "accuracy at the start of the paths": [
+        f"{seen[H].mean():.2f}" for H in widths
+    ],
+}
+by_width = " | " + " | ".join(f"$H = {H}$" for H in widths)
+figures.table(by_width, ([name, *row] for name, row in rows.items()))
+
 # %% [markdown]
-# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
-# | --- | --- | --- | --- | --- |
-# | parameters | {glue:text}`p_0` | {glue:text}`p_1` | {glue:text}`p_2` | {glue:text}`p_3` |
-# | accuracy in training, whole images | {glue:text}`whole_0` | {glue:text}`whole_1` | {glue:text}`whole_2` | {glue:text}`whole_3` |
-# | accuracy at the start of the paths | {glue:text}`seen_0` | {glue:text}`seen_1` | {glue:text}`seen_2` | {glue:text}`seen_3` |
-#
 # ## A minimum at every distance
 #
 # [Chapter 24](24_deep_merge.ipynb) forms the Hessian; with thousands of parameters and many images that is out of reach. Its products with a vector cost as much as two gradients. So a step $s$ minimises the quadratic model of the loss by conjugate gradients, inside a trust region $\|s\|_M \le \Delta$ (Steihaug's method): directions of negative curvature are
@@ -207,7 +203,6 @@ again = torch.stack([task.loss(theta) for theta in first.path.theta])  # (K,)
 assert torch.allclose(again, first.path.loss, rtol=1e-6, atol=1e-12)
 
 
-# %%
 def converged(found: Merged) -> torch.Tensor:
     """Distances (K,) at which the minimum has converged."""
     return found.path.gradient_norm <= TOLERANCE
@@ -245,17 +240,14 @@ for k, H in enumerate(widths):
         left.plot(delta[ok][1:], m.path.loss[ok][1:], **style)  # starts at 0
         right.plot(delta[ok], m.accuracy[ok], **style)
 for axis in (left, right):
-    axis.set(
-        xscale="log", xlabel=r"distance $\delta/\delta_0$", xlim=(1.2, 0.8e-4)
-    )
+    axis.set(xscale="log", xlabel=r"distance $\delta/\delta_0$")
+    axis.set(xlim=(1.2, 0.8e-4))
 left.set(yscale="log" if counted else "linear", ylabel="normalised loss")
 right.set(ylabel="training accuracy")
-figures.legend(figure, columns=4)
-figures.show("fig_mnist_paths", figure)
+figures.show("fig_mnist_paths", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_mnist_paths
-# :name: fig-mnist-paths
 # :alt: Left, normalised loss against distance for several widths, one curve for each path. Right, training accuracy against distance on the same paths.
 #
 # P, Fig. 3 on {glue:text}`data`, with $H$ up to {glue:text}`widest`: the two most similar neurons of layer 2 are merged, every point a minimum at its distance with a gradient of at most {glue:text}`tolerance` (profile {glue:text}`profile`).
@@ -309,17 +301,9 @@ claims.check(
 )
 
 # %% [markdown]
-# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next. Means over those that converged:
+# {glue:text}`counted` of {glue:text}`all_paths` paths have converged; on {glue:text}`rising` of these the loss never falls by more than a thousandth of its largest value from one distance to the next.
 #
-# | | $H =$ {glue:text}`H_0` | {glue:text}`H_1` | {glue:text}`H_2` | {glue:text}`H_3` |
-# | --- | --- | --- | --- | --- |
-# | barrier, largest loss on the path | {glue:text}`barrier_0` | {glue:text}`barrier_1` | {glue:text}`barrier_2` | {glue:text}`barrier_3` |
-# | loss at the end | {glue:text}`end_0` | {glue:text}`end_1` | {glue:text}`end_2` | {glue:text}`end_3` |
-# | loss at the permutation point | {glue:text}`top_0` | {glue:text}`top_1` | {glue:text}`top_2` | {glue:text}`top_3` |
-# | drop of the accuracy at the end, points | {glue:text}`drop_0` | {glue:text}`drop_1` | {glue:text}`drop_2` | {glue:text}`drop_3` |
-# | drop at the permutation point, points | {glue:text}`below_0` | {glue:text}`below_1` | {glue:text}`below_2` | {glue:text}`below_3` |
-#
-# P concludes from the rise that "the permutation point is a saddle, and not a minimum" (P, section 5). This page computes no Hessian there; [chapter 22](22_permutation_points.ipynb) does for small networks. And the third and the last row belong to another network than the second, as the section after the next one says.
+# P concludes from the rise that "the permutation point is a saddle, and not a minimum" (P, section 5). This page computes no Hessian there; [chapter 22](22_permutation_points.ipynb) does for small networks.
 #
 # ## What the choice of the pair is worth
 #
@@ -387,8 +371,30 @@ claims.check(
 )
 
 # %% [markdown]
+# Means over the paths that converged; at the permutation point they are of another network than at the end:
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the means"}
+def mean_of(values: list[float], digits: str = ".1e", unit: float = 1) -> str:
+    """The mean as text, or a dash."""
+    return f"{unit * np.mean(values):{digits}}" if len(values) else "–"
+
+
+rows = {
+    "barrier, largest loss on the path": [mean_of(barrier[H]) for H in widths],
+    "loss at the end": [mean_of(end[H]) for H in widths],
+    "loss at the permutation point": [mean_of(top[H]) for H in widths],
+    "drop of the accuracy at the end, points": [
+        mean_of(drop[H], ".1f", 100) for H in widths
+    ],
+    "drop at the permutation point, points": [
+        mean_of(top_drop[H], ".1f", 100) for H in widths
+    ],
+}
+figures.table(by_width, ([name, *row] for name, row in rows.items()))
+
+# %% [markdown]
 # ```{glue:figure} fig_mnist_pairs
-# :name: fig-mnist-pairs
 # :alt: Left, barriers of the most similar and of random pairs against the width, in the same networks. Right, the loss at the permutation point against that at the end of the path, with the diagonal.
 #
 # Left: barriers of the most similar pair and of a random one, lines join those of one network. Right: the permutation point is another network than the end of the path (profile {glue:text}`profile`).
@@ -422,13 +428,8 @@ for H, low, high in both:
 for H, values in barrier.items():
     left.plot([H] * len(values), values, "o", color="book:black")
 left.plot([], [], "o", color="book:black", label="most similar pair")
-left.plot(
-    [H for H, *_ in both],
-    [high for *_, high in both],
-    "s",
-    color="book:grey",
-    label="random pair",
-)
+style = dict(color="book:grey", label="random pair")
+left.plot([H for H, *_ in both], [high for *_, high in both], "s", **style)
 left.set(xlabel="width $H$", ylabel="barrier", xticks=widths)
 left.set(yscale="log" if counted else "linear")
 if points:
@@ -438,39 +439,7 @@ if points:
     right.plot(ends, tops, "D", color="book:sky", label="one network (right)")
     right.set(xscale="log", yscale="log")
 right.set(xlabel="loss at the end", ylabel="loss at the permutation point")
-figures.legend(figure, columns=4)
-figures.show("fig_mnist_pairs", figure)
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-shown = [widths[k * (len(widths) - 1) // 3] for k in range(4)]
-
-
-def mean_of(values: list[float], digits: str = ".1e") -> str:
-    """The mean as text, or a dash."""
-    return f"{np.mean(values):{digits}}" if len(values) else "–"
-
-
-def row(name: str, texts: dict[int, str]) -> dict[str, str]:
-    """One row of a table."""
-    return {f"{name}_{k}": texts[H] for k, H in enumerate(shown)}
-
-
-figures.numbers(
-    **row("H", {H: str(H) for H in widths}),
-    **row("p", {H: str(nets[H].size) for H in widths}),
-    **row("whole", {H: f"{whole[H]:.2f}" for H in widths}),
-    **row("seen", {H: f"{seen[H].mean():.2f}" for H in widths}),
-    **row("barrier", {H: mean_of(barrier[H]) for H in widths}),
-    **row("end", {H: mean_of(end[H]) for H in widths}),
-    **row("top", {H: mean_of(top[H]) for H in widths}),
-    **row(
-        "drop", {H: mean_of([100 * v for v in drop[H]], ".1f") for H in widths}
-    ),
-    **row(
-        "below",
-        {H: mean_of([100 * v for v in top_drop[H]], ".1f") for H in widths},
-    ),
-)
+figures.show("fig_mnist_pairs", figure, legend=4)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 first_run = next(iter(teaching.values()))
@@ -479,15 +448,12 @@ half = error_bars.QUANTILE * average(gain)[1]
 ratios = np.exp([gained, gained - half, gained + half])
 figures.numbers(
     data_says=told,
-    images=len(labels),
+    images_used=len(labels),
     used=len(moments),
-    profile=profile,
     pixels=pixels,
     rank=rank,
     lost=f"{lost:.0e}",
     kept=f"{100 * kept:.0f}",
-    teachers=teachers,
-    epochs=epochs,
     leading=min(LEADING, len(moments)),
     tolerance=f"{TOLERANCE:.0e}",
     data="MNIST" if mnist else "scikit-learn's digits",
@@ -496,7 +462,6 @@ figures.numbers(
     counted=n,
     all_paths=of,
     rising=sum(rising),
-    randoms=randoms,
     compared=len(gain),
     times="{:.2g} [{:.2g}, {:.2g}]".format(*ratios) if n_gain else "–",
     higher=f"{np.exp(higher):.1f}" if n_above else "–",
@@ -504,7 +469,6 @@ figures.numbers(
     good=int((norms <= TOLERANCE).sum()),
     each=f"{usual}",
     grown=f"{np.median(apart):.0e}" if apart else "–",
-    distances=distances,
     sample=SAMPLE,
     rate=first_run.descent.rate,
 )
@@ -539,23 +503,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 52.1
-# :class: lmc-exercise
+# ```{exercise}
 # Many pixels at the border are the same in all images. Show that all constant pixels together add at most one dimension to the span of the images, and none if they are 0. How many weights of the first layer are superfluous if $T$ images of $n$ pixels span $r$ dimensions?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Write $x_\mu = (u_\mu, w)$ with the varying pixels $u_\mu$ and the constant ones $w$, the same for all $\mu$. Every linear combination $\sum_\mu t_\mu x_\mu$ lies in the sum of $\{(u, 0)\}$ with $u$ in the span of the $u_\mu$, and of the line through $(0, w)$, which is 0 if $w$ is. By {prf:ref}`prop-span` a first layer of $H$ neurons needs $H r$ weights instead of $H n$; $H (n - r)$ are superfluous: outputs and loss do not depend on $W (1 - Q Q^\top)$.
 # ```
 #
-# ```{admonition} Exercise 52.2
-# :class: lmc-exercise
+# ```{exercise}
 # Add weight decay $\beta \|W\|^2$, $\beta > 0$, to the loss. Is $W \mapsto W Q$ still a correspondence of local minima, and what does gradient descent do with the part of $W$ that no image sees?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Write $W = V Q^\top + R$ with $V = W Q$ and $R Q = 0$. Then $\|W\|^2 = \|V\|^2 + \|R\|^2$ and
 #
 # $$
@@ -564,8 +524,7 @@ figures.numbers(
 #
 # The two terms have no variable in common. So $W$ is a local minimum if and only if $R = 0$ and $V$ is a local minimum of the bracket: there is now one $W$ for each $V$, namely $V Q^\top$, where there was a whole affine space of them. A step of descent with rate $\eta$ multiplies $R$ by $1 - 2\eta\beta$ and moves $V$ as descent on the bracket does; $R$ decays and has no effect on the outputs.
 # ```
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More components of more images:
 #
 #     make chapter NAME=permutation_saddles_on_mnist ARGS="-p images 5000 -p components 100 -p teachers 4"

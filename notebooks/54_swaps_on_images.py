@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -14,8 +10,7 @@
 # %% [markdown]
 # # Swap costs and coherence on MNIST
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** What would it cost two neurons of a network trained on images to exchange their functions, and how far do a layer's inputs lean on single coordinates?
 #
 # **The paper.** Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` show both in MLPs trained on MNIST: {term}`swap costs <swap cost>` (I, (16); I, Figs. 12 and 16–19) and the {term}`coherence` $\nu$ of inputs and hidden representations (I, (11); I, Fig. 21). Without effective symmetry breaking coherence is low, in particular in later layers; with large fixed weights it tends to be higher (I, App. G.5).
@@ -25,8 +20,7 @@
 # **Why it matters.** Two networks can be averaged as they are if both hold each function at the same neuron. Swap costs measure what keeps it there.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: [](42_swap_cost.ipynb) for swap costs, [](45_coherence.ipynb) for coherence, principal components. The networks are those of [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
@@ -50,7 +44,7 @@ repeat: bool = True  # train a second seed where a rejection has to be repeated
 seed: int = 7053  # of every random number; networks are those of chapter 53
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Flag, Integer, ListOf
 
@@ -71,7 +65,6 @@ chapter.begin(
     repeat=Flag(),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import replace
 from functools import cache
 from math import ceil
@@ -98,7 +91,6 @@ from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import extreme, jackknife, over_clusters
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.networks.layers import norm_vectors
 
 # %% [markdown]
 # ## The idea
@@ -112,26 +104,24 @@ for frame, far in zip(swap_panels, (0.0, 1.0), strict=True):
     rest = far * np.array([[-1.0, -0.4], [1.0, -0.2]])  # v_i, fixed
     goal = rest + own_ways  # a_i
     paid = 2 * (rest[0] - rest[1]) @ (goal[0] - goal[1])
-    for start_of, end_of, ink, dash, tag in (
+    for start_of, end_of, colour, dash, tag in (
         (0, 0, "black", "-", "as they are"),
         (1, 1, "black", "-", "as they are"),
         (0, 1, "purple", "--", "exchanged"),
         (1, 0, "purple", "--", "exchanged"),
     ):
         ends_of = np.array([rest[start_of], goal[end_of]]).T
-        frame.plot(*ends_of, dash, color=f"book:{ink}", label=tag)
+        frame.plot(*ends_of, dash, color=f"book:{colour}", label=tag)
     frame.plot(*rest.T, "s", color="book:grey", markersize=9, label="centres")
     frame.plot(*goal.T, "o", color="book:red", label="functions")
     kind_of = "far apart" if far else "at one place"
     frame.set(title=rf"centres {kind_of}: $\Delta = {abs(paid):.1f}$")
     frame.set(xlim=(-1.3, 1.3), ylim=(-0.6, 0.9), xticks=[], yticks=[])
     frame.set(aspect="equal")
-figures.legend(swap_idea, columns=4)
-figures.show("fig_swap_idea", swap_idea)
+figures.show("fig_swap_idea", swap_idea, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_swap_idea
-# :name: fig-swap-idea
 # :alt: Two centres as squares, two functions as dots, and lines between them. On the left both centres are at one place and the ways to the functions are the same after an exchange. On the right the centres are far apart, and the dashed ways after an exchange are much longer than the solid ones.
 #
 # Two neurons with one metric. The squared lengths of the dashed ways less those of the solid ones are the cost $\Delta$ of an exchange. Left: no fixed weights. Right: the same trained parts with fixed weights.
@@ -153,7 +143,7 @@ for key in first.runs:
 # %% [markdown]
 # ## The subspace of the images, and its coherence
 #
-# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`looked` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
+# The layer reads inputs $x \in \mathbb R^d$; $U$ holds the first $k$ principal directions of their covariance, as few as have 90 % of the variance. I, App. F.7 takes them so for {term}`realization costs <realization cost>`, on the whole data set; here they are those of the first {glue:text}`inputs_used` images. I, App. G.5 does not say which subspace it takes; the [published code](https://github.com/vuenc/neuron-identifiability) takes the same one, centred, and so do we. The *leverage* $(UU^\top)_{\ell\ell}$ of a coordinate is how much of it lies in the subspace. Leverages add up to $k$, so that their largest,
 # $\nu$, is at least $k/d$, and it is 1 if and only if a coordinate axis lies in the subspace.
 
 # %%
@@ -188,7 +178,6 @@ figures.show("fig_leverages", lean)
 
 # %% [markdown]
 # ```{glue:figure} fig_leverages
-# :name: fig-leverages
 # :alt: Two pictures of the square of pixels. Left, the mean image, bright in the middle. Right, the leverages, high inside the square and near 0 at its sides, where the images hardly vary.
 #
 # Left: the mean of all images. Right: how far the subspace of the images leans on each pixel; $\nu$ is the largest value (profile {glue:text}`profile`).
@@ -310,14 +299,13 @@ for place, n in enumerate(syre.networks):
             miss = one_metric_costs(F, weights, U) - costs
             into.append((miss.abs().max() / costs.abs().max()).item())
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.symmetric"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.symmetric and I15.one_metric"}
 claims.check(
     "I15.symmetric",
     relative_sizes("MLP").tolist(),
     rival=relative_sizes("W 0").min().item(),
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.one_metric"}
 claims.check("I15.one_metric", misses, rival=min(of_centres))
 
 # %% [markdown]
@@ -425,33 +413,51 @@ figures.show("fig_image_swaps", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_image_swaps
-# :name: fig-image-swaps
 # :alt: Box plots of swap costs in three layers, above by equation 16, below by ridge regression. Above, costs of MLPs are zero, those of W-MLPs without fixed weights are near zero and of both signs, and those with fixed weights of scale one are far larger and positive. Below, all are positive, those of networks with fixed weights the largest.
 #
 # I, Fig. 12: signed square roots of the swap costs of disjoint neighbours, by layer; above by I, (16) in the first networks of the pairs, with layer norm, below by ridge regression for {glue:text}`ridge_pairs` pairs of neurons of each layer in networks with batch norm, norms fixed. The scale is linear below 0.1 (profile {glue:text}`profile`).
 # ```
 #
-# | median size of $\Delta_{(ij)}$, mean over networks | layer 1 | layer 2 | layer 3 |
-# | --- | --- | --- | --- |
-# | dimension $k$ of the subspace, $\sigma_F = 0$ and $1$ | {glue:text}`dims_0` | {glue:text}`dims_1` | {glue:text}`dims_2` |
-# | W-MLP, $\sigma_F = 0$, I, (16) | {glue:text}`layer_zero_0` | {glue:text}`layer_zero_1` | {glue:text}`layer_zero_2` |
-# | of these negative (%) | {glue:text}`negative_0` | {glue:text}`negative_1` | {glue:text}`negative_2` |
-# | W-MLP, $\sigma_F = 1$, I, (16) | {glue:text}`layer_one_0` | {glue:text}`layer_one_1` | {glue:text}`layer_one_2` |
-# | syre-MLP, $\sigma_F = 1$, I, (16) | {glue:text}`layer_syre_0` | {glue:text}`layer_syre_1` | {glue:text}`layer_syre_2` |
-# | MLP, ridge | {glue:text}`ridge_MLP_0` | {glue:text}`ridge_MLP_1` | {glue:text}`ridge_MLP_2` |
-# | W-MLP, $\sigma_F = 0$, ridge | {glue:text}`ridge_zero_0` | {glue:text}`ridge_zero_1` | {glue:text}`ridge_zero_2` |
-# | W-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_one_0` | {glue:text}`ridge_one_1` | {glue:text}`ridge_one_2` |
-# | syre-MLP, $\sigma_F = 1$, ridge | {glue:text}`ridge_syre_0` | {glue:text}`ridge_syre_1` | {glue:text}`ridge_syre_2` |
-#
-# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression differs from what I, App. F.7 describes, and from what we do. In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm. By which factor swap costs of W-MLPs are larger at
-# $\sigma_F = 1$ than at 0, in four ways of which the last three are from the same networks and neurons (geometric mean over networks, interval):
-#
-# | | layer 1 | layer 2 | layer 3 |
-# | --- | --- | --- | --- |
-# | I, (16), layer norm | {glue:text}`factor_layer_0` | {glue:text}`factor_layer_1` | {glue:text}`factor_layer_2` |
-# | I, (16), batch norm | {glue:text}`factor_batch_0` | {glue:text}`factor_batch_1` | {glue:text}`factor_batch_2` |
-# | ridge, norms fixed | {glue:text}`factor_ridge_0` | {glue:text}`factor_ridge_1` | {glue:text}`factor_ridge_2` |
-# | its part $\lVert w \rVert^2$ | {glue:text}`factor_part_0` | {glue:text}`factor_part_1` | {glue:text}`factor_part_2` |
+# The authors' [published script](https://github.com/vuenc/neuron-identifiability) for ridge regression differs from what I, App. F.7 describes, and from what we do. In the regression its norm is a new one, with mean 0 and variance 1 for all neurons, and a bias is trained; it plots the part $\lVert w \rVert^2$ alone; the regression sees the validation images, here it sees {glue:text}`ridge_inputs` training images; and it takes both estimates from networks with batch norm. The second table says by which factor swap costs of W-MLPs are larger at
+# $\sigma_F = 1$ than at 0, in four ways of which the last three are from the same networks and neurons (geometric mean over networks, interval).
+
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the sizes of swap costs"}
+def sized(values: torch.Tensor) -> str:
+    """The mean with two digits."""
+    return f"{float(f'{values.mean():.2g}'):g}"
+
+
+def factor(kind: str, layer: int) -> str:
+    """By which factor costs are larger at σ_F = 1, with its interval."""
+    if not all(medians(first, k, kind, layer).all() for k in ("W 0", "W 1")):
+        return "–"  # a median is 0
+    value, error = ratio(first, kind, layer)
+    low, high = value - Z_TWO_SIDED * error, value + Z_TWO_SIDED * error
+    return "{:.3g} [{:.2g}, {:.2g}]".format(*np.power(10.0, [value, low, high]))
+
+
+rows = []
+for kind, words in (("layer", "I, (16)"), ("ridge", "ridge")):
+    for key, (label, _) in list(NAMES.items())[kind == "layer" :]:
+        sizes = [sized(medians(first, key, kind, layer)) for layer in LAYERS]
+        rows.append([f"{label}, {words}", *sizes])
+zero = estimated(first, "W 0", "layer")
+negative = [f"{100 * (costs < 0).double().mean():.0f}" for costs in zero]
+rows.insert(1, ["of these negative (%)", *negative])
+k = [first.by_pair(key, None, "k").mean(dim=0) for key in ("W 0", "W 1")]
+dims = [f"{k[0][layer]:.0f}, {k[1][layer]:.0f}" for layer in LAYERS]
+first_row = [r"dimension $k$ of the subspace, $\sigma_F = 0$ and $1$", *dims]
+figures.table(
+    r"median size of $\Delta_{(ij)}$, mean over networks | layer 1 | layer 2 | layer 3",
+    [first_row, *rows],
+)
+WAYS = {"layer": "I, (16), layer norm", "batch": "I, (16), batch norm"}
+WAYS |= {"ridge": "ridge, norms fixed", "part": r"its part $\lVert w \rVert^2$"}
+figures.table(
+    r"size at $\sigma_F = 1$ over that at 0, W-MLP | layer 1 | layer 2 | layer 3",
+    ([words, *(factor(kind, n) for n in LAYERS)] for kind, words in WAYS.items()),
+)
 
 
 # %%
@@ -475,31 +481,25 @@ def partners(experiment: Experiment, layer: int) -> tuple[float, float]:
     return value, max(error, 2 / (3 * width * pairs))  # a third of a pair
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale, I15.mnist_scale_ridge, I15.mnist_any, I15.mnist_syre and I15.mnist_zero"}
 claims.check("I15.mnist_scale", **judged(lambda e: larger(e, "layer")), n=n_steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_scale_ridge"}
 claims.check(
     "I15.mnist_scale_ridge",
     **judged(lambda e: larger(e, "ridge")),
     n=n_steps_ridge,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_any"}
 claims.check(
     "I15.mnist_any",
     **judged(lambda e: [*map(min, larger(e, "layer"), larger(e, "ridge"))]),
     n=n_ridge,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_syre"}
 claims.check(
-    "I15.mnist_syre",
-    **judged(lambda e: larger(e, "layer", "syre 1")),
-    n=n_steps,
+    "I15.mnist_syre", **judged(lambda e: larger(e, "layer", "syre 1")), n=n_steps
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_zero"}
 claims.check("I15.mnist_zero", **judged(near_zero), n=n_steps)
 
 # %% [markdown]
@@ -530,10 +530,9 @@ figures.show("fig_image_matrices", figure)
 
 # %% [markdown]
 # ```{glue:figure} fig_image_matrices
-# :name: fig-image-matrices
 # :alt: Nine matrices of swap costs of the first neurons in three layers. Without fixed weights they are pale throughout. W-MLPs with fixed weights of scale one have a pale diagonal on a red ground, syre-MLPs the same in a darker red.
 #
-# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
+# I, Figs. 17 to 19, by I, (16): swap costs of the first {glue:text}`neurons_shown` neurons in one network, signed square roots in units of the median cost of W-MLPs with $\sigma_F = 1$ in the same layer, one colour scale for all; colours end at ± 2. The matrices of MLPs (I, Fig. 16) are 0, and the second estimate of I, Figs. 16 to 19, ridge regression, has a few pairs of neurons here and no matrices (profile {glue:text}`profile`).
 # ```
 #
 # At $\sigma_F = 1$ a neuron of a W-MLP has, in layers 1, 2 and 3, {glue:text}`partners_0`, {glue:text}`partners_1` and {glue:text}`partners_2` partners whose exchange costs less than a tenth of the median cost (mean over neurons and networks).
@@ -576,23 +575,19 @@ def agreement(experiment: Experiment, key: str) -> tuple[float, float]:
     return value, max(error, 1e-6)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.ridge_symmetric"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.ridge_symmetric, I15.mnist_agreement and I15.mnist_agreement_zero"}
 claims.check(
     "I15.ridge_symmetric",
     **judged(lambda e: extreme(max, (floor(e, layer) for layer in LAYERS[1:]))),
     n=n_ridge,
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_agreement"}
 claims.check(
     "I15.mnist_agreement", **judged(lambda e: agreement(e, "W 1")), n=n_ridge
 )
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I15.mnist_agreement_zero"}
 claims.check(
-    "I15.mnist_agreement_zero",
-    **judged(lambda e: agreement(e, "W 0")),
-    n=n_ridge,
+    "I15.mnist_agreement_zero", **judged(lambda e: agreement(e, "W 0")), n=n_ridge
 )
 
 # %% [markdown]
@@ -615,11 +610,10 @@ claims.check(
 # %%
 # first hidden layer of random networks, one matrix G of N(0, 1) entries
 G = torch.randn(width, d, generator=torch.Generator().manual_seed(seed))
-one, zero = torch.ones(1, width).double(), torch.zeros(1, width).double()
 x = first.x.double()
 for sigma in (0.0, 1.0, 5.0):
     weights = G.double() * (sigma**2 + 1 / d) ** 0.5  # the law of F + W
-    s = norm_vectors((x @ weights.T)[None, None], one, zero)[0, 0]
+    s = torch.nn.functional.layer_norm(x @ weights.T, (width,))
     hidden = torch.nn.functional.gelu(s)  # (images, width)
     hidden = hidden - hidden.mean(dim=0)
     values, vectors = torch.linalg.eigh(hidden.T @ hidden)
@@ -659,15 +653,12 @@ def lowered(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, (jackknife(lambda u, v: u / v, *both) for both in hidden))
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start, I18.start_high and I18.lowered"}
 without = {"again": lambda: start(untrained, None)}  # a second seed is cheap here
 claims.check("I18.start", **judged(start) | without, n=n_pairs)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start_high"}
 without = {"again": lambda: start_high(untrained, None)}
 claims.check("I18.start_high", **judged(start_high) | without, n=n_pairs)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.lowered"}
 claims.check("I18.lowered", **judged(lowered), n=n_pairs)
 
 # %% [markdown]
@@ -697,25 +688,25 @@ for axis in axes[1]:
     axis.set(xlabel="epochs")
 axes[0, 0].set(ylabel=r"coherence $\nu$")
 axes[1, 0].set(ylabel="dimension $k/d$")
-figures.legend(figure, columns=4)
-figures.show("fig_image_coherence", figure)
+figures.show("fig_image_coherence", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_image_coherence
-# :name: fig-image-coherence
 # :alt: Above, coherence of the inputs of layers 2, 3 and 4 over epochs, one curve for each of four models, with and without fixed weights. Below, the dimension of the subspaces over the number of units, in the same way.
 #
 # I, Fig. 21b to d: coherence of the inputs of layers 2 to 4 over training (above), and the dimension of the subspaces, $k/d$, its least possible value (below). Bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
 # ```
 #
-# | at the end: $\nu$ ($k$) | images | layer 2 | layer 3 | layer 4 | outputs |
-# | --- | --- | --- | --- | --- | --- |
-# | MLP | {glue:text}`nu_MLP_0` | {glue:text}`nu_MLP_1` | {glue:text}`nu_MLP_2` | {glue:text}`nu_MLP_3` | {glue:text}`nu_MLP_4` |
-# | W-MLP, $\sigma_F = 0$ | {glue:text}`nu_zero_0` | {glue:text}`nu_zero_1` | {glue:text}`nu_zero_2` | {glue:text}`nu_zero_3` | {glue:text}`nu_zero_4` |
-# | W-MLP, $\sigma_F = 1$ | {glue:text}`nu_one_0` | {glue:text}`nu_one_1` | {glue:text}`nu_one_2` | {glue:text}`nu_one_3` | {glue:text}`nu_one_4` |
-# | syre-MLP, $\sigma_F = 1$ | {glue:text}`nu_syre_0` | {glue:text}`nu_syre_1` | {glue:text}`nu_syre_2` | {glue:text}`nu_syre_3` | {glue:text}`nu_syre_4` |
-#
-# (Outputs have ten coordinates, so that $\nu \ge k/10$ whatever the network does.)
+# At the end, with ten coordinates of the outputs, so that $\nu \ge k/10$ there whatever the network does:
+
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show the coherence at the end"}
+rows = []
+for key, (label, _) in NAMES.items():
+    nu, k = (first.by_pair(key, None, what).mean(dim=0) for what in ("nu", "k"))
+    both = zip(nu.tolist(), k.tolist(), strict=True)
+    rows.append([label, *(f"{a:.2f} ({b:.0f})" for a, b in both)])
+head = r"$\nu$ ($k$) | images | layer 2 | layer 3 | layer 4 | outputs"
+figures.table(head, rows)
 
 
 # %%
@@ -748,22 +739,13 @@ def relatively(experiment: Experiment) -> tuple[float, float, float]:
     return extreme(max, leads)
 
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low"}
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.low, I18.later, I18.higher_w, I18.higher_syre, I18.training and I18.any"}
 claims.check("I18.low", **judged(least_low), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.later"}
 claims.check("I18.later", **judged(later), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.higher_w"}
 claims.check("I18.higher_w", **judged(lambda e: e.higher("W 1")), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.higher_syre"}
 claims.check("I18.higher_syre", **judged(lambda e: e.higher("syre 1")), n=n_steps)
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.training"}
 claims.check("I18.training", **judged(over_training), n=n_steps)
 
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.any"}
 claims.check(
     "I18.any",
     **judged(lambda e: extreme(min, (e.higher(key) for key in FIXED))),
@@ -775,21 +757,9 @@ claims.check(
 #
 # $\nu$ is at least $k/d$, and training reduces $k$ as well: representations of trained networks have few dimensions, the more so the later the layer. How much of what I, Fig. 21 shows is dimension depends on the scale. Candès and Recht {cite:p}`candes2009`, to whom the paper refers, take $\nu d/k$, 1 for evenly spread subspaces of every dimension, and at most $d/k$; between its two ends $\nu$ is at $e$, as above. What counts for masks, by the bound of I, Thm 4.4, is $\nu$ itself, the paper's quantity.
 # Relative to the larger of MLP and W-MLP with $\sigma_F = 0$, in the mean of the three hidden places:
-#
-# | at the end | $\nu$ | $k$ | $\nu d/k$ | $e$ | way that training moved the weights |
-# | --- | --- | --- | --- | --- | --- |
-# | W-MLP, $\sigma_F = 1$ | {glue:text}`lead_nu_one` | {glue:text}`lead_k_one` | {glue:text}`lead_relative_one` | {glue:text}`lead_excess_one` | {glue:text}`moved_one` |
-# | syre-MLP, $\sigma_F = 1$ | {glue:text}`lead_nu_syre` | {glue:text}`lead_k_syre` | {glue:text}`lead_relative_syre` | {glue:text}`lead_excess_syre` | {glue:text}`moved_syre` |
-# | W-MLP, $\sigma_F = 0$ | | | | | {glue:text}`moved_zero` |
-# | MLP | | | | | {glue:text}`moved_MLP` |
-#
-# The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters. AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
-
-# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
-claims.check("I18.dimension", **judged(relatively), n=n_pairs)
 
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Words for numbers"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Show leads and ways"}
 def words(value: float, error: float) -> str:
     """A number with the half-width of its interval."""
     digits = 2 if error > 0.003 else 3
@@ -809,66 +779,44 @@ def moved(key: str) -> str:
     return words(*over_clusters(by_pair))
 
 
-def factor(kind: str, layer: int) -> str:
-    """By which factor costs are larger at σ_F = 1, with its interval."""
-    if not all(medians(first, k, kind, layer).all() for k in ("W 0", "W 1")):
-        return "–"  # a median is 0
-    value, error = ratio(first, kind, layer)
-    low, high = value - Z_TWO_SIDED * error, value + Z_TWO_SIDED * error
-    return "{:.3g} [{:.2g}, {:.2g}]".format(*np.power(10.0, [value, low, high]))
+LEADS = ("nu", "k", "relative", "excess")
+lead = {k: [words(*first.higher(k, None, of)) for of in LEADS] for k in FIXED}
+ways = {key: moved(key) for key in NAMES}
+figures.table(
+    r"at the end | $\nu$ | $k$ | $\nu d/k$ | $e$ | way that training moved the weights",
+    (
+        [NAMES[key][0], *lead.get(key, [""] * 4), ways[key]]
+        for key in (*FIXED, "W 0", "MLP")
+    ),
+)
 
+# %% [markdown]
+# The last column is $\lVert W_{\mathrm{eff}}(\text{end}) - W_{\mathrm{eff}}(0) \rVert_F / \lVert W_{\mathrm{eff}}(0) \rVert_F$, averaged over the three hidden maps: with layer norm only the change relative to the size of the weights matters. AdamW moves every weight by at most about its rate a step, whatever its scale, so that a layer with large fixed weights stays near its random features (I, section 4.5 expects that), and these are what is coherent.
 
-def sized(values: torch.Tensor) -> str:
-    """The mean with two digits."""
-    return f"{float(f'{values.mean():.2g}'):g}"
+# %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.dimension"}
+claims.check("I18.dimension", **judged(relatively), n=n_pairs)
 
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
-SHORT = {"MLP": "MLP", "W 0": "zero", "W 1": "one", "syre 1": "syre"}
-for key, short in SHORT.items():
-    found = first.by_pair(key), first.by_pair(key, None, "k")
-    for place in range(len(POSITIONS)):
-        nu_at, k_at = (values[:, place].mean().item() for values in found)
-        figures.numbers(**{f"nu_{short}_{place}": f"{nu_at:.2f} ({k_at:.0f})"})
-    for layer in LAYERS:
-        for kind in ("layer", "ridge"):
-            size = sized(medians(first, key, kind, layer))
-            figures.numbers(**{f"{kind}_{short}_{layer}": size})
-    figures.numbers(**{f"moved_{short}": moved(key)})
-for key in FIXED:
-    figures.numbers(**{f"start_{SHORT[key]}": words(*at_start(first, key))})
-    for quantity in ("nu", "k", "relative", "excess"):
-        text = words(*first.higher(key, None, quantity))
-        figures.numbers(**{f"lead_{quantity}_{SHORT[key]}": text})
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "More numbers for the text"}
+for key, word in zip(FIXED, ("one", "syre"), strict=True):
+    nu, _, relative, _ = lead[key]
+    numbers = {"nu": nu, "relative": relative}
+    figures.numbers(**{f"lead_{of}_{word}": x for of, x in numbers.items()})
+    start = words(*at_start(first, key))
+    figures.numbers(**{f"moved_{word}": ways[key], f"start_{word}": start})
 for layer in LAYERS:
-    zero = estimated(first, "W 0", "layer")[layer]
-    dims = [first.by_pair(key, None, "k")[:, layer] for key in ("W 0", "W 1")]
     figures.numbers(
         **{
-            f"dims_{layer}": ", ".join(f"{k.mean():.0f}" for k in dims),
-            f"negative_{layer}": f"{100 * (zero < 0).double().mean():.0f}",
             f"floor_{layer}": words(*floor(first, layer)),
             f"partners_{layer}": words(*partners(first, layer)),
-            **{
-                f"factor_{kind}_{layer}": factor(kind, layer)
-                for kind in ("layer", "batch", "ridge", "part")
-            },
         }
     )
 figures.numbers(
     data_says=data_says,
+    moved_MLP=ways["MLP"],
     left_out=figures.left_out(map(first.result, first.runs)),
-    profile=profile,
-    width=width,
-    epochs=epochs,
-    pairs=pairs,
-    ridge_networks=ridge_networks,
-    shown=min(shown, width),
-    looked=len(first.x),
-    ridge_pairs=ridge_pairs,
-    ridge_inputs=ridge_inputs,
+    neurons_shown=min(shown, width),
+    inputs_used=len(first.x),
     d_images=d,
     n_images=first.runs["MLP"].data.size,
     hours=f"{sum(run.prices().cpu_hours for run in first.runs.values()):.2g}",
@@ -899,26 +847,22 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 54.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $d = 4$ and let the subspace be spanned by $(1, 1, 1, 1)/2$ and $(1, -1, 0, 0)/\sqrt 2$. What are its leverages, its coherence $\nu$ and the number $e$ of this chapter? Name a subspace of the same dimension with $e = 0$, and one with $e = 1$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The leverages are $\frac14 + \frac12 = \frac34$ twice and $\frac14$ twice; they add up to $k = 2$. So $\nu = \frac34$, $k/d = \frac12$ and $e = \frac12$, just low. The span of $(1, 1, 1, 1)/2$ and $(1, -1, 1, -1)/2$ has all leverages $\frac12$ and $e = 0$; that of the first two axes has $\nu = 1$ and $e = 1$.
 #
 #     basis = torch.tensor([[1.0, 1, 1, 1], [2**0.5, -(2**0.5), 0, 0]]).T / 2
 #     print(basis.square().sum(dim=1))
 # ```
 #
-# ```{admonition} Exercise 54.2
-# :class: lmc-exercise
+# ```{exercise}
 # By {prf:ref}`prop-norm-scale` the loss of a layer with layer norm and without biases has $L(cW) = L(W)$ for all $c > 0$. Show that $\nabla L(cW) = \nabla L(W)/c$ and $\langle \nabla L(W), W \rangle = 0$. Weights $cW$ and $W$ make one step of gradient descent, and one of sign descent ($-\text{rate} \cdot \operatorname{sign} \nabla L$, the first step of Adam). How far do they move relative to their size? What is $c$ for syre with $\sigma_F = 1$ in a layer of 512 inputs?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # Differentiate $L(cW) = L(W)$ by $W$: $c\, \nabla L(cW) = \nabla L(W)$. By $c$ at $c = 1$: $\langle \nabla L(W), W \rangle = 0$. A step of gradient descent moves $cW$ by $1/c$ of the way of $W$, and relative to its size by $1/c^2$; sign descent moves both by the same way, and relative to its size $cW$ by $1/c$. The effective weights of syre have the variance $\sigma_F^2 + 1/d$ in place of $1/d$, so that $c = \sqrt{1 + 512} \approx 22.6$; against the MLPs of this page, whose weights start uniformly with variance $1/(3d)$, it is $\sqrt{3 \cdot 513} \approx 39$. With AdamW one expects the network to move by a factor of this order less; the table of this chapter has the measured ways. The first claim, in code:
 #
 #     W, x = torch.randn(5, 7), torch.randn(3, 7)
@@ -929,8 +873,7 @@ figures.numbers(
 #         print(c * slope.norm(), (slope * V).sum())
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Wider networks, trained for longer:
 #
 #     make chapter NAME=swaps_on_images ARGS="-p width 128 -p epochs 20 -p images 10000"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -15,8 +11,7 @@
 # %% [markdown]
 # # Matchers side by side
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Before two networks are averaged, the hidden units of one are put in an order that suits the other. Which way of choosing the order leaves the lowest {term}`barrier`, and at what price?
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` match two-layer students by their {term}`Algorithm 1`, and deeper networks by "the algorithms in" two papers, Benzing et al. (2022), which is not run here, and {cite:t}`ainsworth2023`, without saying which one where (Z, section 6; [](51_width_barriers.ipynb)). Bürgin, Herbst, Lin & Jegelka (I) {cite:p}`buergin2026` match by the correlation of activations. Those who merge networks know more ways. What is judged on this page is the book's own; none of it counts for or against a paper.
@@ -26,8 +21,7 @@
 # **Why it matters.** The matcher decides what is measured: a barrier "modulo permutation" is one after a certain search.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: permutation matrices, linear assignment, correlations. The exact loss of students: [](11_exact_loss.ipynb); the {term}`W-MLPs <W-asymmetric>`: [](53_asymmetric_mlps.ipynb). {{ times }}
 # ```
 #
@@ -57,7 +51,7 @@ small_epochs: int = 30  # their training
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Choice, Integer
 
@@ -80,15 +74,14 @@ chapter.begin(
     small_epochs=Integer(1, 1000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from IPython.display import Markdown, display
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters import matchers as matched_pairs
+from lmc_helpers._chapters.algorithm_1 import BEST, FLOOR
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     KINDS,
@@ -104,12 +97,11 @@ from lmc_helpers.alignment.activation_matching import recorded_moments
 from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.repair import repair
-from lmc_helpers.claims.box import with_error
+from lmc_helpers.claims.numerals import plain_with_error
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error, ratio_of_means, share, widening
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.segments import along_segments, scores
-from lmc_helpers.teacher_student.matchings import BEST, FLOOR
 from lmc_helpers.teacher_student.minima import sample_minima
 
 name, told = choose((dataset, "digits"))
@@ -121,13 +113,6 @@ labels = {
     "σ_F = 0": r"W-MLP, $\sigma_{\mathbf{F}} = 0$",
     "σ_F = 1": r"W-MLP, $\sigma_{\mathbf{F}} = 1$",
 }
-
-
-def table(head: list[str], body: list[list[str]]) -> None:
-    """Show a table."""
-    lines = [head, ["---"] * len(head), *body]
-    display(Markdown("\n".join("| " + " | ".join(row) + " |" for row in lines)))
-
 
 # %% [markdown]
 # ## The idea
@@ -163,18 +148,16 @@ special = {
 idea, (graphs, heights) = figures.panels(2, height=3.6)
 graphs.plot(line_x, target_f, color="book:black", label="both ends")
 for p in sorted(lost, key=lambda p: p in special):
-    ink, tag = special.get(p, ("grey", "averaged, other orders"))
-    drawn = dict(color=f"book:{ink}", label=tag)
+    colour, tag = special.get(p, ("grey", "averaged, other orders"))
+    drawn = dict(color=f"book:{colour}", label=tag)
     heights.plot(part_of, lost[p], **drawn)
     graphs.plot(line_x, on_line(p, 0.5), "--", **drawn)
 graphs.set(xlabel="input", ylabel="output half-way")
 heights.set(xlabel=r"place $\lambda$ on the line", ylabel="mean squared change")
-figures.legend(idea, columns=2)
-figures.show("fig_idea_orders", idea)
+figures.show("fig_idea_orders", idea, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea_orders
-# :name: fig-idea-orders
 # :alt: Left, the function of both ends and the functions half-way for six orders of the neurons; that of the best order is close to the ends, that of the networks as they come is not. Right, the mean squared change of the function along the line, 0 at both ends; nearly 0 throughout for the best order, and far from it for most others.
 #
 # Left: the functions half-way between two networks with the same function. Right: how far the function is from that of the ends along the line, for all six orders.
@@ -309,18 +292,16 @@ for matcher in known:
             f"{seconds[matcher] / seconds['weights']:.2g}",
         ]
     )
-head = ["matcher", "barrier / best", "finds the best, %"]
-table([*head, "time / weight matching"], body)
+head = "matcher | barrier / best | finds the best, % | time / weight matching"
+figures.table(head, body)
 
 # %% [markdown]
 # Mean barrier over the mean of the best of all $m!$ with its standard error, the share of pairs for which a matcher finds the best (with its interval at two-sided $10^{-3}$), and the time on this machine relative to weight matching, one assignment. {glue:text}`students` pairs with $m =$ {glue:text}`rows`, $M = d = 3$; {glue:text}`steps` steps of the two searches, no verdict on what they reach with more (see *The table*); a barrier is here the largest loss at $\lambda = 0, 0.1, \dots, 1$; profile {glue:text}`profile`.
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.algorithm_1 and X3.blind_to_size"}
-ratio, error = over(known, "Algorithm 1", BEST)
 claims.check(
     "X3.algorithm_1",
-    ratio,
-    stderr=error,
+    *over(known, "Algorithm 1", BEST),
     n=students if rows in (5, 6) else 0,
     again=lambda: over(again(), "Algorithm 1", BEST),
 )
@@ -362,7 +343,6 @@ def list_all(seed):
 
 a, b, listed = list_all(seed)
 
-# %%
 matchers = methods(restarts=restarts, steps=steps)
 chosen = {
     matcher: run(a, b, few_x, few_y, seed) for matcher, run in matchers.items()
@@ -406,8 +386,10 @@ for matcher, p in (chosen | {"best of all": listed.lowest()}).items():
     row = [f"{mean_barrier(p, *given):.2f}" for given in both]
     row += [f"{100 * share_of_firsts(rank)[0]:.0f}" for rank in ranks]
     body.append([matcher, *row, f"{ranks[1].double().median():.0f}"])
-head = ["matcher", "barrier", "on other images", "largest objective, %"]
-table([*head, "lowest loss, %", "median rank by loss"], body)
+figures.table(
+    "matcher | barrier | on other images | largest objective, % | lowest loss, % | median rank by loss",
+    body,
+)
 
 # %% [markdown]
 # Mean barrier on the {glue:text}`few` images that the matchers see, on which the best of all is chosen too, and on {glue:text}`other_images` that nobody has seen; how often a matcher finds the largest objective and the lowest loss half-way of all, and its rank among all orders by the loss, 0 the best. {glue:text}`small_pairs` pairs, profile {glue:text}`profile`.
@@ -415,15 +397,13 @@ table([*head, "lowest loss, %", "median rank by loss"], body)
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X3.deep_objective and X3.deep_best"}
 claims.check(
     "X3.deep_objective",
-    descended[0],
-    interval=descended[1:],
-    n=small_pairs if restarts == 20 else 0,  # the claim is about twenty
+    *descended,
+    n=small_pairs if restarts == 20 else 0,
     again=lambda: restarts_by_objective(seed + 1),
 )
 claims.check(
     "X3.deep_best",
-    optimal[0],
-    interval=optimal[1:],
+    *optimal,
     n=small_pairs,
     again=lambda: optimum_by_loss(seed + 1),
 )
@@ -462,12 +442,10 @@ for k, axis in enumerate(axes):
     axis.plot(objective[low], barrier[low], "*", **star)
     axis.set(xlabel="objective / largest objective", title=f"pair {k + 1}")
 axes[0].set(ylabel="barrier half-way")
-figures.legend(figure, columns=4)
-figures.show("fig_every", figure)
+figures.show("fig_every", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_every
-# :name: fig-every
 # :alt: Two clouds of dots, the barrier against the objective of weight matching for all 14 400 orders of two pairs. Markers show where three matchers end, and a star the lowest barrier.
 #
 # All {glue:text}`all_small` orders of the neurons of two pairs of small networks: the objective of weight matching against the barrier, and where three matchers end (profile {glue:text}`profile`).
@@ -475,9 +453,9 @@ figures.show("fig_every", figure)
 #
 # ## The pairs
 #
-# {glue:text}`data_says` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`images` images: *plain*; with *layer norm*; and, with layer norm too,
+# {glue:text}`data_says` Four kinds of MLPs with three hidden layers of {glue:text}`width` ReLU units, trained by one recipe, AdamW with the rate $10^{-3}$ and the decay $10^{-2}$ of I, App. F.1, batches of 128 (which I does not state), for {glue:text}`epochs` epochs on {glue:text}`images_trained` images: *plain*; with *layer norm*; and, with layer norm too,
 # W-asymmetric ones with $\sigma_{\mathbf F} = 0$ and $1$, whose shares of fixed entries are those of I, App. F.1, and whose fixed entries the two networks of a pair have in common. They are matched as ordinary networks, with the weights $\mathbf F + \mathbf D \odot \mathbf W$. (The MLPs of I have GELU; here neighbouring kinds differ in one thing at a time.)
-# {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`matched` of the training images; barriers are measured on {glue:text}`unseen` test images.
+# {glue:text}`pairs` pairs of each. {glue:text}`left_out` Matchers and REPAIR see {glue:text}`images_matched` of the training images; barriers are measured on {glue:text}`images_unseen` test images.
 
 # %%
 trained_on = training(seed)["plain"].data.size
@@ -571,7 +549,7 @@ def with_repair(kind):
 def entry(values, wins):
     """Mean, its standard error, and wins, as text."""
     mean, error = mean_and_error([values])
-    return f"{with_error(mean[0], error[0])} ({wins})"
+    return f"{plain_with_error(mean[0], error[0])} ({wins})"
 
 
 won = {kind: pairs_of(kind, seed).wins(matchers) for kind in KINDS}
@@ -582,13 +560,13 @@ for m in matchers:
     unit = sum(pairs_of(kind, seed)["weights"].seconds for kind in KINDS)
     each = [entry(found[kind].barrier, won[kind][m]) for kind in KINDS]
     body.append([m, *each, f"{took / unit:.2g}"])
-table(["matcher", *labels, "time / weight matching"], body)
+figures.table(" | ".join(["matcher", *labels, "time / weight matching"]), body)
 
 # %% [markdown]
 # Mean barrier half-way on test images, without REPAIR, with its standard error over pairs; in parentheses for how many of the {glue:text}`pairs` pairs a matcher has the lowest barrier of all, ties counting for each; time on one core of this machine relative to one descent of weight matching. Profile {glue:text}`profile`.
 # "Activations" are matched by correlation. The script published with I uses another sign; [](53_asymmetric_mlps.ipynb) measures what it does ({claim}`I11.published`).
 #
-# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
+# The two searches on the loss get {glue:text}`steps` steps of Adam on all {glue:text}`images_matched` images each and keep the best permutations that they have judged: straight-through matching, at the rate 0.01, judges those of every step, Sinkhorn re-basin, whose matrices have to be rounded to permutations, those of every tenth step and of the end. Their authors give them more: `mnist_mlp_ste2.py` of [Ainsworth et al.](https://github.com/samuela/git-re-basin) makes 15 000 steps of gradient descent with momentum on batches of 1000 (250 passes of 60),
 # `main_lmc_mlp.py` of [Peña et al.](https://github.com/fagp/sinkhorn-rebasin) 180 of AdamW (20 passes of 9) on the loss half-way. Rate ($0.1$), temperature, iterations and start of Sinkhorn re-basin are those of their code; the loss is taken at random places of the line, another cost of theirs, and the gradient goes through the iterations. So
 # these rows are what is reached at this price, no verdict on the methods.
 #
@@ -616,12 +594,10 @@ for axis, kind in zip(axes.flat, KINDS, strict=True):
     axis.axvline(0, color="book:grey", linewidth=1)
     axis.set_yticks(range(len(matchers)), list(matchers))
 axes.flat[0].invert_yaxis()
-figures.legend(figure)
-figures.show("fig_matchers", figure)
+figures.show("fig_matchers", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_matchers
-# :name: fig-matchers
 # :alt: Four panels, one for each kind of network, mean barrier of each matcher with and without REPAIR, with intervals and a line at zero.
 #
 # Mean barriers half-way on test images; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs (profile {glue:text}`profile`).
@@ -682,12 +658,10 @@ right.hist(optima(seed).rank_correlations(), bins=bins, color="book:grey")
 right.axvline(0, color="book:black", linewidth=1)
 right.set(xlabel="rank correlation of a pair", ylabel="pairs")
 right.yaxis.get_major_locator().set_params(integer=True)
-figures.legend(figure, columns=4)
-figures.show("fig_restarts", figure)
+figures.show("fig_restarts", figure, legend=4)
 
 # %% [markdown]
 # ```{glue:figure} fig_restarts
-# :name: fig-restarts
 # :alt: Left, dots of barrier against objective for the descents of four pairs. Right, a histogram of the rank correlations of all pairs.
 #
 # Left: local optima of weight matching for four pairs of plain networks. Right: the rank correlation of objective and barrier for each pair (profile {glue:text}`profile`).
@@ -749,17 +723,12 @@ for k, (kind, colour) in enumerate(zip(KINDS, colours, strict=True)):
         label=labels[kind],
     )
 axis.axhline(1, color="book:grey", linewidth=1)
-axis.set(
-    xlabel="hidden layer",
-    xticks=layers,
-    ylabel="deviation half-way / that of the ends",
-)
-figures.legend(figure, columns=2)
-figures.show("fig_repair", figure)
+axis.set(xlabel="hidden layer", xticks=layers)
+axis.set(ylabel="deviation half-way / that of the ends")
+figures.show("fig_repair", figure, legend=2)
 
 # %% [markdown]
 # ```{glue:figure} fig_repair
-# :name: fig-repair
 # :alt: Median and quartiles over the units of the ratio of a unit's deviation half-way to that of its ends, for three hidden layers and four kinds of networks, with a line at one.
 #
 # After weight matching: the deviation of a unit over the inputs before REPAIR sets it, with the earlier layers set already, relative to the mean of its ends. Median and quartiles over the units of all pairs (profile {glue:text}`profile`).
@@ -832,13 +801,13 @@ for kind in WIDE:
         found = pairs_of(kind, seed)[m]
         for values in (found.barrier, found.repaired_barrier):
             mean, error = mean_and_error([values])
-            row.append(with_error(mean[0], error[0]))
+            row.append(plain_with_error(mean[0], error[0]))
     body.append([kind, *row])
 head = [f"{m}{after}" for m in ASKED for after in ("", ", REPAIR")]
-table(["networks", *head], body)
+figures.table(" | ".join(["networks", *head]), body)
 
 # %% [markdown]
-# Mean barrier half-way on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images` images; profile {glue:text}`profile`.
+# Mean barrier half-way on test images with its standard error, {glue:text}`wide` units a layer, {glue:text}`wide_pairs` pairs of each kind, {glue:text}`epochs` epochs of {glue:text}`images_trained` images; profile {glue:text}`profile`.
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot narrow beside wide"}
 figure, axes = figures.panels(2)
@@ -861,12 +830,10 @@ for axis, (wider, kind) in zip(axes, WIDE.items(), strict=True):
     axis.axhline(0, color="book:grey", linewidth=1)
     axis.set(title=labels[kind], xlim=(-0.5, 1.5), ylabel="barrier half-way")
     axis.set_xticks(range(len(matched_by)), matched_by)
-figures.legend(figure)
-figures.show("fig_wide", figure)
+figures.show("fig_wide", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_wide
-# :name: fig-wide
 # :alt: Two panels, without norms and with layer norm, mean barrier after weight matching and after activation matching, for narrow and for wide networks, with intervals and a line at zero.
 #
 # Mean barriers half-way after two matchers; bars: intervals at two-sided $10^{-3}$ over {glue:text}`pairs` pairs of narrow and {glue:text}`wide_pairs` of wide networks (profile {glue:text}`profile`).
@@ -905,24 +872,22 @@ quantities = {
 }
 figures.numbers(
     **{
-        k: with_error(q["value"], q["stderr"] / widening(pairs))
+        k: plain_with_error(q["value"], q["stderr"] / widening(pairs))
         for k, q in quantities.items()
     },
-    optimum=with_error(*over(known, "weights", BEST)),
-    blind=with_error(*over(known, "activations", "weights")),
+    optimum=plain_with_error(*over(known, "weights", BEST)),
+    blind=plain_with_error(*over(known, "activations", "weights")),
     **{f"most_{k}": most(kind) for k, kind in enumerate(KINDS)},
 )
-
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers of wide networks"}
 of_wide = {"wide_plain": wide_plain, "wide_norm": wide_norm}
 of_wide |= {"turned_plain": turned_plain, "turned_norm": turned_norm}
 figures.numbers(
     **{
-        k: with_error(q["value"], q["stderr"] / widening(wide_pairs))
+        k: plain_with_error(q["value"], q["stderr"] / widening(wide_pairs))
         for k, q in of_wide.items()
     },
     **{
-        f"alone_{k}": with_error(
+        f"alone_{k}": plain_with_error(
             *mean_of(pairs_of(kind, seed)["identity"].barrier)
         )
         for k, kind in enumerate(WIDE)
@@ -934,28 +899,16 @@ objectives = [
     pairs_of("plain", seed)[m].objective for m in ("weights, restarts", "weights")
 ]
 figures.numbers(
-    profile=profile,
     data_says=told,
     left_out=figures.left_out(run.result() for run in training(seed).values()),
     named="MNIST" if name == "mnist" else "scikit-learn's digits",
-    students=students,
-    rows=rows,
-    steps=steps,
     small=matched_pairs.SMALL,
     all_small=len(all_permutations(matched_pairs.SMALL)) ** 2,
-    small_pairs=small_pairs,
-    small_epochs=small_epochs,
     few=len(few_y),
     other_images=len(others.y),
-    width=width,
-    epochs=epochs,
-    images=trained_on,
-    pairs=pairs,
-    wide=wide,
-    wide_pairs=wide_pairs,
-    matched=len(some.y),
-    unseen=len(test.y),
-    restarts=restarts,
+    images_trained=trained_on,
+    images_matched=len(some.y),
+    images_unseen=len(test.y),
     higher=int((objectives[0] > objectives[1] * (1 + 1e-9)).sum()),
     **{f"plain_{k}": text for k, text in enumerate(typical["plain"])},
     **{f"norm_{k}": text for k, text in enumerate(typical["layer norm"])},
@@ -986,23 +939,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 56.1
-# :class: lmc-exercise
+# ```{exercise}
 # Let $\lVert a \rVert = \lVert b \rVert = 1$ and $s = \langle a, \pi b \rangle$. How long is the merged network $(a + \pi b)/2$, and how far is it from either end? What does weight matching maximise, then? What are the two numbers for $s = 0$ and $s = 1$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $\lVert a \pm \pi b \rVert^2 = 2 \pm 2 s$, so that the length is $\sqrt{(1 + s)/2}$ and the distance $\sqrt{(1 - s)/2}$; their squares add up to 1. Weight matching makes the merged network as long as possible. For $s = 0$ both are $1/\sqrt 2$, for $s = 1$ the length is 1 and the distance 0.
 # ```
 #
-# ```{admonition} Exercise 56.2
-# :class: lmc-exercise
+# ```{exercise}
 # Two students at minima for $M = d = 2$ have the rows $a = (s e_1,\; (1 - s) e_1,\; e_2)$ and $b = (e_1,\; t e_2,\; (1 - t) e_2)$, $0 < s, t < \frac12$. Which orders does matching by correlation find, and which does weight matching find? Show that $|\sigma(s x_1 + t x_2) - s \sigma(x_1) - t \sigma(x_2)|$ is $\min(s |x_1|, t |x_2|)$ where $x_1$ and $x_2$ have opposite signs, and 0 elsewhere. By which factor can the loss half-way after matching by correlation exceed that after weight matching, for $s = t = 0.1$?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # At most two rows can be paired within their types, one of each; one row of $a$ and one of $b$ of different types are left over. Correlations are 1 within a type and have one smaller value otherwise ({prf:ref}`prop-blind`), so that all four such orders are equally good. Weight matching has $1 - s$ or $s$ from type 1 and $1 - t$ or $t$ from type 2 and takes the larger ones: $s e_1$ and $t e_2$ are left over.
 #
 # For $x_1 > 0 > x_2$ the expression is $\sigma(s x_1 - t |x_2|) - s x_1 = -\min(s x_1, t |x_2|)$, for $x_1 < 0 < x_2$ likewise, and for equal signs 0. Pairs of one type add up as they should, so that the student half-way misses the teacher by half of this expression, with the sizes of the rows that are left over. The loss grows with both sizes, and with the square of a common factor. The worst order leaves $0.9\, e_1$ and $0.9\, e_2$ instead of $0.1\, e_1$ and $0.1\, e_2$: the factor is $9^2 = 81$. To check:
@@ -1016,8 +965,7 @@ figures.numbers(
 #     print(losses / losses.min())
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs, and wide networks:
 #
 #     make chapter NAME=matchers ARGS="-p pairs 40 -p wide 512 -p wide_pairs 12"

@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # Four lenses on one pair
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Two networks were trained apart, and the loss rises on the line between them. Which part of that {term}`barrier` does each of the four papers explain?
 #
 # **The papers.** Zhan, Li & Wu (Z) {cite:p}`zhan2025` reorder the neurons of one network; Brea et al. (P) {cite:p}`brea2019` look at networks in which two neurons coincide; Zhao et al. (G) {cite:p}`zhao2025` follow curves that symmetries draw, for ReLU those of rescaled neurons; Bürgin et al. (I) {cite:p}`buergin2026` price the exchange of two neurons.
@@ -25,8 +20,7 @@
 # **Why it matters.** Most of what stands between two such networks is the straightness of the line, not the landscape: it goes away by naming the neurons alike, or by a detour through one merge.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: two-layer ReLU networks and their exact loss ([](11_exact_loss.ipynb)), convex functions, orthogonal projections. Helpful: [](13_algorithm_1.ipynb), [](21_merging_neurons.ipynb), [](33_unbounded_barriers.ipynb), [](42_swap_cost.ipynb). {{ times }}
 # ```
 
@@ -40,7 +34,7 @@ steps: int = 800  # of their descent
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -54,7 +48,6 @@ chapter.begin(
     steps=Integer(10, 1_000_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 from dataclasses import replace
 from functools import cache
@@ -153,15 +146,12 @@ right.contour(u, u, (np.outer(u, u) - 1) ** 2, [0.05, 0.3, 1, 3, 9, 30], **style
 right.plot(u, 1 / u, color="book:purple", label="G: the same function")
 right.plot([0.3, 3], [1 / 0.3, 1 / 3], "--o", color="book:red", mfc="book:black")
 right.plot(1, 1, "D", color="book:sky", label="balanced")
-right.set(
-    xlabel="incoming weight $u$", ylabel="outgoing weight $a$", ylim=(0.2, 4.2)
-)
-figures.legend(figure, columns=3)
-figures.show("fig_lenses", figure)
+right.set(xlabel="incoming weight $u$", ylabel="outgoing weight $a$")
+right.set(ylim=(0.2, 4.2))
+figures.show("fig_lenses", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_lenses
-# :name: fig-lenses
 # :alt: Left, contours of the loss of two tanh neurons, symmetric about the diagonal. Two networks a and b lie near the two mirror images of the minimum; the direct line between them crosses the diagonal, where the neurons coincide; the reordered b lies next to a. A star beside the diagonal marks fixed weights, which are nearer to one side. Right, a hyperbola of incoming and outgoing weights with one product; a chord between two of its points crosses contours of higher loss, and the balanced point lies where both weights are equal.
 #
 # Left: the loss of a student with two tanh neurons of one weight each, as contours; its mirror is the exchange of the neurons. Z moves $b$ across the mirror, P looks at the mirror, and fixed weights $F$ (I) lie on one side of it, so that it is cheaper to be there. Right: one ReLU neuron; a rescaled copy has the same function, and the line to it does not (G).
@@ -312,12 +302,7 @@ lines = left.contour(
 )
 left.clabel(lines, fontsize=9)
 left.contour(
-    p,
-    q,
-    torch.minimum(p, q) ** 2,
-    levels,
-    colors="book:grey",
-    linestyles=":",
+    p, q, torch.minimum(p, q) ** 2, levels, colors="book:grey", linestyles=":"
 )
 left.set(xlabel="norm $p$", ylabel="norm $q$", aspect="equal")
 right.plot(list(ratios), list(ratios.values()), "o-", color="book:orange")
@@ -325,11 +310,8 @@ right.axhline(1, color="book:blue")
 right.axhline(closed, color="book:black", linestyle=":", linewidth=1)
 right.text(6, 1.01, "middle of the line", color="book:blue")
 right.text(6, closed - 0.035, "exact, $M = 2$")
-right.set(
-    xlabel="teachers and students $M = m$",
-    ylabel="loss / middle",
-    ylim=(0.55, 1.06),
-)
+right.set(xlabel="teachers and students $M = m$", ylabel="loss / middle")
+right.set(ylim=(0.55, 1.06))
 figures.show("fig_exchange", figure)
 
 # %% [markdown]
@@ -518,15 +500,13 @@ def same_over_other(seed):
 left_by_order, by_types = best_over_direct(seed), same_over_other(seed)
 claims.check(
     "X1.students_permutation",
-    left_by_order[0],
-    stderr=left_by_order[1],
+    *left_by_order,
     n=students,
     again=lambda: best_over_direct(seed + 1),
 )
 claims.check(
     "X1.students_types",
-    by_types[0],
-    stderr=by_types[1],
+    *by_types,
     n=students,
     again=lambda: same_over_other(seed + 1),
 )
@@ -638,12 +618,12 @@ def cheapest_merge(theta):
     )
 
 
-ways, tops = cheapest_merge(a)
+merges, tops = cheapest_merge(a)
 excess, straight = [], []
-for theta, way, top, order in zip(
-    a, ways, tops, random_orders(pairs, seed, "orders"), strict=True
+for theta, cheapest, top, order in zip(
+    a, merges, tops, random_orders(pairs, seed, "orders"), strict=True
 ):
-    corners = reordering_path(theta, INPUTS, way, order)
+    corners = reordering_path(theta, INPUTS, cheapest, order)
     legs = [
         torch.lerp(corners[:-1], corners[1:], s) for s in (0, 0.25, 0.5, 0.75, 1)
     ]
@@ -713,7 +693,7 @@ claims.check("X1.digits_merge", merge[0], **judged(merge, questions["merge"]))
 # %% [markdown]
 # How much disorder does a barrier amount to? Between a network and its copy with $k$ of its neurons in a circle (each takes the next one's place) the function is the same at both ends, and only the order differs. And what scale does is a matter of how far the descent has come ({prf:ref}`thm-balance`, part 2):
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Barriers of neurons out of place, and of shorter descents"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
 TOGETHER = range(2, NEURONS + 1)
 shuffled = random_orders(pairs, seed, "circles")
 disorder = {}
@@ -724,7 +704,6 @@ for k in TOGETHER:
 STAGES = [steps // 8, 3 * steps // 8, steps]
 by_stage = {stage: barriers_after(stage, seed, None) for stage in STAGES}
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the barriers of the pairs"}
 ordinary = by_stage[steps]
 styles = {
     "as it is": ("direct", "red", "o"),
@@ -751,12 +730,10 @@ right.set(xlabel="steps of the descent", ylabel="mean barrier", ylim=(0, None))
 right.set_xscale("log")
 right.set_xticks(STAGES, [str(stage) for stage in STAGES])
 right.minorticks_off()
-figures.legend(figure, columns=3)
-figures.show("fig_pairs", figure)
+figures.show("fig_pairs", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_pairs
-# :name: fig-pairs
 # :alt: Left, the mean barrier between a network and its reordered copy grows with the number of neurons out of place and crosses the line of matched pairs at few neurons; the direct barrier between two networks is near its upper end, and the cheapest merge near zero. Right, mean barriers against the steps of the descent: direct, matched, and balanced and matched.
 #
 # Left: barrier between a network and its copy with $k$ neurons out of place, and between the two networks of a pair. Right: the same pairs after descents of three lengths. Bars are ±3.29 standard errors over {glue:text}`pairs` pairs, profile {glue:text}`profile`.
@@ -865,9 +842,8 @@ for shift, (name, (label, colour, _)) in zip(
         [barriers(seed, sigma)[name] for sigma in SIGMAS]
     )
     place = np.arange(len(SIGMAS)) + shift
-    left.bar(
-        place, mean, 0.25, yerr=3.29 * error, color=f"book:{colour}", label=label
-    )
+    style = dict(color=f"book:{colour}", label=label)
+    left.bar(place, mean, 0.25, yerr=3.29 * error, **style)
 left.set_xticks(
     range(3), ["none fixed", r"$\sigma_F = 0.3$", r"$\sigma_F = 1$"], rotation=0
 )
@@ -878,12 +854,10 @@ right.hist(rank[moved], bins, density=True, color="book:green")
 right.axhline(1, color="book:black", linestyle=":", linewidth=1)
 right.text(0.98, 1.04, "by chance", ha="right")
 right.set(xlabel="rank of the swap cost, moved neurons", ylabel="density")
-figures.legend(figure)
-figures.show("fig_fixed", figure)
+figures.show("fig_fixed", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_fixed
-# :name: fig-fixed
 # :alt: Left, mean barriers, direct, matched, and balanced and matched, for networks without, with weak and with strong fixed weights: the direct bar falls with the strength of the fixed weights, the others rise, and with strong ones the matched bar equals the direct one. Right, histogram of ranks of swap costs of moved neurons, falling from low ranks to high ones, beside a dotted line of chance.
 #
 # Left: networks without fixed weights, with weak and with strong ones; bars are ±3.29 standard errors over {glue:text}`pairs` pairs. Right: the rank of the swap cost of a moved neuron with its partner, from 0 for the cheapest of its exchanges to 1 for the dearest, $\sigma_F = 0.3$ (profile {glue:text}`profile`).
@@ -919,11 +893,7 @@ stays = in_place == torch.arange(NEURONS)
 own = [loss(trained(seed, sigma).theta).mean().item() for sigma in SIGMAS]
 middle_height, below = (values.mean() for values in exchanges(seed))
 figures.numbers(
-    profile=profile,
-    pairs=pairs,
-    images=images,
     neurons=NEURONS,
-    students=students,
     worst_student=f"{1e9 * worst:.2g}",
     excess_two=percent(1 / closed - 1),
     ratio_ten=f"{ratios[10]:.2f}",
@@ -952,7 +922,6 @@ figures.numbers(
     exchange_share=percent(middle_height / ordinary["as it is"].mean()),
     below_share=percent(below / middle_height),
     planted=f"{not_balanced.mean().item():.2f}",
-    direct_height=f"{ordinary['as it is'].mean():.2f}",
     fixed_share=percent(by_fixing[0]),
     fixed_left=percent(after_fixing[0]),
     moved=percent(moved.mean()),
@@ -983,23 +952,19 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 61.1
-# :class: lmc-exercise
+# ```{exercise}
 # Show that the barrier of {prf:ref}`thm-middle` is $\frac{q^2}{2d} \bigl( 1 - \frac{8}{3\pi} \frac qp + O(q^3/p^3) \bigr)$ for $q \ll p$, and that it never exceeds the loss $q^2/(2d)$ of deleting the smaller neuron.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # With $z = q/p$, $\varphi = z - z^3/3 + O(z^5)$ and $\pi d B/p^2$ is $\varphi + (\frac\pi2 - \varphi) z^2 - z$, that is, $\frac\pi2 z^2 - \frac43 z^3 + O(z^5)$; divide by $\frac\pi2 z^2$. For the bound, $\varphi \le z$ gives $\varphi(1 - z^2) \le z (1 - z^2) \le z$ for $z \le 1$, so that $\varphi - z + (\frac\pi2 - \varphi) z^2 \le \frac\pi2 z^2$.
 # ```
 #
-# ```{admonition} Exercise 61.2
-# :class: lmc-exercise
+# ```{exercise}
 # Let $m = M$ and let all $M$ neurons move on by one place in a circle. Show that the loss in the middle is at least $\frac M4$ times the barrier $A = \frac{\pi - 2}{2\pi d}$ of one exchange, and compute it for $M = 3, \dots, 8$. Is it more than $\frac M4 A$ by a factor that stays bounded?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # In the middle the rows are $\frac12 (e_i + e_{i+1})$, and the error is $\frac12 \sum_i g_i$ with $g_i = \sigma(x_i + x_{i+1}) - \sigma(x_i) - \sigma(x_{i+1}) \le 0$ and $\mathbb E\, g_i^2 = A$. Products $g_i g_j$ are not negative, so that the mean of the square is at least $\frac14 M A$. With $C_1$ the mean of $g_i g_{i+1}$ and $C_2$ that of two terms without a common input, the loss is $\frac M4 \bigl[ A + 2 C_1 + (M - 3) C_2 \bigr]$ for $M \ge 3$, and $C_2/A > 0$ does not depend on $M$:
 #
 #     for M in range(3, 9):
@@ -1010,13 +975,11 @@ figures.numbers(
 # prints a factor that grows linearly with $M$, so that it is not bounded: neurons out of place add up faster than their number.
 # ```
 #
-# ```{admonition} Exercise 61.3
-# :class: lmc-exercise
+# ```{exercise}
 # Show that gradient flow on $L + \frac\gamma2 \lVert \theta \rVert^2$ makes $\lVert u_i \rVert^2 - \lVert a_i \rVert^2$ decay like $e^{-2\gamma t}$ for every ReLU neuron, and not at all for $\gamma = 0$.
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # $L$ does not change under $(c\,u_i, a_i/c)$; its derivative by $c$ at $c = 1$ is $u_i \cdot \partial_{u_i} L - a_i \cdot \partial_{a_i} L = 0$. Along the flow $\dot u_i = -\partial_{u_i} L - \gamma u_i$, and likewise for $a_i$, so that
 #
 # $$
@@ -1029,8 +992,7 @@ figures.numbers(
 # where the first bracket is 0.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # More pairs, and a longer descent:
 #
 #     make chapter NAME=four_lenses ARGS="-p pairs 60 -p steps 2000"

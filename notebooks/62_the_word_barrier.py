@@ -1,9 +1,5 @@
 # ---
 # jupyter:
-#   jupytext:
-#     text_representation:
-#       extension: .py
-#       format_name: percent
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -13,8 +9,7 @@
 # %% [markdown]
 # # The word *barrier*
 #
-# ```{admonition} In short
-# :class: lmc-summary
+# ```{summary}
 # **Question.** Four papers speak of the {term}`barrier` between two networks. Do they mean the same, and does it matter?
 #
 # **The papers.** Zhan, Li & Wu (Z, (9)) take the highest loss above the chord; Bürgin, Herbst, Lin & Jegelka (I) the accuracy along the line and its middle; Zhao, Dehmamy, Walters & Yu (G) the loss on the line between two {term}`minima <minimum>`; Brea, Şimşek, Illing & Gerstner (P) the loss of a saddle on a curve.
@@ -25,8 +20,7 @@
 # **Why it matters.** A barrier that is reported without its baseline, its places and its loss cannot be compared with another.
 # ```
 #
-# ```{admonition} Before you start
-# :class: lmc-need
+# ```{need}
 # You need: what a line between two networks is ([](11_exact_loss.ipynb)), and the mean value theorem. {{ times }}
 # ```
 
@@ -38,7 +32,7 @@ epochs: int = 12  # passes through the digits
 seed: int = 7001  # seed of every random number
 profile: str = "laptop"  # name of these settings, shown in captions
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters"}
+# %% tags=["hide-input"] mystnb={"code_prompt_show": "Check the parameters, and import"}
 from lmc_helpers import chapter
 from lmc_helpers.chapter import Integer
 
@@ -50,14 +44,14 @@ chapter.begin(
     epochs=Integer(1, 10_000),
 )
 
-# %% tags=["hide-input"] mystnb={"code_prompt_show": "Imports"}
 import math
 
 import numpy as np
 import torch
 
 from lmc_helpers import claims, figures
-from lmc_helpers.barrier_kinds import KINDS, barrier_kinds, discordance
+from lmc_helpers._chapters.the_word_barrier import discordance
+from lmc_helpers.barrier_kinds import KINDS, barrier_kinds
 from lmc_helpers.data.digits import digits
 from lmc_helpers.matching import permute, weight_matching
 from lmc_helpers.networks.mlp import MLP
@@ -96,8 +90,7 @@ drops = {
 for name, (x, low, high, colour) in drops.items():
     axis.plot([x, x], [low, high], color=colour, linewidth=2.5, label=name)
 axis.set(xlabel="place on the line", ylabel="loss", xticks=[0, 0.5, 1])
-figures.legend(figure)
-figures.show("fig_idea", figure)
+figures.show("fig_idea", figure, legend=3)
 
 # %% [markdown]
 # ```{glue:figure} fig_idea
@@ -106,8 +99,7 @@ figures.show("fig_idea", figure)
 #
 # One line, five barriers (a drawn example).
 # ```
-
-# %% [markdown]
+#
 # ## Who means what
 #
 # | | What is taken | Baseline | Of what |
@@ -179,7 +171,6 @@ print(f"ends {ends.mean(0).numpy().round(4)}, mean Δ {delta.mean():.4f}")
 for name, kind in found.items():
     print(name, {k: round(v.mean().item(), 4) for k, v in kind.items()})
 
-# %%
 deviations, violations = [], []
 for kind in found.values():
     scale = kind["better"]
@@ -298,7 +289,7 @@ claims.check("X4.error", (wrong * math.log(2) / nll).max().item(), n=classifiers
 # %% [markdown]
 # ## Which of two pairs is better connected?
 #
-# Take two pairs of networks and ask which has the lower barrier. Two kinds of barrier may answer differently; the share of such pairs of pairs is $(1 - \tau)/2$ with Kendall's $\tau$ ({py:func}`~lmc_helpers.barrier_kinds.discordance`).
+# Take two pairs of networks and ask which has the lower barrier. Two kinds of barrier may answer differently; the share of such pairs of pairs is $(1 - \tau)/2$ with Kendall's $\tau$ (`discordance`).
 
 # %%
 direct = found["direct"]
@@ -329,12 +320,9 @@ accuracy_differs = discordance(by_loss["chord"], by_error["chord"])
 print({name: f"{v:.3f} ± {e:.3f}" for name, (v, e) in differ.items()})
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.disagree and X4.accuracy_order"}
-value, error = differ["direct"]
-claims.check("X4.disagree", value, stderr=error, n=pairs, again=again)
-value, error = differ["matched"]
-claims.check("X4.disagree_matched", value, stderr=error, n=pairs)
-value, error = accuracy_differs
-claims.check("X4.accuracy_order", value, stderr=error, n=classifiers)
+claims.check("X4.disagree", *differ["direct"], n=pairs, again=again)
+claims.check("X4.disagree_matched", *differ["matched"], n=pairs)
+claims.check("X4.accuracy_order", *accuracy_differs, n=classifiers)
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the orders"}
 figure, axes = figures.panels(2, height=4.6)
@@ -346,16 +334,12 @@ for axis, shares, title in zip(axes, (table, by_accuracy), titles, strict=True):
     axis.set_yticks(range(len(KINDS)), list(KINDS))
     for i, j in np.ndindex(grid.shape):
         shade = "white" if grid[i, j] > 35 else "book:black"
-        axis.text(
-            j, i, f"{grid[i, j]:.0f}", ha="center", va="center", color=shade
-        )
+        style = dict(va="center", color=shade)
+        axis.text(j, i, f"{grid[i, j]:.0f}", ha="center", **style)
     axis.grid(False)
     axis.set_title(title)
 figures.show("fig_orders", figure)
 figures.numbers(
-    profile=profile,
-    pairs=pairs,
-    classifiers=classifiers,
     chord_worse=f"{100 * differ['direct'][0]:.0f}",
     after_matching=f"{100 * differ['matched'][0]:.0f}",
     chord_middle=f"{100 * table['chord', 'middle']:.0f}",
@@ -366,7 +350,6 @@ figures.numbers(
 
 # %% [markdown]
 # ```{glue:figure} fig_orders
-# :name: fig-orders
 # :alt: Two matrices of percentages, one row and one column for each kind of barrier. On the left the loss barriers of students among themselves, zero on the diagonal; on the right the loss barriers of digit classifiers against their accuracy barriers.
 #
 # Percentage of pairs of pairs that two kinds of barrier order differently; 50 would be no relation. Left: {glue:text}`pairs` pairs of students, direct, loss against loss. Right: {glue:text}`classifiers` pairs of classifiers of digits, loss against accuracy (profile {glue:text}`profile`).
@@ -389,40 +372,33 @@ figures.numbers(
 #
 # ## Exercises
 #
-# ```{admonition} Exercise 62.1
-# :class: lmc-exercise
+# ```{exercise}
 # Two networks have losses 0.2 and 0.5, and a paper reports a barrier of 0.1 above the worse end. Which barriers above the chord are possible?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # By {prf:ref}`thm-baselines` it lies between $0.1$ and $0.1 + 0.3 = 0.4$; above the mean of the ends it is exactly $0.1 + 0.15 = 0.25$. The two bounds are not reached, as the loss is 0.6 at the highest place, which is then no end, and the chord is strictly between 0.2 and 0.5 there; a narrow peak at any place gives all values between.
 # ```
 #
-# ```{admonition} Exercise 62.2
-# :class: lmc-exercise
+# ```{exercise}
 # Show that the area above the chord is at most $B_{\text{chord}}$ and, for a concave profile, at least half of it. Which profiles give equality?
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # The first is the mean against the supremum. A concave $e$ with $e(\lambda^*) = B$ and $e(0) = e(1) = 0$ lies above the tent with top $(\lambda^*, B)$, whose area is $B/2$, wherever $\lambda^*$ is. So $\frac12 B \le \int e \le B$, with equality on the left for tents alone, and on the right only for $e = 0$, as $e$ is continuous with $e(0) = 0$ (a concave profile of a loss that
 # is continuous).
 # ```
 #
-# ```{admonition} Exercise 62.3
-# :class: lmc-exercise
+# ```{exercise}
 # Multiply all logits of two classifiers by $s > 0$. What happens to the barrier of the accuracy, and to that of the loss as $s \to \infty$? (For two networks whose last layers are scaled, and whose hidden layers stay.)
 # ```
 #
-# ```{admonition} Solution
-# :class: dropdown lmc-solution
+# ```{solution}
 # On the line only the last layer is scaled too, by the same $s$, so that all answers stay, and so does the accuracy's barrier. The loss of an example divided by $s$ tends to $\max(0, -\mu)$ with its margin $\mu$ (the right logit less the largest other one). So $B_{\text{chord}}/s$ tends to the barrier of the mean of $\max(0, -\mu)$, and $B_{\text{chord}}$ grows like $s$
 # if that is positive: [](51_width_barriers.ipynb) draws the consequence for networks that are trained on and on.
 # ```
 #
-# ```{admonition} Try it
-# :class: tip
+# ```{try}
 # Both students trained for longer, the second still for a twentieth of the steps; does the order still depend on the word?
 #
 #     make chapter NAME=the_word_barrier ARGS="-p steps 20000 -p pairs 400"

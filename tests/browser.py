@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from book.tools.pages import browser as installed
+from book.tools import reports
 
 VISIT = Path(__file__).with_name("visit.js").read_text(encoding="utf-8")
 
@@ -51,12 +51,12 @@ def served(html):
 
 @pytest.fixture(scope="module")
 def browser():
-    if not installed.path():
+    if not reports.chromium():
         absent("no browser: install chromium to test the pages")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=installed.path(), args=installed.flags("127.0.0.1"))
+        launched = playwright.chromium.launch(executable_path=reports.chromium(), args=reports.flags("127.0.0.1"))
         yield launched
         launched.close()
 

@@ -50,7 +50,7 @@ print("0.0 s on an abacus, wood")
 """
 
 
-MODULES = {  # alpha is a room: its door leads to core, which needs gamma; nobody needs delta and alpha/spare
+MODULES = {  # alpha leads to its core, which needs gamma; nobody needs delta and alpha/spare
     "alpha/__init__.py": "from lmc_helpers.alpha.core import value\n",
     "alpha/core.py": "from .. import gamma\n\ndef value():\n    return gamma.value()\n",
     "alpha/spare.py": "from lmc_helpers import delta\n",
@@ -307,6 +307,29 @@ def make(tmp_path: Path, root: Path) -> Toy:
     for profile in ("smoke", "laptop"):
         made.set_parameters(profile, first={}, second={})
     return made
+
+
+@pytest.fixture
+def clone(toy) -> Toy:
+    """The small book as a clone without a commit; what makes one, after an edit."""
+
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", str(toy.where), *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    def commit(*edit):
+        if edit:
+            toy.edit(*edit)
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "a commit")
+        return git("rev-parse", "HEAD")
+
+    toy.path(".gitignore").write_text("build/\n.snakemake/\n__pycache__/\n")
+    git("init", "--quiet")
+    git("config", "user.name", "a")
+    git("config", "user.email", "a@b")
+    toy.git, toy.commit = git, commit
+    return toy
 
 
 @pytest.fixture

@@ -10,16 +10,8 @@ import sys
 import traceback
 from pathlib import Path
 
-PAPER = {
-    "title": "t",
-    "authors": ["A. Author"],
-    "short": "Author",
-    "venue": "v",
-    "arxiv": "2501.00001",
-    "cite": "author2025",
-    "read": "r",
-    "topic": "toys",
-}
+PAPER = {"title": "t", "authors": ["A. Author"], "short": "Author", "venue": "v", "arxiv": "2501.00001"}
+PAPER |= {"cite": "author2025", "read": "r", "topic": "toys"}
 FIGURE = "# ```{glue:figure} fig_one\n# :name: fig-one\n# :alt: a line\n# ```\n# as {cite:p}`author2025` has it\n"
 BIBLIOGRAPHY = "@article{author2025,\n  author = {Author, Ann},\n  title = {T},\n  year = {2025},\n}\n"
 FINDING = """  - title: one
@@ -108,7 +100,7 @@ def spoil(path: Path, what: str, old: str, new: str) -> None:
         path.write_bytes(before.replace(old.encode(), new.encode("latin-1"), 1))
 
 
-def looked_at(answer: Path) -> tuple[int, str]:
+def answer_of(answer: Path) -> tuple[int, str]:
     """The exit status of a check, and what it says."""
     if (child := os.fork()) == 0:
         with answer.open("w") as out:
@@ -130,22 +122,21 @@ if __name__ == "__main__":
 
     from book.tools import check
     from book.tools.base import chapters
-    from book.tools.outcomes import published, sweep_records  # noqa: F401
+    from book.tools.outcomes import published, repeats  # noqa: F401
     from book.tools.pages import contents, front, gallery, glossary, notation  # noqa: F401
-    from book.tools.reading import cells, headers, papers, parsing, sources  # noqa: F401
+    from book.tools.reading import cells, headers, papers, sources  # noqa: F401
     from book.tools.running import listing, variants  # noqa: F401
 
     known = sources.Sources()
     for chapter in chapters.chapters():
-        known.modules(chapter)
-    known.remember()  # so that every check parses only what is spoiled
+        known.modules(chapter)  # parsed once, so that every check parses only what is spoiled
     cases, answers = map(Path, sys.argv[1:])
     found = []
     for what, name, old, new in json.loads(cases.read_text()):
         path = Path(name)
         before = path.read_bytes() if path.is_file() else None
         spoil(path, what, old, new)
-        found.append(looked_at(answers.with_suffix(".txt")))
+        found.append(answer_of(answers.with_suffix(".txt")))
         if before is None:
             path.unlink()
         else:

@@ -114,9 +114,3 @@ def test_the_wheel_holds_the_style_and_nothing_of_the_book(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "lmc_helpers/figures/book.mplstyle" in names
     assert all(name.startswith(("lmc_helpers/", "lmc-")) for name in names)
-
-
-def test_no_name_of_a_test_holds_packed_bytes(request):
-    """They hold the time of packing, and pytest-xdist refuses workers that collect other names."""
-    gzip = "\\x1f\\x8b"
-    assert [item.nodeid for item in request.session.items if gzip in item.nodeid] == []

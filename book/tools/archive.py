@@ -19,7 +19,7 @@ import mimetypes
 import sys
 import tomllib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,78 +59,59 @@ def content(html: Path, profile: str, root: Path = ROOT) -> dict[str, Path]:
     return found | {f"source/{path.relative_to(root).as_posix()}": path for path in (*trees, *loose)}
 
 
-def crate(sums: Mapping[str, str], sizes: Mapping[str, int], about: dict[str, Any], run: list[dict]) -> dict[str, Any]:
-    """RO-Crate 1.1 metadata of the files whose checksums are given, from CITATION.cff and the chapters' provenance.
+def _entity(id: str, type: str, **more: Any) -> dict[str, Any]:
+    return {"@id": id, "@type": type, **more}
 
-    Parameters
-    ----------
-    sums, sizes : mapping
-        name in the archive → SHA-256, and → bytes.
-    about : dict
-        what CITATION.cff says.
-    run : list of dict
-        provenance of each executed chapter.
-    """
-    named = [{"@id": CRATE} | {"@type": "CreativeWork", "about": {"@id": "./"}}]
-    named[0]["conformsTo"] = {"@id": "https://w3id.org/ro/crate/1.1"}
-    people = [{"@id": f"#author-{k}", "@type": "Organization", **who} for k, who in enumerate(about["authors"], 1)]
+
+def _ids(ids: Iterable[str]) -> list[dict[str, str]]:
+    return [{"@id": id} for id in ids]
+
+
+def crate(sums: Mapping[str, str], sizes: Mapping[str, int], about: dict[str, Any], run: list[dict]) -> dict[str, Any]:
+    """RO-Crate 1.1 metadata of files: name → SHA-256 and → bytes, with CITATION.cff and the chapters' provenance."""
+    people = [_entity(f"#author-{k}", "Organization", **who) for k, who in enumerate(about["authors"], 1)]
     software = sorted({(name, it) for r in run for name, it in ({"Python": r["python"]} | r["versions"]).items()})
-    tools = [
-        {"@id": f"#{name}-{it}", "@type": "SoftwareApplication", "name": name, "softwareVersion": it}
-        for name, it in software
-    ]
-    files = [
-        {
-            "@id": name,
-            "@type": "File",
-            "name": name.rpartition("/")[2],
-            "encodingFormat": mimetypes.guess_type(name)[0] or "application/octet-stream",
-            "contentSize": str(sizes[name]),
-            "sha256": sums[name],
-        }
-        for name in sums
-    ]
-    folders = [
-        {
-            "@id": folder,
-            "@type": "Dataset",
-            "name": says,
-            "license": {"@id": licence},
-            "hasPart": [{"@id": name} for name in sums if name.startswith(folder)],
-        }
-        for folder, (says, licence) in FOLDERS.items()
-    ]
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": about["title"],
-        "description": "Chapters, computed verdicts and records of a reproducible companion to four papers.",
-        "version": about["version"],
-        "datePublished": max(r["date"] for r in run),
-        "license": {"@id": PROSE},
-        "author": [{"@id": who["@id"]} for who in people],
-        "hasPart": [{"@id": folder} for folder in FOLDERS],
-        "mentions": {"@id": "#run"},
-    }
-    action = {
-        "@id": "#run",
-        "@type": "CreateAction",
-        "name": f"Execution of {len(run)} chapters at profile {run[0]['profile']}",
-        "endTime": max(r["date"] for r in run),
-        "instrument": [{"@id": tool["@id"]} for tool in tools],
-        "object": {"@id": "source/"},
-        "result": [{"@id": "executed/"}, {"@id": "html/"}],
-    }
+    tools = [_entity(f"#{name}-{v}", "SoftwareApplication", name=name, softwareVersion=v) for name, v in software]
+    files, folders = [], []
+    for name, value in sums.items():
+        kind, size = mimetypes.guess_type(name)[0] or "application/octet-stream", str(sizes[name])
+        files.append(_entity(name, "File", name=Path(name).name, encodingFormat=kind, contentSize=size, sha256=value))
+    for folder, (says, licence) in FOLDERS.items():
+        parts = _ids(name for name in sums if name.startswith(folder))
+        folders.append(_entity(folder, "Dataset", name=says, license={"@id": licence}, hasPart=parts))
+    standard = {"@id": "https://w3id.org/ro/crate/1.1"}
+    description = _entity(CRATE, "CreativeWork", about={"@id": "./"}, conformsTo=standard)
+    root = _entity(
+        "./",
+        "Dataset",
+        name=about["title"],
+        description="Chapters, computed verdicts and records of a reproducible companion to four papers.",
+        version=about["version"],
+        datePublished=max(r["date"] for r in run),
+        license={"@id": PROSE},
+        author=_ids(who["@id"] for who in people),
+        hasPart=_ids(FOLDERS),
+        mentions={"@id": "#run"},
+    )
+    action = _entity(
+        "#run",
+        "CreateAction",
+        name=f"Execution of {len(run)} chapters at profile {run[0]['profile']}",
+        endTime=max(r["date"] for r in run),
+        instrument=_ids(tool["@id"] for tool in tools),
+        object={"@id": "source/"},
+        result=_ids(["executed/", "html/"]),
+    )
     licences = [
-        {"@id": CODE, "@type": "CreativeWork", "name": "MIT License"},
-        {"@id": PROSE, "@type": "CreativeWork", "name": "Creative Commons Attribution 4.0 International"},
+        _entity(CODE, "CreativeWork", name="MIT License"),
+        _entity(PROSE, "CreativeWork", name="Creative Commons Attribution 4.0 International"),
     ]
-    graph = [*named, root, *folders, *files, action, *tools, *people, *licences]
+    graph = [description, root, *folders, *files, action, *tools, *people, *licences]
     return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
 
 
 def pack(files: Mapping[str, bytes], out: Path) -> None:
-    """A zip file of some contents, in order and without times; whole or not there."""
+    """A zip file of some contents, in order and without times, written atomically."""
     fresh = out.with_name(f".{out.name}-new")
     out.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -148,8 +129,7 @@ def pack(files: Mapping[str, bytes], out: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def archive(html: Path, profile: str, out: Path) -> Path:
-    """Write the archive of a built book."""
+def archive(html: Path, profile: str, out: Path) -> None:
     run = records.Run(chapters.executed(profile)).statistics
     files = {name: path.read_bytes() for name, path in sorted(content(html, profile).items())}
     sums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
@@ -159,12 +139,8 @@ def archive(html: Path, profile: str, out: Path) -> Path:
     sums[CRATE] = hashlib.sha256(files[CRATE]).hexdigest()
     files[SUMS] = "".join(f"{value}  {name}\n" for name, value in sorted(sums.items())).encode()
     pack(files, out)
-    return out
-
-
-def said(path: Path) -> str:
-    """An archive's name, size and checksum, in words."""
-    return f"{path}: {path.stat().st_size / 2**20:.0f} MiB, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    packed = out.read_bytes()
+    print(f"{out}: {len(packed) / 2**20:.0f} MiB, SHA-256 {hashlib.sha256(packed).hexdigest()}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -176,7 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
     chapters.speak_anywhere()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     out = given.out or ROOT / "build" / f"lmc-{version}-{given.profile}.zip"
-    return stopping.status(lambda: print(said(archive(given.html, given.profile, out))))
+    return stopping.status(lambda: archive(given.html, given.profile, out))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import findings
 from book.tools.outcomes import records
-from book.tools.pages import boxes, destination, opening, pages, staging
+from book.tools.pages import destination, pages, staging
 from book.tools.reading import sources
 from book.tools.running import targets
 from lmc_helpers import claims
@@ -53,10 +53,10 @@ def stage(profile: str, where: Path) -> None:
     (extra / "sources").mkdir(parents=True)
     run = records.Run(chapters.executed(profile))
     found = findings.of(run)
-    shown = boxes.shown(found)
+    shown = staging.shown(found)
     paper = {record["chapter"]: record["seconds"] for record in records.recorded().values()}
     for path in chapters.executed(profile):
-        ready = opening.complete(staging.stage(records.notebook(path), shown), paper)
+        ready = staging.complete(staging.stage(records.notebook(path), shown), paper)
         text = json.dumps(ready, indent=1, ensure_ascii=False) + "\n"
         (executed / path.name).write_text(text, encoding="utf-8")
         shutil.copy(ROOT / "notebooks" / f"{path.stem}.py", extra / "sources")

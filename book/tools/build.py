@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from book.tools import check
 from book.tools.base import stopping
 from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
-from book.tools.outcomes import images
+from book.tools.outcomes import records
 from book.tools.pages import destination
 from book.tools.reading import profiles
 from book.tools.running import cluster, forkserver, graph, jobs, listing, prices, variants
@@ -183,7 +183,7 @@ def build(
                 what = ", ".join(outdated) or "the pages"
                 print(f"sources of {what} were edited while the build ran; run it again to have that in the book")
     if target == "book":
-        for line in images.told(targets.executed.values()):
+        for line in records.image_messages(targets.executed.values()):
             print(line)
         print(f"The book: {targets.built.with_name('index.html')}")
 

@@ -9,8 +9,9 @@ configuration, the bibliography and the words of the pages are what the pages ne
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from book.tools.base import chapters
@@ -23,21 +24,22 @@ PASSED = ROOT / "build" / "checked.json"
 
 def problems(target: str = "book") -> list[str]:
     """All that is wrong with what a target needs, one line each; ``book`` needs the words of the pages too."""
-    wrong = _told(_notebooks) + _told(_ledger) + _told(_profiles) + _told(_settings) + _told(_records)
+    wrong = [line for check in (_notebooks, _ledger, _profiles, _settings, _records) for line in _errors(check)]
     if not wrong:
-        wrong = _told(_parts)
+        wrong = _errors(_parts)
     if target == "book":
         wrong += _pages()
     return list(dict.fromkeys(wrong))
 
 
-def _told(check: Callable[..., object], *arguments: object) -> list[str]:
-    """What a check finds: what it raises, or the list that it returns; another result says that nothing is wrong."""
+def _errors(check: Callable[..., object], *arguments: object) -> list[str]:
+    """What a check finds: what it raises, or the lines that it returns; another result means that nothing is wrong."""
     try:
         found = check(*arguments)
+        lines = list(found) if isinstance(found, (list, Iterator)) else []
     except (BuildError, LedgerError) as error:
         return str(error).splitlines()
-    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
+    return lines if all(isinstance(line, str) for line in lines) else []
 
 
 def _settings() -> object:
@@ -53,32 +55,30 @@ def _notebooks() -> list[str]:
         return ["notebooks: there is no chapter; allowed: NN_name.py"]
     wrong, known = cells.misnamed(), sources.Sources()
     for chapter in chapters.chapters():
-        own = _told(cells.sheet, NOTEBOOKS / f"{chapter}.py")
-        wrong += own or _told(_imports, known, chapter)
+        wrong += _errors(cells.sheet, NOTEBOOKS / f"{chapter}.py") or _errors(_imports, known, chapter)
     return wrong
 
 
 def _imports(known: sources.Sources, chapter: str) -> list[str]:
-    """Modules of the package that a chapter imports and that are not there, and the function that its header names."""
-    from book.tools.reading import headers, parsing
+    """Modules of the package that a chapter imports but do not exist, and the class that its header names."""
+    from book.tools.reading import headers
 
     found, trains = known.modules(chapter), headers.function_name(chapter)
-    module, _, function = (trains or "").rpartition(".")
-    if trains and module not in found:
+    if not trains:
+        return []
+    module, _, name = trains.rpartition(".")
+    if module not in found:
         return [f"{chapter}.py: its header names {trains}, but it does not import {module}"]
-    if trains and function not in parsing.defines(found[module]):
-        return [f"{chapter}.py: its header names {trains}, but {module} defines no {function}"]
-    return []
+    body = ast.parse(found[module].read_bytes()).body
+    defined = {getattr(node, "name", None) for node in body}
+    defined |= {alias.asname or alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return [] if name in defined else [f"{chapter}.py: its header names {trains}, but {module} defines no {name}"]
 
 
-def _ledger() -> None:
+def _ledger() -> list[str]:
     from lmc_helpers.claims import reading
 
-    wrong = []
-    for path in reading.files(reading.LEDGER):
-        wrong += _told(reading.paper, path)
-    if wrong:
-        raise BuildError("\n".join(wrong))
+    return [line for path in reading.files(reading.LEDGER) for line in _errors(reading.paper, path)]
 
 
 def _profiles() -> list[str]:
@@ -86,81 +86,76 @@ def _profiles() -> list[str]:
 
     names = sorted(path.stem for path in profiles.PROFILES.glob("*.yaml"))
     wrong = [] if names else ["notebooks/profiles: there is no profile; allowed: NAME.yaml"]
-    return wrong + [said for name in names for said in _told(_profile, name)]
+    return wrong + [line for name in names for line in _errors(_profile, name, set(names) - {name})]
 
 
-def _profile(name: str) -> list[str]:
+def _profile(name: str, others: set[str]) -> Iterator[str]:
     """What is wrong with a profile: with the file, and with the parameters that it gives to chapters."""
     from book.tools.reading import cells, profiles
     from lmc_helpers.claims.yaml_files import place
 
     path, read = profiles.PROFILES / f"{name}.yaml", profiles.profile(name)
-    wrong = []
     for chapter in chapters.chapters():
         short = chapters.short(chapter)
         if short not in read.chapters:
-            wrong.append(f"{place(path, 'chapters')}: profile {name!r} has no entry for chapter {short!r}; add one")
+            yield f"{place(path, 'chapters')}: profile {name!r} has no entry for chapter {short!r}; add one"
             continue
         try:
             known = cells.sheet(NOTEBOOKS / f"{chapter}.py")
         except BuildError:
-            continue  # said of the chapter
-        given = {"profile": name} | read.chapters[short].parameters
-        for parameter, value in given.items():
-            said = cells.refused(parameter, value, known)
-            where = place(path, "chapters", short, "parameters", parameter) if said else ""
-            wrong += [f"{where}: {short}: {one}" for one in said]
-        checked = {part for part, _ in known.checks}
-        for id in sorted(set(read.chapters[short].open) - checked):
-            where = place(path, "chapters", short, "open", id)
-            wrong.append(f"{where}: {short}: open: {id!r} is not checked there; allowed: {', '.join(sorted(checked))}")
-        others = sorted({other.stem for other in profiles.PROFILES.glob("*.yaml")} - {name})
-        for id, larger in read.chapters[short].open.items():
+            continue  # reported by _notebooks
+        settings, checked = read.chapters[short], {part for part, _ in known.checks}
+        wrong = [
+            (("parameters", parameter), problem)
+            for parameter, value in ({"profile": name} | settings.parameters).items()
+            for problem in cells.problems(parameter, value, known)
+        ]
+        for id, larger in settings.open.items():
+            if id not in checked:
+                allowed = ", ".join(sorted(checked))
+                wrong.append((("open", id), f"open: {id!r} is not checked there; allowed: {allowed}"))
             if larger not in others:
-                where = place(path, "chapters", short, "open", id)
-                wrong.append(f"{where}: {short}: open: {id}: {larger!r}; allowed: {', '.join(others)}")
-    return wrong
-
-
-def _recorded(path: Path) -> object:
-    from book.tools.outcomes import published, records, standing, sweep_records
-
-    if path.name == standing.LAPTOP.name:
-        return standing.at_laptop()
-    kind, _, profile = path.stem.partition("-")
-    if kind in sweep_records.KINDS:
-        return sweep_records.Record(kind, profile).read()
-    return published.refused(path, records.recorded(path.stem))
+                wrong.append((("open", id), f"open: {id}: {larger!r}; allowed: {', '.join(sorted(others))}"))
+        for steps, problem in wrong:
+            yield f"{place(path, 'chapters', short, *steps)}: {short}: {problem}"
 
 
 def _records() -> list[str]:
     from book.tools.outcomes import records
 
-    return [said for path in sorted(records.RECORDED.glob("*.json")) for said in _told(_recorded, path)]
+    return [line for path in sorted(records.RECORDED.glob("*.json")) for line in _errors(_recorded, path)]
 
 
-def _parts() -> list[str]:
+def _recorded(path: Path) -> object:
+    from book.tools.outcomes import published, records, repeats, standing
+
+    if path.name == standing.LAPTOP.name:
+        standing.at_laptop()
+        return []
+    kind, _, profile = path.stem.partition("-")
+    if kind in repeats.KINDS:
+        return repeats.Record(kind, profile).read()
+    return published.problems(path, records.recorded(path.stem))
+
+
+def _parts() -> Iterator[str]:
     """Parts that a chapter checks and the ledger lacks, that two chapters check, or that none does."""
-    from book.tools.reading import cells
+    from book.tools.reading import cells, papers
     from lmc_helpers import claims
 
-    parts = {id: part for claim in claims.ledger().values() for id, part in claim.parts.items()}
-    seen: dict[str, str] = {}
-    wrong = []
+    parts, seen = papers.parts(), dict[str, str]()
     for chapter in chapters.chapters():
         for part, line in cells.sheet(NOTEBOOKS / f"{chapter}.py").checks:
             where = f"{chapter}.py, line {line}"
             if part not in parts:
                 same = [id for id in parts if id.partition(".")[0] == part.partition(".")[0]]
-                wrong.append(f"{where}: part {part!r} is not in the ledger; known: {', '.join(same or parts)}")
+                yield f"{where}: part {part!r} is not in the ledger; known: {', '.join(same or parts)}"
             if part in seen:
-                wrong.append(f"{where}: {part} is checked in {seen[part]} too")
+                yield f"{where}: {part} is checked in {seen[part]} too"
             seen[part] = where
-    expected = {id: part.expected for id, part in parts.items() if id not in seen}
-    lost = {id: verdict for id, verdict in expected.items() if verdict != claims.OPEN}
-    return wrong + [
-        f"{id} stands in the ledger as {verdict!r}, but no chapter checks it" for id, verdict in lost.items()
-    ]
+    for id, expected in ((id, part.expected) for id, part in parts.items() if id not in seen):
+        if expected != claims.OPEN:
+            yield f"{id} is in the ledger as {expected!r}, but no chapter checks it"
 
 
 def _pages() -> list[str]:
@@ -169,7 +164,7 @@ def _pages() -> list[str]:
 
     checks = (papers.papers, contents.check_toc, contents.check_config, contents.check_citations)
     words = (front.read, gallery.read, glossary.check, notation.letters)
-    return [said for check in (*checks, *words) for said in _told(check)]
+    return [line for check in (*checks, *words) for line in _errors(check)]
 
 
 def before(target: str) -> None:
@@ -183,12 +178,11 @@ def before(target: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="check", description="Check every file that people edit.")
-    parser.parse_args(arguments)
+    argparse.ArgumentParser(prog="check", description="Check every file that people edit.").parse_args(arguments)
     chapters.speak_anywhere()
     wrong = problems()
-    for said in wrong:
-        print(f"error: {said}", file=sys.stderr)
+    for line in wrong:
+        print(f"error: {line}", file=sys.stderr)
     if not wrong:
         found = chapters.chapters()
         print(f"{len(found)} chapters, their profiles, the ledger and the words of the pages: nothing is wrong")

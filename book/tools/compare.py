@@ -35,20 +35,17 @@ def outputs(notebook: dict) -> dict[str, object]:
         others = [output for output in cell.get("outputs", ()) if output not in streams]
         for output in [{"text": text}, *others] if text else others:
             metadata, data = output.get("metadata", {}), output.get("data", {})
-            text = "".join(output.get("text") or data.get("text/markdown") or _plain(data))
+            plain = next((data[kind] for kind in data if kind.endswith("text/plain")), "")
+            text = "".join(output.get("text") or data.get("text/markdown") or plain)
+            text = re.sub(r"<Figure.*>| at 0x[0-9a-f]+", "", text)
             if MIME in metadata:
-                record = metadata[MIME]
-                found[f"box {record['part']}"] = {key: record[key] for key in record if key not in IGNORED}
+                found[f"box {metadata[MIME]['part']}"] = {k: v for k, v in metadata[MIME].items() if k not in IGNORED}
             elif name := metadata.get("scrapbook", {}).get("name"):
-                found[f"glue {name}"] = re.sub(r"<Figure.*>|<.* at 0x[0-9a-f]+>", "", text)
+                found[f"glue {name}"] = text
             elif text and not any(kind.startswith("image/") for kind in data):
                 printed += 1
-                found[f"output {printed}"] = re.sub(r" at 0x[0-9a-f]+", "", text)
+                found[f"output {printed}"] = text
     return found
-
-
-def _plain(data: dict) -> str:
-    return next(("".join(data[kind]) for kind in data if kind.endswith("text/plain")), "")
 
 
 def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
@@ -68,7 +65,7 @@ def differences(old: object, new: object, tolerance: float) -> Iterator[str]:
         for k, (a, b) in enumerate(zip_longest(old, new)):
             yield from (f"{k}: {line}" for line in differences(a, b, tolerance))
     elif not _agree(old, new, tolerance):
-        yield f"{_short(old)} → {_short(new)}"
+        yield " → ".join(text if len(text := str(value)) <= 200 else text[:200] + "…" for value in (old, new))
 
 
 def _agree(old: object, new: object, tolerance: float) -> bool:
@@ -83,11 +80,6 @@ def _agree(old: object, new: object, tolerance: float) -> bool:
 
 def _close(a: float, b: float, tolerance: float) -> bool:
     return a == b or (a != a and b != b) or abs(a - b) <= tolerance * max(1, abs(a), abs(b))
-
-
-def _short(value: object, most: int = 200) -> str:
-    text = str(value)
-    return text if len(text) <= most else text[:most] + "…"
 
 
 def compare(old: Path, new: Path, tolerance: float, only: list[str]) -> list[str]:

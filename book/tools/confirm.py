@@ -19,15 +19,12 @@ if __name__ == "__main__":  # before what takes a while to import
     stopping.watch()
 
 import argparse
-import io
 import json
 import math
 import os
 import random
 import shutil
-import subprocess
 import sys
-import tarfile
 import tempfile
 from fractions import Fraction
 from functools import partial
@@ -35,10 +32,10 @@ from pathlib import Path
 
 from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError, find
-from book.tools.base.history import git, lost
+from book.tools.base.history import git, unreachable_commits
 from book.tools.outcomes import records, standing
-from book.tools.outcomes.difference import Difference, Measured
-from book.tools.reading import headers, sources
+from book.tools.outcomes.measured import Difference, Measured
+from book.tools.reading import headers, papers, sources
 from book.tools.running.targets import Targets
 from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
@@ -59,9 +56,8 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
     if git("merge-base", commit, head) != commit:
         raise BuildError(f"{commit[:10]} is no ancestor of the present commit {head[:10]}")
     with tempfile.TemporaryDirectory(prefix="lmc-") as folder, stopping.on_interrupt(partial(shutil.rmtree, folder)):
-        files = ["git", "-C", str(ROOT), "archive", commit, "book/claims", "notebooks"]
-        with tarfile.open(fileobj=io.BytesIO(subprocess.run(files, capture_output=True, check=True).stdout)) as tar:
-            tar.extractall(folder, filter="data")
+        git("archive", "--output", f"{folder}/then.tar", commit, "book/claims", "notebooks")
+        shutil.unpack_archive(f"{folder}/then.tar", folder, filter="data")
         then, now = (_stated(root, wanted, profile) for root in (Path(folder), ROOT))
     if differ := [name for name in now if then.get(name) != now[name]]:
         raise BuildError(f"{', '.join(differ)} changed since {commit[:10]}; confirm a later commit")
@@ -70,27 +66,20 @@ def clean_commit(earlier: str | None, wanted: list[str], profile: str) -> str:
 
 def _stated(root: Path, wanted: list[str], profile: str) -> dict[str, object]:
     """What a tree fixes for some chapters: criterion and quantity of every part, and each chapter's parameters."""
-    ledger, settings = claims.ledger(root / "book" / "claims"), root / "notebooks" / "profiles" / f"{profile}.yaml"
+    parts, settings = papers.parts(root / "book" / "claims"), root / "notebooks" / "profiles" / f"{profile}.yaml"
     given = load(settings)["chapters"] if settings.is_file() else {}
-    parts = {id: (part.digest(), part.quantity) for claim in ledger.values() for id, part in claim.parts.items()}
     known = sources.Sources()
     checked = {id for chapter in wanted for id in known.chapter(chapter).checks}
-    stated: dict[str, object] = {id: parts[id] for id in sorted(checked & parts.keys())}
-    for chapter in map(chapters.short, wanted):
-        stated[f"parameters of {chapter}"] = given.get(chapter, {}).get("parameters")
-    return stated
-
-
-def standing_parts(profile: str) -> set[str]:
-    """The parts whose records stand, with seeds that can be checked."""
-    known, stored = sources.Sources(), records.recorded(profile)
-    gone = lost(record["seeds"] for record in stored.values())
-    return {id for id, record in stored.items() if record["seeds"] not in gone and not standing.changes(record, known)}
+    stated: dict[str, object] = {id: (parts[id].digest(), parts[id].quantity) for id in sorted(checked & parts.keys())}
+    names = map(chapters.short, wanted)
+    return stated | {f"parameters of {name}": given.get(name, {}).get("parameters") for name in names}
 
 
 def missing(profile: str, wanted: list[str]) -> list[str]:
-    """The chapters, of those wanted, that have a part without a record that stands."""
-    known, stand = sources.Sources(), standing_parts(profile)
+    """The chapters, of those wanted, that have a part without a record that stands, with seeds that can be checked."""
+    known, stored = sources.Sources(), records.recorded(profile)
+    gone = unreachable_commits(record["seeds"] for record in stored.values())
+    stand = {id for id, r in stored.items() if r["seeds"] not in gone and not standing.changes(r, known)}
     return [chapter for chapter in wanted if set(known.chapter(chapter).checks) - stand]
 
 
@@ -103,7 +92,7 @@ def rested(record: dict) -> dict:
 def store(profile: str, commit: str, wanted: list[str]) -> Path:
     """Put what the confirmatory runs of some chapters found into the record, as far as they are done.
 
-    Records of other parts stay, so that they are seen to be out of date; parts that the ledger no longer has go. The
+    Records of other parts stay, and are shown as out of date; parts that the ledger no longer has are dropped. The
     README's figure comes from the same run.
     """
     found = records.recorded(profile)
@@ -123,18 +112,14 @@ def store(profile: str, commit: str, wanted: list[str]) -> Path:
 
 
 def _write(profile: str, found: dict[str, dict]) -> Path:
-    order = [id for claim in claims.ledger().values() for id in claim.parts]
     out = records.recorded_path(profile)
-    listing = [found[id] for id in order if id in found]
+    listing = [found[id] for id in papers.parts() if id in found]
     atomic_write(out, json.dumps(listing, indent=1, ensure_ascii=False) + "\n")
     return out
 
 
 def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
-    """Copy the results of runs that belong with the book, those that have a shelf, to where it keeps them.
-
-    What took hours then need not be made again, and a large experiment can be made in several sessions.
-    """
+    """Copy the results of runs that took hours, those with a ``shelf``, to the folder where the book keeps them."""
     from book.tools.running import listing
 
     kept = []
@@ -169,48 +154,43 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> N
         keep()
 
 
-def drawn(profile: str, share: Fraction, stored: dict[str, dict]) -> list[str]:
-    """A random share of the chapters that are recorded and need no trained networks; the present commit draws."""
-    recorded = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
-    able = [chapter for chapter in recorded if headers.function_name(chapter) is None]
-    return sorted(random.Random(git("rev-parse", "HEAD")).sample(able, math.ceil(share * len(able))))
-
-
 def spot(profile: str, share: Fraction, cores: int) -> int:
     """Run a share of the recorded chapters again with their own seeds and compare; the number of differences.
 
-    A chapter that differs in nothing rests on the references of today from then on.
+    The present commit draws them from those that need no trained networks. The records of one that differs in nothing
+    rest on the references of today from then on.
     """
     from book.tools import build
 
-    stored = records.recorded(profile)
-    wanted = drawn(profile, share, stored)
+    stored, out = records.recorded(profile), ROOT / "build" / f"confirm-{profile}"
+    able = sorted({record["chapter"] for record in stored.values()} & set(chapters.chapters()))
+    able = [chapter for chapter in able if headers.function_name(chapter) is None]
+    wanted = sorted(random.Random(git("rev-parse", "HEAD")).sample(able, math.ceil(share * len(able))))
     print(f"{len(wanted)} chapter(s) again: {', '.join(wanted)}", flush=True)
     wrong = 0
-    for chapter in wanted:
-        here = {id: record for id, record in stored.items() if record["chapter"] == chapter}
-        for seeds in sorted({record["seeds"] for record in here.values()}):
-            build.build(profile, ROOT / "build" / f"confirm-{profile}", cores, "executed", seeds=seeds, only=[chapter])
-            path = Targets(profile, ROOT / "build" / f"confirm-{profile}", seeds).executed[chapter]
-            again = {record["part"]: record for record in records.records(path)}
-            said = [line for id, record in here.items() if record["seeds"] == seeds for line in _unlike(record, again)]
-            for line in said:
-                print(f"error: {line}", file=sys.stderr, flush=True)
-            wrong += len(said)
-            if not said:
-                stored |= {id: rested(record) for id, record in here.items() if record["seeds"] == seeds}
+    for chapter, seeds in sorted({(r["chapter"], r["seeds"]) for r in stored.values() if r["chapter"] in wanted}):
+        here = [record for record in stored.values() if (record["chapter"], record["seeds"]) == (chapter, seeds)]
+        build.build(profile, out, cores, "executed", seeds=seeds, only=[chapter])
+        path = Targets(profile, out, seeds).executed[chapter]
+        again = {record["part"]: record for record in records.records(path)}
+        lines = [line for record in here for line in _compare(record, again)]
+        for line in lines:
+            print(f"error: {line}", file=sys.stderr, flush=True)
+        wrong += len(lines)
+        if not lines:
+            stored |= {record["part"]: rested(record) for record in here}
     print(f"{len(wanted)} chapter(s) compared: {wrong} difference(s)")
     _write(profile, stored)
     return wrong
 
 
-def _unlike(record: dict, again: dict[str, dict]) -> list[str]:
+def _compare(record: dict, again: dict[str, dict]) -> list[str]:
     """How a record differs from what the same run finds today."""
     id = record["part"]
     if id not in again:
         return [f"{id} is no longer checked"]
-    found = Difference(claims.part(id), Measured.of(record), Measured.of(again[id]))
-    return [f"{id}: {line}" for line in found.complaints("in the record")]
+    difference = Difference(claims.part(id), Measured.of(record), Measured.of(again[id]))
+    return [f"{id}: {line}" for line in difference.complaints("in the record")]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,23 +18,15 @@ TORCH = re.compile(r"(torch|triton)==|(cuda|nvidia)-")
 
 
 def packages(text: str) -> list[str]:
-    r"""The lines of each package of a lock, with its sums.
-
-    Examples
-    --------
-    >>> packages("# a lock\na==1 \\\n    --hash=sha256:0\nb==2\n")
-    ['a==1 \\\n    --hash=sha256:0', 'b==2']
-    """
+    """The lines of each package of a lock, with its sums."""
     lines = "\n".join(line for line in text.splitlines() if line and not line.startswith("#"))
     return re.split(r"\n(?=\S)", lines)
 
 
 def part(name: str, text: str) -> list[str]:
     """The packages of one part of a lock: ``first``, ``torch`` or ``rest``."""
-    found = packages(text)
-    if name == "rest":
-        return [package for package in found if not TORCH.match(package)]
-    return [package for package in found if {"first": FIRST, "torch": TORCH}[name].match(package)]
+    pattern = FIRST if name == "first" else TORCH
+    return [package for package in packages(text) if bool(pattern.match(package)) == (name != "rest")]
 
 
 if __name__ == "__main__":

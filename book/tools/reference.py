@@ -2,11 +2,10 @@
 
 make reference                    # the notebooks at smoke, for nbval
 make reference PROFILE=laptop     # with MNIST: the numbers of parts that are not run at smoke
-python -m book.tools.reference --profile laptop --check    # compare those with the run that lies here
+python -m book.tools.reference --profile laptop --check    # compare those with the run in build
 
-A processor with other instructions rounds otherwise, and a long descent makes much of it. So a box is compared in two
-ways: its words must be the same, and what was measured may differ by what ``book/settings.yml`` allows. Where it does
-not differ by more, ``make reference`` keeps what is stored.
+Another processor rounds differently, and a long descent amplifies that. So a box's words must be the same, and what was
+measured may differ by what ``book/settings.yml`` allows; where it differs by no more, the stored outputs are kept.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import nbformat
 from book.tools.base import chapters, stopping
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.outcomes import records, standing
-from book.tools.outcomes.difference import Difference, Measured
+from book.tools.outcomes.measured import Difference, Measured
 from book.tools.outcomes.standing import LAPTOP, REFERENCES
 from lmc_helpers import claims
 from lmc_helpers._files import atomic_write
@@ -71,35 +70,24 @@ def _bare(output: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def boxes(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Those of some outputs that are verdicts."""
     return [output for output in outputs if claims.MIME in output.get("metadata", {})]
 
 
 def disagreements(before: list[nbformat.NotebookNode], now: list[nbformat.NotebookNode]) -> list[str]:
-    """What a cell's boxes say otherwise than the stored ones, in words; empty if nothing.
-
-    Examples
-    --------
-    >>> disagreements([], [])
-    []
-    """
+    """How a cell's boxes differ from the stored ones, in words; nothing if they agree."""
     before, now = boxes(before), boxes(now)
-    parts = [[box.metadata[claims.MIME]["part"] for box in some] for some in (before, now)]
+    parts = [[box.metadata[claims.MIME]["part"] for box in found] for found in (before, now)]
     if parts[0] != parts[1]:
         return [f"checked {', '.join(parts[1]) or 'nothing'}; in the reference {', '.join(parts[0]) or 'nothing'}"]
-    said = []
+    found = []
     for part, *pair in zip(parts[0], before, now, strict=True):
         stored, words = (_words(box.data["text/plain"]) for box in pair)
-        said += [f"{part}: {a!r}, in the reference {b!r}" for a, b in _unlike(words, stored)]
-        own, there = (Measured.of(box.metadata[claims.MIME]) for box in pair)
-        complaints = Difference(claims.part(part), own, there).complaints("in the reference")
-        said += [f"{part}: {complaint}" for complaint in complaints]
-    return said
-
-
-def _unlike(some: list[str], others: list[str]) -> list[tuple[str, str]]:
-    """The lines in which two texts differ, one beside the other."""
-    return [(a, b) for a, b in zip_longest(some, others, fillvalue="") if a != b]
+        lines = zip_longest(words, stored, fillvalue="")
+        found += [f"{part}: {a!r}, in the reference {b!r}" for a, b in lines if a != b]
+        reference, other = (Measured.of(box.metadata[claims.MIME]) for box in pair)
+        complaints = Difference(claims.part(part), reference, other).complaints("in the reference")
+        found += [f"{part}: {line}" for line in complaints]
+    return found
 
 
 def _words(text: str) -> list[str]:
@@ -109,7 +97,7 @@ def _words(text: str) -> list[str]:
 
 
 def write() -> None:
-    """Store the references of all chapters at smoke; those of chapters that are no more go."""
+    """Store the references of all chapters at smoke, and delete those of chapters that no longer exist."""
     REFERENCES.mkdir(parents=True, exist_ok=True)
     for stale in set(REFERENCES.glob("*.ipynb")) - {REFERENCES / f"{c}.ipynb" for c in chapters.chapters()}:
         stale.unlink()
@@ -119,14 +107,14 @@ def write() -> None:
 
 
 def at_laptop() -> dict[str, dict]:
-    """Part → what the run at laptop that lies here measured of it, with its chapter and its images."""
-    found = {}
-    for path in chapters.executed("laptop"):
-        for record in records.records(path):
-            if record["value"] is not None:
-                about = {"part": record["part"], "chapter": record["chapter"], "data": record.get("data", "")}
-                found[record["part"]] = about | Measured.of(record).model_dump()
-    return found
+    """Part → what the run at laptop in ``build`` measured of it, with its chapter and its images."""
+    found = [record for path in chapters.executed("laptop") for record in records.records(path)]
+    return {
+        record["part"]: {"part": record["part"], "chapter": record["chapter"], "data": record.get("data", "")}
+        | Measured.of(record).model_dump()
+        for record in found
+        if record["value"] is not None
+    }
 
 
 def write_laptop() -> None:
@@ -150,16 +138,13 @@ def moved(entry: dict, now: dict) -> list[str]:
 
 
 def check_laptop() -> int:
-    """Compare the run at laptop that lies here with the stored numbers, where it used the same images."""
-    found, compared, wrong = at_laptop(), 0, []
-    for entry in (one.model_dump() for one in standing.at_laptop()):
-        now = found.get(entry["part"])
-        if now and now["data"] == entry["data"]:
-            compared += 1
-            wrong += [f"{entry['part']} ({entry['chapter']}): {line}" for line in moved(entry, now)]
+    """Compare the run at laptop in ``build`` with the stored numbers, where it used the same images."""
+    found, stored = at_laptop(), [entry.model_dump() for entry in standing.at_laptop()]
+    same = [e for e in stored if e["part"] in found and found[e["part"]]["data"] == e["data"]]
+    wrong = [f"{e['part']} ({e['chapter']}): {line}" for e in same for line in moved(e, found[e["part"]])]
     for line in wrong:
         print(f"error: {line}", file=sys.stderr)
-    print(f"{compared} number(s) at laptop compared: {len(wrong)} difference(s)")
+    print(f"{len(same)} number(s) at laptop compared: {len(wrong)} difference(s)")
     return min(1, len(wrong))
 
 

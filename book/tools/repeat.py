@@ -21,52 +21,42 @@ import argparse
 import os
 import sys
 import time
-from pathlib import Path
 
 from book.tools import build, confirm
 from book.tools.base import chapters, history, stopping
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.findings import sweep_findings
-from book.tools.outcomes.sweep_records import (
-    AS_BUILT,
-    Chapter,
-    Record,
-    differences,
-    executed,
-    gathered,
-    is_current,
-    together,
-)
+from book.tools.findings import repeats as report
+from book.tools.outcomes import records
+from book.tools.outcomes.repeats import AS_BUILT, Chapter, Record, collect_runs, current_run, executed, merge_entries
 from book.tools.reading import sources
 from book.tools.running import variants
 from book.tools.running.targets import provenance
 
 ALL = "all"
-NOT_REACHED = "was not reached"
 
 
 class Repeat:
-    """Some chapters in several variants: which are wanted, there, missing."""
+    """Some chapters in several variants: which are wanted, which are stored or in ``build``, which are missing."""
 
     def __init__(self, kind: str, profile: str, listed: dict[str, list[str]]):
         self.profile, self.listed, self.record = profile, listed, Record(kind, profile)
 
     def collect(self) -> dict[str, Chapter]:
-        """Chapter → its runs that are up to date, stored or lying here."""
-        known, stored, found = sources.Sources(), checkable(self.record.read()), {}
+        """Chapter → its runs that are up to date, stored or in ``build``."""
+        known, stored, found = sources.Sources(), with_known_commits(self.record.read()), {}
         for chapter, names in self.listed.items():
             before = stored.get(chapter)
             kept = before if before and before.current(chapter, self.profile, known) else None
-            found[chapter] = together(kept, gathered(self.profile, chapter, names, known))
+            found[chapter] = merge_entries(kept, collect_runs(self.profile, chapter, names, known))
         return found
 
     def missing(self) -> dict[str, list[str]]:
         """Variant → the chapters that lack its run, the first variants first."""
-        found = self.collect()
+        done = {chapter: {run.variant for run in entry.runs} for chapter, entry in self.collect().items()}
         gaps: dict[str, list[str]] = {}
         for number in range(max(map(len, self.listed.values()))):
             for chapter, names in self.listed.items():
-                if number < len(names) and names[number] not in {run.variant for run in found[chapter].runs}:
+                if number < len(names) and names[number] not in done[chapter]:
                     gaps.setdefault(names[number], []).append(chapter)
         return gaps
 
@@ -91,35 +81,31 @@ class Repeat:
         return found
 
 
-def checkable(stored: dict[str, Chapter]) -> dict[str, Chapter]:
+def with_known_commits(stored: dict[str, Chapter]) -> dict[str, Chapter]:
     """The chapters of a record whose seeds, if any, come from commits of this history."""
     commits = {
-        chapter: {run.variant.partition(".")[0] for run in entry.runs if "." in run.variant}
-        for chapter, entry in stored.items()
+        c: {run.variant.partition(".")[0] for run in entry.runs if "." in run.variant} for c, entry in stored.items()
     }
-    gone = history.lost(commit for found in commits.values() for commit in found)
+    gone = history.unreachable_commits(set().union(*commits.values()))
     return {chapter: entry for chapter, entry in stored.items() if not commits[chapter] & gone}
 
 
 def seed_commit(profile: str, chapter: str, stored: Chapter | None, known: sources.Sources) -> str:
     """The commit that a chapter's seeds come from: that of the runs that are up to date; "" if there are none."""
-    if stored and stored.current(chapter, profile, known) and stored.runs:
+    if stored and stored.runs and stored.current(chapter, profile, known):
         return stored.runs[0].variant.partition(".")[0]
     paths = sorted((ROOT / "build" / "executed").glob(f"sweep-{profile}-*.*/{chapter}.ipynb"))
-    runs = [
-        run for path in paths if (run := provenance(path)) and is_current(run, chapter, profile, run["seeds"], known)
-    ]
+    runs = [run for path in paths if (run := current_run(path, profile, provenance(path).get("seeds", ""), known))]
     commits = [run["seeds"].partition(".")[0] for run in runs]
-    gone = history.lost(commits)
-    commits = [commit for commit in commits if commit not in gone]
-    return max(commits, key=commits.count, default="")
+    gone = history.unreachable_commits(commits)
+    return max((commit for commit in commits if commit not in gone), key=commits.count, default="")
 
 
 def of_seeds(profile: str, count: int, wanted: list[str], commit: str | None) -> Repeat:
     """Each chapter with so many seeds from a commit's id."""
     if count < 2:
         raise BuildError(f"SEEDS = {count}; allowed: 2 or more, one seed has no spread")
-    known, stored = sources.Sources(), checkable(Record("sweep", profile).read())
+    known, stored = sources.Sources(), with_known_commits(Record("sweep", profile).read())
     commits = {chapter: seed_commit(profile, chapter, stored.get(chapter), known) for chapter in wanted}
     if fresh := [chapter for chapter in wanted if not commits[chapter]]:
         commits |= dict.fromkeys(fresh, confirm.clean_commit(commit, fresh, profile))
@@ -127,16 +113,14 @@ def of_seeds(profile: str, count: int, wanted: list[str], commit: str | None) ->
 
 
 def of_settings(profile: str, names: list[str], wanted: list[str]) -> Repeat:
-    """Each chapter as built and in the settings named; one that is another Python is left to that Python."""
+    """Each chapter as built and in the settings named; a setting that is another Python runs in that Python only."""
     stated = variants.settings().settings
     if names == [ALL]:
         names = [name for name, setting in stated.items() if setting.here]
     for name in names:
-        if not variants.setting(f"@{name}").here:
-            python = stated[name].python
-            raise BuildError(
-                f"setting {name!r} is Python {python}; in a clone of its own: make repeat PYTHON=python{python}"
-            )
+        if not (setting := variants.setting(f"@{name}")).here:
+            advice = f"in a clone of its own: make repeat PYTHON=python{setting.python}"
+            raise BuildError(f"setting {name!r} is Python {setting.python}; {advice}")
     return Repeat("machines", profile, {c: [AS_BUILT, *(f"@{name}" for name in names)] for c in wanted})
 
 
@@ -147,36 +131,16 @@ def failures(profile: str, gaps: dict[str, list[str]], since: float) -> dict[str
         for chapter in named:
             path = ROOT / "build" / "failed" / profile / f"{variants.title(chapter, variant)}.ipynb"
             if not executed(profile, variant, chapter).exists() and path.exists() and path.stat().st_mtime >= since:
-                found.setdefault(chapter, {})[variant] = error_of(path)
+                outputs = records.outputs(sources.read(path))
+                errors = [f"{o['ename']}: {o['evalue']}" for o in outputs if o.get("output_type") == "error"]
+                found.setdefault(chapter, {})[variant] = errors[-1] if errors else "was not reached"
     return found
 
 
-def error_of(path: Path) -> str:
-    """The error that a failed notebook ended with."""
-    outputs = (o for cell in sources.read(path).get("cells", ()) for o in cell.get("outputs", ()))
-    errors = [f"{o['ename']}: {o['evalue']}" for o in outputs if o.get("output_type") == "error"]
-    return errors[-1] if errors else NOT_REACHED
-
-
-def report(content: dict[str, Chapter]) -> int:
-    """Say what differs between settings; the exit status."""
-    found = differences(content)
-    wrong = [f"{one.part.id} ({one.chapter}, {one.setting}): {line}" for one in found for line in one.complaints()]
-    wrong += [
-        f"{chapter}{name} failed: {text}" for chapter, one in content.items() for name, text in one.failed.items()
-    ]
-    for line in wrong:
-        print(f"error: {line}", file=sys.stderr)
-    print(f"{len(content)} chapter(s), {len(found)} comparison(s): {len(wrong)} contradiction(s)")
-    return 1 if wrong else 0
-
-
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="repeat", description="Run chapters with other seeds or settings and compare."
-    )
+    parser = argparse.ArgumentParser(prog="repeat", description="Run chapters again and compare.")
     parser.add_argument("chapters", nargs="*", help="names, with or without numbers (default: all)")
-    parser.add_argument("--seeds", type=int, help="how many other seeds (default: 10)")
+    parser.add_argument("--seeds", type=int, default=10, help="how many other seeds (default: 10)")
     parser.add_argument("--settings", nargs="+", metavar="NAME", help=f"of book/settings.yml, or {ALL}")
     parser.add_argument("--commit", help="an ancestor that states the same (default: the present commit)")
     parser.add_argument("--profile", default="smoke", help="smoke, laptop or paper (default: smoke)")
@@ -193,9 +157,9 @@ def _main(given: argparse.Namespace) -> int:
     where = {"cores": given.cores, "executor": given.executor, "executor_args": given.executor_args}
     wanted = sorted({chapters.find(name) for name in given.chapters}) or chapters.chapters()
     if given.settings:
-        return report(of_settings(given.profile, given.settings, wanted).run(**where))
-    seeds = 10 if given.seeds is None else given.seeds
-    return sweep_findings.report(of_seeds(given.profile, seeds, wanted, given.commit).run(**where), given.profile)
+        return report.report_settings(of_settings(given.profile, given.settings, wanted).run(**where))
+    found = of_seeds(given.profile, given.seeds, wanted, given.commit).run(**where)
+    return report.report_seeds(found, given.profile)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,14 @@ if __name__ == "__main__":  # before what takes a while to import
     stopping.watch()
 
 import argparse
+import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from book.tools.base import stopping
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.pages import browser
 
-BUILT = ROOT / "build" / "book" / "_build" / "html"
-OUT = ROOT / "build" / "reports"
 FOOTER = (
     '<div style="font-size: 7pt; width: 100%; padding: 0 18mm; display: flex; justify-content: space-between">'
     '<span class="title"></span><span><span class="pageNumber"></span> / <span class="totalPages"></span></span></div>'
@@ -30,22 +29,39 @@ FOOTER = (
 UNLINK = "() => document.querySelectorAll('article a:not([href^=\"http\"])').forEach(a => a.removeAttribute('href'))"
 
 
+def chromium() -> str | None:
+    """The browser that prints reports and opens pages in tests: a Chromium of the system; None if there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def flags(*reached: str) -> list[str]:
+    """Arguments for the browser: no address is looked up but those that are named.
+
+    Examples
+    --------
+    >>> flags("127.0.0.1")[-1]
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
+    """
+    quiet = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run")
+    silent = ("disable-background-networking", "disable-component-update", "disable-sync")
+    rules = ", ".join(["MAP * ~NOTFOUND", *(f"EXCLUDE {name}" for name in reached)])
+    return [*(f"--{name}" for name in (*quiet, *silent)), f"--host-resolver-rules={rules}"]
+
+
 def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
     """Print the reports of a built book, of all papers or of one; the files."""
     pages = sorted((html.resolve() / "book" / "reports").glob(f"{only}.html"))
     if not pages:
         raise BuildError(f"no reports in {html}; run: make book")
-    path = browser.path()
+    path = chromium()
     if path is None:
         raise BuildError("no Chromium to print with; install one, for example with the system's package 'chromium'")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        raise BuildError("playwright is not installed; make setup installs it") from None
+    from playwright.sync_api import sync_playwright
+
     out.mkdir(parents=True, exist_ok=True)
     written = []
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=browser.flags())
+        launched = playwright.chromium.launch(executable_path=path, args=flags())
         for page in pages:
             tab = launched.new_page(color_scheme="light")
             tab.goto(page.as_uri(), wait_until="load")
@@ -53,15 +69,9 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
             tab.evaluate("() => { document.documentElement.dataset.theme = 'light' }")
             tab.evaluate(UNLINK)
             target = out / f"{page.stem}.pdf"
-            tab.pdf(
-                path=str(target),
-                format="A4",
-                print_background=True,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=FOOTER,
-                margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
-            )
+            options: dict[str, Any] = {"format": "A4", "print_background": True, "display_header_footer": True}
+            options["margin"] = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+            tab.pdf(path=str(target), header_template="<span></span>", footer_template=FOOTER, **options)
             tab.close()
             written.append(target)
         launched.close()
@@ -70,8 +80,8 @@ def to_pdf(html: Path, out: Path, only: str = "?") -> list[Path]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="reports", description="Print the reports of a built book as PDF.")
-    parser.add_argument("--html", type=Path, default=BUILT)
-    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--html", type=Path, default=ROOT / "build" / "book" / "_build" / "html")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "reports")
     parser.add_argument("--paper", default="?", help="the letter of one paper")
     given = parser.parse_args(arguments)
     return stopping.status(lambda: print(*to_pdf(given.html, given.out, given.paper), sep="\n"))

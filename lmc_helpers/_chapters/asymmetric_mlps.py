@@ -19,10 +19,10 @@ from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import numpy_generator
+from lmc_helpers.training._run_files import folder
 from lmc_helpers.training.cached import Cached, provenance
 from lmc_helpers.training.prices import BASE_MIB, FLOPS, Price
 from lmc_helpers.training.recipes import Descent
-from lmc_helpers.training.run_files import folder
 from lmc_helpers.training.runs import DataSpec, Result, Run
 
 # ---------- asymmetric mlps
@@ -58,8 +58,8 @@ class Variant:
     def model(self, pixels: int, width: int) -> MLP:
         """The architecture of one network."""
         sizes = (pixels, *[width] * HIDDEN, 10)
-        law = "normal" if self.kind in ("w", "syre") else "torch"
-        return MLP(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init=law)
+        normal = self.kind in ("w", "syre")
+        return MLP(sizes, "figlu" if self.kind == "sigma" else "gelu", "layer", init="normal" if normal else "torch")
 
     def schemes(self, pixels: int, width: int) -> dict[str, Scheme]:
         """Name of a map → scheme that draws its F and D."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 
 from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
@@ -55,3 +57,28 @@ def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -
     identity = torch.eye(h * h, dtype=X.dtype)
     Z = torch.linalg.solve(gram + damping[:, None, None] * identity, residual.reshape(B, h * h)).reshape(B, h, h)
     return [layer - A.mT @ Z @ C.mT for layer, A, C in zip(W, after, before, strict=True)]
+
+
+# ---------- all components
+
+
+def all_components(layers: int) -> torch.Tensor:
+    """The signs (2^{l−1}, l − 1) of all components (Cor. 4.2); the last sign changes first, from 1 to −1."""
+    return torch.tensor(list(itertools.product((1, -1), repeat=layers - 1)), dtype=torch.float64)
+
+
+# ---------- straight lines
+#
+# det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
+# between two components there is one, and there L >= σ_min(Y)², which a grid of λ could miss.
+
+
+def highest_on_line(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, lambdas: torch.Tensor) -> torch.Tensor:
+    """The largest loss on λ a + (1 − λ) b at the given λ and wherever a factor on the line is singular."""
+    values = [torch.linalg.eigvals(torch.linalg.solve(B, A - B)) for A, B in zip(a, b, strict=True)]
+    roots = torch.cat([-1 / v for v in values], dim=-1)  # (..., l h)
+    within = (roots.imag.abs() < 1e-9) & (roots.real > 0) & (roots.real < 1)
+    singular = torch.where(within, roots.real, 0)  # the others are replaced by λ = 0
+    points = torch.cat([lambdas.expand(*singular.shape[:-1], -1), singular], dim=-1)[..., None, None]
+    line = [torch.lerp(B[..., None, :, :], A[..., None, :, :], points) for A, B in zip(a, b, strict=True)]
+    return loss(line, X, Y).amax(dim=-1)

@@ -13,21 +13,104 @@ import torch
 from scipy.stats import spearmanr
 from torch.nn.functional import gelu
 
-from lmc_helpers.data.gaussian_mixture import GaussianMixture, draw_mixture, published_mixture
 from lmc_helpers.device import device
+from lmc_helpers.general_linear import haar
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_costs, ridge_swaps
 from lmc_helpers.identifiability.swaps import swap_terms
 from lmc_helpers.matching import match_activations
-from lmc_helpers.networks.layers import EPS
-from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.networks._layers import EPS
+from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.seeds import seed_sequence, torch_generator
-from lmc_helpers.training.fit import PRECISIONS, fit
+from lmc_helpers.training.fit import PRECISIONS, Precision, fit
 from lmc_helpers.training.recipes import Descent
+
+# ---------- the data set
+#
+# Gaussian mixtures in a subspace of chosen dimension (Bürgin et al., eq. (278)).
+#
+# A sample of class c is x = P Q_c (μ_c + ε): the centre μ_c has independent N(0, σ_sep²) entries, ε is N(0, diag(s²)),
+# Q_c is an orthogonal matrix of the class and P embeds k dimensions into d. Q_c is drawn from the Haar law. P, which
+# the paper does not specify, is uniform among the matrices with orthonormal columns. As μ_c is isotropic and
+# independent of Q_c, Q_c μ_c and μ_c have the same law, and the rotation affects only the noise.
+#
+# The structure (centres, rotations, embedding, scales) and the samples have separate seeds.
+
+PUBLISHED_SEED, PUBLISHED_SEPARATION = 789, 0.3  # defaults of the authors' code
+
+
+@dataclass(frozen=True)
+class GaussianMixture:
+    """A mixture of C equally likely Gaussian classes in k of d dimensions, float64."""
+
+    centres: torch.Tensor  # μ_c, (C, k)
+    rotations: torch.Tensor  # Q_c, (C, k, k)
+    scales: torch.Tensor  # s, (k,), the standard deviations of ε up to sign
+    embedding: torch.Tensor  # P, (d, k)
+
+    def sample(self, n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """n samples x (n, d) and their classes y (n,), in random order; the classes are balanced where C divides n."""
+        C, k = self.centres.shape
+        generator = torch_generator(seed, "samples of a Gaussian mixture")
+        y = (torch.arange(n) % C)[torch.randperm(n, generator=generator)]
+        noise = torch.randn(n, k, dtype=torch.float64, generator=generator) * self.scales
+        z = (self.rotations[y] @ (self.centres[y] + noise)[..., None])[..., 0]
+        return z @ self.embedding.mT, y
+
+    def classify(self, x: torch.Tensor) -> torch.Tensor:
+        """The most likely class of each sample in the span of P: no classifier has a larger expected accuracy."""
+        z = x @ self.embedding  # (n, k)
+        noise = z @ self.rotations - self.centres[:, None]  # (C, n, k): Q_cᵀ z − μ_c
+        return (noise / self.scales).square().sum(dim=-1).argmin(dim=0)
+
+
+def draw_mixture(
+    k: int,
+    *,
+    d: int = 128,
+    classes: int = 5,
+    separation: float = 3.0,
+    scales: Sequence[float] | None = None,
+    seed: int,
+) -> GaussianMixture:
+    """Draw the structure of a mixture; scales are drawn from N(0, 1) if not given.
+
+    Centres, rotations, embedding and scales have separate streams, so that calls that differ only in ``separation`` or
+    ``scales`` agree in all else.
+    """
+
+    def stream(what: str) -> torch.Generator:
+        return torch_generator(seed, f"{what} of a Gaussian mixture")
+
+    drawn = torch.randn(k, dtype=torch.float64, generator=stream("scales"))
+    return GaussianMixture(
+        centres=separation * torch.randn(classes, k, dtype=torch.float64, generator=stream("centres")),
+        rotations=haar((classes, k, k), stream("rotations")),
+        scales=drawn if scales is None else torch.as_tensor(scales, dtype=torch.float64),
+        embedding=haar((d, k), stream("embedding")),
+    )
+
+
+def published_mixture(
+    k: int, *, d: int = 128, classes: int = 5, separation: float = PUBLISHED_SEPARATION, seed: int = PUBLISHED_SEED
+) -> GaussianMixture:
+    """The structure that the authors' published code draws, with its default seed and separation.
+
+    One generator gives, in this order and in float32, the centres, the rotations (QR of normal matrices), the scales
+    and the embedding. The code adds the rotated noise to centres that it does not rotate, x = P(μ_c + Q_c ε); here the
+    centres are Q_cᵀμ_c, so that eq. (278) gives the same samples.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    means = (torch.randn(classes, k, generator=generator) * separation).double()
+    rotations = torch.linalg.qr(torch.randn(classes, k, k, generator=generator))[0].double()
+    scales = torch.randn(1, k, generator=generator)[0].double()
+    embedding = torch.linalg.qr(torch.randn(d, k, generator=generator))[0].double()
+    return GaussianMixture((rotations.mT @ means[..., None])[..., 0], rotations, scales, embedding)
+
 
 # ---------- mixture pairs
 #
@@ -126,8 +209,8 @@ def train_pairs(
     samples: int,
     epochs: int,
     batch: int = 128,
-    norm: str = "layer",
-    precision: str = "float32",
+    norm: Norm = "layer",
+    precision: Precision = "float32",
     keep: Collection[int] = (),
     checkpoints: Path | str | None = None,
 ) -> list[TrainedPairs]:

@@ -13,13 +13,14 @@ import torch
 from torch.nn.functional import avg_pool2d
 
 from lmc_helpers._chapters.asymmetric_mlps import Measurement, ends, measure
+from lmc_helpers._typing import Tensors
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import weight_matching
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.device import device
 from lmc_helpers.identifiability.asymmetric import Scheme, Syre, WAsymmetric
 from lmc_helpers.networks.cnn import CNN
-from lmc_helpers.networks.model import Fixed, Model, Record, Stack, Tensors
+from lmc_helpers.networks.model import Fixed, Model, Record, Stack
 from lmc_helpers.networks.permutations import Symmetry
 from lmc_helpers.networks.resnet import ResNet20
 from lmc_helpers.networks.segments import along_segments, scores
@@ -234,9 +235,11 @@ class Averaged(Model):
         """Images (…, C, H, W) as means over squares."""
         return avg_pool2d(x.flatten(0, -4), self.side).unflatten(0, x.shape[:-3])
 
-    def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
+    def _outputs(
+        self, params: Tensors, x: torch.Tensor, record: Record | None = None, training: bool = False
+    ) -> torch.Tensor:
         """Outputs on the averaged images."""
-        return self.model.forward(params, self.averaged(x), record)
+        return self.model._outputs(params, self.averaged(x), record, training)
 
 
 # ---------- image networks

@@ -13,6 +13,7 @@ import torch
 from scipy.stats import spearmanr
 from torch.nn.functional import cross_entropy
 
+from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective
 from lmc_helpers.alignment.assignment import assign, matched_sum
 from lmc_helpers.alignment.methods import Method
 from lmc_helpers.alignment.repair import repair
@@ -23,13 +24,12 @@ from lmc_helpers.barrier import GRID, loss_barrier
 from lmc_helpers.data.images import choose
 from lmc_helpers.error_bars import ratio_of_means
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
-from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, permute
-from lmc_helpers.networks.mlp import MLP
+from lmc_helpers.matching import algorithm_1, all_permutations, best_permutation, pair_matching, permute
+from lmc_helpers.networks.mlp import MLP, Norm
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import Axis, Permutations, Symmetry, random_permutations
 from lmc_helpers.networks.segments import along_segments, scores
 from lmc_helpers.seeds import numpy_generator, torch_generator
-from lmc_helpers.teacher_student.matchings import BEST, barrier_objective, pair_matching
 from lmc_helpers.teacher_student.population import kappa, population_loss
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
@@ -139,7 +139,7 @@ def _index(p: torch.Tensor) -> torch.Tensor:
 
 
 #: Kind of networks → norm, and σ_F of their fixed weights.
-KINDS: dict[str, tuple[str, float | None]] = {
+KINDS: dict[str, tuple[Norm, float | None]] = {
     "plain": ("none", None),
     "layer norm": ("layer", None),
     "σ_F = 0": ("layer", 0.0),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
@@ -444,3 +445,12 @@ def relu_minima(
         theta = done.theta
         losses.append(exact(theta))
     return ReluMinima(theta, torch.stack(losses), done.converged)
+
+
+# ---------- different minima
+
+
+def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
+    """Number of distinct values >= 0; sorted neighbours with a relative difference up to ``tol`` count as one."""
+    values = np.sort(losses.numpy())
+    return 1 + int((np.diff(values) > tol * values[1:]).sum())

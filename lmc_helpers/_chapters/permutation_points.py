@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES
+from lmc_helpers.permutation_points.newton import minimise
 
 # ---------- replicas
 #
@@ -47,3 +49,26 @@ def targets_with_curvature(
     right = torch.cat([torch.zeros_like(theta), D[upper[0], upper[1]].to(theta)])
     residuals = torch.linalg.lstsq(system, right, driver="gelsd").solution
     return (f - residuals * (size / residuals.abs().max()))[:, None]
+
+
+# ---------- strict minima
+
+
+def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero: float) -> torch.Tensor:
+    """The strict local minima (n, p) at which trust-region Newton descents end, in the order of their starts."""
+    done = minimise(loss, starts, steps, tol)
+    kind = inertia(hessian(loss, done.theta), zero)
+    return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
+
+
+# ---------- gaps in the spectrum
+#
+# If no absolute eigenvalue lies between low and high, every tolerance in [low, high) counts the same zeros. Rounding
+# moves a zero to about 1e-15 times the condition of the gradient; sloppy directions of a network can be of any size.
+
+
+def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
+    """Whether no absolute eigenvalue lies strictly between ``low`` and ``high`` times the largest one, (...)."""
+    size = torch.linalg.eigvalsh(H).abs()  # (..., p)
+    largest = size.amax(dim=-1, keepdim=True)
+    return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)

@@ -9,7 +9,7 @@ import torch
 
 from lmc_helpers.error_bars import share
 from lmc_helpers.teacher_student.between_minima import permuted_and_direct
-from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, type_counts, zero_rows
+from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, zero_rows
 
 # ---------- step sizes
 #
@@ -29,6 +29,12 @@ def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: 
         statistics["pq"][rows] = pq_index(minima.flatten(start_dim=1))
         statistics["edge"][rows] = rate / 2 * sharpness(type_counts(minima, M).clamp(min=1), W.shape[-1])
     return statistics | {"barrier": pair_barriers(W, arrived, M)}
+
+
+def type_counts(W: torch.Tensor, M: int, threshold: float = 1e-3) -> torch.Tensor:
+    """Number of rows of each type j <= M (..., M), among those with a norm of at least ``threshold``."""
+    types = torch.where(torch.linalg.vector_norm(W, dim=-1) < threshold, -1, W.argmax(dim=-1))  # (..., m)
+    return (types[..., None] == torch.arange(M, device=W.device)).sum(dim=-2)
 
 
 def pair_barriers(W: torch.Tensor, arrived: torch.Tensor, M: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from lmc_helpers.error_bars import jackknife
 from lmc_helpers.identifiability.costs import swap_costs
 from lmc_helpers.identifiability.input_subspace import leverages
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.networks.layers import EPS
+from lmc_helpers.networks._layers import EPS
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.training.runs import Result, Run

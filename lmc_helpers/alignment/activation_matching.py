@@ -27,25 +27,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
+from typing import Literal
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from lmc_helpers import expect
-from lmc_helpers.alignment.assignment import assign, matched_sum
+from lmc_helpers._typing import Positive, checked, require_finite
+from lmc_helpers.alignment.assignment import _assign, _matched_sum
 from lmc_helpers.networks.model import Record, Stack
 from lmc_helpers.networks.permutations import Permutations
 
-__all__ = [
-    "OBJECTIVES",
-    "ActivationMatching",
-    "Moments",
-    "activation_matching",
-    "match_moments",
-    "merge",
-    "moments",
-    "recorded_moments",
-]
+__all__ = ["OBJECTIVES", "ActivationMatching", "Moments", "activation_matching", "match_moments", "recorded_moments"]
 
+Objective = Literal["correlation", "product", "absolute", "published"]
 CONSTANT = 1e-9  # a unit is dead if its deviation is smaller, relative to its root mean square
 
 
@@ -55,99 +50,48 @@ class Moments:
 
     Parameters
     ----------
-    n : int
+    n
         number of samples.
-    means : torch.Tensor
+    means
         (2, P, m), float64.
-    squares : torch.Tensor
+    squares
         (2, P, m): Σ (z − mean)².
-    products : torch.Tensor
+    products
         (P, m, m): Σ (z^A_i − mean)(z^B_j − mean).
     """
 
     n: int
-    means: torch.Tensor
-    squares: torch.Tensor
-    products: torch.Tensor
+    means: Tensor
+    squares: Tensor
+    products: Tensor
 
     @property
-    def dead(self) -> torch.Tensor:
+    def dead(self) -> Tensor:
         """Units that are constant on the samples, (2, P, m), bool."""
         return self.squares.sqrt() <= CONSTANT * (self.squares + self.n * self.means.square()).sqrt()
 
     @property
-    def deviations(self) -> torch.Tensor:
+    def deviations(self) -> Tensor:
         """Standard deviations, (2, P, m), of the n samples."""
         return (self.squares / self.n).sqrt()
 
-    def correlations(self) -> torch.Tensor:
+    def correlations(self) -> Tensor:
         """Pearson correlations S (P, m, m); those of dead units are 0."""
         size = torch.where(self.dead, torch.inf, self.squares.sqrt())  # (2, P, m)
         return self.products / size[0, :, :, None] / size[1, :, None, :]
 
 
-def moments(za: torch.Tensor, zb: torch.Tensor) -> Moments:
-    """Moments of one batch.
-
-    Parameters
-    ----------
-    za, zb : torch.Tensor
-        activations (P, n, m) on the same samples, n >= 1.
-
-    Returns
-    -------
-    Moments
-        in float64.
-
-    Examples
-    --------
-    >>> z = torch.tensor([[[0.0, 5.0], [2.0, 5.0]]])
-    >>> both = moments(z, -z)
-    >>> both.correlations().round(decimals=9).tolist(), both.dead[0].tolist()
-    ([[[-1.0, 0.0], [0.0, 0.0]]], [[False, True]])
-    """
-    expect.tensor(za, "za", finite=False)
-    expect.tensor(zb, "zb", finite=False)
-    if not za.numel():
-        raise ValueError(f"za has shape {tuple(za.shape)}; allowed: (P, n, m), no axis empty")
-    if za.shape != zb.shape or za.ndim != 3 or za.shape[1] < 1:
-        raise ValueError(f"activations {tuple(za.shape)} and {tuple(zb.shape)}; allowed: equal shapes (P, n >= 1, m)")
+def _moments(za: Tensor, zb: Tensor) -> Moments:
+    """Moments of one batch of activations (P, n, m)."""
     z = torch.stack([za.detach(), zb.detach()]).double()  # (2, P, n, m)
-    if not torch.isfinite(z).all():
-        raise ValueError("activations are not all finite; allowed: finite activations")
+    require_finite(activations=z)
     means = z.mean(dim=2)
     z = z - means[:, :, None]
     return Moments(za.shape[1], means, z.square().sum(dim=2), z[0].mT @ z[1])
 
 
-def merge(first: Moments, second: Moments) -> Moments:
-    """Moments of two batches together, from those of each.
-
-    Parameters
-    ----------
-    first, second : Moments
-        of the same units on different samples.
-
-    Returns
-    -------
-    Moments
-        of all samples.
-
-    Examples
-    --------
-    >>> z = torch.arange(6.0).reshape(1, 6, 1) ** 2
-    >>> parts = merge(moments(z[:, :2], z[:, :2]), moments(z[:, 2:], z[:, 2:]))
-    >>> bool(torch.allclose(parts.squares, moments(z, z).squares))
-    True
-    """
-    if not isinstance(first, Moments):
-        raise ValueError(f"first is {type(first).__name__}; allowed: Moments")
-    if not isinstance(second, Moments):
-        raise ValueError(f"second is {type(second).__name__}; allowed: Moments")
-    if first.means.shape != second.means.shape:
-        raise ValueError(
-            f"first has means {tuple(first.means.shape)}, second {tuple(second.means.shape)}; allowed: the same units"
-        )
+def _merged(first: Moments, second: Moments) -> Moments:
+    """Moments of two batches together, from those of each."""
     n = first.n + second.n
     shift = second.means - first.means  # (2, P, m)
     weight = first.n * second.n / n
@@ -159,22 +103,9 @@ def merge(first: Moments, second: Moments) -> Moments:
     )
 
 
-def recorded_moments(a: Stack, b: Stack, x: torch.Tensor, batch: int = 256) -> dict[str, Moments]:
-    """Moments of the activations of P pairs of networks, from passes over batches of inputs.
-
-    Parameters
-    ----------
-    a, b : Stack
-        P networks each, of one architecture; fixed parts are allowed.
-    x : torch.Tensor
-        inputs (n, …) of all networks.
-    batch : int
-        inputs of a pass, at least 1.
-
-    Returns
-    -------
-    dict of Moments
-        for each group of the architecture's symmetry.
+@checked
+def recorded_moments(a: Stack, b: Stack, x: Float[Tensor, " n *shape"], batch: Positive = 256) -> dict[str, Moments]:
+    """Moments of the activations of P pairs of networks, for each group of their symmetry, by batches of inputs.
 
     Examples
     --------
@@ -183,25 +114,17 @@ def recorded_moments(a: Stack, b: Stack, x: torch.Tensor, batch: int = 256) -> d
     >>> {g: (found.n, found.products.shape) for g, found in recorded_moments(nets, nets, torch.ones(7, 2), 4).items()}
     {'0': (7, torch.Size([2, 5, 5]))}
     """
-    if not isinstance(a, Stack):
-        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
-    if not isinstance(b, Stack):
-        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
-    expect.tensor(x, "x")
-    expect.integer(batch, "batch")
     if a.model != b.model or len(a) != len(b):
         raise ValueError(f"{len(a)} networks {a.model} and {len(b)} {b.model}; allowed: P pairs of one architecture")
-    if len(x) < 1 or batch < 1:
-        raise ValueError(f"{len(x)} inputs in batches of {batch}; allowed: at least 1 of each")
 
-    def one(part: torch.Tensor) -> dict[str, Moments]:
+    def one(part: Tensor) -> dict[str, Moments]:
         records: list[Record] = [{}, {}]
         for stack, record in zip((a, b), records, strict=True):
             stack.forward(part, record)
-        return {group: moments(records[0][group], records[1][group]) for group in a.model.symmetry().groups}
+        return {group: _moments(records[0][group], records[1][group]) for group in a.model.symmetry().groups}
 
-    def add(so_far: dict[str, Moments], part: torch.Tensor) -> dict[str, Moments]:
-        return {group: merge(so_far[group], new) for group, new in one(part).items()}
+    def add(so_far: dict[str, Moments], part: Tensor) -> dict[str, Moments]:
+        return {group: _merged(so_far[group], new) for group, new in one(part).items()}
 
     with torch.no_grad():
         first, *rest = x.split(batch)
@@ -209,7 +132,7 @@ def recorded_moments(a: Stack, b: Stack, x: torch.Tensor, batch: int = 256) -> d
 
 
 #: Name of an objective → its matrix (P, m, m), of which the sum over matched units is maximised.
-OBJECTIVES: dict[str, Callable[[Moments], torch.Tensor]] = {
+OBJECTIVES: dict[str, Callable[[Moments], Tensor]] = {
     "correlation": lambda found: found.correlations(),
     "product": lambda found: found.products / found.n + found.means[0, :, :, None] * found.means[1, :, None, :],
     "absolute": lambda found: found.correlations().abs(),
@@ -223,40 +146,29 @@ class ActivationMatching:
 
     Parameters
     ----------
-    permutations : dict of torch.Tensor
+    permutations
         group → p (P, m): unit i of a is matched with unit p_i of b.
-    gains : dict of torch.Tensor
+    gains
         group → the matrix of the objective (P, m, m).
-    dead : dict of torch.Tensor
+    dead
         group → units of a and of b that are constant on the data, (2, P, m), bool.
     """
 
-    permutations: dict[str, torch.Tensor]
-    gains: dict[str, torch.Tensor]
-    dead: dict[str, torch.Tensor]
+    permutations: dict[str, Tensor]
+    gains: dict[str, Tensor]
+    dead: dict[str, Tensor]
 
-    def objective(self, permutations: Permutations | None = None) -> dict[str, torch.Tensor]:
-        """The objective ⟨P, S⟩/m of each group.
-
-        Parameters
-        ----------
-        permutations : dict of torch.Tensor, optional
-            group → (P, m); the optimal ones if left out.
-
-        Returns
-        -------
-        dict of torch.Tensor
-            group → (P,), float64.
-        """
-        expect.permutations({} if permutations is None else permutations, "permutations", self.permutations)
+    @checked
+    def objective(self, permutations: Permutations | None = None) -> dict[str, Tensor]:
+        """The objective ⟨P, S⟩/m of each group, (P,), at the optimal permutations or at others."""
         chosen = self.permutations if permutations is None else permutations
-        return {g: matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
+        return {g: _matched_sum(self.gains[g], p.to(self.gains[g].device)) / p.shape[-1] for g, p in chosen.items()}
 
-    def identity(self) -> dict[str, torch.Tensor]:
+    def identity(self) -> dict[str, Tensor]:
         """⟨I, S⟩/m of each group, (P,)."""
         return {g: C.diagonal(dim1=-2, dim2=-1).mean(dim=-1) for g, C in self.gains.items()}
 
-    def random(self) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+    def random(self) -> dict[str, tuple[Tensor, Tensor]]:
         """Mean and standard deviation of ⟨P, S⟩/m over all m! permutations, (P,) each, exactly.
 
             mean = Σ_ij S_ij/m²,      variance = Σ_ij D_ij²/(m² (m − 1)),
@@ -272,61 +184,44 @@ class ActivationMatching:
         return law
 
 
-def match_moments(found: dict[str, Moments], objective: str = "correlation") -> ActivationMatching:
+@checked
+def match_moments(found: dict[str, Moments], objective: Objective = "correlation") -> ActivationMatching:
     """The permutations that maximise an objective, an exact assignment for each group.
 
     Parameters
     ----------
-    found : dict of Moments
-        of each group.
-    objective : str
-        a name of :data:`OBJECTIVES`.
-
-    Returns
-    -------
-    ActivationMatching
-        the permutations, the objective's matrices, and the dead units.
+    objective
+        see :data:`OBJECTIVES`.
 
     Examples
     --------
-    >>> z = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [1.0, 1.0, 2.0]]])
-    >>> match_moments({"hidden": moments(z, z[:, :, [2, 0, 1]])}).permutations["hidden"].tolist()
-    [[1, 2, 0]]
+    >>> from lmc_helpers.networks.mlp import MLP
+    >>> a = MLP((2, 4, 3)).initial([1])
+    >>> x = torch.randn(50, 2, generator=torch.Generator().manual_seed(1))
+    >>> match_moments(recorded_moments(a, a, x)).permutations["0"].tolist()
+    [[0, 1, 2, 3]]
     """
-    if not isinstance(found, dict) or not found:
-        raise ValueError(f"found is {type(found).__name__}; allowed: Moments of one group or more")
-    expect.text(objective, "objective")
-    if objective not in OBJECTIVES:
-        raise ValueError(f"objective = {objective!r} is unknown; allowed: {', '.join(OBJECTIVES)}")
     few = {g: one.n for g, one in found.items() if one.n < 2}
     if few:
         raise ValueError(f"groups with samples {few}; allowed: at least 2 samples")
     gains = {g: OBJECTIVES[objective](one) for g, one in found.items()}
     return ActivationMatching(
-        {g: assign(C) for g, C in gains.items()}, gains, {g: one.dead for g, one in found.items()}
+        {g: _assign(C) for g, C in gains.items()}, gains, {g: one.dead for g, one in found.items()}
     )
 
 
+@checked
 def activation_matching(
-    a: Stack, b: Stack, x: torch.Tensor, objective: str = "correlation", batch: int = 256
+    a: Stack, b: Stack, x: Float[Tensor, " n *shape"], objective: Objective = "correlation", batch: Positive = 256
 ) -> ActivationMatching:
-    """Match units of P pairs of networks by their activations on given inputs.
+    """Match units of P pairs of networks by their activations on two or more inputs.
 
     Parameters
     ----------
-    a, b : Stack
-        P networks each, of one architecture.
-    x : torch.Tensor
-        inputs (n, …), n >= 2.
-    objective : str
-        a name of :data:`OBJECTIVES`.
-    batch : int
+    objective
+        see :data:`OBJECTIVES`.
+    batch
         inputs of a pass.
-
-    Returns
-    -------
-    ActivationMatching
-        for every group of the architecture.
 
     Examples
     --------
@@ -336,5 +231,4 @@ def activation_matching(
     >>> activation_matching(a, a.permuted({"0": torch.tensor([[2, 0, 3, 1]])}), x).permutations["0"].tolist()
     [[1, 3, 0, 2]]
     """
-    expect.text(objective, "objective")
     return match_moments(recorded_moments(a, b, x, batch), objective)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Natural, Positive, checked
 from lmc_helpers.alignment.activation_matching import activation_matching
 from lmc_helpers.alignment.midpoint import Best, data_loss
 from lmc_helpers.alignment.sinkhorn import sinkhorn_rebasin
@@ -20,40 +20,34 @@ from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.permutations import identity, random_permutations
 from lmc_helpers.seeds import torch_generator
 
-__all__ = ["METHODS", "Method", "methods"]
+__all__ = ["Method", "methods"]
 
 #: a, b (P networks each), inputs x (n, …), labels y (n,), seed → group → p (P, m).
-Method = Callable[[Stack, Stack, torch.Tensor, torch.Tensor, int], dict[str, torch.Tensor]]
+Method = Callable[[Stack, Stack, Tensor, Tensor, int], dict[str, Tensor]]
 
 
-def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str, Method]:
+@checked
+def methods(restarts: Positive = 10, steps: Natural = 100, batch: Positive = 256) -> dict[str, Method]:
     """Matchers by their names, the references "identity" and "random" first.
 
     Parameters
     ----------
-    restarts : int
+    restarts
         of weight matching with restarts.
-    steps : int
+    steps
         of straight-through matching and of Sinkhorn re-basin; each takes the loss on all examples that are given.
-    batch : int
+    batch
         inputs of a pass that records activations.
-
-    Returns
-    -------
-    dict
-        name → matcher.
 
     Examples
     --------
+    >>> import torch
     >>> from lmc_helpers.networks.mlp import MLP
     >>> a = MLP((2, 3, 2)).initial([1])
     >>> b = a.permuted({"0": torch.tensor([[2, 0, 1]])})
     >>> methods()["weights"](a, b, torch.ones(4, 2), torch.zeros(4, dtype=torch.long), 1)["0"].tolist()
     [[1, 2, 0]]
     """
-    expect.integer(restarts, "restarts", least=1)
-    expect.integer(steps, "steps", least=0)
-    expect.integer(batch, "batch", least=1)
 
     def weights(count: int) -> Method:
         return lambda a, b, x, y, seed: (
@@ -67,7 +61,7 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
             ).permutations
         )
 
-    def random(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, seed: int) -> dict[str, torch.Tensor]:
+    def random(a: Stack, b: Stack, x: Tensor, y: Tensor, seed: int) -> dict[str, Tensor]:
         return random_permutations(a.model.symmetry(), len(a), torch_generator(seed, "random permutations"))
 
     return {
@@ -79,7 +73,3 @@ def methods(restarts: int = 10, steps: int = 100, batch: int = 256) -> dict[str,
         "straight-through": by_loss(straight_through),
         "Sinkhorn": by_loss(sinkhorn_rebasin),
     }
-
-
-#: :func:`methods` with its defaults.
-METHODS = methods()

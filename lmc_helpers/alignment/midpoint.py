@@ -10,34 +10,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Tensors, checked
 from lmc_helpers.networks.model import Model
-from lmc_helpers.networks.permutations import Permutations, Symmetry, Tensors, permute
+from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted
 
-__all__ = ["Best", "Loss", "data_loss", "interpolate", "midpoint_losses"]
+__all__ = ["Best", "Loss", "data_loss"]
 
 #: Parameters name → (P, …) to the mean loss of each network, (P,), differentiable.
-Loss = Callable[[Tensors], torch.Tensor]
+Loss = Callable[[Tensors], Tensor]
 
 
-def data_loss(model: Model, x: torch.Tensor, y: torch.Tensor) -> Loss:
-    """Mean cross-entropy on given data, as a function of the parameters.
-
-    Parameters
-    ----------
-    model : Model
-        the architecture.
-    x : torch.Tensor
-        inputs (B, …).
-    y : torch.Tensor
-        labels (B,), torch.long.
-
-    Returns
-    -------
-    callable
-        parameters name → (P, …) to losses (P,).
+@checked
+def data_loss(model: Model, x: Float[Tensor, " n *shape"], y: Int64[Tensor, " n"]) -> Loss:
+    """Mean cross-entropy on given data, as a function of the parameters name → (P, …) of P networks.
 
     Examples
     --------
@@ -47,87 +36,27 @@ def data_loss(model: Model, x: torch.Tensor, y: torch.Tensor) -> Loss:
     >>> loss({name: 0 * value for name, value in model.initial([1, 2]).params.items()}).exp().round(decimals=4)
     tensor([3., 3.])
     """
-    if not isinstance(model, Model):
-        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
-    expect.tensor(x, "x")
-    expect.tensors({"y": y})
     if x.shape[1:] != model.input_shape:
         raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (B, ...), inputs of shape {model.input_shape}")
-    if y.dtype != torch.long:
-        raise ValueError(f"{len(x)} inputs and labels of {y.dtype}; allowed: torch.long")
-    if y.numel() and (y.amin() < 0 or y.amax() >= model.classes):
+    if y.amin() < 0 or y.amax() >= model.classes:
         raise ValueError(f"y holds {y.amin().item()} to {y.amax().item()}; allowed: 0 to {model.classes - 1}")
-    if len(x) < 1 or y.shape != (len(x),):
-        raise ValueError(f"{len(x)} inputs and labels of shape {tuple(y.shape)}; allowed: (B,) labels, B >= 1")
 
-    def loss(params: Tensors) -> torch.Tensor:
-        outputs = model.forward(params, x)  # (P, B, classes)
+    def loss(params: Tensors) -> Tensor:
+        outputs = model._outputs(params, x[None])  # (P, B, classes)
         return torch.stack([cross_entropy(one, y) for one in outputs])
 
     return loss
 
 
-def interpolate(a: Tensors, b: Tensors, lam: float = 0.5) -> Tensors:
-    """λ a + (1 − λ) b for each parameter.
-
-    Parameters
-    ----------
-    a, b : dict of torch.Tensor
-        name → (P, …).
-    lam : float
-        1 is a.
-
-    Returns
-    -------
-    dict of torch.Tensor
-        name → (P, …).
-
-    Examples
-    --------
-    >>> interpolate({"W": torch.tensor([4.0])}, {"W": torch.tensor([0.0])}, 0.75)["W"].item()
-    3.0
-    """
-    if not isinstance(a, dict) or not a:
-        raise ValueError(f"a = {a!r}; allowed: tensors by their names, one or more")
-    expect.tensors(a, "a")
-    if not isinstance(b, dict) or not b:
-        raise ValueError(f"b = {b!r}; allowed: tensors by their names, one or more")
-    expect.tensors(b, "b")
-    expect.number(lam, "lam", least=0, most=1)
+def _interpolated(a: Tensors, b: Tensors, lam: float = 0.5) -> Tensors:
+    """λ a + (1 − λ) b for each parameter."""
     return {name: lam * value + (1 - lam) * b[name] for name, value in a.items()}
 
 
-def midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Permutations, loss: Loss) -> torch.Tensor:
-    """The loss half-way between a and the permuted b.
-
-    Parameters
-    ----------
-    a, b : dict of torch.Tensor
-        name → (P, …).
-    symmetry : Symmetry
-        of one network.
-    permutations : dict of torch.Tensor
-        group → (P, m).
-    loss : callable
-        parameters to losses (P,).
-
-    Returns
-    -------
-    torch.Tensor
-        (P,), without gradient.
-
-    Examples
-    --------
-    >>> from lmc_helpers.networks.permutations import Axis
-    >>> symmetry = Symmetry({"h": (Axis("W", 0),)}, {"h": 2})
-    >>> a, b = {"W": torch.tensor([[1.0, 0.0]])}, {"W": torch.tensor([[0.0, 1.0]])}
-    >>> swap = {"h": torch.tensor([[1, 0]])}
-    >>> midpoint_losses(a, b, symmetry, swap, lambda params: params["W"].square().sum(dim=1)).item()
-    1.0
-    """
-    expect.function(loss, "loss")
+def _midpoint_losses(a: Tensors, b: Tensors, symmetry: Symmetry, permutations: Permutations, loss: Loss) -> Tensor:
+    """The loss half-way between a and the permuted b, (P,), without gradient."""
     with torch.no_grad():
-        losses = loss(interpolate(a, permute(b, symmetry, permutations)))
+        losses = loss(_interpolated(a, _permuted(b, symmetry.groups, permutations)))
     if not torch.isfinite(losses).all():
         raise ValueError(f"losses half-way {losses.tolist()}; allowed: finite losses")
     return losses
@@ -139,35 +68,17 @@ class Best:
 
     Parameters
     ----------
-    permutations : dict of torch.Tensor
+    permutations
         group → (P, m): for each pair those with the least loss half-way, the first of equals.
-    losses : torch.Tensor
+    losses
         (steps, P): losses half-way at all permutations that were seen, in their order.
     """
 
-    permutations: dict[str, torch.Tensor]
-    losses: torch.Tensor
+    permutations: dict[str, Tensor]
+    losses: Tensor
 
-    def seen(self, permutations: Permutations, losses: torch.Tensor) -> Best:
-        """With one more set of permutations.
-
-        Parameters
-        ----------
-        permutations : dict of torch.Tensor
-            group → (P, m).
-        losses : torch.Tensor
-            (P,), half-way.
-
-        Returns
-        -------
-        Best
-            of all that were seen.
-        """
-        expect.permutations(permutations, "permutations", self.permutations, every=True, entries=False)
-        expect.tensor(losses, "losses", "P", finite=False)
-        if losses.shape != self.losses.shape[1:]:
-            raise ValueError(f"losses has shape {tuple(losses.shape)}; allowed: {tuple(self.losses.shape[1:])}")
-        expect.same({"losses": losses, "those before": self.losses}, shape=False)
+    def _seen(self, permutations: Permutations, losses: Tensor) -> Best:
+        """With one more set of permutations, and their losses (P,) half-way."""
         better = losses < self.losses.min(dim=0).values  # False for NaN
         kept = {
             g: torch.where(better[:, None], permutations[g].to(better.device), p) for g, p in self.permutations.items()

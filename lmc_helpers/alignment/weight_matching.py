@@ -19,23 +19,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float64
+from torch import Tensor
 
-from lmc_helpers import expect
-from lmc_helpers.alignment.assignment import assign, check_ends, matched_sum
-from lmc_helpers.networks.permutations import (
-    Axis,
-    Permutations,
-    Symmetry,
-    Tensors,
-    identity,
-    permute,
-    random_permutations,
-)
+from lmc_helpers._typing import Positive, Seed, Tensors, checked
+from lmc_helpers.alignment.assignment import _assign, _matched_sum, _start
+from lmc_helpers.networks.permutations import Permutations, Symmetry, _permuted, random_permutations
 from lmc_helpers.seeds import torch_generator
 
 __all__ = ["WeightMatching", "agreement", "weight_matching"]
 
-SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
+_SLACK = 1e-12  # relative to ‖a‖ ‖b‖: what is gained beyond rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,54 +38,44 @@ class WeightMatching:
 
     Parameters
     ----------
-    permutations : dict of torch.Tensor
+    permutations
         group → p (P, m) of the best restart: a is aligned with b permuted by p.
-    values : torch.Tensor
+    values
         (restarts, P), float64: ⟨a, π b⟩ over the permutable parameters at the local optimum of each restart.
-    traces : tuple of torch.Tensor
+    traces
         for each restart (sweeps + 1, P): the value at its start and after each sweep through the groups.
     """
 
-    permutations: dict[str, torch.Tensor]
-    values: torch.Tensor
-    traces: tuple[torch.Tensor, ...]
+    permutations: dict[str, Tensor]
+    values: Tensor
+    traces: tuple[Tensor, ...]
 
 
-def agreement(a: Tensors, b: Tensors) -> torch.Tensor:
-    """The inner product of the parameters of each pair, Σ_names ⟨A, B⟩.
-
-    Parameters
-    ----------
-    a, b : dict of torch.Tensor
-        name → (P, …); names that b lacks do not count.
-
-    Returns
-    -------
-    torch.Tensor
-        (P,), float64.
+@checked
+def agreement(a: Tensors, b: Tensors) -> Float64[Tensor, " P"]:
+    """The inner product Σ_names ⟨A, B⟩ of the parameters (P, …) of each pair; names that b lacks do not count.
 
     Examples
     --------
     >>> agreement({"W": torch.tensor([[1.0, 2.0]])}, {"W": torch.tensor([[3.0, 4.0]])}).item()
     11.0
     """
-    if not isinstance(a, dict) or not a:
-        raise ValueError(f"a = {a!r}; allowed: tensors by their names, one or more")
-    expect.tensors(a, "a")
-    if not isinstance(b, dict) or not b:
-        raise ValueError(f"b = {b!r}; allowed: tensors by their names, one or more")
-    expect.tensors(b, "b")
+    return _agreement(a, b)
+
+
+def _agreement(a: Tensors, b: Tensors) -> Tensor:
     return torch.stack([(a[name].double() * value.double()).flatten(1).sum(dim=1) for name, value in b.items()]).sum(0)
 
 
+@checked
 def weight_matching(
     a: Tensors,
     b: Tensors,
     symmetry: Symmetry,
-    restarts: int = 1,
-    seed: int = 0,
+    restarts: Positive = 1,
+    seed: Seed = 0,
     start: Permutations | None = None,
-    sweeps: int = 100,
+    sweeps: Positive = 100,
 ) -> WeightMatching:
     """Permute b so that its weights are near those of a: coordinate descent over the groups, with restarts.
 
@@ -100,29 +84,24 @@ def weight_matching(
 
     Parameters
     ----------
-    a, b : dict of torch.Tensor
+    a, b
         name → (P, …), P pairs; products are taken in float64.
-    symmetry : Symmetry
+    symmetry
         of one network; parameters of no group do not count.
-    restarts : int
-        how many descents, at least 1.
-    seed : int
-        of the orders and starts, in [0, 2³²).
-    start : dict of torch.Tensor, optional
+    restarts
+        how many descents.
+    seed
+        of the orders and starts.
+    start
         group → (P, m), where the first descent begins; the identity if it is left out.
-    sweeps : int
-        most sweeps through all groups, at least 1.
-
-    Returns
-    -------
-    WeightMatching
-        the best permutations, and the values of all restarts.
+    sweeps
+        most sweeps through all groups.
 
     Examples
     --------
     One hidden layer is a single assignment, hence exact:
 
-    >>> from lmc_helpers.networks.permutations import Axis
+    >>> from lmc_helpers.networks.permutations import Axis, permute
     >>> symmetry = Symmetry({"hidden": (Axis("W", 0), Axis("V", 1))}, {"hidden": 3})
     >>> a = {"W": torch.tensor([[[1.0], [2.0], [3.0]]]), "V": torch.tensor([[[4.0, 5.0, 6.0]]])}
     >>> b = permute(a, symmetry, {"hidden": torch.tensor([[2, 0, 1]])})
@@ -130,13 +109,13 @@ def weight_matching(
     >>> found.permutations["hidden"].tolist(), found.values.tolist()
     ([[1, 2, 0]], [[91.0]])
     """
-    if start is not None and not isinstance(start, dict):
-        raise ValueError(f"start is {type(start).__name__}; allowed: None, or permutations by their groups")
-    expect.tensors(start or {}, "start")
-    P = check_ends(a, b, symmetry)
-    for name, count in (("restarts", restarts), ("sweeps", sweeps)):
-        if type(count) is not int or count < 1:
-            raise ValueError(f"{name} = {count!r}; allowed: an integer >= 1")
+    return _matched(a, b, symmetry, restarts, seed, _start(a, b, symmetry, start), sweeps)
+
+
+def _matched(
+    a: Tensors, b: Tensors, symmetry: Symmetry, restarts: int, seed: int, start: dict[str, Tensor], sweeps: int
+) -> WeightMatching:
+    P = len(next(iter(a.values())))
     names = {axis.name for axes in symmetry.groups.values() for axis in axes}
     a, b = ({name: end[name].detach().double() for name in end if name in names} for end in (a, b))
     results = []
@@ -145,7 +124,7 @@ def weight_matching(
         if restart > 0:
             p = {g: one.repeat(P, 1) for g, one in random_permutations(symmetry, 1, generator).items()}
         else:
-            p = identity(symmetry, P) | dict(start or {})
+            p = start
         results.append(_descend(a, b, symmetry, p, generator, sweeps))
     values = torch.stack([trace[-1] for _, trace in results])  # (restarts, P)
     best = values.argmax(dim=0)  # the first of equals
@@ -156,10 +135,10 @@ def weight_matching(
 
 def _descend(
     a: Tensors, b: Tensors, symmetry: Symmetry, p: Permutations, generator: torch.Generator, sweeps: int
-) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+) -> tuple[dict[str, Tensor], Tensor]:
     """Coordinate descent from p: the permutations and the values (sweeps + 1, P) on the way."""
-    value = agreement(a, permute(b, symmetry, p))  # (P,)
-    least = SLACK * (agreement(a, a) * agreement(b, b)).sqrt()  # (P,), gains below are rounding
+    value = _agreement(a, _permuted(b, symmetry.groups, p))  # (P,)
+    least = _SLACK * (_agreement(a, a) * _agreement(b, b)).sqrt()  # (P,), gains below are rounding
     p = {g: one.to(value.device, copy=True) for g, one in p.items()}
     trace, groups, near = [value.clone()], list(symmetry.groups), _neighbours(symmetry)
     may_gain = torch.ones(len(value), len(groups), dtype=torch.bool, device=value.device)  # pair and group
@@ -180,7 +159,7 @@ def _descend(
     return p, torch.stack(trace)
 
 
-def _neighbours(symmetry: Symmetry) -> list[torch.Tensor]:
+def _neighbours(symmetry: Symmetry) -> list[Tensor]:
     """For each group the indices of those whose best permutation depends on its own: they share a parameter."""
     names = [[axis.name for axis in axes] for axes in symmetry.groups.values()]
     near = []
@@ -191,8 +170,8 @@ def _neighbours(symmetry: Symmetry) -> list[torch.Tensor]:
 
 
 def _coordinate_step(
-    a: Tensors, b: Tensors, symmetry: Symmetry, group: str, p: Permutations, pairs: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+    a: Tensors, b: Tensors, symmetry: Symmetry, group: str, p: Permutations, pairs: Tensor
+) -> tuple[Tensor, Tensor]:
     """The assignment of one group with the others held fixed, and what each of some pairs gains by it."""
     if len(pairs) < len(p[group]):
         names = {axis.name for axis in symmetry.groups[group]}
@@ -203,20 +182,14 @@ def _coordinate_step(
     for name, axis in axes:
         others = {g: tuple(other for other in of if other.name == name) for g, of in symmetry.groups.items()}
         others[group] = tuple(other for other in others[group] if other.axis != axis)
-        moved = _permuted({name: b[name]}, symmetry, others, p)[name]
+        moved = _permuted({name: b[name]}, others, p)[name]
         A, B = (end.movedim(axis + 1, 1).flatten(2) for end in (a[name][..., None], moved[..., None]))  # (P, m, rest)
         C = C + A @ B.mT  # (P, m, m)
-    found = assign(C)
+    found = _assign(C)
     if len({name for name, _ in axes}) == len(axes):
-        return found, matched_sum(C, found) - matched_sum(C, p[group])
+        return found, _matched_sum(C, found) - _matched_sum(C, p[group])
     # a weight from the group to itself is quadratic in p: the assignment was of its linearisation
     part = {name: b[name] for name, _ in axes}
     inside = {g: tuple(axis for axis in of if axis.name in part) for g, of in symmetry.groups.items()}
-    new, old = (_permuted(part, symmetry, inside, {**p, group: one}) for one in (found, p[group]))
-    return found, agreement(a, new) - agreement(a, old)
-
-
-def _permuted(params: Tensors, symmetry: Symmetry, axes: dict[str, tuple[Axis, ...]], p: Permutations) -> Tensors:
-    """Parameters permuted along some axes of some groups."""
-    axes = {g: of for g, of in axes.items() if of}
-    return permute(params, Symmetry(axes, {g: symmetry.sizes[g] for g in axes}), {g: p[g] for g in axes})
+    new, old = (_permuted(part, inside, {**p, group: one}) for one in (found, p[group]))
+    return found, _agreement(a, new) - _agreement(a, old)

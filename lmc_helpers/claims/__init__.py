@@ -6,24 +6,25 @@ rival: a value near enough to be plausible that lies outside. ``check`` compares
 
 =====================================  ================================================================================
 :mod:`~lmc_helpers.claims.numerals`    numbers for people: powers of ten, values and errors with equal digits
-:mod:`~lmc_helpers.claims.formulas`    closed forms as TeX, and texts of the ledger as HTML
+:mod:`~lmc_helpers.claims.formulas`    closed forms as TeX, texts and labels as HTML, TeX as Unicode
 :mod:`~lmc_helpers.claims.intervals`   numbers, closed forms, and the intervals that criteria are
 :mod:`~lmc_helpers.claims.criteria`    the ledger as data: parts, claims, and what each field may hold
 :mod:`~lmc_helpers.claims.yaml_files`  YAML read strictly, refused with file, line, field and what is allowed
 :mod:`~lmc_helpers.claims.reading`     the ledger's files: each read once
 :mod:`~lmc_helpers.claims.judge`       a measurement against a part's criteria: verdicts, by rules
-:mod:`~lmc_helpers.claims.verdicts`    symbols of verdicts, and their names in the style sheet
-:mod:`~lmc_helpers.claims.words`       a verdict in a reader's words
-:mod:`~lmc_helpers.claims.scale`       a drawn scale: criteria as bands, measurements as marks
-:mod:`~lmc_helpers.claims.runs`        what a box shows of this run and of the confirmed one
-:mod:`~lmc_helpers.claims.lines`       a box as lines of text, as notebooks store it
+``_words``                             a verdict in a reader's words
+``_scale``                             a drawn scale: criteria as bands, measurements as marks
+``_runs``                              what a box shows of this run and of the confirmed one
+``_lines``                             a box as lines of text, as notebooks store it
 :mod:`~lmc_helpers.claims.box`         ``check``, and the box that a reader sees
 =====================================  ================================================================================
 
-Every chapter calls ``check``; the book's tools read what it stored under ``MIME``. Importing the room reads no
-file: a ledger that is not there is an error only for who asks for it.
+Every chapter calls ``check``; the book's tools read what it stored under ``MIME``. Importing the package reads
+no file: a missing ledger is an error only where a part is asked for.
 """
 
+from lmc_helpers.claims._runs import drawn
+from lmc_helpers.claims._words import criterion, measurement
 from lmc_helpers.claims.box import MIME, Links, check, measured, render, rounded
 from lmc_helpers.claims.criteria import (
     BROKEN,
@@ -35,12 +36,12 @@ from lmc_helpers.claims.criteria import (
     OURS,
     SHARPER,
     VERDICTS,
+    slug,
+    symbol,
 )
 from lmc_helpers.claims.intervals import LedgerError
 from lmc_helpers.claims.judge import Contradiction, best_reading, of_claim, worst
 from lmc_helpers.claims.reading import ledger, part
-from lmc_helpers.claims.runs import drawn
-from lmc_helpers.claims.verdicts import slug, symbol
 
 __all__ = [
     "BROKEN",
@@ -58,9 +59,11 @@ __all__ = [
     "Links",
     "best_reading",
     "check",
+    "criterion",
     "drawn",
     "ledger",
     "measured",
+    "measurement",
     "of_claim",
     "part",
     "render",

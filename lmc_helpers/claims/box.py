@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from lmc_helpers.claims import reading, runs, words
-from lmc_helpers.claims.criteria import BROKEN, OURS, READING, Part
+from lmc_helpers.claims import _runs, _words, reading
+from lmc_helpers.claims._lines import measured, rounded, text
+from lmc_helpers.claims.criteria import BROKEN, OURS, READING, Part, slug, symbol
 from lmc_helpers.claims.formulas import Address, typeset
 from lmc_helpers.claims.judge import Contradiction, contradicts, farthest, judge
-from lmc_helpers.claims.lines import measured, rounded, text, with_error
-from lmc_helpers.claims.verdicts import slug, symbol
 
-__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded", "with_error"]
+__all__ = ["MIME", "RECORDED_ONLY", "Links", "check", "measured", "render", "rounded"]
 
 RECORDED_ONLY = "LMC_RECORD_CONTRADICTIONS"  #: in the environment of a run that stores what contradicts the ledger
 MIME = "application/vnd.lmc.claim+json"  #: where the metadata of a cell's output hold a verdict
@@ -35,7 +34,7 @@ class Links:
 def check(
     id: str,
     value,
-    *,
+    *error: float,
     stderr: float | None = None,
     interval: tuple[float, float] | None = None,
     n: int | None = None,
@@ -46,7 +45,8 @@ def check(
 
     Parameters are those of :func:`~lmc_helpers.claims.judge.judge`, and ``value`` may be a sequence of exact values:
     then its worst value for the criterion is judged (:func:`~lmc_helpers.claims.judge.farthest`), with n the
-    number of values unless it is given. The record is stored in the metadata of the cell's output.
+    number of values unless it is given. ``error`` is ``stderr``, or the two ends of ``interval``, as a measurement
+    returns them: ``check(id, *measured, n=n)``. The record is stored in the metadata of the cell's output.
 
     Raises
     ------
@@ -60,6 +60,10 @@ def check(
     from IPython.display import display
 
     part = reading.part(id)
+    if len(error) == 1:
+        (stderr,) = error
+    elif error:
+        interval = error[0], error[1]
     values = np.asarray(value, dtype=float)
     if values.ndim:
         if not values.size or stderr is not None or interval is not None or again:
@@ -79,19 +83,8 @@ def render(
 ) -> str:
     """The box of a part as HTML, styled by ``book/_static/css/boxes.css``.
 
-    Parameters
-    ----------
-    part : Part
-        what is stated, by whom, and the criteria.
-    record : dict
-        the verdict of this run, as :func:`check` stores it.
-    confirmed : dict, optional
-        the record of the confirmatory run, with its provenance and ``changed``: what it rests on that has changed
-        since, in words; nothing if it stands.
-    links : Links, optional
-        the box's own anchor, and where it leads.
-    run : str
-        the scale of this run, as ``laptop``.
+    ``record`` is the verdict of this run as :func:`check` stores it, ``confirmed`` that of the confirmatory run with
+    its provenance and ``changed``, what it rests on that has changed since; ``run`` is the scale of this run.
     """
     links = links or Links()
     stands = confirmed if confirmed and not confirmed["changed"] else None
@@ -102,9 +95,9 @@ def render(
         _verdict(part, record, stands, links),
         _instead(part, leading, links),
         _paragraph("quantity", f"Measured: {_ended(typeset(part.quantity))}"),
-        runs.drawn(part, record, stands),
-        runs.rows(part, record, confirmed, run),
-        runs.details(part, record, confirmed, links.address),
+        _runs.drawn(part, record, stands),
+        _runs.rows(part, record, confirmed, run),
+        _runs.details(part, record, confirmed, links.address),
     ]
     given = f'class="lmc-claim lmc-{slug(leading)}"{anchor} role="group" aria-label="{part.id}: {leading}"'
     return "\n".join([f"<div {given}>", *filter(None, inner), "</div>"])
@@ -120,7 +113,7 @@ def _ended(sentence: str) -> str:
 
 def _statement(part: Part, links: Links) -> str:
     """Whose statement, where, and what it says."""
-    who = html.escape(words.authors(part))
+    who = html.escape(_words.authors(part))
     if part.whose == OURS:
         return _paragraph("statement", f"<b>{who}:</b> {typeset(part.statement, links.address)}")
     where = f"<b>{who}</b>, {typeset(part.where)}"
@@ -147,7 +140,7 @@ def _verdict(part: Part, record: dict, confirmed: dict | None, links: Links) -> 
         badges = _badge(confirmed["verdict"], " at paper scale") + " " + _badge(record["verdict"], " in this run")
     else:
         badges = _badge(record["verdict"])
-    said = words.SAID.get((confirmed or record)["verdict"], "")
+    said = _words.SAID.get((confirmed or record)["verdict"], "")
     said = f"<span>{said}</span>" if said else ""
     id = f"<code>{part.id}</code>"
     to = [

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, cut, form, number
+from lmc_helpers.claims.intervals import Entry, Interval, LedgerError, Number, form, number
 
 HOLDS = "holds"
 SHARPER = "holds, and more is true"
@@ -23,12 +23,24 @@ BROKEN = "broken, statement stands"
 FAILS = "fails"
 OPEN = "open"
 VERDICTS = (SHARPER, HOLDS, BROKEN, CORRECTED, OPEN, FAILS)  # from best to worst
+#: ⚠ is followed by the sign that asks for a plain glyph, not for a coloured picture.
+SYMBOLS = {HOLDS: "✓", SHARPER: "✓+", BROKEN: "⚠\ufe0e", CORRECTED: "✎", FAILS: "✗", OPEN: "?"}
 STANDS = (HOLDS, SHARPER, OPEN)  # what the statement of a step that breaks may be expected to be
 
 PAPER, READING, OURS = "paper", "reading", "ours"
 WHOSE = (PAPER, READING, OURS)
 HEADLINE, DETAIL, SLIP = "headline", "detail", "slip"
 WEIGHTS = (HEADLINE, DETAIL, SLIP)
+
+
+def slug(verdict: str) -> str:
+    """A verdict as the style sheet names it."""
+    return verdict.replace(",", "").replace(" ", "-")
+
+
+def symbol(verdict: str) -> str:
+    """The symbol of a verdict; empty for other words, such as "not yet in the book"."""
+    return SYMBOLS.get(verdict, "")
 
 
 def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -213,10 +225,6 @@ class Claim:
     @classmethod
     def of(cls, id: str, entry: ClaimEntry) -> Claim:
         """The claim that an entry of the ledger writes."""
-        if not isinstance(id, str) or not id:
-            raise ValueError(f"id = {cut(id)}; allowed: a string that is not empty")
-        if not isinstance(entry, ClaimEntry):
-            raise ValueError(f"entry is {type(entry).__name__}; allowed: ClaimEntry")
         parts = {
             f"{id}.{name}": Part.model_construct(id=f"{id}.{name}", **dict(part)) for name, part in entry.parts.items()
         }

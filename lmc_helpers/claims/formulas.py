@@ -1,4 +1,4 @@
-"""Formulas of the ledger for readers: closed forms as TeX, and texts in which powers and indices are typed as signs."""
+"""Formulas for readers: closed forms as TeX, texts of the ledger and labels of figures as HTML, TeX as Unicode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import html
 import re
 from collections.abc import Callable
 
-from lmc_helpers.claims.numerals import RAISED
+from docutils.utils.math import tex2unichar
+
+from lmc_helpers.claims.numerals import signs
 
 Address = Callable[[str], "tuple[str, str] | None"]  #: word → address and text of a link; none for other words
 
@@ -67,7 +69,6 @@ def _tex(node: ast.expr) -> tuple[str, int]:
 
 
 INNER = r"\(((?:[^()]|\([^()]*\))*)\)"  # what stands in parentheses, with parentheses inside
-SCIENTIFIC = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([−+-]?)0*(\d+)\b")
 CHOICES = re.compile(r"\bbinom\(([^(),]+), *([^(),]+)\)")
 INDEX = r":?(?:(?![⁰¹²³⁴-⁹])\w)+"
 SIZES = re.compile(rf"\babs{INNER}")
@@ -80,16 +81,11 @@ WORDS = re.compile(r"(?<![\w.-])(?:[A-Z]\d+(?:\.\w+)?|(?:thm|prop|prp|lem|cor|de
 
 def _signs(text: str) -> str:
     """Escaped text with its powers raised, its indices lowered and its binomial coefficients as TeX."""
-    text = SCIENTIFIC.sub(_power, html.escape(text, quote=False))
+    text = signs(html.escape(text, quote=False))
     text = CHOICES.sub(lambda hit: rf"\(\binom{{{hit[1]}}}{{{hit[2]}}}\)".replace("−", "-"), text)
     text = RAISE.sub(lambda hit: f"<sup>{_first(hit.groups())}</sup>", text)
     text = SIZES.sub(r"|\1|", text)
     return LOWER.sub(lambda hit: f"{hit[1]}<sub>{_first(hit.groups()[1:])}</sub>", text)
-
-
-def _power(hit: re.Match) -> str:
-    raised = "10" + (hit[2].replace("−", "-").replace("+", "") + hit[3]).translate(RAISED)
-    return raised if hit[1] == "1" else f"{hit[1]}·{raised}"
 
 
 def _first(groups: tuple) -> str:
@@ -135,3 +131,105 @@ def _linked(text: str, address: Address) -> str:
             found.append(f'<a href="{html.escape(target[0])}">{typeset(target[1])}</a>')
             start = word.end()
     return "".join([*found, _signs(text[start:])])
+
+
+KINDS = ("alpha", "ord", "bin", "rel", "op", "open", "close", "fence", "punct", "radical")
+UNICODE = {name: sign for kind in reversed(KINDS) for name, sign in getattr(tex2unichar, f"math{kind}").items()}
+UNICODE |= {"dots": "…", "lVert": "‖", "rVert": "‖", "lvert": "|", "rvert": "|", ",": " ", ";": " ", "cdot": "·"}
+UNICODE |= {"sqrt": "√", **dict.fromkeys(("left", "right", "bigl", "bigr"), "")}
+FONT = re.compile(r"\\(?:math[a-z]+|operatorname|text)(?:\{([^{}]*)\}|\s(\w))")
+COMMAND = re.compile(r"\\([A-Za-z]+|.)\s?")
+GROUP = re.compile(r"([_^])?\{([^{}]*)\}")
+SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+
+
+def plain(tex: str) -> str:
+    r"""A formula of TeX in one line of Unicode, for hover texts and screen readers.
+
+    Examples
+    --------
+    >>> print(plain(r"\|U\sigma(VX)\| \le m^{-2}"), plain(r"W_{\mathrm{eff}} = F + D \odot W"))
+    ‖Uσ(VX)‖ ≤ m⁻² W_eff = F + D ⊙ W
+    >>> print(plain(r"O(m^{-1/2})"), plain(r"\binom{n-K}{K} / 2!^K"), plain(r"\frac{1}{2}\sqrt{\pi}"))
+    O(m^(−1/2)) (n−K over K) / 2!^K (1)/(2)√(π)
+    """
+    tex = re.sub(r"\\binom\{([^{}]*)\}\{([^{}]*)\}", r"(\1 over \2)", tex)
+    tex = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"(\1)/(\2)", tex)
+    tex = COMMAND.sub(_command, FONT.sub(r"\1\2", tex))
+    while (flat := GROUP.sub(_group, tex)) != tex:
+        tex = flat
+    tex = re.sub(r"\^([0-9])", lambda found: found[1].translate(SUPERSCRIPTS), tex)
+    return tex.replace("^′", "′").replace("-", "−")
+
+
+def _command(found: re.Match) -> str:
+    opens = found[1] in ("sqrt", "lVert", "lvert")
+    return UNICODE.get(found[1], found[1]) + (" " if found[0][-1].isspace() and not opens else "")
+
+
+def _group(found: re.Match) -> str:
+    script, text = found[1], found[2]
+    if script == "^" and re.fullmatch(r"[-+]?\d+", text):
+        return text.translate(SUPERSCRIPTS)
+    if script == "_" and re.fullmatch(r"\w+", text):
+        return f"_{text}"
+    return (script or "") + f"({text})"
+
+
+LETTERS = "alpha beta gamma delta kappa lambda nu sigma theta varepsilon vartheta".split()
+NAMED = {"cdot": "·", "geq": "≥", "leq": "≤", "pm": "±", "to": "→", "ln": "ln", "max": "max", "min": "min"}
+NAMED |= {"det": "det"}
+SPACED = {"=": " = ", "<": " &lt; ", ">": " &gt; ", "≥": " ≥ ", "≤": " ≤ ", "→": " → ", ",": ", ", "+": " + "}
+ESCAPED = {"|": "‖", ",": "\u202f", "{": "&#123;", "}": "&#125;"}  # after a backslash
+OTHER = {"-": "−", "'": "′", "&": "&amp;"}
+TOKEN = re.compile(r"\\mathrm\{(?P<upright>[^{}]*)\}|\\(?P<name>[a-zA-Z]+)\s*|\\(?P<sign>.)|(?P<other>\S)|\s+")
+SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|(<i>.</i>|&\w+;| \S+ |[^{}<& ]))|\{([^{}]*)\}")
+
+
+def label(text: str) -> str:
+    r"""A label of Matplotlib, with formulas between dollar signs, as the HTML that Plotly draws: i, sub and sup.
+
+    Examples
+    --------
+    >>> label("loss & $W_1$, $\\sigma_{\\mathrm{min}}^2 < 1$")
+    'loss &amp; <i>W</i><sub>1</sub>, <i>σ</i><sub>min</sub><sup>2</sup> &lt; 1'
+    """
+    parts = text.split("$")
+    if len(parts) % 2 == 0:
+        raise ValueError(f"label {text!r}; allowed: an even number of dollar signs")
+    for k, part in enumerate(parts):
+        if k % 2 == 0:
+            parts[k] = html.escape(part, quote=False)
+            continue
+        formula = TOKEN.sub(_token, part)
+        while (flat := SCRIPT.sub(_script, formula)) != formula:
+            formula = flat
+        if "{" in formula or "}" in formula:
+            raise ValueError(f"label {text!r}; allowed: braces with partners")
+        parts[k] = formula
+    return "".join(parts)
+
+
+def _token(token: re.Match) -> str:
+    """A letter, a sign or a name as HTML; braces and scripts stay."""
+    if token["upright"] is not None:
+        return "{" + html.escape(token["upright"], quote=False) + "}"
+    if token["name"] in LETTERS:
+        return f"<i>{UNICODE[token['name']]}</i>"
+    if token["name"] is not None:
+        if token["name"] not in NAMED:
+            raise ValueError(f"\\{token['name']} in a label; allowed: {', '.join([*LETTERS, *NAMED])}")
+        sign = NAMED[token["name"]]
+        return SPACED.get(sign, f"{sign} " if sign.isalpha() else sign)
+    if token["sign"] is not None:
+        return ESCAPED.get(token["sign"], html.escape(token["sign"], quote=False))
+    sign = token["other"] or ""
+    return f"<i>{sign}</i>" if sign.isalpha() else SPACED.get(sign) or OTHER.get(sign, sign)
+
+
+def _script(found: re.Match) -> str:
+    if found[1] is None:
+        return found[4]
+    tag = "sub" if found[1] == "_" else "sup"
+    inner = found[2] if found[2] is not None else found[3]
+    return f"<{tag}>{inner}</{tag}>" if inner else ""

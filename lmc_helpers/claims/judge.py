@@ -19,7 +19,7 @@ The verdict of an id is that of its headlines (:func:`of_claim`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +72,7 @@ class Verdict:
     note: str = ""
 
 
-def measured(
+def _measured(
     part: Part, value: float, stderr: float | None = None, interval: tuple[float, float] | None = None
 ) -> Interval:
     """The interval of a measurement."""
@@ -108,24 +108,11 @@ def judge(
 ) -> Verdict:
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
 
-    Parameters
-    ----------
-    part : Part
-        the criteria.
-    value : float
-        what was measured.
-    stderr : float, optional
-        its standard error, for a part that the ledger calls sampled.
-    interval : (float, float), optional
-        instead of it, ends of an interval at two-sided 10⁻³ that need not be symmetric.
-    n : int
-        samples behind the measurement, or the size that an exact computation reached; 0 says that nothing was
-        run, and ``value`` is then neither shown nor stored.
-    rival : float, optional
-        the rival's value where the chapter measures it.
-    again : callable, optional
-        repeats the measurement with a second seed and returns (value, stderr) or (value, low, high); called only when
-        the first one rejects the criterion. Without it such a rejection from random numbers stays open.
+    A part that the ledger calls sampled needs ``stderr``, or the ends of an ``interval`` at two-sided 10⁻³ that need
+    not be symmetric. n counts the samples, or is the size that an exact computation reached; 0 says that nothing was
+    run. ``rival`` is the rival's value where the chapter measures it. ``again`` repeats the measurement with a second
+    seed and returns (value, stderr) or (value, low, high); it is called only when the first one rejects the criterion,
+    and without it such a rejection stays open.
     """
     if (rival is None) == (part.rival.value is None):
         raise ValueError(
@@ -134,7 +121,7 @@ def judge(
     rival_value = Interval(rival, rival, f"{rival:.{part.digits}g}") if rival is not None else part.rival.interval
     assert rival_value is not None
     part.refuse(rival_value)
-    found = measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
+    found = _measured(part, value, stderr, interval) if n else Interval(math.nan, math.nan, "")
     places = {name: criterion.place_of(found) for name, criterion in part.criteria()}
     second = None
     if n < part.min_samples:
@@ -143,7 +130,7 @@ def judge(
         if part.sampled and places["criterion"] == OUTSIDE and again is not None:
             repeated = again()
             errors: dict = {"stderr": repeated[1]} if len(repeated) == 2 else {"interval": repeated[1:]}
-            second = part.criterion.place_of(measured(part, repeated[0], **errors)) == OUTSIDE
+            second = part.criterion.place_of(_measured(part, repeated[0], **errors)) == OUTSIDE
         verdict, note = _verdict(part, places, second, again is not None)
     return Verdict(
         part=part.id,
@@ -201,25 +188,10 @@ def surprises(verdict: Verdict) -> bool:
 
 
 def farthest(values, criterion: Interval) -> float:
-    """The value that meets a criterion least: farthest outside, or else nearest to its border.
-
-    Examples
-    --------
-    >>> farthest([0.9, 1.02, 1.3], Interval(0.5, 1.5, ""))
-    1.3
-    >>> farthest([-3.0, -2.0], Interval(-math.inf, -1.0, ""))
-    -2.0
-    """
+    """The value that meets a criterion least: farthest outside, or else nearest to its border."""
     values = np.asarray(values, dtype=float).reshape(-1)
     excess = np.maximum(criterion.low - values, values - criterion.high)
     return float(values[np.isnan(values).argmax() if np.isnan(values).any() else excess.argmax()])
-
-
-def _check_verdicts(verdicts: list[str]) -> None:
-    """Refuse what are no verdicts, with ValueError."""
-    several = isinstance(verdicts, Collection) and not isinstance(verdicts, str)
-    if not several or not verdicts or not set(verdicts) <= set(VERDICTS):
-        raise ValueError(f"verdicts = {verdicts!r}; allowed: one or more of {', '.join(map(repr, VERDICTS))}")
 
 
 def worst(verdicts: list[str]) -> str:
@@ -232,7 +204,6 @@ def worst(verdicts: list[str]) -> str:
     >>> worst(["holds", "holds, and more is true"])
     'holds, and more is true'
     """
-    _check_verdicts(verdicts)
     found = max(verdicts, key=VERDICTS.index)
     return SHARPER if found == HOLDS and SHARPER in verdicts else found
 
@@ -242,26 +213,14 @@ READINGS = (SHARPER, HOLDS, OPEN, BROKEN, CORRECTED, FAILS)
 
 
 def best_reading(verdicts: list[str]) -> str:
-    """The verdict of a statement that may be read in several ways: while one reading is undecided, it is not false.
-
-    Examples
-    --------
-    >>> best_reading(["false as printed, corrected", "open"])
-    'open'
-    """
-    _check_verdicts(verdicts)
+    """The verdict of a statement that may be read in several ways: while one reading is undecided, it is not false."""
     return min(verdicts, key=READINGS.index)
 
 
 def of_claim(claim: Claim, verdicts: dict[str, str]) -> str:
     """The verdict of an id: the worst of its headlines, of readings of one statement the best.
 
-    Parameters
-    ----------
-    claim : Claim
-        with at least one part.
-    verdicts : dict
-        part → verdict; a part that is not there is open.
+    A part without a verdict is open.
     """
     statements: dict[str, list[str]] = {}
     for part in claim.headlines:

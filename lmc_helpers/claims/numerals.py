@@ -1,32 +1,54 @@
 """Numbers for people: powers of ten in signs, values and errors with equal digits, nothing below rounding.
 
-What notebooks store as text has the numbers of :mod:`~lmc_helpers.claims.lines`; what pages show has these.
+Notebooks store numbers as plain text, ``-1e-08``, by :func:`plain_with_error`; pages show −10⁻⁸.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
+from decimal import Decimal
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 GAP = "\u202f"  # a thin space that does not break
 ROUNDING = (1e-12, 1e-9)  # below which a value is called 0 to rounding
 SMALL, LARGE = 1e-4, 1e6  # between them numbers are written without powers of ten
 CLOSE = 1e-9  # relative difference of numbers that are equal but for rounding
+NUMBER = re.compile(r"(?<![\w.])(?P<digits>\d(?:\.\d+)?|\(.+?\))e(?P<exponent>[−+-]\d+)(?![\w.])")
+MINUS = re.compile(r"(?<![\w.)⁻-])-(?=(?P<digits>\d[\d.]*))")  # not a hyphen, as in 784-64-10
+DECIMAL = range(-3, 6)  # exponents of numbers in a text that are written without a power of ten
 
 
-def power(exponent: int) -> str:
-    """A power of ten.
-
-    Examples
-    --------
-    >>> power(-12)
-    '10⁻¹²'
-    """
+def _power(exponent: int) -> str:
+    """A power of ten."""
     return "10" + str(exponent).translate(RAISED)
 
 
-def grouped(text: str) -> str:
+def signs(text: str) -> str:
+    """A text with its numbers as people write them.
+
+    Examples
+    --------
+    >>> signs("between 1e-08 and 2.5e+10"), signs("(2.00 ± 0.03)e-07"), signs("'3e-02', 4e+05")
+    ('between 10⁻⁸ and 2.5·10¹⁰', '(2.00 ± 0.03)·10⁻⁷', "'0.03', 400000")
+    >>> signs("-1.5 ± 0.2"), signs("-2e-09 to -0.0"), signs("784-64-10")
+    ('−1.5 ± 0.2', '−2·10⁻⁹ to 0.0', '784-64-10')
+    """
+
+    def written(found: re.Match) -> str:
+        digits, exponent = found["digits"], int(found["exponent"].replace("−", "-"))
+        if exponent in DECIMAL and not digits.startswith("("):
+            return f"{Decimal(found[0]):f}"
+        return _power(exponent) if digits == "1" else f"{digits}·{_power(exponent)}"
+
+    def signed(found: re.Match) -> str:
+        return "−" if found["digits"].strip("0.") else ""  # a zero has no sign
+
+    return MINUS.sub(signed, NUMBER.sub(written, text))
+
+
+def _grouped(text: str) -> str:
     """A decimal number with a proper minus sign, and gaps between the thousands if it has five digits or more."""
     sign, digits = ("−", text[1:]) if text.startswith("-") else ("", text)
     whole, point, rest = digits.partition(".")
@@ -44,23 +66,17 @@ def people(value: float, digits: int = 4) -> str:
     if not math.isfinite(value):
         return "not a number" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < LARGE:
-        return grouped(str(int(value)))
+        return _grouped(str(int(value)))
     if SMALL <= abs(value) < LARGE:
         text = f"{value:.{digits}g}"
-        return grouped(f"{float(text):.0f}" if "e" in text else text)
+        return _grouped(f"{float(text):.0f}" if "e" in text else text)
     mantissa, exponent = f"{value:.{min(digits, 2) - 1}e}".split("e")
     mantissa = mantissa.removesuffix(".0").replace("-", "−")
-    return {"1": "", "−1": "−"}.get(mantissa, f"{mantissa}·") + power(int(exponent))
+    return {"1": "", "−1": "−"}.get(mantissa, f"{mantissa}·") + _power(int(exponent))
 
 
 def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
-    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to.
-
-    Examples
-    --------
-    >>> telling(1.00007, [1.0]), telling(1.0000000000001, [1.0]), telling(0.5, [1.0])
-    ('1.0001', '1', '0.5')
-    """
+    """A number with as many digits, up to eight, as tell it from the borders that it is not equal to."""
     near = [border for border in borders if abs(value - border) > CLOSE * max(abs(value), abs(border))]
 
     def tells(digits: int) -> bool:
@@ -71,58 +87,34 @@ def telling(value: float, borders: Iterable[float], digits: int = 4) -> str:
 
 
 def rounding(value: float, floor: float = 0.0) -> str:
-    """What is said of a value that is 0 but for rounding, or below what is worth a number; nothing of others.
-
-    Examples
-    --------
-    >>> rounding(4e-16), rounding(3e-8, floor=1e-6), rounding(0.2), rounding(0.0)
-    ('0 to rounding (below 10⁻¹²)', 'below 10⁻⁶', '', '')
-    """
-    bound = rounding_bound(value, floor)
+    """What is said of a value that is 0 but for rounding, or below what is worth a number; nothing of others."""
+    bound = _rounding_bound(value, floor)
     if bound is None:
         return ""
     return f"0 to rounding (below {people(bound)})" if bound in ROUNDING else f"below {people(floor)}"
 
 
-def rounding_bound(value: float, floor: float = 0.0) -> float | None:
-    """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others.
-
-    Examples
-    --------
-    >>> rounding_bound(-4e-16), rounding_bound(3e-8, floor=1e-6), rounding_bound(0.2)
-    (1e-12, 1e-06, None)
-    """
+def _rounding_bound(value: float, floor: float = 0.0) -> float | None:
+    """What is said to lie above the size of a value that is 0 but for rounding; None of 0 itself and of others."""
     return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
-def places(error: float) -> int:
-    """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1.
-
-    Examples
-    --------
-    >>> places(0.0123), places(0.0321), places(321.0)
-    (-3, -2, 2)
-    """
+def _places(error: float) -> int:
+    """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1."""
     first = f"{error:.0e}"
     return int(first[2:]) - ("1" in (first[0], f"{error:e}"[0]))
 
 
-def together(values: list[float], place: int) -> tuple[list[str], str]:
-    """Numbers with the same last digit, and the power of ten that all are multiplied by.
-
-    Examples
-    --------
-    >>> together([0.65432, 0.0123], -3), together([-8.87e14, 3e13], 13)
-    ((['0.654', '0.012'], ''), (['−8.9', '0.3'], '10¹⁴'))
-    """
+def _together(values: list[float], place: int) -> tuple[list[str], str]:
+    """Numbers with the same last digit, and the power of ten that all are multiplied by."""
     largest = max(map(abs, values))
     if place >= -8 and (not largest or 10 * SMALL <= largest < LARGE):
         texts = [f"{round(value, -place):.{max(0, -place)}f}" for value in values]
         unit = ""
     else:
         exponent = max(math.floor(math.log10(largest)), place) if largest else place
-        texts, unit = [f"{value / 10.0**exponent:.{exponent - place}f}" for value in values], power(exponent)
-    return [grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
+        texts, unit = [f"{value / 10.0**exponent:.{exponent - place}f}" for value in values], _power(exponent)
+    return [_grouped(text.removeprefix("-") if float(text) == 0 else text) for text in texts], unit
 
 
 def with_error(value: float, error: float) -> str:
@@ -133,11 +125,30 @@ def with_error(value: float, error: float) -> str:
     >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
     ('0.654 ± 0.012', '−12\u202f300 ± 300', '(2.00 ± 0.03)·10⁻⁷')
     """
-    (value_, error_), unit = together([value, error], places(error))
+    (value_, error_), unit = _together([value, error], _places(error))
     return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
 
 
-def width_places(low: float, high: float) -> int:
+def plain_with_error(value: float, stderr: float) -> str:
+    """:func:`with_error` as notebooks store it, with other bounds of what is written without a power of ten.
+
+    Examples
+    --------
+    >>> plain_with_error(-12345.6, 321.0), plain_with_error(2e-7, 3e-9)
+    ('-12300 ± 300', '(2.00 ± 0.03)e-07')
+    """
+    place = _places(stderr)
+    if -5 <= place <= 4:
+        scale, decimals, unit = 1.0, max(0, -place), ""
+        value, stderr = (round(number, -place) for number in (value, stderr))
+    else:
+        exponent = math.floor(math.log10(max(abs(value), stderr)))
+        scale, decimals, unit = 10.0**exponent, max(0, exponent - place), f"e{exponent:+03d}"
+    shown = f"{value / scale:.{decimals}f} ± {stderr / scale:.{decimals}f}"
+    return f"({shown}){unit}" if unit else shown
+
+
+def _width_places(low: float, high: float) -> int:
     """The power of ten of the last digit that an interval supports: the second of its width."""
     return math.floor(math.log10(high - low)) - 1
 
@@ -150,12 +161,12 @@ def span(low: float, high: float, borders: Iterable[float] = (), place: int | No
     >>> span(0.1961, 0.3433), span(0.89961, 0.952, [0.9]), span(-2e-7, 3e-7)
     ('0.20 to 0.34', '0.8996 to 0.9520', '(−2.0 to 3.0)·10⁻⁷')
     """
-    place = width_places(low, high) if place is None else place
+    place = _width_places(low, high) if place is None else place
     near = [(end, b) for end in (low, high) for b in borders if abs(end - b) > CLOSE * max(abs(end), abs(b))]
 
     def tells(place: int) -> bool:
         return all(round(end, -place) != border for end, border in near)
 
     place = next((enough for enough in range(place, place - 4, -1) if tells(enough)), place)
-    (low_, high_), unit = together([low, high], place)
+    (low_, high_), unit = _together([low, high], place)
     return f"({low_} to {high_})·{unit}" if unit else f"{low_} to {high_}"

@@ -60,20 +60,12 @@ def files(folder: Path) -> list[Path]:
 
 
 def ledger(folder: Path | None = None) -> dict[str, Claim]:
-    """The whole ledger, id → claim, in the order of the book.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        where its files lie; by default ``book/claims`` of the checkout that the package belongs to.
-    """
+    """The whole ledger, id → claim, in the order of the book."""
     return {id: claim for path in files(folder or LEDGER) for id, claim in paper(path).items()}
 
 
 def part(id: str, folder: Path | None = None) -> Part:
     """One part of the ledger by its id, ``"Z3.limit"``; only the file of its paper is read."""
-    if not isinstance(id, str):
-        raise LedgerError(f"part {id!r} is not in the ledger; known: names, as 'Z3.limit'")
     where = {path.stem: path for path in files(folder or LEDGER)}
     claims = paper(where[id[:1]]) if id[:1] in where else ledger(folder)
     claim = claims.get(id.partition(".")[0])

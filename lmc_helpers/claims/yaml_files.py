@@ -94,12 +94,7 @@ def place(path: Path, *steps: str | int) -> str:
 def explained(error: ValidationError, where: Path | str) -> LedgerError:
     """What a schema refuses, one line a problem: the place, the field, and what is allowed.
 
-    Parameters
-    ----------
-    error : ValidationError
-        of pydantic.
-    where : Path or str
-        the file, of which the line is said too, or another place in words.
+    ``where`` is the file, whose line is named too, or another place in words.
     """
     lines = []
     for problem in error.errors(include_url=False):

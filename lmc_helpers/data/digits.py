@@ -6,24 +6,19 @@ scikit-learn is imported where the digits are read, so that the mathematics runs
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Positive, Seed, checked
 from lmc_helpers.seeds import numpy_generator
 
-__all__ = ["DIGITS", "digits"]
+__all__ = ["digits"]
 
-DIGITS = 1797  # images that scikit-learn ships
+_DIGITS = 1797  # images that scikit-learn ships
 
 
-def digits(n: int = DIGITS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Handwritten digits of 8 × 8 pixels (scikit-learn's copy of the UCI test set).
-
-    Parameters
-    ----------
-    n : int
-        number of images, 1 <= n <= 1797; fewer are a random subset.
-    seed : int
-        seed of the subset.
+@checked
+def digits(n: Positive = _DIGITS, seed: Seed = 0) -> tuple[Tensor, Tensor]:
+    """Handwritten digits of 8 × 8 pixels (scikit-learn's copy of the UCI test set), or a random subset of them.
 
     Returns
     -------
@@ -36,12 +31,10 @@ def digits(n: int = DIGITS, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     >>> x.shape, float(x.min()) >= 0, float(x.max()) <= 1, labels.shape
     (torch.Size([5, 64]), True, True, torch.Size([5]))
     """
-    expect.integer(n, "n")
-    expect.integer(seed, "seed", least=0, most=2**32 - 1)
-    if not 1 <= n <= DIGITS:
-        raise ValueError(f"n = {n} images; allowed: 1 <= n <= {DIGITS}")
+    if n > _DIGITS:
+        raise ValueError(f"n = {n} images; allowed: 1 <= n <= {_DIGITS}")
     from sklearn.datasets import load_digits
 
     pixels, labels = load_digits(return_X_y=True)
-    chosen = slice(None) if n == DIGITS else numpy_generator(seed, "subset of the digits").permutation(DIGITS)[:n]
+    chosen = slice(None) if n == _DIGITS else numpy_generator(seed, "subset of the digits").permutation(_DIGITS)[:n]
     return torch.from_numpy(pixels[chosen] / 16).double(), torch.from_numpy(labels[chosen]).long()

@@ -19,17 +19,17 @@ from itertools import chain
 import numpy as np
 import torch
 
-from lmc_helpers import expect
-from lmc_helpers.data.cifar10 import CIFAR10
+from lmc_helpers._typing import Integer, Seed, checked
+from lmc_helpers.data._cifar10 import CIFAR10
+from lmc_helpers.data._files import Content, DataError, Found, Source, find, flag
+from lmc_helpers.data._mnist import MNIST
 from lmc_helpers.data.digits import digits
-from lmc_helpers.data.files import Content, DataError, Found, Source, find, flag
-from lmc_helpers.data.mnist import MNIST
 from lmc_helpers.seeds import numpy_generator
 
 __all__ = ["NAMES", "SPLITS", "Images", "available", "choose", "load"]
 
-CLASSES = 10  # of each data set
-DIGITS_TEST = 360  # the last ones in scikit-learn's order
+_CLASSES = 10  # of each data set
+_DIGITS_TEST = 360  # the last ones in scikit-learn's order
 
 # A split is "train", "test", or a part of the training images: these fractions of them, in an order that is shuffled
 # once and for all. The test images are in no part. App. F.3 of Bürgin et al. has "a random 80%/10%/10% train/val/test
@@ -50,7 +50,7 @@ def _digits(_: Mapping[str, Content]) -> dict[str, tuple[np.ndarray, np.ndarray]
     x, y = digits()  # (1797, 64) in [0, 1]
     pixels = (255 * x).round().to(torch.uint8).reshape(-1, 1, 8, 8).numpy()
     labels = y.to(torch.uint8).numpy()
-    both = {"train": slice(None, -DIGITS_TEST), "test": slice(-DIGITS_TEST, None)}
+    both = {"train": slice(None, -_DIGITS_TEST), "test": slice(-_DIGITS_TEST, None)}
     return {split: (pixels[rows], labels[rows]) for split, rows in both.items()}
 
 
@@ -64,17 +64,13 @@ class Images:
 
     Parameters
     ----------
-    x : torch.Tensor
+    x
         (n, C, H, W), uint8. Calls that ask for the same images may share it: do not write into it.
-    y : torch.Tensor
+    y
         labels (n,), long, 0 to ``classes`` − 1.
-    name, split : str
-        of the data set and of its part.
-    classes : int
-        number of classes.
-    verified : bool
+    verified
         whether every file is, by its SHA-256, the published one; digits come with scikit-learn and are not checked.
-    mean, deviation : torch.Tensor
+    mean, deviation
         (C,), float64: of the pixels, scaled to [0, 1], of all training images.
     """
 
@@ -97,35 +93,17 @@ class Images:
 
     @property
     def says(self) -> str:
-        """What the images are and whether the files are the published ones, for pages and records.
-
-        Examples
-        --------
-        >>> load("digits", "test").says
-        "360 images (test) of scikit-learn's digits, 8 × 8 pixels."
-        """
+        """What the images are and whether the files are the published ones, for pages and records."""
         _, C, H, W = self.x.shape
-        told = f"{len(self)} images ({self.split}) of {self.title}, {H} × {W} pixels" + (", in colour" if C > 1 else "")
-        return told + ("." if self.verified else "; the files differ from the canonical ones.")
+        words = f"{len(self)} images ({self.split}) of {self.title}, {H} × {W} pixels" + (
+            ", in colour" if C > 1 else ""
+        )
+        return words + ("." if self.verified else "; the files differ from the canonical ones.")
 
     def inputs(
         self, dtype: torch.dtype = torch.float32, device: torch.device | str | None = None, *, flat: bool = False
     ) -> torch.Tensor:
-        """The normalised pixels, (x / 255 − mean) / deviation.
-
-        Parameters
-        ----------
-        dtype : torch.dtype
-            a floating type.
-        device : device, optional
-            where they go; the CPU if it is not given.
-        flat : bool
-            one row an image.
-
-        Returns
-        -------
-        torch.Tensor
-            (n, C, H, W), or (n, C H W) if ``flat``; new at every call.
+        """The normalised pixels, (x / 255 − mean) / deviation, (n, C, H, W), or (n, C H W) if ``flat``.
 
         Examples
         --------
@@ -133,15 +111,13 @@ class Images:
         >>> x.shape, round(x.mean().item(), 6), round(x.std(correction=0).item(), 6)
         (torch.Size([1437, 64]), 0.0, 1.0)
         """
-        expect.floating(dtype, "dtype")
-        expect.one_of(flat, "flat", (True, False))
         mean, deviation = (v.to(device, dtype)[:, None, None] for v in (self.mean, self.deviation))  # (C, 1, 1)
         x = self.x.to(device).to(dtype).div_(255).sub_(mean).div_(deviation)
         return x.flatten(1) if flat else x
 
 
 @dataclass(frozen=True)
-class _Whole:
+class _DataSet:
     """A data set as its files have it."""
 
     splits: dict[str, tuple[torch.Tensor, torch.Tensor]]
@@ -162,13 +138,13 @@ def _moments(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @functools.lru_cache(maxsize=len(NAMES))
-def _read(name: str, found: tuple[Found, ...]) -> _Whole:
+def _read(name: str, found: tuple[Found, ...]) -> _DataSet:
     contents = {content.name: content for content in chain.from_iterable(place.contents() for place in found)}
     parsed = SOURCES[name].parse(contents)
     mean, deviation = _moments(parsed["train"][0])
     if not (deviation > 0).all():
         raise ValueError("the training images have one value in all pixels of a channel; allowed: at least two values")
-    return _Whole(
+    return _DataSet(
         {split: (torch.tensor(x), torch.tensor(y).long()) for split, (x, y) in parsed.items()},
         tuple(content.name for content in contents.values() if not content.canonical),
         mean,
@@ -176,7 +152,7 @@ def _read(name: str, found: tuple[Found, ...]) -> _Whole:
     )
 
 
-def _whole(name: str) -> _Whole:
+def _data_set(name: str) -> _DataSet:
     """The data set, read once a process as long as its files stay the same; DataError if it cannot be had."""
     if name not in SOURCES:
         raise ValueError(f"name = {name!r}; allowed: {', '.join(NAMES)}")
@@ -184,40 +160,34 @@ def _whole(name: str) -> _Whole:
     found = tuple(find(source, archive) for archive in source.archives)
     folders = ", ".join(sorted({str(path.parent) for place in found for path in place.paths}))
     try:
-        whole = _read(name, found)
+        data = _read(name, found)
     except ValueError as error:
         raise DataError(source.title, str(error), f"the files are in {folders}; replace or remove them") from error
-    if whole.differing and not flag("LMC_DATA_UNVERIFIED"):
-        first, *others = whole.differing
+    if data.differing and not flag("LMC_DATA_UNVERIFIED"):
+        first, *others = data.differing
         raise DataError(
             source.title,
             f"{first} differs from the published file" + (f", and {len(others)} more do" if others else ""),
             f"the files are in {folders}; replace or remove them, or set LMC_DATA_UNVERIFIED=1 to use them as they are",
         )
-    return whole
+    return data
 
 
-def load(name: str, split: str = "train", n: int | None = None, seed: int = 0) -> Images:
+@checked
+def load(name: str, split: str = "train", n: Integer | None = None, seed: Seed = 0) -> Images:
     """Images of a data set; they are downloaded where they are missing and that is allowed.
 
     Parameters
     ----------
-    name : str
+    name
         ``"digits"``, ``"mnist"`` or ``"cifar10"``.
-    split : str
+    split
         ``"train"``, ``"test"`` or a part of the training images: ``"train80"``, ``"validation80"``, ``"test80"`` are
         80, 10 and 10 % of them, ``"train90"``, ``"validation90"`` 90 and 10 %, in a shuffled order that does not depend
         on the seed.
-    n : int, optional
+    n
         number of images: the first n of the split in an order that the seed shuffles, so that more images contain the
         fewer. Not balanced: every image is as likely as any other. Without n all of them, in the split's order.
-    seed : int
-        of the subset.
-
-    Returns
-    -------
-    Images
-        n images.
 
     Examples
     --------
@@ -225,46 +195,27 @@ def load(name: str, split: str = "train", n: int | None = None, seed: int = 0) -
     >>> some.x.shape, some.x.dtype, some.y.shape, some.classes
     (torch.Size([5, 1, 8, 8]), torch.uint8, torch.Size([5]), 10)
     """
-    expect.text(name, "name")
-    expect.integer(seed, "seed", least=0, most=2**32 - 1)
     if split not in SPLITS:
         raise ValueError(f"split = {split!r}; allowed: {', '.join(SPLITS)}")
-    whole = _whole(name)
-    x, y = whole.splits["test" if split == "test" else "train"]
+    data = _data_set(name)
+    x, y = data.splits["test" if split == "test" else "train"]
     chosen = np.arange(len(y))
     if split in PARTS:
         start, end = (round(fraction * len(y)) for fraction in PARTS[split])
         chosen = numpy_generator(0, f"parts of {name}").permutation(len(y))[start:end]
     if n is not None:
-        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= len(chosen):
-            raise ValueError(f"n = {n!r} images; allowed: an integer from 1 to {len(chosen)}")
+        if not 1 <= n <= len(chosen):
+            raise ValueError(f"n = {n} images; allowed: an integer from 1 to {len(chosen)}")
         chosen = chosen[numpy_generator(seed, f"subset of {name} {split}").permutation(len(chosen))[:n]]
     if len(chosen) < len(y) or n is not None:
         x, y = x[chosen], y[chosen]
-    return Images(x, y, name, split, CLASSES, not whole.differing, whole.mean, whole.deviation)
+    return Images(x, y, name, split, _CLASSES, not data.differing, data.mean, data.deviation)
 
 
 def available(name: str) -> str | None:
-    """Why a data set cannot be had; None if it can. What is missing is downloaded if that is allowed.
-
-    Parameters
-    ----------
-    name : str
-        ``"digits"``, ``"mnist"`` or ``"cifar10"``.
-
-    Returns
-    -------
-    str or None
-        names of files and no folders, so that it can stand on a page.
-
-    Examples
-    --------
-    >>> available("digits") is None
-    True
-    """
-    expect.text(name, "name")
+    """Why a data set cannot be had, without names of folders, or None. It is downloaded if that is allowed."""
     try:
-        _whole(name)
+        _data_set(name)
     except DataError as error:
         return error.reason
     return None
@@ -273,59 +224,28 @@ def available(name: str) -> str | None:
 def choose(names: Sequence[str]) -> tuple[str, str]:
     """The first data set that can be had, and a sentence for the page.
 
-    Parameters
-    ----------
-    names : sequence of str
-        the one that is wanted first, then what may stand in for it.
-
-    Returns
-    -------
-    (str, str)
-        a name, and what the page should say: which data set it is, why no earlier one, and whether its files differ
-        from the published ones.
+    It says which data set it is, why no earlier one, and whether its files differ from the published ones.
 
     Examples
     --------
     >>> choose(("digits", "mnist"))
     ('digits', "This run uses scikit-learn's digits.")
     """
-    if isinstance(names, str) or not isinstance(names, Sequence):
-        raise ValueError(f"names = {names!r}; allowed: a sequence of names of data sets")
     missing: list[str] = []
     for name in names:
         reason = available(name)
         if reason is not None:
             missing.append(f"{SOURCES[name].title} is not here ({reason})")
             continue
-        told = f"this run uses {SOURCES[name].title}"
-        if _whole(name).differing:
-            told += ", from files that differ from the canonical ones"
-        told = f"{'; '.join(missing)}: {told}." if missing else f"{told[0].upper()}{told[1:]}."
-        return name, told
+        words = f"this run uses {SOURCES[name].title}"
+        if _data_set(name).differing:
+            words += ", from files that differ from the canonical ones"
+        return name, f"{'; '.join(missing)}: {words}." if missing else f"{words[0].upper()}{words[1:]}."
     raise ValueError(f"{'; '.join(missing) or 'no data set is named'}; allowed: names of {', '.join(NAMES)}")
 
 
-def main(names: Sequence[str]) -> int:
-    """Fetch data sets and say what came of it.
-
-    Parameters
-    ----------
-    names : sequence of str
-        of data sets.
-
-    Returns
-    -------
-    int
-        0 if all can be had, else 1.
-
-    Examples
-    --------
-    >>> main(["digits"])
-    1437 images (train) of scikit-learn's digits, 8 × 8 pixels.
-    0
-    """
-    if isinstance(names, str) or not isinstance(names, Sequence):
-        raise ValueError(f"names = {names!r}; allowed: a sequence of names of data sets")
+def _main(names: Sequence[str]) -> int:
+    """Fetch data sets and say what came of it; 0 if all can be had, else 1."""
     failed = 0
     for name in names:
         try:
@@ -337,4 +257,4 @@ def main(names: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(_main(sys.argv[1:]))

@@ -1,8 +1,7 @@
 """One look for every figure: panels, error bars, the glue to captions and prose, and figures that a reader can move.
 
 :mod:`~lmc_helpers.figures.style` draws and stores figures, ``book.mplstyle`` is their style,
-:mod:`~lmc_helpers.figures.moving` makes figures with a slider, from :mod:`~lmc_helpers.figures.moving_panels` and with
-:mod:`~lmc_helpers.figures.labels`;
+:mod:`~lmc_helpers.figures.moving` makes figures with a slider, from the panels of ``_moving_panels``,
 :mod:`~lmc_helpers.figures.cards` draws what the front page shows of a chapter, and :mod:`~lmc_helpers.figures.counted`
 says which trained networks diverged.
 """
@@ -10,6 +9,18 @@ says which trained networks diverged.
 from lmc_helpers.figures.cards import card, keep
 from lmc_helpers.figures.counted import left_out
 from lmc_helpers.figures.moving import Moving
-from lmc_helpers.figures.style import BAND, COLOURS, band, legend, numbers, panels, show
+from lmc_helpers.figures.style import BAND, COLOURS, band, numbers, panels, show, table
 
-__all__ = ["BAND", "COLOURS", "Moving", "band", "card", "keep", "left_out", "legend", "numbers", "panels", "show"]
+__all__ = [
+    "BAND",
+    "COLOURS",
+    "Moving",
+    "band",
+    "card",
+    "keep",
+    "left_out",
+    "numbers",
+    "panels",
+    "show",
+    "table",
+]

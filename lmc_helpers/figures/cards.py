@@ -15,15 +15,7 @@ SIZE = (3.8, 2.85)  # inches, so small that its letters are readable on a card
 
 
 def card() -> tuple[Figure, Axes]:
-    """A figure with one panel, in the book's style and of the size of a card.
-
-    Examples
-    --------
-    >>> figure, axes = card()
-    >>> figure.get_size_inches().tolist()
-    [3.8, 2.85]
-    >>> plt.close(figure)
-    """
+    """A figure with one panel, in the book's style and of the size of a card."""
     figure = panels()[0]
     figure.set_size_inches(SIZE)
     return figure, figure.axes[0]

@@ -18,15 +18,7 @@ class Trained(Protocol):
 def left_out(results: Iterable[Trained]) -> str:
     """A sentence on the networks of some runs that diverged; their pairs are left out of what is measured.
 
-    Parameters
-    ----------
-    results : iterable of Result
-        of the runs of a page.
-
-    Returns
-    -------
-    str
-        with the seeds of those that diverged.
+    It names the seeds of those that diverged.
 
     Examples
     --------

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from lmc_helpers import expect
-from lmc_helpers.figures.labels import typeset
-from lmc_helpers.figures.moving_panels import Panel, axis, draw_panel, plain, trace
-from lmc_helpers.figures.style import legend, panels, show
+from lmc_helpers.claims.formulas import label
+from lmc_helpers.figures._moving_panels import Panel, axis, draw_panel, plain, trace
+from lmc_helpers.figures.style import common_legend, panels, show
 
 __all__ = ["MIME", "Moving"]
 
@@ -27,27 +26,13 @@ MIME = "application/vnd.lmc.moving+json"  # in an output's metadata: the figure'
 
 @dataclass
 class Moving:
-    """A figure whose frames a slider chooses.
+    """A figure whose frames a slider chooses."""
 
-    Attributes
-    ----------
-    slider : str
-        what moves, with its unit.
-    values : list of str
-        what the slider says at each frame.
-    notes : list of str
-        what is read off each frame, at most some 55 characters.
-    start : int
-        the frame at the start, and of the static picture.
-    height : float
-        of a panel over its width.
-    """
-
-    slider: str
-    values: Sequence[str]
-    notes: Sequence[str]
-    start: int = 0
-    height: float = 0.95
+    slider: str  # what moves, with its unit
+    values: Sequence[str]  # what the slider says at each frame
+    notes: Sequence[str]  # what is read off each frame, at most some 55 characters
+    start: int = 0  # the frame at the start, and of the static picture
+    height: float = 0.95  # of a panel over its width
     panels: list[Panel] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -56,31 +41,19 @@ class Moving:
             raise ValueError(f"{sizes}; allowed: as many notes as values, and a start among them")
 
     def panel(self, **settings) -> Panel:
-        """Add a panel, the next on the right, with the fields of :class:`~lmc_helpers.figures.moving_panels.Panel`."""
-        for name in settings:
-            expect.one_of(name, "a setting", [each.name for each in fields(Panel) if each.name != "frames"])
-        for scale in ("xscale", "yscale"):
-            expect.one_of(settings.get(scale, "linear"), scale, ("linear", "log"))
+        """Add a panel, the next on the right, with the fields of ``_moving_panels.Panel``."""
         self.panels.append(Panel(len(self.values), **settings))
         return self.panels[-1]
 
     def picture(self) -> Figure:
-        """The frame at the start, drawn by Matplotlib.
-
-        Examples
-        --------
-        >>> scene = Moving("power $n$", ["1", "2"], ["a line", "a parabola"])
-        >>> scene.panel(xlabel="$x$").draw([0, 1, 2], [[0, 1, 2], [0, 1, 4]], label="$x^n$")
-        >>> scene.picture().axes[0].lines[0].get_ydata().tolist()
-        [0.0, 1.0, 2.0]
-        """
+        """The frame at the start, drawn by Matplotlib."""
         count = len(self.panels)
         width = 10.5 / count if count > 1 else 7.0
         figure, drawn = panels(count, height=self.height * width + 1.1)
         for axes, panel in zip(np.atleast_1d(np.asarray(drawn, dtype=object)), self.panels, strict=True):
             draw_panel(axes, panel, self.start)
         if any(curve.label for panel in self.panels for curve in panel.curves):
-            legend(figure, columns=3)
+            common_legend(figure)
         figure.suptitle(f"{self.slider}: {self.values[self.start]}\n{self.notes[self.start]}", fontsize=11)
         return figure
 
@@ -106,9 +79,9 @@ class Moving:
         ]
         layout: dict[str, Any] = {
             "meta": {
-                "slider": typeset(self.slider),
+                "slider": label(self.slider),
                 "values": list(self.values),
-                "notes": [typeset(note) for note in self.notes],
+                "notes": [label(note) for note in self.notes],
                 "start": self.start,
                 "panels": len(self.panels),
                 "height": self.height,
@@ -120,7 +93,7 @@ class Moving:
             layout |= {f"xaxis{end}": axis(panel, "x", end), f"yaxis{end}": axis(panel, "y", end)}
             if panel.title:
                 place = {"xref": f"x{end} domain", "yref": f"y{end} domain", "x": 0.5, "y": 1, "yanchor": "bottom"}
-                layout["annotations"].append({"text": typeset(panel.title), "showarrow": False, **place})
+                layout["annotations"].append({"text": label(panel.title), "showarrow": False, **place})
         data = [trace(curve, k, self.start) for k, curve in curves]
         return {"data": data, "layout": layout, "frames": frames}
 
@@ -130,7 +103,6 @@ class Moving:
         The output is the picture of the frame at the start, which viewers of notebooks show. Its metadata hold the
         description, which the build writes into the page instead (``book/tools/pages/staging.py``).
         """
-        expect.text(name, "name")
         from IPython.display import display
 
         figure = self.picture()

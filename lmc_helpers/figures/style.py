@@ -5,6 +5,7 @@ The colours are named Matplotlib colours, ``color="book:blue"``; :data:`COLOURS`
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 
 from lmc_helpers.error_bars import QUANTILE
 
-__all__ = ["BAND", "COLOURS", "band", "legend", "numbers", "panels", "show"]
+__all__ = ["BAND", "COLOURS", "band", "common_legend", "numbers", "panels", "show", "table"]
 
 #: Okabe & Ito's palette, which readers with any common colour blindness can tell apart.
 COLOURS = {
@@ -40,19 +41,7 @@ STYLE = Path(__file__).with_name("book.mplstyle")
 def panels(columns: int = 1, rows: int = 1, height: float = ROW, **kwargs) -> tuple[Figure, Axes | np.ndarray]:
     """A figure with ``rows × columns`` panels in the book's style, 10.5 inches wide, or 7 with one column.
 
-    Parameters
-    ----------
-    columns, rows : int
-        panels side by side and one above the other.
-    height : float
-        inches of one row.
-    **kwargs
-        passed to ``matplotlib.pyplot.subplots``.
-
-    Returns
-    -------
-    (Figure, Axes or numpy.ndarray)
-        as ``matplotlib.pyplot.subplots``: one panel, a row or a column of them, or an array (rows, columns).
+    ``height`` is that of a row in inches; ``kwargs`` are those of ``matplotlib.pyplot.subplots``.
 
     Examples
     --------
@@ -71,17 +60,19 @@ def band(axes: Axes, x, mean, stderr, **kwargs):
     return axes.errorbar(x, mean, yerr=BAND * np.asarray(stderr), **style)
 
 
-def legend(figure: Figure, columns: int = 3) -> None:
+def common_legend(figure: Figure, columns: int = 3) -> None:
     """One legend below all panels, with each label once."""
     pairs = [axes.get_legend_handles_labels() for axes in figure.axes]
     drawn = {label: handle for handles, labels in pairs for handle, label in zip(handles, labels, strict=True)}
     figure.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=columns)
 
 
-def show(name: str, figure: Figure) -> None:
-    """Store a figure under ``name`` for a ``{glue:figure}`` directive, and close it."""
+def show(name: str, figure: Figure, legend: int = 0) -> None:
+    """Store a figure under ``name`` for a ``{glue:figure}`` directive, with one legend of so many columns; close it."""
     from myst_nb import glue
 
+    if legend:
+        common_legend(figure, legend)
     glue(name, figure, display=False)
     plt.close(figure)
 
@@ -92,3 +83,12 @@ def numbers(**values) -> None:
 
     for name, value in values.items():
         glue(name, value.item() if isinstance(value, np.generic) else value, display=False)
+
+
+def table(head: str, rows: Iterable[Sequence[str]]) -> None:
+    """Show a table: Markdown in its cells, ``|`` between those of its head; pages write its numbers as the text's."""
+    from IPython.display import Markdown, display
+
+    lines = [" | ".join(row) for row in rows]
+    rule = " | ".join(["---"] * (head.count("|") + 1))
+    display(Markdown("\n".join(f"| {line} |" for line in [head, rule, *lines])))

@@ -22,22 +22,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-from jaxtyping import Float, Float64, Int64
+from jaxtyping import Float64, Int64
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, Reals, checked, many
 from lmc_helpers.barrier import check_places
 from lmc_helpers.general_linear import require_invertible
-from lmc_helpers.linear_nets.minimum import (
-    Weights,
-    loss,
-    numbered,
-    product,
-    require_minimum,
-    require_same_shapes,
-)
+from lmc_helpers.linear_nets.minimum import Weights, _product, _require_minimum, _require_same_depth
 
-__all__ = ["highest_on_line", "obstruction", "path_over_obstruction", "permute_layers", "straight_line"]
+__all__ = ["obstruction", "path_over_obstruction", "permute_layers", "straight_line"]
 
 
 if TYPE_CHECKING:
@@ -50,69 +43,11 @@ else:
 def straight_line(a: Weights, b: Weights, lambdas: Reals) -> Weights:
     """The straight line λ a + (1 − λ) b, layer by layer.
 
-    Parameters
-    ----------
-    a, b
-        two networks, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
-    lambdas
-        L places in [0, 1].
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., L, h, h).
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> [W[:, 0, 0].tolist() for W in straight_line([I, 4 * I], [3 * I, 2 * I], [0.0, 0.5, 1.0])]
-    [[3.0, 2.0, 1.0], [2.0, 3.0, 4.0]]
+    λ = 1 is a; places come before the axes of the matrices, (..., L, h, h).
     """
-    require_same_shapes(a, b)
-    return _interpolated(a, b, check_places(lambdas, a[0].dtype, a[0].device))
-
-
-def _interpolated(a: Weights, b: Weights, places: Tensor) -> Weights:
-    """The line at places (L,) or, other ones for each network, (..., L)."""
-    weight = places[..., None, None]
+    _require_same_depth(a, b)
+    weight = check_places(lambdas, a[0].dtype, a[0].device)[:, None, None]
     return [torch.lerp(B[..., None, :, :], A[..., None, :, :], weight) for A, B in zip(a, b, strict=True)]
-
-
-@checked
-def highest_on_line(
-    a: Weights, b: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"], lambdas: Reals
-) -> Float[Tensor, " *batch"]:
-    """The largest loss on the straight line at the given places and wherever a factor of the line is singular.
-
-    det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
-    between two components there is one, and there L >= σ_min(Y)², which a grid of places could miss.
-
-    Parameters
-    ----------
-    a, b
-        two networks of invertible weights, W_1, …, W_l, each (..., h, h), of the same shapes; λ = 1 is a.
-    X, Y
-        inputs and targets.
-    lambdas
-        places in [0, 1].
-
-    Examples
-    --------
-    The weights of the line from −1 to 1 vanish together in its middle, between the places:
-
-    >>> one = torch.ones(1, 1, dtype=torch.float64)
-    >>> highest_on_line([one, one], [-one, -one], one, one, [0.0, 1.0])
-    tensor(1., dtype=torch.float64)
-    """
-    require_same_shapes(a, b)
-    require_invertible(numbered(b))
-    places = check_places(lambdas, X.dtype, X.device)
-    values = [torch.linalg.eigvals(torch.linalg.solve(B, A - B)) for A, B in zip(a, b, strict=True)]
-    roots = torch.cat([-1 / v for v in values], dim=-1)  # (..., l h)
-    within = (roots.imag.abs() < 1e-9) & (roots.real > 0) & (roots.real < 1)
-    singular = torch.where(within, roots.real, 0)  # 0, which is b, in place of the others
-    every = torch.cat([places.expand(*singular.shape[:-1], -1), singular], dim=-1)
-    return loss(_interpolated(a, b, every), X, Y).amax(dim=-1)
 
 
 @checked
@@ -121,16 +56,6 @@ def obstruction(Y: Float64[Tensor, "h h"]) -> float:
 
     On the way a determinant changes its sign. Where it is 0, W_l … W_1 X has rank < h, and by Eckart & Young no such
     matrix is closer to Y than σ_min(Y). For the path see :func:`path_over_obstruction`.
-
-    Parameters
-    ----------
-    Y
-        targets, invertible.
-
-    Returns
-    -------
-    float
-        the loss.
 
     Examples
     --------
@@ -159,26 +84,12 @@ def path_over_obstruction(
     only the last for k = l − 1. These changes compose to every one, so σ_min(Y)² is the barrier between any two
     components.
 
-    Parameters
-    ----------
-    weights
-        a minimum, W_1, …, W_l, each (..., h, h).
-    X, Y
-        inputs and targets.
-    layer
-        k, 1 <= k <= l − 1.
-    steps
-        points of the path, both ends included; at least 3, so that one lies in the second third.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., steps, h, h), all but W_k and W_{k+1} constant. The last point is a minimum up to the rounding
-        of the product, some 1e-16 ``‖W_l‖ … ‖W_1‖ ‖X‖`` for its own weights, which grow with the condition of C.
+    The path (..., steps, h, h) ends at a minimum up to the rounding of the product, some 1e-16 ``‖W_l‖ … ‖W_1‖ ‖X‖`` of
+    its own weights, which grow with the condition of C.
 
     Examples
     --------
-    >>> from lmc_helpers.linear_nets.minimum import component
+    >>> from lmc_helpers.linear_nets.minimum import component, loss
     >>> I = torch.eye(3, dtype=torch.float64)
     >>> path = path_over_obstruction([I, I, 2 * I], I, 2 * I, layer=2, steps=7)
     >>> component([W[0] for W in path], I), component([W[-1] for W in path], I)
@@ -188,11 +99,11 @@ def path_over_obstruction(
     """
     if steps < 3:
         raise ValueError(f"steps = {steps}; allowed: steps >= 3")
-    require_minimum("the network", weights, X, Y)
+    _require_minimum("the network", weights, X, Y)
     if not 1 <= layer < len(weights):
         raise ValueError(f"layer = {layer}; allowed: 1 <= layer <= {len(weights) - 1}")
     v = torch.linalg.svd(Y).Vh[-1]  # (h,)
-    C = product(weights[:layer], X)  # (..., h, h)
+    C = _product(weights[:layer], X)  # (..., h, h)
     s = torch.linalg.solve(C.mT, v[:, None].expand(*C.shape[:-1], 1))  # (..., h, 1)
     r = (C @ v)[..., None]
     projection = (r @ s.mT / (s.mT @ r))[..., None, :, :]  # r sᵀ, (..., 1, h, h); sᵀr = 1 up to rounding
@@ -211,19 +122,8 @@ def path_over_obstruction(
 def permute_layers(weights: Weights, perms: Permutations) -> Weights:
     """(P_1 W_1, P_2 W_2 P_1⁻¹, …, W_l P_{l−1}⁻¹), the same function with its hidden neurons in another order.
 
-    The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h).
-    perms
-        l − 1 permutations (h,), int64; row j of P_i W is row ``perms[i - 1][j]`` of W.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., h, h).
+    The paper prints (W_1 P_1, P_1⁻¹ W_2 P_2, …) in Prop. 5.2, which has another product W_l … W_1. Row j of P_i W is
+    row ``perms[i - 1][j]`` of W.
 
     Examples
     --------

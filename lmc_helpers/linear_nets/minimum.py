@@ -17,35 +17,21 @@ Weights are a list [W_1, …, W_l] of float64 tensors (..., h, h), l >= 2; X and
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, checked, many
+from lmc_helpers._typing import Integer, checked, many, require_finite
 from lmc_helpers.general_linear import (
     determinant_sign,
     path_in_group,
-    require_finite,
     require_invertible,
     times_inverse,
 )
 
-__all__ = [
-    "all_components",
-    "component",
-    "components",
-    "from_group",
-    "loss",
-    "numbered",
-    "path_in_minimum",
-    "product",
-    "require_minimum",
-    "require_same_shapes",
-    "to_group",
-]
+__all__ = ["component", "components", "from_group", "loss", "path_in_minimum", "to_group"]
 
 if TYPE_CHECKING:
     Weights = list[Tensor]
@@ -62,47 +48,14 @@ AT_MINIMUM = 1e-16
 def loss(weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Float[Tensor, " *batch"]:
     """L = ``‖Y − W_l … W_1 X‖²``, the squared Frobenius norm; equation (1).
 
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h).
-    X, Y
-        inputs and targets.
-
-    Returns
-    -------
-    torch.Tensor
-        differentiable.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
     >>> loss([I, 3 * I], I, 2 * I)
     tensor(2., dtype=torch.float64)
     """
-    _at_least(weights, "W", 2)
+    _numbered(weights)
     return (Y - _product(weights, X)).square().sum(dim=(-2, -1))
-
-
-@checked
-def product(weights: list[Tensor], X: Float[Tensor, "h h"]) -> Float[Tensor, "*batch h h"]:
-    """W_k … W_1 X, the activations of the last of the given layers.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_k, k >= 0, each (..., h, h).
-    X
-        inputs.
-
-    Examples
-    --------
-    >>> W = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
-    >>> product([W, W], torch.eye(2))
-    tensor([[2., 0.],
-            [0., 2.]])
-    """
-    return _product(weights, X)
 
 
 def _product(weights: list[Tensor], X: Tensor) -> Tensor:
@@ -111,113 +64,33 @@ def _product(weights: list[Tensor], X: Tensor) -> Tensor:
     return X
 
 
-@checked
-def numbered(matrices: list[Tensor], letter: str = "W", least: Integer = 2) -> dict[str, Tensor]:
-    """The matrices under the names W_1, W_2, … that error messages use.
-
-    Parameters
-    ----------
-    matrices
-        W_1, W_2, …, of any shape.
-    letter
-        what they are called.
-    least
-        how many there must be.
-
-    Returns
-    -------
-    dict of torch.Tensor
-        name → matrix, in order.
-
-    Examples
-    --------
-    >>> list(numbered([torch.ones(1, 1), torch.ones(1, 1)]))
-    ['W_1', 'W_2']
-    """
-    _at_least(matrices, letter, least)
+def _numbered(matrices: list[Tensor], letter: str = "W", least: int = 2) -> dict[str, Tensor]:
+    """The matrices under the names W_1, W_2, … that error messages use."""
+    if len(matrices) < least:
+        raise ValueError(f"{len(matrices)} matrices {letter}_i; allowed: at least {least}")
     return {f"{letter}_{i}": A for i, A in enumerate(matrices, start=1)}
 
 
-def _at_least(matrices: list[Tensor], letter: str, least: int) -> None:
-    if len(matrices) < least:
-        raise ValueError(f"{len(matrices)} matrices {letter}_i; allowed: at least {least}")
-
-
-@checked
-def require_minimum(name: str, weights: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> None:
-    """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``.
-
-    Parameters
-    ----------
-    name
-        what the error message calls the network.
-    weights
-        W_1, …, W_l, each (..., h, h).
-    X, Y
-        inputs and targets.
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> require_minimum("a", [I, 3 * I], I, I)
-    Traceback (most recent call last):
-        ...
-    ValueError: a has loss 4.0e+00 ‖Y‖²; allowed: a minimum, loss <= 1e-16 ‖Y‖²
-    """
+def _require_minimum(name: str, weights: list[Tensor], X: Tensor, Y: Tensor) -> None:
+    """Raise unless X and Y are invertible and the loss is at most AT_MINIMUM ‖Y‖²."""
     relative = loss(weights, X, Y) / Y.square().sum()
     require_invertible({"X": X, "Y": Y})
-    require_finite(numbered(weights))
+    require_finite(**_numbered(weights))
     if not (relative <= AT_MINIMUM).all():
         raise ValueError(
             f"{name} has loss {relative.max().item():.1e} ‖Y‖²; allowed: a minimum, loss <= {AT_MINIMUM:.0e} ‖Y‖²"
         )
 
 
-@checked
-def require_same_shapes(a: Weights, b: Weights) -> None:
-    """Raise unless the two networks have one depth and one shape.
-
-    Parameters
-    ----------
-    a, b
-        W_1, …, W_l, each (..., h, h).
-
-    Examples
-    --------
-    >>> one = torch.ones(1, 1, dtype=torch.float64)
-    >>> require_same_shapes([one] * 2, [one] * 3)
-    Traceback (most recent call last):
-        ...
-    ValueError: a has 2 matrices (1, 1), b has 3 matrices (1, 1); allowed: the same
-    """
+def _require_same_depth(a: list[Tensor], b: list[Tensor]) -> None:
     if len(a) != len(b):
-        shapes = [f"{len(net)} matrices {tuple(net[0].shape) if net else ()}" for net in (a, b)]
-        raise ValueError(f"a has {shapes[0]}, b has {shapes[1]}; allowed: the same")
+        raise ValueError(f"a has {len(a)} matrices, b has {len(b)}; allowed: the same number")
 
 
 @checked
 def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
-    """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h); the last one is not used.
-    X
-        inputs.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l − 1 matrices (..., h, h).
-
-    Examples
-    --------
-    >>> I = torch.eye(2, dtype=torch.float64)
-    >>> [float(g[0, 0]) for g in to_group([I, 3 * I, I], 5 * I)]
-    [5.0, 3.0]
-    """
-    require_invertible({"X": X} | numbered(weights[:-1], least=1))
+    """(g_1, …, g_{l−1}) = (W_1 X, W_2, …, W_{l−1}) in GL_h^{l−1}; Prop. 4.1."""
+    require_invertible({"X": X} | _numbered(weights[:-1], least=1))
     return [weights[0] @ X, *weights[1:-1]]
 
 
@@ -225,25 +98,13 @@ def to_group(weights: Weights, X: Float64[Tensor, "h h"]) -> Weights:
 def from_group(g: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"]) -> Weights:
     """The minimum with W_1 = g_1 X⁻¹, W_i = g_i and W_l = Y g_1⁻¹ … g_{l−1}⁻¹, by solves; inverse of :func:`to_group`.
 
-    Parameters
-    ----------
-    g
-        l − 1 >= 1 invertible matrices (..., h, h).
-    X, Y
-        inputs and targets.
-
-    Returns
-    -------
-    list of torch.Tensor
-        W_1, …, W_l, each (..., h, h), with loss 0 up to rounding.
-
     Examples
     --------
     >>> I = torch.eye(2, dtype=torch.float64)
     >>> [float(W[0, 0]) for W in from_group([5 * I, 3 * I], 5 * I, 30 * I)]
     [1.0, 3.0, 2.0]
     """
-    require_invertible({"X": X, "Y": Y} | numbered(g, "g", least=1))
+    require_invertible({"X": X, "Y": Y} | _numbered(g, "g", least=1))
     last = Y
     for g_i in g:
         last = times_inverse(last, g_i)
@@ -255,27 +116,8 @@ def components(weights: Weights, X: Float64[Tensor, "h h"]) -> Int64[Tensor, "*b
     """Signs of det(W_1 X), det W_2, …, det W_{l−1}, which tell the components of the minimum apart (Cor. 4.2).
 
     A matrix counts as singular if σ_min <= 16 h ε σ_max with ε = 2⁻⁵², where rounding may decide the sign.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (..., h, h).
-    X
-        inputs.
-
-    Returns
-    -------
-    torch.Tensor
-        entries 1 and −1.
-
-    Examples
-    --------
-    >>> I = torch.eye(3, dtype=torch.float64)
-    >>> components([torch.stack([I, -I]), torch.stack([-I, I]), torch.stack([I, I])], -I)
-    tensor([[-1, -1],
-            [ 1,  1]])
     """
-    require_invertible({"X": X} | numbered(weights))
+    require_invertible({"X": X} | _numbered(weights))
     first, *others = (determinant_sign(W) for W in weights[:-1])
     return torch.stack([first * determinant_sign(X), *others], dim=-1).long()
 
@@ -283,18 +125,6 @@ def components(weights: Weights, X: Float64[Tensor, "h h"]) -> Int64[Tensor, "*b
 @checked
 def component(weights: Network, X: Float64[Tensor, "h h"]) -> tuple[int, ...]:
     """The component of the minimum that one network lies in: :func:`components` without a batch.
-
-    Parameters
-    ----------
-    weights
-        W_1, …, W_l, each (h, h).
-    X
-        inputs.
-
-    Returns
-    -------
-    tuple of int
-        l − 1 signs, 1 or −1.
 
     Examples
     --------
@@ -306,51 +136,13 @@ def component(weights: Network, X: Float64[Tensor, "h h"]) -> tuple[int, ...]:
 
 
 @checked
-def all_components(layers: Integer) -> Tensor:
-    """The signs of all 2^{l−1} components (Cor. 4.2).
-
-    Parameters
-    ----------
-    layers
-        l >= 2.
-
-    Returns
-    -------
-    torch.Tensor
-        (2^{l−1}, l − 1), float64, entries 1 and −1; the last sign changes first, from 1 to −1.
-
-    Examples
-    --------
-    >>> all_components(3).long().tolist()
-    [[1, 1], [1, -1], [-1, 1], [-1, -1]]
-    """
-    if layers < 2:
-        raise ValueError(f"layers = {layers}; allowed: layers >= 2")
-    return torch.tensor(list(itertools.product((1, -1), repeat=layers - 1)), dtype=torch.float64)
-
-
-@checked
 def path_in_minimum(
     a: Weights, b: Weights, X: Float64[Tensor, "h h"], Y: Float64[Tensor, "h h"], steps: Integer
 ) -> Weights:
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component (Prop. 4.1).
 
     Every g_i of :func:`to_group` follows :func:`~lmc_helpers.general_linear.path_in_group`, and W_l(t) the others by
-    :func:`from_group`.
-
-    Parameters
-    ----------
-    a, b
-        two minima, W_1, …, W_l, each (..., h, h), of the same shapes.
-    X, Y
-        inputs and targets.
-    steps
-        points of the path at equal distances of t, both ends included; at least 2.
-
-    Returns
-    -------
-    list of torch.Tensor
-        l tensors (..., steps, h, h); the ends are a and b up to rounding.
+    :func:`from_group`. Points lie at equal distances of t, (..., steps, h, h).
 
     Examples
     --------
@@ -361,9 +153,9 @@ def path_in_minimum(
     """
     if steps < 2:
         raise ValueError(f"steps = {steps}; allowed: steps >= 2")
-    require_same_shapes(a, b)
-    require_minimum("a", a, X, Y)
-    require_minimum("b", b, X, Y)
+    _require_same_depth(a, b)
+    _require_minimum("a", a, X, Y)
+    _require_minimum("b", b, X, Y)
     here, there = components(a, X), components(b, X)  # (..., l − 1)
     differ = (here != there).any(dim=-1)
     if differ.any():

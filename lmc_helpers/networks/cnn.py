@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
+from torch import Tensor
 from torch.nn.functional import max_pool2d
 
-from lmc_helpers import expect
-from lmc_helpers.networks.layers import (
-    INITIAL,
+from lmc_helpers._typing import Natural, Positive, Sizes, Tensors, checked
+from lmc_helpers.networks._layers import (
+    Initial,
     as_samples,
-    check_choice,
-    check_counts,
     check_image,
     convolution,
     draw_by_law,
@@ -20,12 +20,13 @@ from lmc_helpers.networks.layers import (
     pooled_head,
     side_by_side,
 )
-from lmc_helpers.networks.model import Model, Record, Tensors
+from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 __all__ = ["CNN"]
 
 
+@checked
 @dataclass(frozen=True)
 class CNN(Model):
     """Convolutions 3 × 3 with ReLU, max pooling between them, the mean over pixels, and a linear map.
@@ -38,20 +39,12 @@ class CNN(Model):
 
     Parameters
     ----------
-    width : int
-        channels of every convolution.
-    depth : int
-        maps with weights, >= 2.
-    pools : int
-        max poolings, 0 to depth − 1.
-    norm : str
-        ``"none"``, with biases, or ``"layer"``: group norm with one group before each ReLU, in the place of biases.
-    init : str
-        ``"he"`` or ``"torch"``, as in :func:`~lmc_helpers.networks.layers.initial`.
-    input_shape : tuple of int
+    norm
+        ``"layer"``: group norm with one group before each ReLU, in the place of biases.
+    init
+        as of :class:`~lmc_helpers.networks.mlp.MLP`.
+    input_shape
         channels, height and width of an image; a side has at least 2^pools pixels.
-    classes : int
-        outputs.
 
     Examples
     --------
@@ -60,19 +53,16 @@ class CNN(Model):
     (('0.weight', '1.weight', '2.weight', 'head.weight'), torch.Size([2, 5, 10]))
     """
 
-    width: int = 64
-    depth: int = 16
-    pools: int = 3
-    norm: str = "none"
-    init: str = "he"
-    input_shape: tuple[int, ...] = (3, 32, 32)
-    classes: int = 10
+    width: Positive = 64
+    depth: Positive = 16
+    pools: Natural = 3
+    norm: Literal["none", "layer"] = "none"
+    init: Initial = "he"
+    input_shape: Sizes = (3, 32, 32)
+    classes: Positive = 10
 
     def __post_init__(self) -> None:
-        check_counts(width=self.width, classes=self.classes)
-        check_choice("norm", self.norm, ("none", "layer"))
-        check_choice("init", self.init, INITIAL)
-        if type(self.depth) is not int or self.depth < 2 or not 0 <= self.pools < self.depth:
+        if self.depth < 2 or self.pools >= self.depth:
             raise ValueError(f"depth = {self.depth}, pools = {self.pools}; allowed: depth >= 2, 0 <= pools < depth")
         check_image(self.input_shape, 2**self.pools)
 
@@ -102,14 +92,11 @@ class CNN(Model):
         """Weights and biases by the law ``init``, gains 1, shifts 0."""
         return draw_by_law(self.shapes(), self.init, generator)
 
-    def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, classes); recorded are the channels after each ReLU, before a pooling."""
-        expect.parameters(params, "params", self, x)
-        if record is not None and not isinstance(record, dict):
-            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
+    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
+        """Recorded are the channels after each ReLU, before a pooling."""
         N, L = len(params["head.weight"]), self.convolutions
         ends = {(j + 1) * L // self.pools - 1 for j in range(self.pools)}  # convolutions before a pooling
-        h = side_by_side(self.batched(params, x))  # (B, N·C, H, W)
+        h = side_by_side(x)  # (B, N·C, H, W)
         for k in range(L):
             h = convolution(h, params[f"{k}.weight"], params.get(f"{k}.bias"))
             if self.norm == "layer":

@@ -17,26 +17,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import torch
+from torch import Tensor
 from torch.nn.functional import gelu
 
-from lmc_helpers.networks.layers import INITIAL, check_choice, draw_by_law, linear, norm_units, norm_vectors
-from lmc_helpers.networks.model import Model, Record, Tensors
+from lmc_helpers._typing import Sizes, Tensors, checked
+from lmc_helpers.networks._layers import Initial, draw_by_law, linear, norm_units, norm_vectors
+from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
-__all__ = ["ACTIVATIONS", "MLP", "NORMS"]
+__all__ = ["MLP", "Norm"]
 
-#: Activations by their names; ``"figlu"`` has a map of its own.
-ACTIVATIONS = {"relu": torch.relu, "gelu": gelu, "tanh": torch.tanh}
+_ACTIVATIONS = {"relu": torch.relu, "gelu": gelu, "tanh": torch.tanh}  # "figlu" has a map of its own
+_STATISTICS = ("mean", "variance")  # running ones
 
-#: Norms of hidden layers.
-NORMS = ("none", "layer", "batch", "running")
-
-STATISTICS = ("mean", "variance")  # running ones
-FIGLU = "figlu"
+Norm = Literal["none", "layer", "batch", "running"]
 
 
+@checked
 @dataclass(frozen=True)
 class MLP(Model):
     """A multilayer perceptron as data.
@@ -46,18 +46,15 @@ class MLP(Model):
 
     Parameters
     ----------
-    sizes : tuple of int
+    sizes
         input, hidden and output sizes (n_0, …, n_d), d >= 2.
-    activation : str
-        ``"relu"``, ``"gelu"`` (exact), ``"tanh"``, or ``"figlu"`` with a gate for each hidden layer.
-    norm : str
-        of hidden layers, before the activation: ``"none"``, or ``"layer"``, ``"batch"`` or ``"running"`` with trained
-        gain and shift.
-    bias : bool
-        whether the linear maps have biases.
-    init : str
-        law of the initial weights, as in :func:`~lmc_helpers.networks.layers.initial`: ``"torch"``, ``"he"`` or
-        ``"normal"``.
+    activation
+        ``"gelu"`` is the exact one, ``"figlu"`` has a gate for each hidden layer.
+    norm
+        of hidden layers, before the activation, with trained gain and shift.
+    init
+        law of the initial weights: that of ``torch.nn``, He's normal law with zero biases, or a normal law of variance
+        1/inputs.
 
     Examples
     --------
@@ -66,19 +63,15 @@ class MLP(Model):
     (935434, ['0.weight', '0.bias', '0.gain', '0.shift'])
     """
 
-    sizes: tuple[int, ...] = (784, 512, 512, 512, 10)
-    activation: str = "relu"
-    norm: str = "none"
+    sizes: Sizes = (784, 512, 512, 512, 10)
+    activation: Literal["relu", "gelu", "tanh", "figlu"] = "relu"
+    norm: Norm = "none"
     bias: bool = True
-    init: str = "torch"
+    init: Initial = "torch"
 
     def __post_init__(self) -> None:
-        check_choice("activation", self.activation, (*ACTIVATIONS, FIGLU))
-        check_choice("norm", self.norm, NORMS)
-        check_choice("init", self.init, INITIAL)
-        whole = isinstance(self.sizes, tuple) and all(type(n) is int and n >= 1 for n in self.sizes)
-        if not whole or len(self.sizes) < 3:
-            raise ValueError(f"sizes = {self.sizes!r}; allowed: a tuple (n_0, …, n_d) of integers >= 1 with d >= 2")
+        if len(self.sizes) < 3:
+            raise ValueError(f"sizes = {self.sizes!r}; allowed: (n_0, …, n_d) with d >= 2")
 
     @property
     def input_shape(self) -> tuple[int, ...]:
@@ -92,13 +85,13 @@ class MLP(Model):
 
     @property
     def _gates(self) -> dict[str, tuple[int, int]]:
-        hidden = self.sizes[1:-1] if self.activation == FIGLU else ()
+        hidden = self.sizes[1:-1] if self.activation == "figlu" else ()
         return {f"{k}.gate": (m, m) for k, m in enumerate(hidden)}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """For map k ``k.weight`` and ``k.bias``, then what the norm of hidden layer k has; last any ``k.gate``."""
         trained = () if self.norm == "none" else ("gain", "shift")
-        of_norm = (*trained, *(STATISTICS if self.norm == "running" else ()))
+        of_norm = (*trained, *(_STATISTICS if self.norm == "running" else ()))
         shapes: dict[str, tuple[int, ...]] = {}
         for k, (before, after) in enumerate(pairwise(self.sizes)):
             shapes[f"{k}.weight"] = (after, before)
@@ -110,7 +103,7 @@ class MLP(Model):
 
     def statistics(self) -> frozenset[str]:
         """``k.mean`` and ``k.variance`` of running batch norms."""
-        return frozenset(name for name in self.shapes() if name.endswith(STATISTICS))
+        return frozenset(name for name in self.shapes() if name.endswith(_STATISTICS))
 
     def maps(self) -> tuple[str, ...]:
         """All linear maps, gates included."""
@@ -126,18 +119,9 @@ class MLP(Model):
         drawn = draw_by_law({k: v for k, v in self.shapes().items() if k not in gates}, self.init, generator)
         return drawn | {k: torch.randn(v, generator=generator, dtype=torch.float64) for k, v in gates.items()}
 
-    def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, n_d); recorded are the hidden layers after their activations."""
-        if record is not None and not isinstance(record, dict):
-            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
-        return self._outputs(params, x, record, training=False)
-
-    def training_outputs(self, params: Tensors, x: torch.Tensor) -> torch.Tensor:
-        """Outputs with the statistics of the batch, which move the running ones in place; two or more examples."""
-        return self._outputs(params, x, None, training=True)
-
-    def _outputs(self, params: Tensors, x: torch.Tensor, record: Record | None, training: bool) -> torch.Tensor:
-        h, last = self.batched(params, x), len(self.sizes) - 2
+    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
+        """Recorded are the hidden layers after their activations; in training a batch has two or more examples."""
+        h, last = x, len(self.sizes) - 2
         for k in range(last):
             h = linear(h, params[f"{k}.weight"], params.get(f"{k}.bias"))  # (N, B, m)
             if self.norm == "layer":
@@ -147,10 +131,10 @@ class MLP(Model):
             elif self.norm == "running":
                 running = params[f"{k}.mean"], params[f"{k}.variance"]
                 h = norm_units(h, params[f"{k}.gain"], params[f"{k}.shift"], running, update=training)
-            if self.activation == FIGLU:
+            if self.activation == "figlu":
                 h = torch.sigmoid(linear(h, params[f"{k}.gate"], None)) * h  # s(G h) ⊙ h
             else:
-                h = ACTIVATIONS[self.activation](h)
+                h = _ACTIVATIONS[self.activation](h)
             if record is not None:
                 record[str(k)] = h.detach()
         return linear(h, params[f"{last}.weight"], params.get(f"{last}.bias"))

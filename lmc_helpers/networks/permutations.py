@@ -11,13 +11,15 @@ Permutations are index tensors as in :mod:`lmc_helpers.matching`: unit i of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import torch
+from jaxtyping import Int64
+from torch import Tensor
 
-from lmc_helpers import expect
+from lmc_helpers._typing import NonNegative, Positive, Seed, Tensors, checked, many
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import torch_generator
 
@@ -26,7 +28,6 @@ __all__ = [
     "Check",
     "Permutations",
     "Symmetry",
-    "compose",
     "identity",
     "inverse",
     "permute",
@@ -34,36 +35,30 @@ __all__ = [
     "verify",
 ]
 
-Tensors = dict[str, torch.Tensor]
-
-#: Group → p (N, m), one permutation for each of N networks.
-Permutations = Mapping[str, torch.Tensor]
+if TYPE_CHECKING:
+    Permutations = Mapping[str, Tensor]
+else:
+    #: Group → p (N, m), one permutation for each of N networks.
+    Permutations = many(Int64[Tensor, "N _"], "permutations (N, m) by their groups")
 
 
 class Axis(NamedTuple):
-    """An axis of a parameter of one network.
-
-    Parameters
-    ----------
-    name : str
-        of the parameter.
-    axis : int
-        >= 0, counted without the axis of the networks.
-    """
+    """An axis of a parameter of one network, counted without the axis of the networks."""
 
     name: str
     axis: int
 
 
+@checked
 @dataclass(frozen=True)
 class Symmetry:
     """The groups of permutable units of an architecture.
 
     Parameters
     ----------
-    groups : dict
+    groups
         group → the axes that its permutation acts on.
-    sizes : dict
+    sizes
         group → number m of its units.
 
     Examples
@@ -88,16 +83,15 @@ class Symmetry:
             raise ValueError(f"axes {twice} stand twice, groups {empty} have none; allowed: each axis in one group")
 
 
-def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> Tensors:
+@checked
+def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> dict[str, Tensor]:
     """Put the units of some groups in another order.
 
     Parameters
     ----------
-    params : dict of torch.Tensor
+    params
         name → (N, …).
-    symmetry : Symmetry
-        of one network.
-    permutations : dict of torch.Tensor
+    permutations
         group → p (N, m); groups that are left out stay as they are.
 
     Returns
@@ -113,39 +107,17 @@ def permute(params: Tensors, symmetry: Symmetry, permutations: Permutations) -> 
     >>> moved["W"].flatten().tolist(), moved["V"].flatten().tolist()
     ([3.0, 1.0, 2.0], [6.0, 4.0, 5.0])
     """
-    if not isinstance(params, dict) or not params:
-        raise ValueError(f"params = {params!r}; allowed: tensors by their names, one or more")
-    expect.tensors(params, "params")
-    if not isinstance(symmetry, Symmetry):
-        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
-    if not isinstance(permutations, Mapping):
-        raise ValueError(f"permutations is {type(permutations).__name__}; allowed: tensors by their names")
-    N = len(next(iter(params.values())))
+    N = len(next(iter(permutations.values()), ()))
     _check_groups(symmetry, permutations, N)
-    moved = dict(params)
-    for group, p in permutations.items():
-        for name, axis in symmetry.groups[group]:
-            expect.one_of(name, "a parameter of the symmetry", moved)  # type: ignore[arg-type]
-            if moved[name].shape[:1] != (N,) or moved[name].shape[axis + 1 : axis + 2] != (symmetry.sizes[group],):
-                raise ValueError(
-                    f"parameter {name!r} has shape {tuple(moved[name].shape)}; allowed: {N} networks with "
-                    f"{symmetry.sizes[group]} units on axis {axis}"
-                )
-            moved[name] = _take(moved[name], p, axis)
-    return moved
-
-
-def _take(value: torch.Tensor, p: torch.Tensor, axis: int) -> torch.Tensor:
-    """Entries p (N, m) of (N, …) along an axis of one network."""
-    index = p.to(value.device).view(len(p), *[1] * axis, -1, *[1] * (value.ndim - axis - 2))
-    return torch.take_along_dim(value, index, dim=axis + 1)
+    _check_axes(params, symmetry, permutations, N)
+    return _permuted(params, symmetry.groups, permutations)
 
 
 def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> None:
+    """Raise unless they are permutations of groups, one for each of N networks."""
     for group, p in permutations.items():
         if group not in symmetry.groups:
             raise ValueError(f"group {group!r} is unknown; allowed: {', '.join(symmetry.groups)}")
-        expect.permutation(p, f"p of group {group!r}")
         if p.shape != (N, symmetry.sizes[group]):
             raise ValueError(
                 f"p of group {group!r} has shape {tuple(p.shape)}; allowed: {(N, symmetry.sizes[group])}, one "
@@ -154,98 +126,58 @@ def _check_groups(symmetry: Symmetry, permutations: Permutations, N: int) -> Non
         check_permutation(p)
 
 
-def inverse(permutations: Permutations) -> dict[str, torch.Tensor]:
-    """The permutations that undo others.
+def _check_axes(params: Tensors, symmetry: Symmetry, groups: Iterable[str], N: int) -> None:
+    """Raise unless the parameters that some groups act on are (N, …) with the units on the axes of their group."""
+    for group in groups:
+        for name, axis in symmetry.groups[group]:
+            shape, m = tuple(params[name].shape) if name in params else None, symmetry.sizes[group]
+            if shape is None or shape[:1] != (N,) or shape[axis + 1 : axis + 2] != (m,):
+                raise ValueError(
+                    f"parameter {name!r} has shape {shape}; allowed: {N} networks with the {m} units of group "
+                    f"{group!r} on axis {axis}"
+                )
 
-    Parameters
-    ----------
-    permutations : dict of torch.Tensor
-        group → p (N, m).
 
-    Returns
-    -------
-    dict of torch.Tensor
-        group → q (N, m) with q_{p_i} = i.
+def _permuted(
+    params: Tensors, groups: Mapping[str, tuple[Axis, ...]], permutations: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """:func:`permute`, unchecked, by the axes of each group."""
+    moved = dict(params)
+    for group, p in permutations.items():
+        for name, axis in groups[group]:
+            value = moved[name]
+            index = p.to(value.device).view(len(p), *[1] * axis, -1, *[1] * (value.ndim - axis - 2))
+            moved[name] = torch.take_along_dim(value, index, dim=axis + 1)
+    return moved
+
+
+@checked
+def inverse(permutations: Permutations) -> dict[str, Tensor]:
+    """The permutations that undo others, q_{p_i} = i.
 
     Examples
     --------
     >>> inverse({"hidden": torch.tensor([[2, 0, 1]])})["hidden"].tolist()
     [[1, 2, 0]]
     """
-    if not isinstance(permutations, Mapping):
-        raise ValueError(f"permutations is {type(permutations).__name__}; allowed: tensors by their names")
     return {group: p.argsort(dim=-1) for group, p in permutations.items()}
 
 
-def compose(first: Permutations, then: Permutations) -> dict[str, torch.Tensor]:
-    """The permutations that act as two in a row, i ↦ p_{q_i}.
-
-    Parameters
-    ----------
-    first, then : dict of torch.Tensor
-        group → p (N, m) and q (N, m); a group that one of them lacks is not moved by it.
-
-    Returns
-    -------
-    dict of torch.Tensor
-        group → (N, m): ``permute(permute(params, s, first), s, then)`` is ``permute(params, s, compose(first, then))``.
-
-    Examples
-    --------
-    >>> p = {"hidden": torch.tensor([[2, 0, 1]])}
-    >>> compose(p, inverse(p))["hidden"].tolist()
-    [[0, 1, 2]]
-    """
-    if not isinstance(first, Mapping):
-        raise ValueError(f"first is {type(first).__name__}; allowed: tensors by their names")
-    if not isinstance(then, Mapping):
-        raise ValueError(f"then is {type(then).__name__}; allowed: tensors by their names")
-    both = {group: p.gather(-1, then[group]) for group, p in first.items() if group in then}
-    return {**first, **then, **both}
-
-
-def identity(symmetry: Symmetry, N: int) -> dict[str, torch.Tensor]:
-    """The permutations that move nothing.
-
-    Parameters
-    ----------
-    symmetry : Symmetry
-        of one network.
-    N : int
-        number of networks.
-
-    Returns
-    -------
-    dict of torch.Tensor
-        group → (N, m), torch.long.
+@checked
+def identity(symmetry: Symmetry, N: Positive) -> dict[str, Tensor]:
+    """The permutations of N networks that move nothing, group → (N, m).
 
     Examples
     --------
     >>> identity(Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": 3}), 2)["hidden"].tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    if not isinstance(symmetry, Symmetry):
-        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
-    expect.integer(N, "N", least=1)
     return {group: torch.arange(m).repeat(N, 1) for group, m in symmetry.sizes.items()}
 
 
-def random_permutations(symmetry: Symmetry, N: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-    """Uniform permutations of every group, independent for each network.
-
-    Parameters
-    ----------
-    symmetry : Symmetry
-        of one network.
-    N : int
-        number of networks.
-    generator : torch.Generator
-        on the CPU.
-
-    Returns
-    -------
-    dict of torch.Tensor
-        group → (N, m), torch.long.
+@checked
+def random_permutations(symmetry: Symmetry, N: Positive, generator: torch.Generator) -> dict[str, Tensor]:
+    """Uniform permutations of every group, group → (N, m), independent for each of N networks.
 
     Examples
     --------
@@ -254,17 +186,14 @@ def random_permutations(symmetry: Symmetry, N: int, generator: torch.Generator) 
     >>> p["hidden"].sort().values.tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    if not isinstance(symmetry, Symmetry):
-        raise ValueError(f"symmetry is {type(symmetry).__name__}; allowed: Symmetry")
-    expect.integer(N, "N", least=1)
-    expect.generator(generator, "generator")
     return {
         group: torch.stack([torch.randperm(m, generator=generator) for _ in range(N)])
         for group, m in symmetry.sizes.items()
     }
 
 
-class Permutable(Protocol):
+@runtime_checkable
+class _Permutable(Protocol):
     """What :func:`verify` asks of an architecture; every :class:`~lmc_helpers.networks.model.Model` has it."""
 
     @property
@@ -277,7 +206,7 @@ class Permutable(Protocol):
     def symmetry(self) -> Symmetry:
         """The groups that are checked."""
 
-    def forward(self, params: Tensors, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, params: Tensors, x: Tensor) -> Tensor:
         """Outputs (N, B, classes)."""
 
 
@@ -287,11 +216,11 @@ class Check:
 
     Parameters
     ----------
-    permuted : dict
+    permuted
         group → largest change of an output when the group is permuted; ``"all"`` for all groups at once.
-    left_out : dict
+    left_out
         axis → largest change when its group, of two units or more, is permuted but for this axis.
-    elsewhere : tuple of Axis
+    elsewhere
         axes of parameters that belong to no group.
     """
 
@@ -299,43 +228,20 @@ class Check:
     left_out: dict[Axis, float]
     elsewhere: tuple[Axis, ...]
 
-    def holds(self, rounding: float = 1e-10, effect: float = 1e-6) -> bool:
-        """Whether permuted groups change nothing but rounding, and every axis of a group is needed.
-
-        Parameters
-        ----------
-        rounding, effect : float
-            largest change that is rounding, and least change that is none; relative.
-
-        Returns
-        -------
-        bool
-            as said.
-        """
-        expect.number(rounding, "rounding", least=0)
-        expect.number(effect, "effect", least=0)
+    @checked
+    def holds(self, rounding: NonNegative = 1e-10, effect: NonNegative = 1e-6) -> bool:
+        """Whether permuted groups change outputs by no more than rounding, and every axis of a group has an effect."""
         return max(self.permuted.values()) <= rounding and min(self.left_out.values(), default=1.0) >= effect
 
 
-def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
+@checked
+def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     """Check the symmetry of an architecture by running a random network of it in float64.
 
     Parameters, gains and shifts among them, are normal numbers, so that no two units are alike; weights are scaled by
     the root of their inputs. Every group is permuted alone and all of them together. Then each axis is left out once.
 
-    Parameters
-    ----------
-    model : Model
-        the architecture; small ones are enough.
-    seed : int
-        of parameters, inputs and permutations, in [0, 2³²).
-    inputs : int
-        how many inputs.
-
-    Returns
-    -------
-    Check
-        relative changes of the outputs.
+    A small network of the architecture is enough.
 
     Examples
     --------
@@ -344,22 +250,20 @@ def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
     >>> check.holds(), [axis for axis in check.elsewhere]
     (True, [Axis(name='0.weight', axis=1), Axis(name='2.weight', axis=0), Axis(name='2.bias', axis=0)])
     """
-    expect.integer(inputs, "inputs", least=1)
     generator = torch_generator(seed, "check of a symmetry")
     symmetry, shapes = model.symmetry(), model.shapes()
 
-    def normal(*shape: int) -> torch.Tensor:
+    def normal(*shape: int) -> Tensor:
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
     params = {name: normal(1, *shape) / max(1, torch.Size(shape[1:]).numel()) ** 0.5 for name, shape in shapes.items()}
     x = normal(inputs, *model.input_shape)
-    perms = {group: _moved(m, generator) for group, m in symmetry.sizes.items()}
+    perms = {group: _cycle(m, generator) for group, m in symmetry.sizes.items()}
     with torch.no_grad():
         outputs = model.forward(params, x)
 
         def change(groups: Mapping[str, tuple[Axis, ...]]) -> float:
-            part = Symmetry(dict(groups), {group: symmetry.sizes[group] for group in groups})
-            moved = permute(params, part, {group: perms[group] for group in groups})
+            moved = _permuted(params, groups, {group: perms[group] for group in groups})
             return ((model.forward(moved, x) - outputs).abs().max() / outputs.abs().max()).item()
 
         permuted = {group: change({group: axes}) for group, axes in symmetry.groups.items()}
@@ -375,7 +279,7 @@ def verify(model: Permutable, seed: int = 0, inputs: int = 4) -> Check:
     return Check(permuted, left_out, tuple(axis for axis in every if axis not in known))
 
 
-def _moved(m: int, generator: torch.Generator) -> torch.Tensor:
+def _cycle(m: int, generator: torch.Generator) -> Tensor:
     """A cycle through all units in random order, (1, m): every unit moves, if there are two."""
     order = torch.randperm(m, generator=generator)
     return torch.empty_like(order).scatter_(0, order, order.roll(1))[None]

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
-from lmc_helpers import expect
-from lmc_helpers.networks.layers import (
-    INITIAL,
+from lmc_helpers._typing import Positive, Sizes, Tensors, checked
+from lmc_helpers.networks._layers import (
+    Initial,
     as_samples,
-    check_choice,
-    check_counts,
     check_image,
     convolution,
     draw_by_law,
@@ -20,12 +19,13 @@ from lmc_helpers.networks.layers import (
     pooled_head,
     side_by_side,
 )
-from lmc_helpers.networks.model import Model, Record, Tensors
+from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 __all__ = ["ResNet20"]
 
 
+@checked
 @dataclass(frozen=True)
 class ResNet20(Model):
     """A residual network as data: an initial convolution, three block groups, the mean over pixels, a linear map.
@@ -44,20 +44,18 @@ class ResNet20(Model):
 
     Parameters
     ----------
-    width : int
+    width
         multiplier: 16, 32 and 64 times it are the channels of the block groups.
-    blocks : int
-        blocks in each group; 3 make the 20 layers.
-    norm_groups : int or None
+    blocks
+        in each group; 3 make the 20 layers.
+    norm_groups
         groups of a group norm, which divide the channels; None makes each channel a group.
-    init : str
-        ``"he"`` or ``"torch"``, as in :func:`~lmc_helpers.networks.layers.initial`.
-    base : int
+    init
+        as of :class:`~lmc_helpers.networks.mlp.MLP`.
+    base
         channels of the first block group at width 1, 16 in the papers.
-    input_shape : tuple of int
+    input_shape
         channels, height and width of an image.
-    classes : int
-        outputs.
 
     Examples
     --------
@@ -66,37 +64,35 @@ class ResNet20(Model):
     ((128, 3, 3, 3), (512, 256, 1, 1), 17289866)
     """
 
-    width: int = 8
-    blocks: int = 3
-    norm_groups: int | None = 1
-    init: str = "he"
-    base: int = 16
-    input_shape: tuple[int, ...] = (3, 32, 32)
-    classes: int = 10
+    width: Positive = 8
+    blocks: Positive = 3
+    norm_groups: Positive | None = 1
+    init: Initial = "he"
+    base: Positive = 16
+    input_shape: Sizes = (3, 32, 32)
+    classes: Positive = 10
 
     def __post_init__(self) -> None:
-        check_counts(width=self.width, blocks=self.blocks, base=self.base, classes=self.classes)
-        check_choice("init", self.init, INITIAL)
         check_image(self.input_shape, 4)
-        groups = self.norm_groups
-        if groups is not None and (type(groups) is not int or groups < 1 or self.channels(1) % groups):
-            raise ValueError(f"norm_groups = {groups!r}; allowed: None, or a divisor of {self.channels(1)} channels")
+        if self.norm_groups is not None and self._channels(1) % self.norm_groups:
+            raise ValueError(
+                f"norm_groups = {self.norm_groups}; allowed: None, or a divisor of {self._channels(1)} channels"
+            )
 
-    def channels(self, group: int) -> int:
+    def _channels(self, group: int) -> int:
         """Channels of block group 1, 2 or 3."""
-        expect.integer(group, "group", least=1, most=3)
         return self.base * self.width * 2 ** (group - 1)
 
     def _blocks(self) -> Iterator[tuple[int, str, int, int]]:
         """Block group, name, channels before and channels after, for each block; a shortcut where the last differ."""
         for group in (1, 2, 3):
             for block in range(self.blocks):
-                before = self.channels(group - 1) if group > 1 and not block else self.channels(group)
-                yield group, f"{group}.{block}", before, self.channels(group)
+                before = self._channels(group - 1) if group > 1 and not block else self._channels(group)
+                yield group, f"{group}.{block}", before, self._channels(group)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Weight, gain and shift of ``stem`` and of ``g.b.inner``, ``g.b.outer``, ``g.b.shortcut``; the head's."""
-        maps = {"stem": (self.channels(1), self.input_shape[0], 3, 3)}
+        maps = {"stem": (self._channels(1), self.input_shape[0], 3, 3)}
         for _, name, before, after in self._blocks():
             maps |= {f"{name}.inner": (after, before, 3, 3), f"{name}.outer": (after, after, 3, 3)}
             if before != after:
@@ -104,7 +100,7 @@ class ResNet20(Model):
         shapes: dict[str, tuple[int, ...]] = {}
         for name, shape in maps.items():
             shapes |= {f"{name}.weight": shape, f"{name}.gain": shape[:1], f"{name}.shift": shape[:1]}
-        return shapes | {"head.weight": (self.classes, self.channels(3)), "head.bias": (self.classes,)}
+        return shapes | {"head.weight": (self.classes, self._channels(3)), "head.bias": (self.classes,)}
 
     def maps(self) -> tuple[str, ...]:
         """All convolutions and the head, in the order of Table 3."""
@@ -112,33 +108,30 @@ class ResNet20(Model):
 
     def widest(self) -> int:
         """Numbers in the largest activation of one input: channels × pixels of block group 1."""
-        return max(self.channels(1), self.input_shape[0]) * self.input_shape[1] * self.input_shape[2]
+        return max(self._channels(1), self.input_shape[0]) * self.input_shape[1] * self.input_shape[2]
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Weights and biases by the law ``init``, gains 1, shifts 0."""
         return draw_by_law(self.shapes(), self.init, generator)
 
-    def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, classes).
+    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
+        """Recorded are the inner channels of each block and, of a residual stream, all places where it is read.
 
-        Recorded are the inner channels of each block and, of a residual stream, all places where it is read: after the
-        stem, and after every block of its group (4 places in group 1 and 3 in the others, with 3 blocks each).
+        These are after the stem, and after every block of its group (4 in group 1 and 3 in the others, with 3 blocks
+        each).
         """
-        expect.parameters(params, "params", self, x)
-        if record is not None and not isinstance(record, dict):
-            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
         N = len(params["head.weight"])
-        streams: dict[str, list[torch.Tensor]] = {}
+        streams: dict[str, list[Tensor]] = {}
 
-        def layer(name: str, h: torch.Tensor, stride: int = 1, padding: int = 1) -> torch.Tensor:
+        def layer(name: str, h: Tensor, stride: int = 1, padding: int = 1) -> Tensor:
             h = convolution(h, params[f"{name}.weight"], stride=stride, padding=padding)
             return norm_channels(h, params[f"{name}.gain"], params[f"{name}.shift"], self.norm_groups)
 
-        def note(stream: int, h: torch.Tensor) -> None:
+        def note(stream: int, h: Tensor) -> None:
             if record is not None:
                 streams.setdefault(f"stream {stream}", []).append(as_samples(h, N))
 
-        h = layer("stem", side_by_side(self.batched(params, x))).relu()  # (B, N·C, H, W)
+        h = layer("stem", side_by_side(x)).relu()  # (B, N·C, H, W)
         note(1, h)
         for group, name, before, after in self._blocks():
             stride = 1 if before == after else 2

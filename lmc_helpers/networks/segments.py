@@ -7,47 +7,42 @@ F + D ⊙ W; running statistics are interpolated like weights. :func:`barriers` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Reals, checked
 from lmc_helpers.barrier import check_places
 from lmc_helpers.networks.model import Model, Stack
 
 __all__ = ["Barriers", "Line", "along_segments", "barriers", "scores"]
 
-ACTIVATION = {"cpu": 2**21, "cuda": 2**28}  # numbers in the largest activation of one batch: 8 MiB, and 1 GiB
-PARAMETERS = {"cpu": 2**21, "cuda": 2**30}  # numbers in the parameters of the networks evaluated at once: 8 MiB, 4 GiB
-EXAMPLES = 64  # a batch has at least about as many, if the networks that share it can be fewer
+_ACTIVATION = {"cpu": 2**21, "cuda": 2**28}  # numbers in the largest activation of one batch: 8 MiB, and 1 GiB
+_PARAMETERS = {"cpu": 2**21, "cuda": 2**30}  # numbers in the networks that are evaluated at once: 8 MiB, 4 GiB
+_EXAMPLES = 64  # a batch has at least about as many, if the networks that share it can be fewer
 
 
 @dataclass(frozen=True)
 class Line:
     """Losses and accuracies (P, L) at the places of the lines of P pairs."""
 
-    loss: torch.Tensor
-    accuracy: torch.Tensor
+    loss: Tensor
+    accuracy: Tensor
 
 
-def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
-    """Mean cross-entropy and accuracy of each network on some examples.
+@checked
+def scores(stack: Stack, x: Float[Tensor, "*shape"], y: Int64[Tensor, "*N n"]) -> Line:
+    """Mean cross-entropy and accuracy (N, 1) of each network on some examples, float64.
 
     Parameters
     ----------
-    stack : Stack
-        N networks.
-    x : torch.Tensor
-        inputs (n, …) of all networks, or (N, n, …), of the networks' type and on their device.
-    y : torch.Tensor
+    x
+        inputs (n, …) of all networks, or (N, n, …).
+    y
         labels (n,) or (N, n).
-
-    Returns
-    -------
-    Line
-        losses (N, 1) and accuracies (N, 1), float64.
 
     Examples
     --------
@@ -56,35 +51,26 @@ def scores(stack: Stack, x: torch.Tensor, y: torch.Tensor) -> Line:
     >>> scores(stack, torch.ones(4, 1), torch.tensor([0, 0, 1, 1])).accuracy.flatten().tolist()
     [0.5, 0.5, 0.5]
     """
-    if not isinstance(stack, Stack):
-        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
-    expect.tensor(x, "x")
     params = stack.effective()
-    x, y = _examples(stack.model, params, x, y)
+    x, y = _examples(stack, x, y)
     loss, right = _sums(stack.model, params, x, y)
     if not loss.isfinite().all():
         raise ValueError(f"losses of the networks {loss.tolist()}; allowed: networks with finite losses")
     return Line(loss[:, None] / x.shape[1], right[:, None] / x.shape[1])
 
 
-def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas: Sequence[float]) -> Line:
-    """Mean cross-entropy and accuracy of λ a + (1 − λ) b for P pairs and all λ.
+@checked
+def along_segments(a: Stack, b: Stack, x: Float[Tensor, "*shape"], y: Int64[Tensor, "*P n"], lambdas: Reals) -> Line:
+    """Mean cross-entropy and accuracy (P, L) of λ a + (1 − λ) b for P pairs and L places λ, float64.
 
     Parameters
     ----------
-    a, b : Stack
+    a, b
         P networks each; λ = 1 is a.
-    x : torch.Tensor
-        inputs (n, …) of all pairs, or (P, n, …), of the networks' type and on their device.
-    y : torch.Tensor
+    x
+        inputs (n, …) of all pairs, or (P, n, …).
+    y
         labels (n,) or (P, n).
-    lambdas : sequence of float
-        L places, in [0, 1].
-
-    Returns
-    -------
-    Line
-        losses (P, L) and accuracies (P, L), float64.
 
     Examples
     --------
@@ -95,22 +81,17 @@ def along_segments(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, lambdas
     >>> barriers(line.loss, [0, 0.5, 1]).middle_mean.shape
     torch.Size([3])
     """
-    if not isinstance(a, Stack):
-        raise ValueError(f"a is {type(a).__name__}; allowed: Stack")
-    if not isinstance(b, Stack):
-        raise ValueError(f"b is {type(b).__name__}; allowed: Stack")
-    expect.tensor(x, "x")
     if a.model != b.model or len(a) != len(b):
         raise ValueError(
             f"the ends are {len(a)} networks {a.model} and {len(b)} networks {b.model}; allowed: equal architectures "
             "and numbers"
         )
     model, ends = a.model, (a.effective(), b.effective())
-    x, y = _examples(model, ends[0], x, y)
+    x, y = _examples(a, x, y)
     places = check_places(lambdas).to(x)
     P, L, n = len(a), len(places), x.shape[1]
     found = x.new_zeros(2, P * L, dtype=torch.float64)
-    for chosen in torch.arange(P * L, device=x.device).split(_networks(model, x.device)):
+    for chosen in torch.arange(P * L, device=x.device).split(_at_once(model, x.device)):
         pair, lam = chosen // L, places[chosen % L]
         params = {name: _between(ends[0][name][pair], ends[1][name][pair], lam) for name in ends[0]}
         inputs, labels = (v[pair] if len(v) > 1 else v for v in (x, y))
@@ -129,26 +110,15 @@ class Barriers:
     ``peak_chord``: the largest value above the chord over all λ; ``peak_worse``: the largest value above the worse end.
     """
 
-    middle_mean: torch.Tensor
-    middle_worse: torch.Tensor
-    peak_chord: torch.Tensor
-    peak_worse: torch.Tensor
+    middle_mean: Tensor
+    middle_worse: Tensor
+    peak_chord: Tensor
+    peak_worse: Tensor
 
 
-def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
-    """Barriers from losses along lines.
-
-    Parameters
-    ----------
-    loss : torch.Tensor
-        (P, L), at the places of :func:`along_segments`.
-    lambdas : sequence of float
-        the L places, with 0, ½ and 1 among them.
-
-    Returns
-    -------
-    Barriers
-        (P,) each.
+@checked
+def barriers(loss: Float[Tensor, "*P L"], lambdas: Reals) -> Barriers:
+    """Barriers from losses along lines, at L places with 0, ½ and 1 among them.
 
     Examples
     --------
@@ -156,37 +126,29 @@ def barriers(loss: torch.Tensor, lambdas: Sequence[float]) -> Barriers:
     >>> found.middle_mean.item(), found.middle_worse.item()
     (2.0, 1.0)
     """
-    expect.tensor(loss, "loss", "... L")
-    expect.array(lambdas, "lambdas", "L")
-    if not loss.numel():
-        raise ValueError(f"loss has shape {tuple(loss.shape)}; allowed: (P, L), P >= 1")
-    places = [float(value) for value in lambdas]
+    places = check_places(lambdas).tolist()
     if loss.shape[-1] != len(places) or not {0.0, 0.5, 1.0} <= set(places):
         raise ValueError(f"losses {tuple(loss.shape)} at lambdas = {places}; allowed: one each, with 0, 0.5 and 1")
     at_b, middle, at_a = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))
     weight = torch.tensor(places).to(loss)
-    if weight.amin() < 0 or weight.amax() > 1:
-        raise ValueError(f"lambdas = {places}; allowed: places in [0, 1]")
     chord = at_b[..., None] * (1 - weight) + at_a[..., None] * weight
     worse = torch.maximum(at_b, at_a)
     return Barriers(middle - (at_b + at_a) / 2, middle - worse, (loss - chord).amax(dim=-1), loss.amax(dim=-1) - worse)
 
 
-def _between(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor) -> torch.Tensor:
+def _between(u: Tensor, v: Tensor, lam: Tensor) -> Tensor:
     """λ u + (1 − λ) v for stacks (Q, …) and places (Q,)."""
     return torch.lerp(v, u, lam.view(-1, *[1] * (u.ndim - 1)))  # exactly v at λ = 0 and u at λ = 1
 
 
-def _sums(
-    model: Model, params: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _sums(model: Model, params: dict[str, Tensor], x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Sums of the losses and numbers of right answers of each network, (N,) each, float64; x (1 or N, n, …)."""
     N = len(next(iter(params.values())))
     loss, right = x.new_zeros(2, N, dtype=torch.float64)
     with torch.no_grad():
-        batch = max(1, ACTIVATION[_kind(x.device)] // (N * model.widest()))
+        batch = max(1, _ACTIVATION[_kind(x.device)] // (N * model.widest()))
         for inputs, labels in zip(x.split(batch, dim=1), y.split(batch, dim=1), strict=True):
-            outputs = model.forward(params, inputs if len(inputs) > 1 else inputs[0])  # (N, B, classes)
+            outputs = model._outputs(params, inputs)  # (N, B, classes)
             labels = labels.expand(N, -1)
             each = cross_entropy(outputs.flatten(0, 1), labels.flatten(), reduction="none").view_as(labels)
             loss += each.sum(dim=1, dtype=torch.float64)
@@ -194,31 +156,26 @@ def _sums(
     return loss, right
 
 
-def _networks(model: Model, device: torch.device) -> int:
+def _at_once(model: Model, device: torch.device) -> int:
     """How many networks are evaluated at once."""
     kind = _kind(device)
-    return max(1, min(PARAMETERS[kind] // model.parameters(), ACTIVATION[kind] // (EXAMPLES * model.widest())))
+    return max(1, min(_PARAMETERS[kind] // model.parameters(), _ACTIVATION[kind] // (_EXAMPLES * model.widest())))
 
 
 def _kind(device: torch.device) -> str:
     return "cpu" if device.type == "cpu" else "cuda"
 
 
-def _examples(
-    model: Model, params: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs (1 or N, n, …) and labels (1 or N, n), or an error."""
-    some = next(iter(params.values()))
-    expect.tensors({"y": y})
-    x = model.batched(params, x.to(some))
+def _examples(stack: Stack, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Inputs (1 or N, n, …), of the networks' type and on their device, and labels (1 or N, n), or an error."""
+    N, classes = len(stack), stack.model.classes
+    x = stack.model._batched(x.to(next(iter(stack.params.values()))), N)
     y = (y[None] if y.ndim == 1 else y).to(x.device)
-    if y.ndim != 2 or len(y) not in (1, len(some)) or y.shape[1] != x.shape[1] or not y.numel():
+    if y.ndim != 2 or len(y) not in (1, N) or y.shape[1] != x.shape[1] or not y.numel():
         raise ValueError(
             f"labels have shape {tuple(y.shape)} for inputs {tuple(x.shape)}; allowed: (n,) for all networks or "
-            f"({len(some)}, n), n >= 1"
+            f"({N}, n), n >= 1"
         )
-    if y.dtype != torch.long:
-        raise ValueError(f"labels {y.dtype}; allowed: integers 0 to {model.classes - 1}, torch.long")
-    if y.is_floating_point() or y.min() < 0 or y.max() >= model.classes:
-        raise ValueError(f"labels {y.dtype}, {y.min()} to {y.max()}; allowed: integers 0 to {model.classes - 1}")
+    if y.min() < 0 or y.max() >= classes:
+        raise ValueError(f"labels {y.min()} to {y.max()}; allowed: integers 0 to {classes - 1}")
     return x, y

@@ -6,25 +6,18 @@ import math
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 from torch.nn.functional import gelu
 
-from lmc_helpers import expect
-from lmc_helpers.networks.layers import (
-    attention,
-    attention_pattern,
-    check_counts,
-    check_image,
-    linear,
-    norm_vectors,
-)
-from lmc_helpers.networks.model import Model, Record, Tensors
+from lmc_helpers._typing import Positive, PositiveNumber, Sizes, Tensors, checked
+from lmc_helpers.networks._layers import attention, attention_pattern, check_image, linear, norm_vectors
+from lmc_helpers.networks.model import Model, Record
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 __all__ = ["ViT"]
 
-HEADS = ("query.weight", "query.bias", "key.weight", "value.weight", "value.bias")  # with the heads as their first axis
 
-
+@checked
 @dataclass(frozen=True)
 class ViT(Model):
     """A vision transformer as data: patches, blocks of attention and of a hidden layer, and a linear map.
@@ -47,14 +40,12 @@ class ViT(Model):
 
     Parameters
     ----------
-    patch, dimension, depth, heads, ratio : int
+    patch, dimension, depth, heads, ratio
         side of a patch, d, number of blocks, H, and hidden units of a block's MLP over d.
-    std : float
-        of the initial weights, > 0.
-    input_shape : tuple of int
+    std
+        of the initial weights.
+    input_shape
         channels, height and width of an image; the patch divides both sides.
-    classes : int
-        outputs.
 
     Examples
     --------
@@ -63,28 +54,22 @@ class ViT(Model):
     ((6, 64, 384), 65, 14241418)
     """
 
-    patch: int = 4
-    dimension: int = 384
-    depth: int = 8
-    heads: int = 6
-    ratio: int = 4
-    std: float = 0.02
-    input_shape: tuple[int, ...] = (3, 32, 32)
-    classes: int = 10
+    patch: Positive = 4
+    dimension: Positive = 384
+    depth: Positive = 8
+    heads: Positive = 6
+    ratio: Positive = 4
+    std: PositiveNumber = 0.02
+    input_shape: Sizes = (3, 32, 32)
+    classes: Positive = 10
 
     def __post_init__(self) -> None:
-        check_counts(
-            patch=self.patch, dimension=self.dimension, depth=self.depth, heads=self.heads, ratio=self.ratio,
-            classes=self.classes,
-        )  # fmt: skip
         check_image(self.input_shape, self.patch)
         if self.dimension % self.heads or any(side % self.patch for side in self.input_shape[1:]):
             raise ValueError(
                 f"heads = {self.heads}, dimension = {self.dimension}, patch = {self.patch}, input_shape = "
                 f"{self.input_shape}; allowed: heads that divide the dimension, a patch that divides both sides"
             )
-        if not 0 < self.std < math.inf:
-            raise ValueError(f"std = {self.std}; allowed: a finite number > 0")
 
     @property
     def tokens(self) -> int:
@@ -121,7 +106,6 @@ class ViT(Model):
 
     def map_shape(self, name: str) -> tuple[int, ...]:
         """The maps of attention as d × d matrices, so that a row is an output and not a head."""
-        expect.parameter(name, "name", self)
         shape = self.shapes()[name]
         return (self.dimension, self.dimension) if len(shape) == 3 else shape
 
@@ -132,7 +116,6 @@ class ViT(Model):
 
     def draw(self, generator: torch.Generator) -> Tensors:
         """Weights, class token and embeddings N(0, std²), biases and shifts 0, gains 1."""
-        expect.generator(generator, "generator")
         drawn = {}
         for name, shape in self.shapes().items():
             kind = name.rpartition(".")[2]
@@ -142,25 +125,22 @@ class ViT(Model):
                 drawn[name] = self.std * torch.randn(shape, generator=generator, dtype=torch.float64)
         return drawn
 
-    def forward(self, params: Tensors, x: torch.Tensor, record: Record | None = None) -> torch.Tensor:
-        """Outputs (N, B, classes).
+    def _outputs(self, params: Tensors, x: Tensor, record: Record | None = None, training: bool = False) -> Tensor:
+        """Outputs, and what is recorded.
 
-        Recorded are, for the stream, h wherever a norm reads it (of the last norm the class token, which alone is
+        That is, for the stream, h wherever a norm reads it (of the last norm the class token, which alone is
         read); for the hidden units of a block's MLP, their values after GELU; for the heads of a block, their patterns
         of attention, each pair of tokens a sample: the symmetry inside a head does not change them.
         """
-        expect.parameters(params, "params", self, x)
-        if record is not None and not isinstance(record, dict):
-            raise ValueError(f"record is {type(record).__name__}; allowed: None or a dict")
         N, p = len(params["class"]), params
-        stream: list[torch.Tensor] = []
+        stream: list[Tensor] = []
 
-        def read(h: torch.Tensor, name: str) -> torch.Tensor:
+        def read(h: Tensor, name: str) -> Tensor:
             if record is not None:
                 stream.append(h.detach().flatten(1, 2))
             return norm_vectors(h, p[f"{name}.gain"], p[f"{name}.shift"])
 
-        patches = linear(self._patches(self.batched(params, x)), p["patch.weight"].flatten(2), p["patch.bias"])
+        patches = linear(self._patches(x), p["patch.weight"].flatten(2), p["patch.bias"])
         first = p["class"][:, None, None].expand(N, patches.shape[1], 1, -1)
         h = torch.cat([first, patches], dim=2) + p["places"][:, None]  # (N, B, T, d)
         for k in range(self.depth):
@@ -180,12 +160,12 @@ class ViT(Model):
             record["stream"] = torch.cat(stream, dim=1)
         return linear(last, p["head.weight"], p["head.bias"])
 
-    def _patches(self, x: torch.Tensor) -> torch.Tensor:
+    def _patches(self, x: Tensor) -> Tensor:
         """Images (N, B, C, H, W) as patches (N, B, T − 1, C·patch²), in rows."""
         cut = x.unflatten(4, (-1, self.patch)).unflatten(3, (-1, self.patch))  # (N, B, C, rows, patch, columns, patch)
         return cut.permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
 
-    def _heads(self, r: torch.Tensor, params: Tensors, name: str) -> torch.Tensor:
+    def _heads(self, r: Tensor, params: Tensors, name: str) -> Tensor:
         """A map of the stream (N, B, T, d) into the heads, (N, B, H, T, d/H)."""
         bias = params.get(f"{name}.bias")
         out = linear(r, params[f"{name}.weight"].flatten(1, 2), None if bias is None else bias.flatten(1))

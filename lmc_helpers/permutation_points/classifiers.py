@@ -10,89 +10,18 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Natural, Positive, PositiveNumber, checked
+from lmc_helpers._typing import Integer, checked
 from lmc_helpers.permutation_points.mlp import MLP
 
-__all__ = ["accuracy", "most_similar_neurons", "train_classifiers"]
+__all__ = ["accuracy", "most_similar_neurons"]
 
 
 @checked
 def accuracy(
     net: MLP, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"], labels: Int64[Tensor, " T"]
 ) -> Float[Tensor, " *batch"]:
-    """Share of inputs whose largest output is that of their class.
-
-    Parameters
-    ----------
-    net
-        the architecture; one output a class.
-    x
-        inputs.
-    labels
-        classes.
-
-    Returns
-    -------
-    torch.Tensor
-        float64 in [0, 1].
-
-    Examples
-    --------
-    Outputs tanh(x) and 0, so that the class is 0 for positive inputs:
-
-    >>> net = MLP((1, 1, 2), "tanh")
-    >>> theta = torch.tensor([1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    >>> accuracy(net, theta, torch.tensor([[1.0], [2.0], [-1.0], [-2.0]]), torch.tensor([0, 1, 1, 1]))
-    tensor(0.7500, dtype=torch.float64)
-    """
+    """Share of inputs whose largest output is that of their class."""
     return (net.forward(theta, x).argmax(dim=-1) == labels).double().mean(dim=-1)
-
-
-@checked
-def train_classifiers(
-    net: MLP,
-    x: Float[Tensor, "T n_0"],
-    labels: Int64[Tensor, " T"],
-    networks: Positive,
-    steps: Natural,
-    seed: Integer,
-    rate: PositiveNumber = 1e-2,
-) -> Float[Tensor, "networks p"]:
-    """Networks trained side by side on the negative log-likelihood, by Adam with all inputs in every step.
-
-    Parameters
-    ----------
-    net
-        the architecture; one output a class.
-    x
-        inputs.
-    labels
-        classes.
-    networks
-        how many; their starts are ``MLP.initial``.
-    steps
-        steps of Adam.
-    seed
-        seed of the starts.
-    rate
-        learning rate.
-
-    Examples
-    --------
-    >>> x = torch.linspace(-1, 1, 9, dtype=torch.float64)[:, None]
-    >>> net, labels = MLP((1, 3, 2), "relu"), (x[:, 0] > 0.2).long()
-    >>> accuracy(net, train_classifiers(net, x, labels, networks=2, steps=200, seed=1), x, labels).tolist()
-    [1.0, 1.0]
-    """
-    theta = net.initial(networks, seed).requires_grad_()
-    adam = torch.optim.Adam([theta], lr=rate)
-    for _ in range(steps):
-        adam.zero_grad()
-        outputs = net.forward(theta, x).flatten(0, 1)
-        cost = torch.nn.functional.cross_entropy(outputs, labels.repeat(networks))
-        (networks * cost).backward()
-        adam.step()
-    return theta.detach()
 
 
 @checked
@@ -101,23 +30,7 @@ def most_similar_neurons(
 ) -> tuple[int, int]:
     """The two neurons of a layer whose parameter vectors ϑ have the highest cosine similarity.
 
-    Neurons that are 0 on all inputs are left out.
-
-    Parameters
-    ----------
-    net
-        the architecture.
-    theta
-        one network.
-    x
-        inputs.
-    layer
-        hidden layer k, 1 <= k < d.
-
-    Returns
-    -------
-    (int, int)
-        different neurons, the first pair in lexicographic order.
+    Neurons that are 0 on all inputs are left out. Of several such pairs the first in lexicographic order is taken.
 
     Examples
     --------

@@ -30,22 +30,12 @@ ROWS = 32  # of the Hessian that are differentiated together; it bounds the memo
 
 @dataclass(frozen=True)
 class ConvergedPath:
-    """A path of decreasing distance, one pair; K distances.
+    """A path of decreasing distance, one pair; K distances."""
 
-    Attributes
-    ----------
-    theta : torch.Tensor
-        (K, p), the pair in places 0 and 1.
-    loss, gradient_norm : torch.Tensor
-        (K,); the gradient is that in the chart's coordinates, at fixed δ.
-    outgoing : torch.Tensor
-        (K,), norm of the larger of the columns a_0 and a_1.
-    """
-
-    theta: Tensor
-    loss: Tensor
-    gradient_norm: Tensor
-    outgoing: Tensor
+    theta: Tensor  # (K, p), the pair in places 0 and 1
+    loss: Tensor  # (K,)
+    gradient_norm: Tensor  # (K,), in the chart's coordinates at fixed δ
+    outgoing: Tensor  # (K,), norm of the larger of the columns a_0 and a_1
 
     @checked
     def only(self, chosen: Bool[Tensor, " K"]) -> ConvergedPath:
@@ -70,23 +60,8 @@ def damped_newton(
 ) -> tuple[Tensor, float]:
     """Newton's method with a damped Hessian from one start, until ‖∇L‖ <= tol.
 
-    Parameters
-    ----------
-    loss
-        takes (p,) to a number, twice differentiable.
-    theta
-        start.
-    steps
-        budget.
-    tol
-        norm of the gradient.
-    project
-        takes (p,) to (p,) and leaves the loss as it is (a choice of gauge); applied after each step.
-
-    Returns
-    -------
-    torch.Tensor, float
-        parameters (p,) and the norm of the gradient there.
+    ``project`` leaves the loss as it is (a choice of gauge) and is applied after each step. Returns the
+    parameters and the norm of the gradient at the end.
 
     Examples
     --------
@@ -143,30 +118,8 @@ def follow(
     A distance starts at the last one's minimum, with the columns or with A = δ(a_1 − a_0)/2 kept, or straight on from
     the last two, whichever is lowest.
 
-    Parameters
-    ----------
-    loss
-        θ (p,) to a number, smooth.
-    chart
-        architecture, layer and coordinates; the centred ones stay regular where the output weights diverge.
-    theta
-        start, a minimum.
-    pair
-        neurons to merge.
-    distances
-        δ/δ_0, positive and decreasing.
-    steps
-        budget of Newton steps at every distance.
-    tol
-        norm of the gradient, as :func:`damped_newton`.
-    misses
-        give up after more distances than this at which the budget does not suffice; the rest is not tried and stands
-        there with the last weights and an infinite norm. Default: never.
-
-    Returns
-    -------
-    ConvergedPath
-        K distances; whether they converged says the norm of the gradient.
+    Distances are δ/δ_0, decreasing; one has converged if its gradient norm is at most ``tol``. After more than
+    ``misses`` that have not, the rest is not tried: it has the last weights and an infinite norm.
 
     Examples
     --------

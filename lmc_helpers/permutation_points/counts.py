@@ -23,7 +23,7 @@ import numpy as np
 
 from lmc_helpers._typing import Integer, Natural, Positive, Reals, checked
 
-__all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "partitions", "permutation_points"]
+__all__ = ["arrangements", "count_ratio", "count_ratio_bound", "growth_constant", "permutation_points"]
 
 MOST_MAPS = 10_000_000  # that an enumeration goes through
 
@@ -50,18 +50,6 @@ def count_ratio(K: Natural, n: Positive) -> Fraction:
 
     Exact for every 0 <= K < n; Prop. 1 of the paper has K = 1, 2, 3 and a lower bound for K <= n/2.
 
-    Parameters
-    ----------
-    K
-        order, the number of neurons that repeat another one.
-    n
-        neurons of the layer, n > K.
-
-    Returns
-    -------
-    Fraction
-        (n − K)! S(n, n − K)/n!.
-
     Examples
     --------
     Three neurons, two of them equal, have as many arrangements as three different ones:
@@ -87,23 +75,6 @@ def count_ratio_bound(K: Natural, n: Positive) -> Fraction:
     """The bound of Prop. 1 (ii), binom(n − K, K)/2^K <= T(K, n); it is 0 for K > n/2.
 
     It counts the points at which K parameter vectors occur twice. For K >= 2 it is strictly below T.
-
-    Parameters
-    ----------
-    K
-        order.
-    n
-        neurons of the layer, n > K.
-
-    Returns
-    -------
-    Fraction
-        exact.
-
-    Examples
-    --------
-    >>> count_ratio_bound(1, 8) == count_ratio(1, 8)
-    True
     """
     K, n = _check_order(K, n)
     return Fraction(math.comb(n - K, K), 2**K)
@@ -114,23 +85,6 @@ def growth_constant(K: Natural) -> Fraction:
     """c_K = 1/(2^K K!), the limit of both T(K, n)/n^K and binom(n − K, K)/(2^K n^K) for n → ∞.
 
     The proof of Lemma 1 (appendix B, eq. (9)) ends with a further factor e^(−K); the lemma itself names no constant.
-
-    Parameters
-    ----------
-    K
-        order.
-
-    Returns
-    -------
-    Fraction
-        exact.
-
-    Examples
-    --------
-    >>> growth_constant(2)
-    Fraction(1, 8)
-    >>> round(float(count_ratio(2, 10**6) / 10**12), 5)
-    0.125
     """
     K = int(K)
     return Fraction(1, 2**K * math.factorial(K))
@@ -140,17 +94,7 @@ def growth_constant(K: Natural) -> Fraction:
 def arrangements(n: Positive, size: Positive) -> np.ndarray:
     """All maps of n neurons onto ``size`` parameter vectors, by going through all size^n maps.
 
-    Parameters
-    ----------
-    n
-        neurons of the layer.
-    size
-        distinct parameter vectors, 1 <= size <= n.
-
-    Returns
-    -------
-    numpy.ndarray
-        (T(n − size, n) n!, n), the index of every neuron's vector; in lexicographic order.
+    Each row has the index of every neuron's vector, in lexicographic order.
 
     Examples
     --------
@@ -166,51 +110,12 @@ def arrangements(n: Positive, size: Positive) -> np.ndarray:
 
 
 @checked
-def partitions(n: Natural, largest: Integer | None = None) -> list[tuple[int, ...]]:
-    """Partitions of n into positive parts, each in decreasing order.
-
-    Parameters
-    ----------
-    n
-        n >= 0; n = 0 has the empty partition.
-    largest
-        no part is larger.
-
-    Returns
-    -------
-    list of tuple of int
-        in reverse lexicographic order.
-
-    Examples
-    --------
-    >>> partitions(4)
-    [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
-    """
-    n = int(n)
-    top = n if largest is None else min(n, largest)
-    if n == 0:
-        return [()]
-    return [(s, *rest) for s in range(top, 0, -1) for rest in partitions(n - s, s)]
-
-
-@checked
 def permutation_points(incoming: Reals, outgoing: Reals, n: Integer) -> tuple[np.ndarray, np.ndarray]:
     """All permutation points of a layer of n neurons that compute the function of one smaller layer.
 
-    Parameters
-    ----------
-    incoming
-        the smaller layer's parameter vectors, all different.
-    outgoing
-        its outgoing weights.
-    n
-        neurons of the larger layer, n >= l.
-
-    Returns
-    -------
-    (numpy.ndarray, numpy.ndarray)
-        incoming vectors (points, n, p) and outgoing weights (points, q, n); copies of one vector share its outgoing
-        weights equally.
+    The smaller layer has parameter vectors ``incoming`` (l, p), all different, and outgoing weights ``outgoing`` (q,
+    l). The points have vectors (points, n, p) and weights (points, q, n); copies of one vector share its weights
+    equally.
 
     Examples
     --------

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Natural, NonNegative, Number, checked
-from lmc_helpers.permutation_points.hessian import Loss, hessian, inertia
+from lmc_helpers._typing import Integer, NonNegative, checked
+from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.mlp import MLP, NONLINEARITIES, squared_loss
-from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
 
 __all__ = [
@@ -36,37 +35,22 @@ __all__ = [
     "equal_loss_exchange",
     "pair_inertia",
     "pair_matrices",
-    "strict_minima",
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class PermutationPoint:
-    """A permutation point of the squared loss, with the smaller network that it doubles a neuron of.
-
-    Attributes
-    ----------
-    small, small_theta : MLP, torch.Tensor
-        the smaller network and its parameters (p',).
-    layer, neuron : int
-        the doubled neuron.
-    net, theta : MLP, torch.Tensor
-        the larger network and its parameters (p,); the copies stand in places 0 and 1 of the layer.
-    loss : callable
-        takes θ (..., p) to L (...).
-    J, D : torch.Tensor
-        (n_{k+1}, n_{k−1} + 1) and (n_{k−1} + 1, n_{k−1} + 1), see :func:`pair_matrices`.
-    """
+    """A permutation point of the squared loss, with the smaller network that it doubles a neuron of."""
 
     small: MLP
-    small_theta: Tensor
+    small_theta: Tensor  # (p',)
     layer: int
-    neuron: int
-    net: MLP
-    theta: Tensor
-    loss: Loss
-    J: Tensor
-    D: Tensor
+    neuron: int  # that is doubled
+    net: MLP  # the larger network; the copies stand in places 0 and 1 of the layer
+    theta: Tensor  # (p,)
+    loss: Loss  # θ (..., p) to L (...)
+    J: Tensor  # (n_{k+1}, n_{k−1} + 1), see :func:`pair_matrices`
+    D: Tensor  # (n_{k−1} + 1, n_{k−1} + 1)
 
     @property
     def column(self) -> Tensor:
@@ -88,29 +72,7 @@ class PermutationPoint:
 def double_neurons(
     small: MLP, theta: Float[Tensor, " p"], x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]
 ) -> list[PermutationPoint]:
-    """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖².
-
-    Parameters
-    ----------
-    small
-        the smaller architecture, with a smooth activation.
-    theta
-        its parameters, usually at a minimum.
-    x, y
-        inputs and targets.
-
-    Returns
-    -------
-    list of PermutationPoint
-        one a hidden neuron, layer after layer.
-
-    Examples
-    --------
-    >>> small, x = MLP((2, 2, 3, 1), "tanh"), torch.ones(4, 2, dtype=torch.float64)
-    >>> points = double_neurons(small, small.initial(1, seed=1)[0], x, x[:, :1])
-    >>> [point.net.sizes for point in points[1:3]]
-    [(2, 3, 3, 1), (2, 2, 4, 1)]
-    """
+    """Double each neuron of each hidden layer in turn; the loss is 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖²."""
 
     def of_output(f: Tensor) -> Tensor:
         return (f - y).square().sum() / (2 * len(y))
@@ -126,45 +88,6 @@ def double_neurons(
 
 
 @checked
-def strict_minima(
-    loss: Loss, starts: Float64[Tensor, "B p"], steps: Natural, tol: NonNegative, zero: Number
-) -> Float[Tensor, "n p"]:
-    """The strict local minima at which a second-order method ends, with a positive definite Hessian.
-
-    Parameters
-    ----------
-    loss
-        takes θ (..., p) to L (...), twice differentiable.
-    steps
-        budget of each start.
-    tol
-        norm of the gradient at which a start has converged; others are left out.
-    zero
-        relative size up to which an eigenvalue counts as 0, the tolerance of
-        :func:`~lmc_helpers.permutation_points.hessian.inertia`.
-
-    Returns
-    -------
-    torch.Tensor
-        n <= B, in the order of the starts; a minimum that several starts reach stands there several times.
-
-    Examples
-    --------
-    Two minima, at ±1; the second coordinate of the other function is free:
-
-    >>> starts = torch.tensor([[2.0, 1.0], [-3.0, 1.0]], dtype=torch.float64)
-    >>> well = lambda t: (t[..., 0] ** 2 - 1) ** 2
-    >>> strict_minima(lambda t: well(t) + t[..., 1] ** 2, starts, 50, 1e-12, 1e-9)[:, 0].round().tolist()
-    [1.0, -1.0]
-    >>> strict_minima(well, starts, 50, 1e-12, 1e-9).shape
-    torch.Size([0, 2])
-    """
-    done = minimise(loss, starts, steps, tol)
-    kind = inertia(hessian(loss, done.theta), zero)
-    return done.theta[done.converged & (kind.negative == 0) & (kind.zero == 0)]
-
-
-@checked
 def embed(
     small: MLP,
     theta: Float[Tensor, "*batch p"],
@@ -174,21 +97,8 @@ def embed(
 ) -> tuple[MLP, Tensor]:
     """The network with one neuron twice, in places 0 and 1; the same function.
 
-    Parameters
-    ----------
-    small
-        the smaller architecture.
-    theta
-        its parameters.
-    layer, neuron
-        which neuron is doubled.
-    first
-        outgoing column of the copy in place 0; the other gets the rest. Default: half each, the permutation point.
-
-    Returns
-    -------
-    MLP, torch.Tensor
-        the larger architecture and its parameters (..., p).
+    The copy in place 0 has the outgoing column ``first``, the other one the rest; by default half each, the permutation
+    point.
 
     Examples
     --------
@@ -226,34 +136,7 @@ def pair_matrices(
 
         J = Σ_μ r_μ z_μᵀ g'(s_μ),        D = Σ_μ (r_μ·c) g''(s_μ) z_μ z_μᵀ.
 
-    Parameters
-    ----------
-    small
-        the smaller architecture.
-    theta
-        one network.
-    layer, neuron
-        the doubled neuron.
-    x
-        inputs.
-    output_loss
-        outputs (T, n_d) to L.
-
-    Returns
-    -------
-    torch.Tensor, torch.Tensor
-        J (n_{k+1}, n_{k−1} + 1), D (n_{k−1} + 1, n_{k−1} + 1).
-
-    Examples
-    --------
-    A network that fits its targets has neither:
-
-    >>> small, x = MLP((1, 2, 1), "tanh"), torch.ones(5, 1, dtype=torch.float64)
-    >>> theta = small.initial(1, seed=1)[0]
-    >>> y = small.forward(theta, x)
-    >>> J, D = pair_matrices(small, theta, 1, 0, x, lambda f: (f - y).square().mean())
-    >>> float(J.abs().max()), float(D.abs().max())
-    (0.0, 0.0)
+    ``output_loss`` takes the outputs (T, n_d) to L.
     """
     if small.activation == "relu":
         smooth = ", ".join(sorted(set(NONLINEARITIES) - {"relu"}))
@@ -285,17 +168,7 @@ def pair_inertia(J: Float[Tensor, "m n"], D: Float[Tensor, "n n"], tol: NonNegat
 
         (ρ + ν₋, n_{k+1} − ρ + ν₀, ρ + ν₊),        ρ = rank J,    (ν₋, ν₀, ν₊) the inertia of D on the kernel of J.
 
-    Parameters
-    ----------
-    J, D
-        of one neuron, m = n_{k+1} and n = n_{k−1} + 1; D is symmetric.
-    tol
-        singular values of J up to ``tol`` and eigenvalues of D on its kernel up to ``tol`` · max abs(D) count as 0.
-
-    Returns
-    -------
-    (int, int, int)
-        their sum is n_{k+1} + n_{k−1} + 1.
+    Singular values of J up to ``tol`` and eigenvalues of D on its kernel up to ``tol`` · max abs(D) count as 0.
 
     Examples
     --------
@@ -319,25 +192,10 @@ def equal_loss_exchange(
 ) -> Float[Tensor, "steps p"]:
     """The six steps of section 4.2 (ii): from a permutation point of neurons 0 and 1 to one of 0 and ``other``.
 
-    Neurons 0 and 1 share one parameter vector. (1) The column of 1 goes to 0; (2) ϑ_1 moves to ϑ_other; (3) the
-    column of ``other`` goes to 1; (4, 5) ϑ_other moves to 0 and on to ϑ_0; (6) neurons 0 and ``other`` share the
-    column of 0 equally. The function never changes. In the end neuron 1 stands where ``other`` stood.
-
-    Parameters
-    ----------
-    net
-        the architecture.
-    theta
-        with ϑ_0 = ϑ_1 in this layer.
-    layer, other
-        the layer and the third neuron, other >= 2.
-    points
-        points of each step, at least 2.
-
-    Returns
-    -------
-    torch.Tensor
-        6 points, a piecewise straight path.
+    Neurons 0 and 1 share one parameter vector. (1) The column of 1 goes to 0; (2) ϑ_1 moves to ϑ_other; (3) the column
+    of ``other`` goes to 1; (4, 5) ϑ_other moves to 0 and on to ϑ_0; (6) neurons 0 and ``other`` share the column of 0
+    equally. The function never changes. In the end neuron 1 stands where ``other`` stood. Each step has ``points``
+    points on a straight line.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Number, Positive, checked, require_finite
@@ -29,21 +29,7 @@ class Inertia(NamedTuple):
 
 @checked
 def gradient(loss: Loss, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*batch p"]:
-    """∇L(θ) for every θ of a batch.
-
-    Parameters
-    ----------
-    loss
-        takes (..., p) to (...).
-    theta
-        it is not changed.
-
-    Examples
-    --------
-    >>> gradient(lambda t: t.square().sum(dim=-1), torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    tensor([[2., 4.],
-            [6., 8.]])
-    """
+    """∇L(θ) for every θ of a batch."""
     return _gradient(loss, theta.detach().requires_grad_(), create_graph=False)
 
 
@@ -51,14 +37,7 @@ def gradient(loss: Loss, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*ba
 def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) -> Float[Tensor, "*batch p p"]:
     """∇²L(θ) for every θ of a batch, symmetrised.
 
-    Parameters
-    ----------
-    loss
-        takes (..., p) to (...), twice differentiable.
-    theta
-        it is not changed.
-    chunk
-        parameter vectors that are differentiated together; it bounds the memory.
+    ``chunk`` parameter vectors are differentiated together, which bounds the memory.
 
     Examples
     --------
@@ -84,18 +63,6 @@ def hessian(loss: Loss, theta: Float[Tensor, "*batch p"], chunk: Positive = 16) 
 def inertia(H: Float[Tensor, "*batch p p"], tol: Number) -> Inertia:
     """How many eigenvalues are negative, zero and positive; abs(λ) <= tol · max abs(λ) counts as zero.
 
-    Parameters
-    ----------
-    H
-        symmetric matrices.
-    tol
-        0 < tol < 1.
-
-    Returns
-    -------
-    Inertia
-        three counts (...), with the sum p.
-
     Examples
     --------
     >>> inertia(torch.diag(torch.tensor([-1.0, 1e-9, 2.0, 3.0])), tol=1e-6)
@@ -111,34 +78,6 @@ def inertia(H: Float[Tensor, "*batch p p"], tol: Number) -> Inertia:
     bound = tol * eigenvalues.abs().amax(dim=-1, keepdim=True)
     zero = eigenvalues.abs() <= bound
     return Inertia(*(kind.sum(dim=-1) for kind in (~zero & (eigenvalues < 0), zero, ~zero & (eigenvalues > 0))))
-
-
-@checked
-def separated(H: Float[Tensor, "*batch p p"], low: Number, high: Number) -> Bool[Tensor, " *batch"]:
-    """Whether no eigenvalue's size lies strictly between ``low`` and ``high`` times the largest one.
-
-    Then every tolerance in [low, high) counts the same zero eigenvalues in :func:`inertia`. Rounding moves a zero to
-    about 1e-15 times the condition of the gradient; sloppy directions of a network go down to any size.
-
-    Parameters
-    ----------
-    H
-        symmetric matrices.
-    low, high
-        0 < low < high < 1.
-
-    Examples
-    --------
-    >>> separated(torch.diag(torch.tensor([1e-9, -0.5, 1.0])), low=1e-6, high=1e-3)
-    tensor(True)
-    >>> separated(torch.diag(torch.tensor([1e-4, -0.5, 1.0])), low=1e-6, high=1e-3)
-    tensor(False)
-    """
-    if not 0 < low < high < 1:
-        raise ValueError(f"low = {low}, high = {high}; allowed: 0 < low < high < 1")
-    size = torch.linalg.eigvalsh(H).abs()  # (..., p)
-    largest = size.amax(dim=-1, keepdim=True)
-    return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)
 
 
 def _gradient(loss: Loss, theta: Tensor, create_graph: bool) -> Tensor:

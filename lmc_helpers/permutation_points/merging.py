@@ -28,7 +28,6 @@ from lmc_helpers.training.progress import progress
 __all__ = [
     "KINDS",
     "MergePath",
-    "count_different",
     "descent_minimiser",
     "merge_neurons",
     "newton_minimiser",
@@ -44,26 +43,14 @@ Minimiser = Callable[[Loss, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 @dataclass(frozen=True)
 class MergePath:
-    """A path of decreasing distance, all pairs side by side; K steps, B pairs.
+    """A path of decreasing distance, all pairs side by side; K steps, B pairs."""
 
-    Attributes
-    ----------
-    theta : torch.Tensor
-        (K, B, p), the pair in places 0 and 1.
-    delta, loss, gradient_norm : torch.Tensor
-        (K, B); the gradient is that of the coordinates which the minimiser used, at fixed δ.
-    converged : torch.Tensor
-        (K, B), bool.
-    outgoing : torch.Tensor
-        (K, B, 2), norms of a_0 and a_1.
-    """
-
-    theta: Tensor
-    delta: Tensor
+    theta: Tensor  # (K, B, p), the pair in places 0 and 1
+    delta: Tensor  # (K, B)
     loss: Tensor
-    gradient_norm: Tensor
-    converged: Tensor
-    outgoing: Tensor
+    gradient_norm: Tensor  # (K, B), of the coordinates which the minimiser used, at fixed δ
+    converged: Tensor  # (K, B), bool
+    outgoing: Tensor  # (K, B, 2), norms of a_0 and a_1
 
     @checked
     def bounded(self, factor: Number = 100.0) -> Bool[Tensor, " B"]:
@@ -86,28 +73,8 @@ def merge_neurons(
 ) -> MergePath:
     """Move each pair together: at every distance minimise the loss over all other parameters (section 4.1).
 
-    Parameters
-    ----------
-    loss
-        θ (..., p) to (...).
-    chart
-        architecture, layer and coordinates.
-    theta
-        start, the same for all pairs or one for each.
-    pairs
-        neurons to merge; all go through the path as one batch.
-    distances
-        δ/δ_0, in units of each pair's own distance, positive.
-    minimiser
-        takes a loss of φ and starts φ (B, p + 1), returns φ, gradient norms and whether they converged (B,);
-        :func:`newton_minimiser` and :func:`descent_minimiser` make one.
-    show_progress
-        show a bar.
-
-    Returns
-    -------
-    MergePath
-        K steps.
+    All pairs go through the path as one batch, from one start or one for each. Distances are δ/δ_0, in units of each
+    pair's own distance. :func:`newton_minimiser` and :func:`descent_minimiser` make minimisers.
 
     Examples
     --------
@@ -152,25 +119,7 @@ def merge_neurons(
 def newton_minimiser(steps: Natural, tol: NonNegative) -> Minimiser:
     """Trust-region Newton method with a budget of ``steps`` at every distance; needs a smooth activation.
 
-    Parameters
-    ----------
-    steps
-        budget.
-    tol
-        norm of the gradient at which a path has converged at a distance.
-
-    Returns
-    -------
-    callable
-        for :func:`merge_neurons`.
-
-    Examples
-    --------
-    >>> phi, norm, converged = newton_minimiser(20, 1e-12)(
-    ...     lambda t: (t - 3).square().sum(dim=-1), torch.zeros(1, 2, dtype=torch.float64)
-    ... )
-    >>> phi.tolist(), converged.tolist()
-    ([[3.0, 3.0]], [True])
+    A path has converged at a distance where ‖∇L‖ <= ``tol``.
     """
 
     def minimiser(loss: Loss, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -184,25 +133,7 @@ def newton_minimiser(steps: Natural, tol: NonNegative) -> Minimiser:
 def descent_minimiser(steps: Natural, rate: PositiveNumber, tol: NonNegative = 0.0) -> Minimiser:
     """Full-batch gradient descent with a budget of ``steps`` at every distance, as in the paper.
 
-    Parameters
-    ----------
-    steps
-        budget.
-    rate
-        step size.
-    tol
-        norm of the gradient at which descent stops, once all paths have reached it.
-
-    Returns
-    -------
-    callable
-        for :func:`merge_neurons`.
-
-    Examples
-    --------
-    >>> phi, norm, converged = descent_minimiser(2, 0.25)(lambda t: t.square().sum(dim=-1), torch.ones(1, 1))
-    >>> phi.tolist(), norm.tolist(), converged.tolist()
-    ([[0.25]], [0.5], [False])
+    Descent stops once all paths have ‖∇L‖ <= ``tol``.
     """
 
     def minimiser(loss: Loss, phi: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -222,19 +153,8 @@ def path_kind(losses: Float[Tensor, " K"], tol: NonNegative = 1e-5) -> str:
     """Kind of one path, as sketched in the paper's Fig. 4.
 
     *monotone*: the loss rises up to the end; *minimum at the end*: it falls into the end; *intermediate maximum*: it
-    falls somewhere, and rises into the end. Changes up to ``tol`` times the largest loss do not count.
-
-    Parameters
-    ----------
-    losses
-        in the order of the path; ``path.loss[:, b]`` of a :class:`MergePath`.
-    tol
-        relative size of a change that counts.
-
-    Returns
-    -------
-    str
-        one of :data:`KINDS`.
+    falls somewhere, and rises into the end. Changes up to ``tol`` times the largest loss do not count. The losses are
+    those of one pair, ``path.loss[:, b]`` of a :class:`MergePath`.
 
     Examples
     --------
@@ -248,29 +168,3 @@ def path_kind(losses: Float[Tensor, " K"], tol: NonNegative = 1e-5) -> str:
     if not len(signs) or (signs > 0).all():
         return monotone
     return minimum_at_end if signs[-1] < 0 else maximum_inside
-
-
-@checked
-def count_different(losses: Float[Tensor, " n"], tol: NonNegative = 1e-6) -> int:
-    """Number of different values; sorted neighbours with a relative difference up to ``tol`` are one.
-
-    Parameters
-    ----------
-    losses
-        not negative.
-    tol
-        relative difference.
-
-    Returns
-    -------
-    int
-        between 1 and n.
-
-    Examples
-    --------
-    >>> count_different(torch.tensor([2.0, 1.0, 2.0 + 1e-7, 3.0], dtype=torch.float64))
-    3
-    """
-    require_finite(losses=losses)
-    values = np.sort(losses.numpy())
-    return 1 + int((np.diff(values) > tol * values[1:]).sum())

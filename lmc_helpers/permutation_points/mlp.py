@@ -48,13 +48,6 @@ else:
 class MLP:
     """An architecture: the sizes (n_0, …, n_d) and the activation g of the hidden layers.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        input, hidden and output sizes, at least one hidden layer.
-    activation : str
-        ``"relu"``, ``"tanh"``, ``"softplus"``, ``"sigmoid"`` or ``"erf"``.
-
     Examples
     --------
     >>> net = MLP((2, 5, 1), "softplus")
@@ -88,16 +81,7 @@ class MLP:
     def split(self, theta: Shaped[Tensor, "*batch p"]) -> list[tuple[Tensor, Tensor]]:
         """Weights and biases of all layers, as views.
 
-        Returns
-        -------
-        list of (torch.Tensor, torch.Tensor)
-            W^(k) (..., n_k, n_{k−1}) and b^(k) (..., n_k) for k = 1, …, d.
-
-        Examples
-        --------
-        >>> [(W, b)] = MLP((2, 1, 1), "tanh").split(torch.arange(5.0))[:1]
-        >>> W, b
-        (tensor([[0., 1.]]), tensor([2.]))
+        They are W^(k) (..., n_k, n_{k−1}) and b^(k) (..., n_k) for k = 1, …, d.
         """
         return self._split(theta)
 
@@ -113,15 +97,7 @@ class MLP:
 
     @checked
     def join(self, layers: Layers) -> Tensor:
-        """The flat parameters (..., p) of weights and biases; the inverse of :meth:`split`.
-
-        Examples
-        --------
-        >>> net = MLP((2, 3, 1), "erf")
-        >>> theta = net.initial(4, seed=1)
-        >>> net.join(net.split(theta)).equal(theta)
-        True
-        """
+        """The flat parameters (..., p) of weights and biases; the inverse of :meth:`split`."""
         shapes = [(tuple(W.shape[-2:]), tuple(b.shape[-1:])) for W, b in layers]
         expected = [((after, before), (after,)) for before, after in pairwise(self.sizes)]
         if shapes != expected:
@@ -131,16 +107,6 @@ class MLP:
     @checked
     def forward(self, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"]) -> Float[Tensor, "*batch T n_d"]:
         """f(x), eq. (1), for every network of a batch and every input.
-
-        Parameters
-        ----------
-        x
-            inputs.
-
-        Returns
-        -------
-        torch.Tensor
-            differentiable in both.
 
         Examples
         --------
@@ -159,34 +125,13 @@ class MLP:
     def hidden(
         self, theta: Float[Tensor, "*batch p"], x: Float[Tensor, "T n_0"], layer: Integer
     ) -> Float[Tensor, "*batch T n_k"]:
-        """Activations of hidden layer ``layer``, 1 <= layer < d.
-
-        Parameters
-        ----------
-        x
-            inputs.
-        layer
-            counted from 1.
-
-        Examples
-        --------
-        >>> net = MLP((1, 2, 1), "relu")
-        >>> net.hidden(torch.tensor([1.0, -1.0, 0.0, 0.0, 5.0, 5.0, 5.0]), torch.tensor([[2.0]]), layer=1)
-        tensor([[2., 0.]])
-        """
+        """Activations of hidden layer ``layer``, 1 <= layer < d."""
         self._check_hidden(layer)
         return self._hidden(self._split(theta)[:layer], x).mT
 
     @checked
     def incoming(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
         """Where in θ the parameter vector ϑ_m^(k) = (W^(k)_m, b^(k)_m) stands.
-
-        Parameters
-        ----------
-        layer
-            k, 1 <= k <= d.
-        neuron
-            m, 0 <= m < n_k.
 
         Examples
         --------
@@ -203,20 +148,7 @@ class MLP:
 
     @checked
     def outgoing(self, layer: Integer, neuron: Integer) -> Int64[Tensor, " n"]:
-        """Where in θ the column W^(k+1)[:, m] stands.
-
-        Parameters
-        ----------
-        layer
-            k, a hidden layer, 1 <= k < d.
-        neuron
-            m, 0 <= m < n_k.
-
-        Examples
-        --------
-        >>> MLP((2, 3, 1), "tanh").outgoing(1, 2)
-        tensor([11])
-        """
+        """Where in θ the column W^(k+1)[:, m] stands."""
         return self._outgoing(layer, neuron)
 
     def _outgoing(self, layer: int, neuron: int) -> Tensor:
@@ -230,19 +162,7 @@ class MLP:
     ) -> Shaped[Tensor, "*batch p"]:
         """Exchange two neurons of a hidden layer: their parameter vectors and their columns in the next layer.
 
-        Parameters
-        ----------
-        theta
-            it is not changed.
-        layer
-            1 <= layer < d.
-        first, second
-            neurons of the layer; a neuron with itself is the identity.
-
-        Returns
-        -------
-        torch.Tensor
-            the same function.
+        The function stays the same.
 
         Examples
         --------
@@ -257,27 +177,7 @@ class MLP:
 
     @checked
     def initial(self, n: Positive, seed: Integer, scale: PositiveNumber = 1.0) -> Float64[Tensor, "n p"]:
-        """Gaussian parameters: weights of variance c scale²/n_{k−1}, c = 2 for relu and 1 otherwise, biases scale²/4.
-
-        Parameters
-        ----------
-        n
-            networks, n >= 1.
-        seed
-            in [0, 2³²).
-        scale
-            a finite number > 0.
-
-        Returns
-        -------
-        torch.Tensor
-            on the CPU.
-
-        Examples
-        --------
-        >>> MLP((2, 5, 1), "softplus").initial(10, seed=1).shape
-        torch.Size([10, 21])
-        """
+        """Gaussian: weights of variance c scale²/n_{k−1}, c = 2 for relu and 1 otherwise, biases scale²/4."""
         gain = math.sqrt(2) if self.activation == "relu" else 1.0
         purpose = f"initial parameters sizes={self.sizes} activation={self.activation}"
         theta = scale * normal((n, self.size), seed, purpose)
@@ -307,17 +207,7 @@ class MLP:
 def squared_loss(net: MLP, x: Float[Tensor, "T n_0"], y: Float[Tensor, "T n_d"]) -> Callable[[Tensor], Tensor]:
     """The loss L(θ) = 1/(2T) Σ_μ ‖f(x_μ) − y_μ‖² as a function of θ.
 
-    Parameters
-    ----------
-    net
-        the architecture.
-    x, y
-        inputs and targets.
-
-    Returns
-    -------
-    callable
-        takes θ (..., p) to L (...).
+    It takes θ (..., p) to (...).
 
     Examples
     --------

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Float64
+from jaxtyping import Float64
 from torch import Tensor
 
 from lmc_helpers._typing import Natural, NonNegative, PositiveNumber, checked
@@ -32,25 +32,13 @@ STALL = 1e-16  # a radius below this fraction of 1 + ‖θ‖ moves nothing
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where a batch of descents ended.
+    """Where a batch of descents ended."""
 
-    Attributes
-    ----------
-    theta : torch.Tensor
-        (B, p), the last parameters.
-    loss, gradient_norm : torch.Tensor
-        (B,), at theta.
-    steps : torch.Tensor
-        (B,), steps that were tried, taken or not.
-    converged : torch.Tensor
-        (B,), bool; a problem that is not has used up the budget, or no step moves it.
-    """
-
-    theta: Tensor
-    loss: Tensor
+    theta: Tensor  # (B, p), the last parameters
+    loss: Tensor  # (B,), at theta
     gradient_norm: Tensor
-    steps: Tensor
-    converged: Tensor
+    steps: Tensor  # (B,), that were tried, taken or not
+    converged: Tensor  # (B,), bool; a problem that is not has used up the budget, or no step moves it
 
 
 @checked
@@ -67,31 +55,10 @@ def minimise(
 ) -> Optimum:
     """Descend from every θ of a batch until ‖∇L‖ <= tol, each with its own trust region.
 
-    Parameters
-    ----------
-    loss
-        takes (..., p) to (...), twice differentiable; each entry depends on its own θ alone.
-    theta
-        starts; they are not changed.
-    steps
-        budget of each problem.
-    tol
-        Euclidean norm of the gradient at which a problem has converged.
-    radius
-        first trust-region radius.
-    project
-        takes (b, p) to (b, p) and leaves the loss as it is (a choice of gauge); applied to parameters after each step.
-    escape
-        leave points with ‖∇L‖ <= tol along the lowest eigenvector if λ_1 < −1e-8 · max abs(λ).
-    show_progress
-        show a bar.
-    second
-        takes (b, p) to the Hessians (b, p, p) of the loss, where they are known in closed form.
-
-    Returns
-    -------
-    Optimum
-        one entry a problem; a problem that converged leaves the batch.
+    ``radius`` is that of the first trust region. ``project`` takes parameters to others with the same loss (a choice of
+    gauge) after each step. With ``escape`` a point with ‖∇L‖ <= tol is left along the lowest eigenvector if λ_1 < −1e-8
+    · max abs(λ). ``second`` gives the Hessians (b, p, p) at (b, p) where they are known in closed form. A problem that
+    has converged leaves the batch.
 
     Examples
     --------
@@ -125,7 +92,7 @@ def minimise(
         if not len(active) or count == steps:
             break
         at, g, Q = theta[active], slope[active], eigenvectors[active]
-        coordinates, predicted = subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
+        coordinates, predicted = _subproblem(eigenvalues[active], (Q.mT @ g[..., None])[..., 0], radii[active])
         step = (Q @ coordinates[..., None])[..., 0]  # (b, p)
         value_there, slope_there = _value_and_slope(loss, at + step)
         ratio = _ratio(value[active], value_there, g, slope_there, step, predicted)
@@ -140,35 +107,11 @@ def minimise(
     return Optimum(theta, value, slope.norm(dim=-1), taken, resting)
 
 
-@checked
-def subproblem(
-    eigenvalues: Float[Tensor, "B p"], slope: Float[Tensor, "B p"], radius: Float[Tensor, " B"]
-) -> tuple[Tensor, Tensor]:
-    """Minimise a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ.
+def _subproblem(eigenvalues: Tensor, slope: Tensor, radius: Tensor) -> tuple[Tensor, Tensor]:
+    """The minimiser (B, p) of a·s + Σ λ_i s_i²/2 over ‖s‖ <= Δ, λ ascending, and the decrease (B,) that it predicts.
 
     Eigenvalues that are 0 but for rounding count as 1e-13 · max abs(λ). Their directions rest while they carry less
     than half of ‖a‖²: there a is rounding, too.
-
-    Parameters
-    ----------
-    eigenvalues
-        λ, ascending.
-    slope
-        a, the gradient in the basis of eigenvectors.
-    radius
-        Δ, positive.
-
-    Returns
-    -------
-    torch.Tensor, torch.Tensor
-        s (B, p) and the decrease −a·s − Σ λ_i s_i²/2 (B,), at least 0.
-
-    Examples
-    --------
-    At a saddle point the step follows the lowest eigenvector to the boundary:
-
-    >>> subproblem(torch.tensor([[-1.0, 2.0]]), torch.zeros(1, 2), torch.tensor([0.5]))
-    (tensor([[0.5000, 0.0000]]), tensor([0.1250]))
     """
     tiny = torch.finfo(slope.dtype).tiny
     floor = (FLAT * eigenvalues.abs().amax(dim=-1, keepdim=True)).clamp(min=tiny)  # (B, 1)

@@ -30,15 +30,6 @@ class PairChart:
     The slot of ϑ_1 holds a vector along e. In the centred chart the slot of ϑ_0 holds ϑ and those of the columns hold c
     and A; in the paper's chart, ϑ_1 = ϑ_0 + δe, they stay what they are. The last entry is δ; it gets no gradient.
 
-    Parameters
-    ----------
-    net : MLP
-        the architecture.
-    layer : int
-        hidden layer k, 1 <= k < depth, with at least two neurons.
-    kind : str
-        ``"centred"`` or ``"paper"``.
-
     Examples
     --------
     >>> chart = PairChart(MLP((2, 3, 1), "tanh"), layer=1)
@@ -77,13 +68,7 @@ class PairChart:
     def bring_forward(
         self, theta: Float[Tensor, "*batch p"], first: Integer, second: Integer
     ) -> Float[Tensor, "*batch p"]:
-        """θ with neurons ``first`` and ``second`` of the layer moved to places 0 and 1; the same network function.
-
-        Parameters
-        ----------
-        first, second
-            two different neurons of the layer.
-        """
+        """θ with neurons ``first`` and ``second`` of the layer moved to places 0 and 1; the same network function."""
         if first == second:
             raise ValueError(f"neurons {first} and {second} are the same; allowed: two different neurons")
         theta = self.net.swap(theta, self.layer, 0, first)
@@ -102,13 +87,7 @@ class PairChart:
 
     @checked
     def coordinates(self, theta: Float[Tensor, "*batch p"]) -> Float[Tensor, "*batch q"]:
-        """φ (..., p + 1) of θ (..., p).
-
-        Parameters
-        ----------
-        theta
-            with δ > 0.
-        """
+        """φ (..., p + 1) of θ (..., p)."""
         require_finite(theta=theta)
         first, second, out_first, out_second = self._slots()
         delta = self._distance(theta)[..., None]
@@ -151,13 +130,7 @@ class PairChart:
 
     @checked
     def closer(self, phi: Float[Tensor, "*batch q"], delta: Float[Tensor, " *batch"]) -> Float[Tensor, "*batch q"]:
-        """φ at distances ``delta`` (...), with the same ϑ (centred) or ϑ_0 (paper), direction and columns a_0, a_1.
-
-        Parameters
-        ----------
-        delta
-            new distances, positive.
-        """
+        """φ at distances ``delta`` (...), with the same ϑ (centred) or ϑ_0 (paper), direction and columns a_0, a_1."""
         self._check(phi)
         require_finite(delta=delta)
         if not (delta > 0).all():
@@ -172,27 +145,7 @@ class PairChart:
 
 @checked
 def reduce_pair(net: MLP, theta: Float[Tensor, "*batch p"], layer: Integer) -> tuple[MLP, Tensor]:
-    """The network with neurons 0 and 1 of a layer replaced by one: their mean ϑ, the sum of their columns.
-
-    Parameters
-    ----------
-    net
-        the architecture.
-    layer
-        a hidden layer with at least two neurons.
-
-    Returns
-    -------
-    MLP, torch.Tensor
-        the smaller architecture and its parameters (..., p').
-
-    Examples
-    --------
-    >>> net = MLP((1, 3, 2), "tanh")
-    >>> small, theta = reduce_pair(net, net.initial(1, seed=1)[0], layer=1)
-    >>> small.sizes, theta.shape
-    ((1, 2, 2), torch.Size([10]))
-    """
+    """The network with neurons 0 and 1 of a layer replaced by one: their mean ϑ, the sum of their columns."""
     PairChart(net, layer)  # checks the layer
     layers = [(W.clone(), b.clone()) for W, b in net.split(theta)]
     (W, b), (V, bias) = layers[layer - 1], layers[layer]

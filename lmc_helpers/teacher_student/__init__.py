@@ -8,10 +8,8 @@ file                      what it computes
 ``population``            the loss (3) in closed form by the kernel κ (8), its gradient and Hessian (chapter 11)
 ``minima``                the manifold of Lemma 2: distance to it, samples by Assumption 3, B.1 (chapters 11–15, 17, 19)
 ``overlap``               expected overlap T(m, M), eqs. (5)–(6), (12)–(16), exact; limit and minimum (chapters 12, 15)
-``matchings``             Algorithm 1, weight and pair matching beside the best of all m! permutations (chapter 13)
 ``between_minima``        loss and barrier (9) between two minima, of many pairs, of wide networks (chapters 13–17, 19)
 ``barrier_limit``         the barrier for M → ∞ with m/M fixed, exact, and where it peaks: Fig. 3 (chapter 15)
-``leftover_places``       the leftover rows of Algorithm 1 by their place, columns sorted in place (chapter 15)
 ``gradient_descent``      many networks trained at once by the exact gradient, B.1 (chapters 11, 13, 16–19)
 ``sparsity``              PQ index (11), zero rows, sharpness of minima: section 5 (chapters 16–19)
 ========================  ==========================================================================================

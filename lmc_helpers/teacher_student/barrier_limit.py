@@ -20,13 +20,14 @@ from typing import Literal, get_args
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import eval_laguerre, gammaln
+from scipy.special import comb, eval_laguerre, gammaln
+from scipy.stats import binom, poisson
 
 from lmc_helpers._typing import Number, Reals, checked
-from lmc_helpers.teacher_student.leftover_places import leftover_tail_at
 
 Order = Literal["random", "in place", "sorted", "opposed"]  # how the leftovers meet
 ORDERS = get_args(Order)
+SMALLEST = 1e-13  # probability of the largest numbers of rows, left out
 TERMS = 60  # of the series; the l-th is at most ν^l/l!
 NODES = 60  # Gauss–Legendre nodes in the angle and in the radius
 PLACES = 16  # Gauss–Legendre nodes in the height
@@ -44,19 +45,8 @@ def leftover_tail(a: Reals, r: Number) -> np.ndarray:
 
         S(a) = e^(−ν) Σ_{2 <= l < 1/a} (−1)^l L_{l−2}(ν) e^(−νla) (x^l/l! + x^(l−1)/(l−1)!),   x = ν(1 − la),
 
-    with ν = r − 1 and the Laguerre polynomials L. S(0) = r(1 − T_∞(r)), the unmatched rows per type.
-
-    Parameters
-    ----------
-    a
-        entries >= 0, any shape.
-    r
-        m/M, 1 < r <= 10.
-
-    Returns
-    -------
-    numpy.ndarray
-        S, of the shape of a; 0 from a = ½ on.
+    with ν = r − 1 and the Laguerre polynomials L. S(0) = r(1 − T_∞(r)), the unmatched rows per type. S = 0 from a = ½
+    on.
 
     Examples
     --------
@@ -77,30 +67,33 @@ def leftover_tail(a: Reals, r: Number) -> np.ndarray:
     return np.exp(-nu) * (signs * np.exp(-nu * k * a) * powers).sum(axis=-1)
 
 
-@checked
-def row_tail(a: Reals, r: Number) -> np.ndarray:
-    """Expected number of rows of a type with an entry above a, for M → ∞: e^(−νa)(1 + ν(1 − a)) for a < 1.
-
-    Parameters
-    ----------
-    a
-        entries >= 0, any shape.
-    r
-        m/M, 1 < r <= 10.
-
-    Returns
-    -------
-    numpy.ndarray
-        of the shape of a; 0 from a = 1 on.
-
-    Examples
-    --------
-    >>> row_tail([0.0, 1.0], r=2.0).tolist()
-    [2.0, 0.0]
-    """
-    _check_ratio(r)
-    a, nu = np.asarray(a, dtype=float), r - 1
+def _row_tail(a: np.ndarray, r: float) -> np.ndarray:
+    """Expected number of rows of a type with an entry above a, for M → ∞: e^(−νa)(1 + ν(1 − a)) for a < 1."""
+    nu = r - 1
     return np.where(a < 1, np.exp(-nu * a) * (1 + nu * (1 - a)), 0.0)
+
+
+def _leftover_tail_at(u: np.ndarray, a: np.ndarray, r: float) -> np.ndarray:
+    """Leftover rows (U, A) of a type with an entry above a, per unit of height, at the share u of it, columns in place.
+
+        s(u, a) = Σ_n P(N = n) n Σ_k P(Bin(n − 1, u) = k − 1) P(N < k) P(E_k > a),   N ~ 1 + Poisson(r − 1),
+
+    with E_k the k-th largest entry of a uniform point of the simplex with n entries,
+
+        P(E_k > a) = Σ_{l >= k} (−1)^(l−k) C(l−1, k−1) C(n, l) (1 − la)₊^(n−1).
+
+    The places of the rows of a type are independent and uniform, the largest row stands first, and those that find no
+    partner are the last ones. The integral over u is :func:`leftover_tail`.
+    """
+    nu = r - 1
+    found = np.zeros((len(u), len(a)))
+    for n in range(2, 2 + int(poisson.isf(SMALLEST, nu))):
+        k = np.arange(1, n + 1)  # also the l of the formula
+        fewer = poisson.cdf(k - 2, nu)  # P(N < k), (n,)
+        weight = n * poisson.pmf(n - 1, nu) * binom.pmf(k - 1, n - 1, u[:, None]) * fewer  # (U, n), by k
+        signs = (-1.0) ** (k[:, None] + k) * comb(k - 1, k[:, None] - 1) * comb(n, k)  # (n, n), by k and l
+        found += weight @ signs @ np.clip(1 - k[:, None] * a, 0, None) ** (n - 1)
+    return found
 
 
 def _independent(tail: Callable[[np.ndarray], np.ndarray], largest: float) -> float:
@@ -118,19 +111,9 @@ def _independent(tail: Callable[[np.ndarray], np.ndarray], largest: float) -> fl
 def leftover_cost(r: Number, leftovers: Order = "random") -> float:
     """g(r) = lim (1/M) Σ (a + b − √(a² + b²)) over the unmatched places after Algorithm 1.
 
-    Parameters
-    ----------
-    r
-        m/M, 1 < r <= 10.
-    leftovers
-        ``"random"``: independent ends, g = (1/S(0)) ∬ ab/(a² + b²)^(3/2) S(a) S(b) da db; ``"in place"``: the integral
-        over u of the same with s(u, ·) for S; ``"sorted"``: equal ends, g = (2 − √2) ∫ S(a) da; ``"opposed"``: the ends
-        at the quantiles u and 1 − u.
-
-    Returns
-    -------
-    float
-        g.
+    Their ends are independent for ``"random"``, g = (1/S(0)) ∬ ab/(a² + b²)^(3/2) S(a) S(b) da db; for ``"in place"`` g
+    is the integral over u of the same with s(u, ·) for S; they are equal for ``"sorted"``, g = (2 − √2) ∫ S(a) da, and
+    lie at the quantiles u and 1 − u for ``"opposed"``.
 
     Examples
     --------
@@ -145,7 +128,7 @@ def leftover_cost(r: Number, leftovers: Order = "random") -> float:
     a = np.linspace(0, 1, 1001 if leftovers == "in place" else 4001) ** 1.5 / 2  # finer near 0
     if leftovers == "in place":
         node, weight = np.polynomial.legendre.leggauss(PLACES)
-        tails = leftover_tail_at((node + 1) / 2, a, r)  # (PLACES, 1001)
+        tails = _leftover_tail_at((node + 1) / 2, a, r)  # (PLACES, 1001)
 
         def cost(tail: np.ndarray) -> float:
             return _independent(lambda x: np.asarray(np.interp(x, a, tail)), 0.5) / tail[0]
@@ -164,26 +147,10 @@ def leftover_cost(r: Number, leftovers: Order = "random") -> float:
 def barrier_limits(r: Number, leftovers: Order = "random") -> tuple[float, float]:
     """lim d B/M² after Algorithm 1 and for the direct line.
 
-    Parameters
-    ----------
-    r
-        m/M, 1 < r <= 10.
-    leftovers
-        how the leftover rows meet, as in :func:`leftover_cost`.
-
-    Returns
-    -------
-    (float, float)
-        g²/(8π) after Algorithm 1 and for all rows in random order.
-
-    Examples
-    --------
-    >>> permuted, direct = barrier_limits(2.0)
-    >>> round(permuted / direct, 4)
-    0.0079
+    Both are g²/(8π); on the direct line all rows meet in random order.
     """
     permuted = leftover_cost(r, leftovers)
-    direct = _independent(lambda a: row_tail(a, r), 1.0) / r
+    direct = _independent(lambda a: _row_tail(a, r), 1.0) / r
     return permuted**2 / (8 * math.pi), direct**2 / (8 * math.pi)
 
 
@@ -191,19 +158,8 @@ def barrier_limits(r: Number, leftovers: Order = "random") -> tuple[float, float
 def limit_peak(leftovers: Order = "random", relative: bool = False, tilt: Number = 0.0) -> float:
     """The r = m/M at which the limit of the permuted barrier is largest.
 
-    Parameters
-    ----------
-    leftovers
-        how the leftover rows meet, as in :func:`leftover_cost`.
-    relative
-        of permuted over direct barrier instead, the paper's Fig. 3.
-    tilt
-        the maximum is that of the curve times exp(tilt · r): for a curve whose ratio to this one is known.
-
-    Returns
-    -------
-    float
-        the place, to five digits.
+    ``relative``: of the permuted over the direct barrier instead, the paper's Fig. 3. ``tilt``: where the curve times
+    exp(tilt · r) is largest, for a curve whose ratio to this one is known. Exact to five digits.
 
     Examples
     --------

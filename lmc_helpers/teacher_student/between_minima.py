@@ -44,19 +44,7 @@ def losses_between(
 ) -> Float64[Tensor, " L"]:
     """L(λ W₁ + (1 − λ) W₂) for two matrices whose rows have one positive entry or none.
 
-    Parameters
-    ----------
-    W1, W2
-        for example minima; W2 already permuted.
-    M
-        teacher neurons, M <= d.
-    lambdas
-        points of [0, 1]; λ = 1 is W₁.
-
-    Returns
-    -------
-    torch.Tensor
-        Equals :func:`lmc_helpers.teacher_student.population.population_loss` up to rounding.
+    W₂ is already permuted. Equals :func:`~lmc_helpers.teacher_student.population.population_loss` up to rounding.
 
     Examples
     --------
@@ -105,59 +93,12 @@ def _loss(x: float, sums: list[np.ndarray], teacher: np.ndarray, pairs: tuple[np
 
 
 @checked
-def minima_barrier(W1: Float[Tensor, "m d"], W2: Float[Tensor, "m d"], M: Positive, lambdas: Reals = GRID) -> float:
-    """The barrier between two minima, whose own losses are 0: the largest of :func:`losses_between`.
-
-    Parameters
-    ----------
-    W1, W2
-        one pair; W2 already permuted.
-    M
-        teacher neurons, M <= d.
-    lambdas
-        points of [0, 1].
-
-    Returns
-    -------
-    float
-        max over λ of L(λ W₁ + (1 − λ) W₂).
-
-    Examples
-    --------
-    >>> W = torch.eye(2, dtype=torch.float64)
-    >>> minima_barrier(W, W, M=2) < 1e-15
-    True
-    """
-    return float(_losses_between(W1, W2, M, lambdas).max())
-
-
-@checked
 def minima_barriers(
-    W1: Float[Tensor, "n m d"], W2: Float[Tensor, "n m d"], M: Positive, lambdas: Reals = GRID
+    W1: Float[Tensor, "*batch m d"], W2: Float[Tensor, "*batch m d"], M: Positive, lambdas: Reals = GRID
 ) -> np.ndarray:
-    """The barriers of many pairs of minima, one :func:`minima_barrier` each.
-
-    Parameters
-    ----------
-    W1, W2
-        W2 already permuted.
-    M
-        teacher neurons, M <= d.
-    lambdas
-        points of [0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        (n,).
-
-    Examples
-    --------
-    >>> W = torch.eye(2, dtype=torch.float64).expand(3, 2, 2)
-    >>> minima_barriers(W, W, M=2).round(12).tolist()
-    [0.0, 0.0, 0.0]
-    """
-    return np.array([float(_losses_between(a, b, M, lambdas).max()) for a, b in zip(W1, W2, strict=True)])
+    """The barriers between pairs of minima, whose own losses are 0: the largest of :func:`losses_between` of each."""
+    pairs = zip(W1.reshape(-1, *W1.shape[-2:]), W2.reshape(-1, *W2.shape[-2:]), strict=True)
+    return np.array([float(_losses_between(a, b, M, lambdas).max()) for a, b in pairs]).reshape(W1.shape[:-2])[()]
 
 
 @checked
@@ -166,24 +107,7 @@ def permuted_and_direct(
 ) -> Float[Tensor, "2 n"]:
     """Barriers of pairs near minima after Algorithm 1, rows typed by ``minima.snap``, and without a permutation.
 
-    Parameters
-    ----------
-    M
-        teacher neurons.
-    chunk
-        pairs that are held in memory at a time.
-
-    Returns
-    -------
-    torch.Tensor
-        permuted, direct; on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9).
-
-    Examples
-    --------
-    >>> W = torch.eye(2, dtype=torch.float64)[None]
-    >>> permuted, direct = permuted_and_direct(W, W.flip(1), M=2)
-    >>> bool(permuted < 1e-12), bool(direct > 0.01)
-    (True, True)
+    They are taken on the grid 0, 0.1, …, 1, with the losses of the ends taken off (eq. 9); ``chunk`` bounds the memory.
     """
     matched = permute(W2, algorithm_1(snap(W1, M), snap(W2, M)))
     rows = []
@@ -199,25 +123,7 @@ def uniform_barriers(
 ) -> np.ndarray:
     """Barriers of n pairs of sampled minima, after Algorithm 1 and without a permutation.
 
-    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`.
-
-    Parameters
-    ----------
-    m, M, d, seed, law
-        as in :func:`~lmc_helpers.teacher_student.minima.sample_minima`.
-    n
-        number of pairs.
-
-    Returns
-    -------
-    numpy.ndarray
-        (2, n): permuted, direct.
-
-    Examples
-    --------
-    >>> permuted, direct = uniform_barriers(m=8, M=4, d=4, n=3, seed=1)
-    >>> bool((permuted < direct).all())
-    True
+    Up to 20 teachers by the dense loss (:func:`permuted_and_direct`), above by :func:`minima_barriers`. Shape (2, n).
     """
     W1, W2 = sample_minima(m, M, d, 2 * n, seed, law).split(n)
     if M <= 20:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from lmc_helpers._typing import Integer, Natural, NonNegative, Number, Positive, PositiveNumber, checked, require_finite
 from lmc_helpers.seeds import torch_generator
-from lmc_helpers.teacher_student.population import _gradient, check_students, population_loss
+from lmc_helpers.teacher_student.population import _check_teacher, _gradient, population_loss
 from lmc_helpers.training.progress import progress as progress_bar
 
 __all__ = ["BOUND", "EVERY", "Descent", "gradient_descent", "initial_weights"]
@@ -28,25 +28,13 @@ BOUND = 1e6  # Frobenius norm beyond which a network counts as diverged
 
 @dataclass(frozen=True)
 class Descent:
-    """Where a batch of networks came to rest.
+    """Where a batch of networks came to rest."""
 
-    Attributes
-    ----------
-    W : torch.Tensor
-        (..., m, d), the last weights.
-    loss, gradient_norm : torch.Tensor
-        (...), at W.
-    steps : torch.Tensor
-        (...), steps that were taken.
-    converged, diverged : torch.Tensor
-        (...), bool; a network that is neither used up the budget.
-    """
-
-    W: Tensor
-    loss: Tensor
+    W: Tensor  # (n, m, d), the last weights
+    loss: Tensor  # (n,), at W
     gradient_norm: Tensor
-    steps: Tensor
-    converged: Tensor
+    steps: Tensor  # (n,), that were taken
+    converged: Tensor  # (n,), bool; a network that is neither used up the budget
     diverged: Tensor
 
 
@@ -54,22 +42,7 @@ class Descent:
 def initial_weights(
     m: Positive, d: Positive, n: Positive, seed: Integer, scale: Number | None = None
 ) -> Float[Tensor, "n m d"]:
-    """Students at the start of a descent: Gaussian weights with standard deviation 1/(md), as B.1 states, or ``scale``.
-
-    Parameters
-    ----------
-    m, d, n
-        rows, input dimension, networks, all at least 1.
-    seed
-        seed of the weights.
-    scale
-        another standard deviation; the weights are those of 1/(md) in other units.
-
-    Examples
-    --------
-    >>> initial_weights(4, 3, 2, seed=1).shape
-    torch.Size([2, 4, 3])
-    """
+    """Gaussian students at the start of a descent, with standard deviation 1/(md) as B.1 states, or ``scale``."""
     generator = torch_generator(seed, f"initial weights m={m} d={d}")
     scale = 1 / (m * d) if scale is None else scale
     return scale * torch.randn(n, m, d, dtype=torch.float64, generator=generator)
@@ -86,25 +59,7 @@ def gradient_descent(
 ) -> Descent:
     """Descend from W with a constant step size until ‖∇L‖ <= tol or the budget is spent.
 
-    Parameters
-    ----------
-    W
-        initial weights; they are not changed.
-    M
-        teacher neurons.
-    rate
-        step size η > 0.
-    steps
-        budget; a multiple of 50 is used up exactly.
-    tol
-        Frobenius norm of the gradient at which a network has converged. It is looked at every 50 steps.
-    progress
-        show a bar where tqdm is installed.
-
-    Returns
-    -------
-    Descent
-        one entry a network.
+    Gradients are looked at every 50 steps.
 
     Examples
     --------
@@ -114,7 +69,7 @@ def gradient_descent(
     >>> bool(done.converged.all()), bool((done.loss < 1e-12).all())
     (True, True)
     """
-    check_students(W, M)
+    _check_teacher(M, W.shape[-1])
     require_finite(W=W)
     W = W.clone()
     taken = torch.zeros(len(W), dtype=torch.long, device=W.device)

@@ -7,16 +7,14 @@ type j, and Assumption 3 says α ~ Multinomial(m − M; 1/M, …, 1/M), entries 
 
 from __future__ import annotations
 
-from math import comb
-
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lmc_helpers._typing import Integer, Number, Positive, checked
+from lmc_helpers._typing import Integer, Positive, checked
 from lmc_helpers.seeds import numpy_generator
-from lmc_helpers.teacher_student.population import check_students
+from lmc_helpers.teacher_student.population import _check_teacher
 
 Law = str | tuple[str, float | int]
 
@@ -25,17 +23,7 @@ Law = str | tuple[str, float | int]
 def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m d"]:
     """Each row moved to its nearest point of the rays {a e_j: a >= 0}, j <= M; what its type and entry are.
 
-    Parameters
-    ----------
-    W
-        for example networks that gradient descent has brought close to a minimum.
-    M
-        teacher neurons, M <= d.
-
-    Returns
-    -------
-    torch.Tensor
-        a row without a positive entry among the first M becomes 0.
+    A row without a positive entry among the first M becomes 0.
 
     Examples
     --------
@@ -43,7 +31,7 @@ def snap(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m
     tensor([[0.9000, 0.0000],
             [0.0000, 0.0000]])
     """
-    check_students(W, M)
+    _check_teacher(M, W.shape[-1])
     entry, types = W[..., :M].max(dim=-1)
     return torch.zeros_like(W).scatter(-1, types[..., None], entry.clamp(min=0)[..., None])
 
@@ -60,18 +48,6 @@ def distance_to_minima(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
     It is 0 exactly on the manifold, and an upper bound of the distance to the manifold up to a constant: if every type
     occurs, rescaling a column by its sum reaches it.
 
-    Parameters
-    ----------
-    W
-        students.
-    M
-        teacher neurons.
-
-    Returns
-    -------
-    torch.Tensor
-        0 on the manifold.
-
     Examples
     --------
     >>> W = torch.tensor([[1.0, 0.0], [0.0, 0.9]], dtype=torch.float64)
@@ -83,30 +59,8 @@ def distance_to_minima(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Ten
     return torch.sqrt(off + (ray.sum(dim=-2)[..., :M] - 1).square().sum(dim=-1))
 
 
-@checked
-def sample_types(m: Positive, M: Positive, n: Positive, rng: np.random.Generator) -> np.ndarray:
-    """Types of the rows of minima under Assumption 3, in random row order.
-
-    Parameters
-    ----------
-    m, M
-        student and teacher neurons, m >= M >= 1.
-    n
-        number of minima.
-    rng
-        where the randomness comes from.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, m), values 0 … M − 1; each type occurs in each minimum.
-
-    Examples
-    --------
-    >>> types = sample_types(5, 3, 2, np.random.default_rng(1))
-    >>> types.shape, [sorted(set(row)) for row in types.tolist()]
-    ((2, 5), [[0, 1, 2], [0, 1, 2]])
-    """
+def _types(m: int, M: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Types (n, m) of the rows of minima under Assumption 3, in random row order."""
     counts = 1 + rng.multinomial(m - M, np.full(M, 1 / M), size=n)  # (n, M), rows sum to m
     types = np.repeat(np.tile(np.arange(M), n), counts.ravel()).reshape(n, m)
     return rng.permuted(types, axis=1)
@@ -134,22 +88,6 @@ def sample_minima(
     of one type are a point on the simplex: uniform (``"exponential"``: Exp(1) variables divided by their sum,
     Lemma 8), all equal (``"equal"``) or Dirichlet with all parameters a (``("dirichlet", a)``), as B.1 allows.
 
-    Parameters
-    ----------
-    m, M, d
-        student neurons, teacher neurons, input dimension; m >= M >= 1 and d >= M.
-    n
-        number of minima.
-    seed
-        in [0, 2³²).
-    law
-        law of the entries of one type.
-
-    Returns
-    -------
-    torch.Tensor
-        on the CPU.
-
     Examples
     --------
     >>> W = sample_minima(m=7, M=3, d=4, n=2, seed=1)
@@ -170,7 +108,7 @@ def _sample(m: int, M: int, n: int, seed: int, law: Law) -> tuple[np.ndarray, np
     """Types and entries of the rows of n minima, each (n, m)."""
     a = _concentration(law)
     rng = numpy_generator(seed, f"minima m={m} M={M} law={law}")
-    types = sample_types(m, M, n, rng)  # (n, m)
+    types = _types(m, M, n, rng)  # (n, m)
     if a is None:
         log_entries = np.zeros((n, m))
     else:  # Gamma(a) = Gamma(a + 1) U^(1/a), in logarithms: small a does not underflow
@@ -181,77 +119,3 @@ def _sample(m: int, M: int, n: int, seed: int, law: Law) -> tuple[np.ndarray, np
     entries = np.exp(log_entries - largest[group])
     entries /= np.bincount(group.ravel(), entries.ravel(), minlength=n * M)[group]
     return types, entries
-
-
-@checked
-def free_choice_variance(m: Integer, M: Integer) -> float:
-    """Variance of a type count if all m rows choose freely among M types, given that no type stays empty.
-
-    What the words before the formula of Assumption 3 say. With S(r, t) = Σ_i (−1)^i C(t, i) (t − i)^r ways to give each
-    of r rows one of t types so that none stays empty, the count k of one type has the probability
-
-        C(m, k) S(m − k, M − 1) / S(m, M),    k = 1, …, m − M + 1,
-
-    against the variance (m − M)(1 − 1/M)/M of the formula.
-
-    Parameters
-    ----------
-    m, M
-        student and teacher neurons, m >= M >= 2.
-
-    Returns
-    -------
-    float
-        the variance.
-
-    Examples
-    --------
-    Three rows, two types: each count is 1 or 2 with probability ½.
-
-    >>> free_choice_variance(3, 2)
-    0.25
-    """
-    if not m >= M >= 2:
-        raise ValueError(f"m = {m}, M = {M}; allowed: m >= M >= 2")
-
-    def onto(rows: int, types: int) -> int:
-        return sum((-1) ** i * comb(types, i) * (types - i) ** rows for i in range(types + 1))
-
-    k = np.arange(1, m - M + 2)
-    weight = np.array([comb(m, j) * onto(m - j, M - 1) / onto(m, M) for j in k.tolist()])
-    return float(weight @ k**2 - (weight @ k) ** 2)
-
-
-@checked
-def minima_with_matched_share(gamma: Number, M: Integer) -> tuple[Tensor, Tensor]:
-    """Two minima with m = 3M/2, d = M that Algorithm 1 leaves in place, with the mean matched mass γ.
-
-    Half of the types are split into 2γ − 1, matched, and 2(1 − γ), unmatched, in the first network only, the others in
-    the second only. Halfway every type has the matched mass γ.
-
-    Parameters
-    ----------
-    gamma
-        in [¾, 1], so that the unmatched rows are the smaller ones.
-    M
-        teacher neurons, even, M >= 2.
-
-    Returns
-    -------
-    (torch.Tensor, torch.Tensor)
-        (3M/2, M) each, float64.
-
-    Examples
-    --------
-    >>> one, other = minima_with_matched_share(0.75, 2)
-    >>> one.tolist()
-    [[0.5, 0.0], [0.0, 1.0], [0.5, 0.0]]
-    >>> other.tolist()
-    [[1.0, 0.0], [0.0, 0.5], [0.0, 0.5]]
-    """
-    if not 0.75 <= gamma <= 1 or M < 2 or M % 2:
-        raise ValueError(f"gamma = {gamma}, M = {M}; allowed: 3/4 <= gamma <= 1 and an even M >= 2")
-    eye, rest = torch.eye(M, dtype=torch.float64), 2 * (1 - gamma)
-    first = (torch.arange(M) < M // 2).double()[:, None]  # (M, 1)
-    one = torch.cat([eye * (1 - rest * first), rest * eye[: M // 2]])
-    return one, torch.cat([eye * (1 - rest * (1 - first)), rest * eye[M // 2 :]])

@@ -44,18 +44,6 @@ def _nodes(degree: int) -> np.ndarray:
 def mean_absolute_difference(n: Natural, p: Probability) -> float:
     """``E|X − Y|`` for independent X, Y ~ Bin(n, p), exact up to rounding.
 
-    Parameters
-    ----------
-    n
-        number of trials, n >= 0.
-    p
-        success probability in [0, 1].
-
-    Returns
-    -------
-    float
-        ``E|X − Y|`` in [0, n].
-
     Examples
     --------
     With one trial each, ``|X − Y|`` is 1 with probability 2p(1 − p):
@@ -71,25 +59,7 @@ def mean_absolute_difference(n: Natural, p: Probability) -> float:
 
 @checked
 def tie_probability(n: Natural, p: Probability) -> float:
-    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding.
-
-    Parameters
-    ----------
-    n
-        number of trials, n >= 0.
-    p
-        success probability in [0, 1].
-
-    Returns
-    -------
-    float
-        the probability of a tie.
-
-    Examples
-    --------
-    >>> round(tie_probability(1, 0.25), 12)
-    0.625
-    """
+    """P(X = Y) for independent X, Y ~ Bin(n, p): (1/π) ∫₀^π φ(θ) dθ, exact up to rounding."""
     return float(np.mean(np.exp(n * np.log1p(-2 * p * (1 - p) * _nodes(n)))))
 
 
@@ -100,16 +70,6 @@ def expected_overlap(m: Positive, M: Positive) -> float:
     With X, Y ~ Bin(m − M, 1/M) independent,
 
         T(m, M) = 1 − M/(2m) ``E|X − Y|``.
-
-    Parameters
-    ----------
-    m, M
-        numbers of student and teacher neurons, m >= M >= 1.
-
-    Returns
-    -------
-    float
-        T(m, M) in (0, 1].
 
     Examples
     --------
@@ -124,73 +84,12 @@ def expected_overlap(m: Positive, M: Positive) -> float:
 
 
 @checked
-def normal_overlap(m: Positive, M: Positive) -> float:
-    """T(m, M) with ``E|X − Y|`` replaced by its normal approximation: eq. (15) before its limit.
-
-        1 − √((m − M)(M − 1)/π)/m,
-
-    strictly below T(m, M) whenever m > M >= 2, see the chapter *The overlap theorem*.
-
-    Parameters
-    ----------
-    m, M
-        numbers of student and teacher neurons, m >= M >= 1.
-
-    Returns
-    -------
-    float
-        the approximation.
-
-    Examples
-    --------
-    >>> normal_overlap(3, 2) < expected_overlap(3, 2)
-    True
-    """
-    _check_sizes(m, M)
-    return 1 - math.sqrt((m - M) * (M - 1) / math.pi) / m
-
-
-@checked
-def normal_limit(t: Number) -> float:
-    """The limit printed in eq. (16), 1 − √(t(1 − t)/π).
-
-    Parameters
-    ----------
-    t
-        M/m in (0, 1].
-
-    Returns
-    -------
-    float
-        the printed limit; smallest at t = ½.
-
-    Examples
-    --------
-    >>> normal_limit(1)
-    1.0
-    """
-    if not 0 < t <= 1:
-        raise ValueError(f"t = M/m = {t}; allowed: 0 < t <= 1")
-    return 1 - math.sqrt(t * (1 - t) / math.pi)
-
-
-@checked
 def overlap_limit(r: Number) -> float:
     """The limit of T(m, M) for M → ∞ and m/M → r: binomials become Poisson(ν), ν = r − 1, and X − Y Skellam.
 
         T → 1 − ν/(1 + ν) e^(−2ν) (I₀(2ν) + I₁(2ν)).
 
     Corrects eq. (16) of the paper.
-
-    Parameters
-    ----------
-    r
-        m/M >= 1.
-
-    Returns
-    -------
-    float
-        the limit in (0, 1].
 
     Examples
     --------
@@ -211,16 +110,6 @@ def minimiser(M: Integer) -> int:
 
     T(m + 1, M) < T(m, M) exactly when h(n) = 2p(1−p)(n + M) P(X = Y) − ``E|X − Y|`` > 0, n = m − M, and h is strictly
     decreasing: T falls, then rises, and the first n with h(n) <= 0 is found by bisection.
-
-    Parameters
-    ----------
-    M
-        teacher neurons, M >= 2.
-
-    Returns
-    -------
-    int
-        m*(M).
 
     Examples
     --------
@@ -249,45 +138,9 @@ def minimiser(M: Integer) -> int:
 def minimiser_limit() -> float:
     """The limit r* of argmin T(·, M)/M: r* = 1 + ν*, where ν* > 0 is the only root of ν I₁(2ν) = I₀(2ν).
 
-    Returns
-    -------
-    float
-        r*, about 2.29.
-
-    Examples
-    --------
-    >>> r = minimiser_limit()
-    >>> overlap_limit(r) < min(overlap_limit(r - 0.01), overlap_limit(r + 0.01))
-    True
+    r* is about 2.29.
     """
     return 1 + brentq(lambda nu: nu * i1e(2 * nu) - i0e(2 * nu), 1, 2, xtol=1e-14)
-
-
-def minimiser_shift() -> float:
-    """The c in argmin T(·, M) = ⌈r* M + c + O(1/M)⌉: the first order of h in 1/M at the root ν* of its limit.
-
-    With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + …, where
-    H₀ = (1 + ν)⟨1⟩ − ½G, H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩), G = 2νe^(−2ν)(I₀ + I₁), and c = −H₁/H₀'.
-
-    Returns
-    -------
-    float
-        c.
-
-    Examples
-    --------
-    >>> M = 1000
-    >>> abs(minimiser(M) - (minimiser_limit() * M + minimiser_shift())) < 1
-    True
-    """
-    nu = minimiser_limit() - 1
-    I0, I1 = i0e(2 * nu), i1e(2 * nu)
-    I2 = I0 - I1 / nu
-    one, u, u2 = I0, I0 - I1, 1.5 * I0 - 2 * I1 + 0.5 * I2
-    G = 2 * nu * (I0 + I1)
-    H1 = 2 * nu * (1 + nu) * (u - u2) - G / 2 + nu * (one - u)
-    slope = 2 * I1 * (1 - nu**2)  # H₀' where I₀ = ν I₁
-    return float(-H1 / slope)
 
 
 @checked
@@ -295,20 +148,6 @@ def simulate_overlap(m: Positive, M: Positive, trials: Integer, seed: Integer) -
     """Mean overlap proportion of simulated pairs of minima, eqs. (5)–(6), and its standard error.
 
         C = Σ_j min(α_j, α'_j) + M,    proportion C/m,    α, α' ~ Multinomial(m − M; 1/M, …, 1/M).
-
-    Parameters
-    ----------
-    m, M
-        numbers of student and teacher neurons, m >= M >= 1.
-    trials
-        simulated pairs, at least 2.
-    seed
-        in [0, 2³²).
-
-    Returns
-    -------
-    (float, float)
-        mean and standard error.
 
     Examples
     --------

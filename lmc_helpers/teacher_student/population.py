@@ -27,17 +27,7 @@ def kappa(t: Number | Float[Tensor, "*shape"], d: Positive) -> Float[Tensor, "*s
 
         κ(t) = [(π − arccos t) t + √(1 − t²)] / (2πd),    E σ(u·x) σ(v·x) = ‖u‖‖v‖ κ(cos θ).
 
-    Parameters
-    ----------
-    t
-        cosines; rounding beyond [−1, 1] is clipped.
-    d
-        input dimension.
-
-    Returns
-    -------
-    torch.Tensor
-        κ(1) = 1/(2d), κ(0) = 1/(2πd), κ(−1) = 0.
+    Thus κ(1) = 1/(2d), κ(0) = 1/(2πd) and κ(−1) = 0; rounding of t beyond [−1, 1] is clipped.
 
     Examples
     --------
@@ -53,20 +43,6 @@ def kappa(t: Number | Float[Tensor, "*shape"], d: Positive) -> Float[Tensor, "*s
 
 def _kappa(t: Tensor, d: int) -> Tensor:
     return ((math.pi - torch.arccos(t)) * t + torch.sqrt(1 - t * t)) / (2 * math.pi * d)
-
-
-@checked
-def check_students(W: Float[Tensor, "*batch m d"], M: Positive) -> None:
-    """Raise unless W are students for which the teacher fits, M <= d.
-
-    Examples
-    --------
-    >>> check_students(torch.ones(3, 2), M=4)
-    Traceback (most recent call last):
-        ...
-    ValueError: M = 4 teacher neurons in dimension d = 2; allowed: 1 <= M <= d
-    """
-    _check_teacher(M, W.shape[-1])
 
 
 def _check_teacher(M: int, d: int) -> None:
@@ -113,17 +89,7 @@ def population_loss(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor
 
         L(W) = Σ_{i,i'} ‖w_i‖‖w_i'‖ κ(ŵ_i·ŵ_i') − 2 Σ_{i,j} ‖w_i‖ κ(ŵ_i·e_j) + M κ(1) + M(M − 1) κ(0).
 
-    Parameters
-    ----------
-    W
-        students; float64 for theory.
-    M
-        teacher neurons: the first M unit vectors, M <= d.
-
-    Returns
-    -------
-    torch.Tensor
-        Differentiable once, with finite gradients at zero and at parallel rows.
+    Differentiable once, with finite gradients at zero and at parallel rows. The teacher is the first M unit vectors.
 
     Examples
     --------
@@ -143,25 +109,7 @@ def population_gradient(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Te
 
         ∂k/∂u = [(π − θ) v + ‖v‖ sin θ û]/(2πd),    s = +1 for students, −1 for teachers.
 
-    Parameters
-    ----------
-    W
-        students.
-    M
-        teacher neurons, M <= d.
-
-    Returns
-    -------
-    torch.Tensor
-        0 for rows that are 0.
-
-    Examples
-    --------
-    At a minimum it vanishes:
-
-    >>> from lmc_helpers.teacher_student.minima import sample_minima
-    >>> population_gradient(sample_minima(5, 2, 3, 1, seed=1), M=2).abs().max().item() < 1e-15
-    True
+    Rows that are 0 have the gradient 0.
     """
     _check_teacher(M, W.shape[-1])
     return _gradient(W, M)
@@ -182,20 +130,8 @@ def _gradient(W: Tensor, M: int) -> Tensor:
 def population_hessian(W: Float[Tensor, "*batch m d"], M: Positive) -> Float[Tensor, "*batch m*d m*d"]:
     """The Hessian of the loss in closed form, for rows that are not 0.
 
-    With n_u = (v̂ − cos θ û)/sin θ, ∂²k/∂u∂v = [(π − θ)I + û n_uᵀ + v̂ n_vᵀ]/(2πd) and
-    ∂²k/∂u² = (‖v‖/‖u‖) sin θ [I − ûûᵀ + n_u n_uᵀ]/(2πd). At parallel rows the terms with n cancel or vanish.
-
-    Parameters
-    ----------
-    W
-        students.
-    M
-        teacher neurons, M <= d.
-
-    Returns
-    -------
-    torch.Tensor
-        rows of W one after the other.
+    With n_u = (v̂ − cos θ û)/sin θ, ∂²k/∂u∂v = [(π − θ)I + û n_uᵀ + v̂ n_vᵀ]/(2πd) and ∂²k/∂u² = (‖v‖/‖u‖) sin θ [I −
+    ûûᵀ + n_u n_uᵀ]/(2πd). At parallel rows the terms with n cancel or vanish. The rows of W stand one after the other.
 
     Examples
     --------

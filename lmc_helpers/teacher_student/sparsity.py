@@ -22,24 +22,14 @@ from torch import Tensor
 
 from lmc_helpers._typing import Number, Positive, PositiveNumber, checked
 
-__all__ = ["even_sharpness", "expected_pq", "pq_index", "sharpness", "type_counts", "zero_rows"]
+__all__ = ["even_sharpness", "expected_pq", "pq_index", "sharpness", "zero_rows"]
 
 
 @checked
 def pq_index(w: Float[Tensor, "*batch n"], p: Number = 0.5, q: Number = 1.0) -> Float[Tensor, " *batch"]:
     """The PQ index 1 − n^(1/q − 1/p) ‖w‖_p/‖w‖_q of Definition 7, eq. (11); larger is sparser.
 
-    Parameters
-    ----------
-    w
-        vectors, none of them 0.
-    p, q
-        0 < p < q.
-
-    Returns
-    -------
-    torch.Tensor
-        in [0, 1 − n^(1/q − 1/p)].
+    It lies in [0, 1 − n^(1/q − 1/p)].
 
     Examples
     --------
@@ -51,7 +41,7 @@ def pq_index(w: Float[Tensor, "*batch n"], p: Number = 0.5, q: Number = 1.0) -> 
     size = w.abs()
     largest = size.amax(dim=-1, keepdim=True)
     if not (largest > 0).all():
-        raise ValueError("a vector is 0; the PQ index is defined for non-zero vectors")
+        raise ValueError("w has a vector 0; allowed: vectors that are not 0")
     size = size / largest
     norm_p, norm_q = (size.pow(r).sum(dim=-1).pow(1 / r) for r in (p, q))
     return 1 - w.shape[-1] ** (1 / q - 1 / p) * norm_p / norm_q
@@ -61,21 +51,9 @@ def pq_index(w: Float[Tensor, "*batch n"], p: Number = 0.5, q: Number = 1.0) -> 
 def expected_pq(m: Positive, M: Positive, a: float | int = 1.0) -> float:
     """Mean PQ index by neuron (p = ½, q = 1) of minima with multinomial counts and Dirichlet(a) entries, exactly.
 
-    The entries of all M types sum to M, so the index is 1 − S²/(mM) with S = Σ_i √x_i. For a type with n rows
-    E S_n² = 1 + (n − 1) (Γ(a + ½)/Γ(a))²/a and E S_n = n Γ(a + ½)/Γ(a) · Γ(na)/Γ(na + ½); two types have independent
-    entries given their counts, which are 1 + Multinomial(m − M).
-
-    Parameters
-    ----------
-    m, M
-        rows and types, m >= M >= 1.
-    a
-        parameter of the law on the simplex: 1 is uniform, ``inf`` stands for equal entries.
-
-    Returns
-    -------
-    float
-        in [0, 1).
+    The entries of all M types sum to M, so the index is 1 − S²/(mM) with S = Σ_i √x_i. For a type with n rows E S_n² =
+    1 + (n − 1) (Γ(a + ½)/Γ(a))²/a and E S_n = n Γ(a + ½)/Γ(a) · Γ(na)/Γ(na + ½); two types have independent entries
+    given their counts, which are 1 + Multinomial(m − M). For a = ∞ the entries are equal.
 
     Examples
     --------
@@ -106,57 +84,13 @@ def expected_pq(m: Positive, M: Positive, a: float | int = 1.0) -> float:
 
 @checked
 def zero_rows(W: Float[Tensor, "*batch m d"], threshold: PositiveNumber = 1e-3) -> Int64[Tensor, " *batch"]:
-    """Number of rows with a norm below ``threshold``.
-
-    Parameters
-    ----------
-    threshold
-        above 0.
-
-    Examples
-    --------
-    >>> zero_rows(torch.tensor([[1.0, 0.0], [1e-9, 0.0]])).item()
-    1
-    """
+    """Number of rows with a norm below ``threshold``."""
     return (torch.linalg.vector_norm(W, dim=-1) < threshold).sum(dim=-1)
-
-
-@checked
-def type_counts(
-    W: Float[Tensor, "*batch m d"], M: Positive, threshold: PositiveNumber = 1e-3
-) -> Int64[Tensor, "*batch M"]:
-    """Number of rows of each type j <= M, among those with a norm of at least ``threshold``.
-
-    Parameters
-    ----------
-    W
-        near a minimum; the type of a row is the place of its largest entry.
-    M
-        teacher neurons, 1 <= M <= d.
-    threshold
-        above 0.
-
-    Examples
-    --------
-    >>> type_counts(torch.tensor([[0.4, 0.0], [0.6, 1e-9], [0.0, 1.0], [0.0, 1e-9]]), M=2).tolist()
-    [2, 1]
-    """
-    if not 1 <= M <= W.shape[-1]:
-        raise ValueError(f"M = {M} types in dimension d = {W.shape[-1]}; allowed: 1 <= M <= d")
-    types = torch.where(torch.linalg.vector_norm(W, dim=-1) < threshold, -1, W.argmax(dim=-1))  # (..., m)
-    return (types[..., None] == torch.arange(M, device=W.device)).sum(dim=-2)
 
 
 @checked
 def sharpness(counts: Shaped[Tensor, "*batch M"], d: Positive) -> Float[Tensor, " *batch"]:
     """Largest Hessian eigenvalue at a minimum with so many non-zero rows of each type.
-
-    Parameters
-    ----------
-    counts
-        each at least 1.
-    d
-        input dimension, d >= M.
 
     Examples
     --------
@@ -185,24 +119,8 @@ def even_sharpness(k: Number, M: Positive, d: Positive) -> float:
     """Sharpness of k non-zero rows spread evenly over M types: (k/M) μ_M/d, the least of all minima with k such rows.
 
     μ_M is the larger eigenvalue of [[1 + (M−1)/π, (M−1)/2], [1/2, M/2 + 1/π]], to which K d reduces on vectors that are
-    symmetric in the types.
-
-    Parameters
-    ----------
-    k
-        non-zero rows; no multiple of M is needed, and then it is a lower bound.
-    M, d
-        types and input dimension, 1 <= M <= d.
-
-    Returns
-    -------
-    float
-        the largest eigenvalue; gradient descent with η > 2/that cannot settle there.
-
-    Examples
-    --------
-    >>> abs(even_sharpness(12, 6, 8) - sharpness(torch.full((6,), 2), 8).item()) < 1e-12
-    True
+    symmetric in the types. If k is no multiple of M, this is a lower bound. Gradient descent with a step size above 2
+    over the sharpness cannot settle there.
     """
     if not 1 <= M <= d:
         raise ValueError(f"M = {M} types in dimension d = {d}; allowed: 1 <= M <= d")

@@ -13,10 +13,9 @@ from typing import Generic, TypeVar
 import numpy as np
 import torch
 
-from lmc_helpers import expect
+from lmc_helpers.training._run_files import file_lock, folder, read, unreadable, write
 from lmc_helpers.training.description import digest_of
 from lmc_helpers.training.prices import Price
-from lmc_helpers.training.run_files import alone, folder, read, unreadable, write
 
 __all__ = ["Cached", "provenance"]
 
@@ -64,7 +63,7 @@ class Cached(ABC, Generic[Found]):
         return digest_of(self._identity())
 
     def path(self) -> Path:
-        """The file of the result, in :func:`~lmc_helpers.training.run_files.folder`."""
+        """The file of the result, in :func:`~lmc_helpers.training._run_files.folder`."""
         return folder() / f"{self.digest}.npz"
 
     def done(self) -> bool:
@@ -78,24 +77,13 @@ class Cached(ABC, Generic[Found]):
         return {"cores": 1, "memory_mib": cost.memory_mib, "minutes": minutes, "gpu": False}
 
     def result(self, show_progress: bool = False) -> Found:
-        """The result: read where its file is there, else computed and written.
+        """The result, on the CPU: read where its file is there, else computed and written.
 
         A process that asks for what another one computes waits for it.
-
-        Parameters
-        ----------
-        show_progress : bool
-            show a progress bar where tqdm is installed.
-
-        Returns
-        -------
-        object
-            on the CPU.
         """
-        expect.one_of(show_progress, "show_progress", (True, False))
         path = self.path()
         if not path.exists():
-            with alone(path.with_name(f".{self.digest}.lock")):
+            with file_lock(path.with_name(f".{self.digest}.lock")):
                 if not path.exists():
                     write(path, self._identity(), *self._compute(show_progress))
                     self._checkpoint.unlink(missing_ok=True)
@@ -112,13 +100,7 @@ class Cached(ABC, Generic[Found]):
 
 
 def provenance(seconds: float, **more: object) -> dict:
-    """Where a result comes from: date, seconds, threads, versions, commit, and more.
-
-    Examples
-    --------
-    >>> sorted(provenance(1.0, device="CPU"))
-    ['commit', 'date', 'device', 'seconds', 'threads', 'versions']
-    """
+    """Where a result comes from: date, seconds, threads, versions, commit, and more."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 3),

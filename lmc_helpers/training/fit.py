@@ -15,24 +15,29 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import torch
+from jaxtyping import Int64, Shaped
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from lmc_helpers import expect
-from lmc_helpers.networks.model import Stack, Tensors
-from lmc_helpers.training.checkpoints import digest, load_checkpoint, save_checkpoint
+from lmc_helpers._typing import NonNegative, Tensors, checked
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.training._checkpoints import digest, load_checkpoint, save_checkpoint
+from lmc_helpers.training._examples import Examples, Normal
 from lmc_helpers.training.description import described
-from lmc_helpers.training.examples import Examples, Normal
 from lmc_helpers.training.progress import progress
 from lmc_helpers.training.recipes import Descent
 
-__all__ = ["BOUND", "PRECISIONS", "AllDiverged", "Fitted", "fit"]
+__all__ = ["BOUND", "PRECISIONS", "AllDiverged", "Fitted", "Precision", "fit"]
 
 #: A network whose mean loss in an epoch exceeds this has diverged; guessing costs log(classes).
 BOUND = 1e6
 
-#: Name → type of the parameters. With "bfloat16" products are computed in that type, by torch.autocast.
+Precision = Literal["float32", "float64", "bfloat16"]
+
+#: Precision → type of the parameters. With "bfloat16" products are computed in that type, by torch.autocast.
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.float32}
 
 
@@ -46,77 +51,69 @@ class Fitted:
 
     Parameters
     ----------
-    stack : Stack
+    stack
         the N networks that did not diverge.
-    losses, accuracies : torch.Tensor
+    losses, accuracies
         (epochs, N), float64, means over the batches of an epoch, each before its step.
-    kept : dict of Stack
+    kept
         epoch → the same N networks after that epoch; 0 is the beginning.
-    survivors : tuple of int
+    survivors
         their N places among the networks that were to be trained.
-    diverged : tuple of int
+    diverged
         seeds of the networks that are left out.
-    seconds : float
+    seconds
         wall time, of all sessions if there were checkpoints.
     """
 
     stack: Stack
-    losses: torch.Tensor
-    accuracies: torch.Tensor
+    losses: Tensor
+    accuracies: Tensor
     kept: dict[int, Stack] = field(default_factory=dict)
     survivors: tuple[int, ...] = ()
     diverged: tuple[int, ...] = ()
     seconds: float = 0.0
 
 
+@checked
 def fit(
     stack: Stack,
     descent: Descent,
-    x: torch.Tensor,
-    y: torch.Tensor,
+    x: Shaped[Tensor, "*shape"],
+    y: Int64[Tensor, "*sets n"],
     seeds: Sequence[int],
     *,
     normal: Normal | None = None,
     keep: Collection[int] = (),
     checkpoint: Path | str | None = None,
-    every_s: float = 120,
-    precision: str = "float32",
+    every_s: NonNegative = 120,
+    precision: Precision = "float32",
     show_progress: bool = False,
 ) -> Fitted:
     """Train N networks, all at once, on the device of ``x``.
 
     Parameters
     ----------
-    stack : Stack
+    stack
         where to start; it stays as it is.
-    descent : Descent
-        how to train.
-    x : torch.Tensor
+    x
         inputs (n, …) of all networks, with as many entries each as the model takes: floats as they are, or images
         (n, C, H, W), uint8, which are normalised batch by batch; or (G, n, …) with G a divisor of N, of which networks
         0 … N/G − 1 share the first set, and so on.
-    y : torch.Tensor
-        labels (n,) or (G, n), long.
-    seeds : sequence of int
+    y
+        labels (n,) or (G, n).
+    seeds
         one a network, of the order of its examples and of their flips and crops.
-    normal : (sequence of float, sequence of float), optional
+    normal
         mean and deviation of each channel, in units of 255, for images in uint8: (x/255 − mean) / deviation.
-    keep : collection of int
+    keep
         epochs, from 0 (the beginning) to the last, after which copies of the networks are kept.
-    checkpoint : path, optional
-        npz file, written whole or not at all. A run that finds it goes on from it and ends with the same numbers.
-    every_s : float
+    checkpoint
+        npz file. A run that finds it goes on from it and ends with the same numbers.
+    every_s
         seconds from one checkpoint to the next; there is one at the end, too.
-    precision : str
-        ``"float32"``, ``"float64"``, or ``"bfloat16"`` for the products, with parameters in float32 (for GPUs; a CPU
-        computes it too, slowly).
-    show_progress : bool
-        show a progress bar where tqdm is installed.
-
-    Returns
-    -------
-    Fitted
-        on the device of ``x``.
+    precision
+        of the parameters; ``"bfloat16"`` is that of products, with parameters in float32 (for GPUs; a CPU computes it
+        too, slowly).
 
     Examples
     --------
@@ -127,22 +124,8 @@ def fit(
     >>> done.losses.shape, done.accuracies[-1].tolist(), list(done.kept), done.diverged
     (torch.Size([60, 3]), [1.0, 1.0, 1.0], [0], ())
     """
-    if not isinstance(stack, Stack):
-        raise ValueError(f"stack is {type(stack).__name__}; allowed: Stack")
-    if not isinstance(descent, Descent):
-        raise ValueError(f"descent is {type(descent).__name__}; allowed: Descent")
-    expect.tensors({"x": x, "y": y})
     if x.is_floating_point() and not x.isfinite().all():
         raise ValueError("x holds values that are not finite; allowed: finite inputs")
-    expect.array(seeds, "seeds", "N", empty=True)
-    expect.sizes(seeds if isinstance(seeds, (list, tuple)) else (), "seeds", least=0)
-    if isinstance(keep, (str, int, float, type(None))):
-        raise ValueError(f"keep = {keep!r}; allowed: a collection of epochs")
-    if checkpoint is not None and not isinstance(checkpoint, (str, Path)):
-        raise ValueError(f"checkpoint = {checkpoint!r}; allowed: None, or a path")
-    expect.number(every_s, "every_s", least=0)
-    expect.one_of(precision, "precision", PRECISIONS)
-    expect.one_of(show_progress, "show_progress", (True, False))
     seeds = [int(seed) for seed in seeds]
     examples = Examples(x, y, stack.model.input_shape, stack.model.classes, normal, PRECISIONS[precision])
     _check(stack, descent, examples, seeds, keep)
@@ -224,11 +207,11 @@ class _State:
         for group in self.optimiser.param_groups:
             group["lr"] = rate
 
-    def descend(self, inputs: torch.Tensor, labels: torch.Tensor) -> None:
+    def descend(self, inputs: Tensor, labels: Tensor) -> None:
         """One step of all networks, (N, B, …) and (N, B); nothing waits for the device."""
         N, B = labels.shape
         with self.cast:
-            outputs = self.stack.model.training_outputs(self.stack.effective(), inputs)  # (N, B, classes)
+            outputs = self.stack.model._outputs(self.stack.effective(), inputs, training=True)  # (N, B, classes)
         each = cross_entropy(outputs.flatten(0, 1).to(self._dtype), labels.flatten(), reduction="none").view(N, B)
         self.optimiser.zero_grad()
         (each.sum() / B).backward()  # the sum of the networks' mean losses
@@ -313,12 +296,12 @@ class _State:
         )
 
 
-def _fixed_of(stack: Stack, index: torch.Tensor) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+def _fixed_of(stack: Stack, index: Tensor) -> dict[str, tuple[Tensor, Tensor]]:
     """F and D of some networks: as they are if all are chosen or share them, else one pair each."""
     if len(index) == len(stack):
         return dict(stack.fixed)
 
-    def of(part: torch.Tensor) -> torch.Tensor:
+    def of(part: Tensor) -> Tensor:
         return part if len(part) == 1 else part[index // (len(stack) // len(part))]
 
     return {name: (of(F), of(D)) for name, (F, D) in stack.fixed.items()}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import torch
 
-from lmc_helpers import expect
+from lmc_helpers._typing import Natural, Positive, checked
 from lmc_helpers.networks.model import Model
 from lmc_helpers.training.recipes import Descent
 
@@ -49,26 +49,18 @@ class _Example:
     bytes: int
 
 
-def price(model: Model, descent: Descent, examples: int, networks: int, kept: int = 0, masked: int = 0) -> Price:
-    """The cost of training.
+@checked
+def price(
+    model: Model, descent: Descent, examples: Positive, networks: Positive, kept: Natural = 0, masked: Natural = 0
+) -> Price:
+    """The cost of training N networks on some examples.
 
     Parameters
     ----------
-    model : Model
-        the architecture.
-    descent : Descent
-        how it is trained.
-    examples, networks : int
-        number of training examples, and of networks at once.
-    kept : int
+    kept
         number of epochs whose networks are kept.
-    masked : int
+    masked
         number of weights of one network that have fixed parts.
-
-    Returns
-    -------
-    Price
-        hours, and the largest memory.
 
     Examples
     --------
@@ -79,14 +71,6 @@ def price(model: Model, descent: Descent, examples: int, networks: int, kept: in
     >>> one < two < 2 * one
     True
     """
-    if not isinstance(model, Model):
-        raise ValueError(f"model is {type(model).__name__}; allowed: Model")
-    if not isinstance(descent, Descent):
-        raise ValueError(f"descent is {type(descent).__name__}; allowed: Descent")
-    expect.integer(examples, "examples", least=1)
-    expect.integer(networks, "networks", least=1)
-    expect.integer(kept, "kept", least=0)
-    expect.integer(masked, "masked", least=0)
     one, parameters = _count(model), networks * model.parameters()
     steps = descent.epochs * math.ceil(examples / descent.batch)
     work = descent.epochs * examples * networks * (one.flops / FLOPS + one.bytes / BANDWIDTH)
@@ -123,5 +107,5 @@ def _totals(model: Model, batch: int) -> tuple[int, int]:
     params = {name: torch.empty(1, *shape, device="meta").requires_grad_() for name, shape in model.shapes().items()}
     x = torch.empty(1, batch, *model.input_shape, device="meta")
     with FlopCounterMode(display=False) as counter, torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        model.forward(params, x).sum().backward()
+        model._outputs(params, x).sum().backward()
     return counter.get_total_flops(), saved

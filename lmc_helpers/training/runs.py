@@ -19,14 +19,15 @@ from typing import Any
 
 import torch
 
+from lmc_helpers._typing import Positive, Seed, Tensors, checked
 from lmc_helpers.data.images import NAMES, PARTS, SPLITS, load
 from lmc_helpers.device import describe as describe_device
 from lmc_helpers.device import device
-from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack, Tensors
+from lmc_helpers.networks.model import Fixed, Model, Scheme, Stack
+from lmc_helpers.training._checkpoints import digest as digest_of_tensors
 from lmc_helpers.training.cached import Cached, provenance
-from lmc_helpers.training.checkpoints import digest as digest_of_tensors
 from lmc_helpers.training.description import canonical, described
-from lmc_helpers.training.fit import PRECISIONS, AllDiverged, Fitted, fit
+from lmc_helpers.training.fit import PRECISIONS, AllDiverged, Fitted, Precision, fit
 from lmc_helpers.training.prices import Price, price
 from lmc_helpers.training.recipes import Descent
 
@@ -40,18 +41,10 @@ EVERY_S = 120.0  # seconds from one checkpoint to the next: what a kill loses at
 IMAGES = {"digits": (1437, 360), "mnist": (60_000, 10_000), "cifar10": (50_000, 10_000)}  # training, test
 
 
+@checked
 @dataclass(frozen=True)
 class DataSpec:
     """Which images a run sees, as :func:`lmc_helpers.data.images.load` takes them.
-
-    Parameters
-    ----------
-    name, split : str
-        data set and part.
-    n : int, optional
-        number of images; all of the split if not given.
-    seed : int
-        of the subset.
 
     Examples
     --------
@@ -61,16 +54,15 @@ class DataSpec:
 
     name: str
     split: str = "train"
-    n: int | None = None
-    seed: int = 0
+    n: Positive | None = None
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
         for name, allowed in (("name", NAMES), ("split", SPLITS)):
             if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} = {getattr(self, name)!r} is unknown; allowed: {', '.join(allowed)}")
-        if self.n is not None and (type(self.n) is not int or not 1 <= self.n <= self._all):
-            raise ValueError(f"n = {self.n!r} images; allowed: an integer from 1 to {self._all}, or None")
-        _check_seeds("seed", (self.seed,))
+                raise ValueError(f"{name} = {getattr(self, name)!r}; allowed: {', '.join(allowed)}")
+        if self.n is not None and self.n > self._all:
+            raise ValueError(f"n = {self.n} images; allowed: 1 to {self._all}, or None")
 
     @property
     def _all(self) -> int:
@@ -88,41 +80,30 @@ class DataSpec:
 class Result(Fitted):
     """What a run found, on the CPU, and where it came from.
 
-    Parameters
-    ----------
-    stack, losses, accuracies, kept, survivors, diverged
-        as in :class:`~lmc_helpers.training.fit.Fitted`.
-    provenance : dict
-        date, seconds, device, threads, versions, whether the data are the published ones, their digest, commit.
+    ``provenance``: date, seconds, device, threads, versions, whether the data are the published ones, their digest,
+    commit.
     """
 
     provenance: dict = field(default_factory=dict)
 
 
+@checked
 @dataclass(frozen=True)
 class Run(Cached[Result]):
     """N networks trained at once: everything that the result depends on.
 
     Parameters
     ----------
-    model : Model
-        the architecture.
-    descent : Descent
-        how to train.
-    data : DataSpec
-        on what.
-    seeds : tuple of int
+    seeds
         one a network: of initial weights, order of examples, flips and crops.
-    scheme : object or mapping, optional
-        draws F and D of eq. (2) of Bürgin et al. by ``draw(shape, generator)``, for all maps of the model; or name of a
-        map → scheme. A frozen dataclass, for example one of :mod:`lmc_helpers.identifiability.asymmetric`.
-    mask_seeds : tuple of int
+    scheme
+        draws F and D of eq. (2) of Bürgin et al. for all maps of the model; or name of a map → scheme. A frozen
+        dataclass, for example one of :mod:`lmc_helpers.identifiability.asymmetric`.
+    mask_seeds
         one a group of networks that stand side by side and share F and D; G of them, G a divisor of N. (0,) without
         scheme, where it does not matter.
-    keep : tuple of int
+    keep
         epochs after which copies are kept; 0 is the beginning.
-    precision : str
-        ``"float32"``, ``"float64"`` or ``"bfloat16"``.
 
     Examples
     --------
@@ -141,7 +122,7 @@ class Run(Cached[Result]):
     scheme: Scheme | Mapping[str, Scheme] | None = None
     mask_seeds: tuple[int, ...] = (0,)
     keep: tuple[int, ...] = ()
-    precision: str = "float32"
+    precision: Precision = "float32"
 
     def __post_init__(self) -> None:
         _check_seeds("seeds", self.seeds)
@@ -158,8 +139,6 @@ class Run(Cached[Result]):
             raise ValueError(f"schemes of {list(self.schemes())}; allowed: {', '.join(self.model.maps())}")
         if not set(self.keep) <= set(range(self.descent.epochs + 1)):
             raise ValueError(f"epochs {list(self.keep)} to keep; allowed: 0 to {self.descent.epochs}")
-        if self.precision not in PRECISIONS:
-            raise ValueError(f"precision = {self.precision!r} is unknown; allowed: {', '.join(PRECISIONS)}")
         self.describe()  # refuses what is no data
 
     __hash__ = Cached.__hash__
@@ -265,8 +244,7 @@ class Run(Cached[Result]):
 
 
 def _check_seeds(name: str, seeds: Any) -> None:
-    whole = isinstance(seeds, tuple) and all(type(seed) is int and 0 <= seed < 2**32 for seed in seeds)
-    if not whole or not seeds:
+    if not seeds or not all(type(seed) is int and 0 <= seed < 2**32 for seed in seeds):
         raise ValueError(f"{name} = {seeds!r}; allowed: integers in [0, 2**32), at least one")
 
 

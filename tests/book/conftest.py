@@ -2,13 +2,13 @@
 
 import pytest
 from browser import browser, html, pages, phone, served, watched
-from small_book import built, first_build, toy, trained
+from small_book import built, clone, first_build, toy, trained
 
 from book.tools.outcomes import standing
 from book.tools.outcomes.records import recorded
 from book.tools.reading import sources
 
-__all__ = ["browser", "built", "first_build", "html", "pages", "phone", "served", "toy", "trained", "watched"]
+__all__ = ["browser", "built", "clone", "first_build", "html", "pages", "phone", "served", "toy", "trained", "watched"]
 
 
 @pytest.fixture(scope="session")

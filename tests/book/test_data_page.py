@@ -2,8 +2,8 @@
 
 import re
 
-from lmc_helpers.data.cifar10 import CIFAR10
-from lmc_helpers.data.mnist import MNIST
+from lmc_helpers.data._cifar10 import CIFAR10
+from lmc_helpers.data._mnist import MNIST
 
 
 def test_the_page_has_every_checksum_and_every_name(root):

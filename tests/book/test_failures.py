@@ -25,7 +25,7 @@ def test_an_unchecked_part_is_an_error(built):
     built.edit("book/claims/B.yml", "B1:", "B2:")
     outcome = built.run("book.tools.assemble", "--profile", "smoke", "--out", "build/book")
     assert outcome.returncode == 1
-    assert "error: B2.value stands in the ledger as 'holds', but no chapter checks it" in outcome.stderr
+    assert "error: B2.value is in the ledger as 'holds', but no chapter checks it" in outcome.stderr
 
 
 #: Arguments of the command that executes one chapter, and what it says to them.

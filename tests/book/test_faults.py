@@ -10,12 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from oracles import notebooks
 from small_book import FIRST, SECOND
 
 from book.tools import runs
 from book.tools.base import stopping
 from book.tools.base.chapters import BuildError
-from book.tools.outcomes import products, published, records
+from book.tools.outcomes import published, records
 from book.tools.reading import sources
 from book.tools.running import progress
 from lmc_helpers import claims
@@ -27,18 +28,14 @@ AGAIN = "then run it again: what was finished is kept"
 FULL = f"the disk is full; free some space, {AGAIN}"
 
 
-def on_a_disk(toy, options: str, *more: str, before: str = "true", cores: str = "2") -> subprocess.CompletedProcess:
+def on_a_disk(toy, options: str, *more: str) -> subprocess.CompletedProcess:
     """A build whose folder is a disk of its own."""
     toy.path("build").mkdir(exist_ok=True)
-    command = toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", cores, *more)
-    script = f'mount -t tmpfs -o {options} none build && {{ {before}; }} && exec "$@"'
+    command = toy.command("book.tools.build", "--profile", "smoke", "--target", "executed", "--cores", "2", *more)
+    script = f'mount -t tmpfs -o {options} none build && exec "$@"'
+    where = {"cwd": toy.where, "env": toy.environment, "timeout": 300}
     return subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script, "sh", *command],
-        cwd=toy.where,
-        env=toy.environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
+        ["unshare", "-rm", "sh", "-c", script, "sh", *command], capture_output=True, text=True, **where
     )
 
 
@@ -48,11 +45,9 @@ def test_disks(toy):
     outcome = on_a_disk(toy, "ro")
     readonly = f"it lies on a disk that can only be read; make it writable, {AGAIN}"
     assert (outcome.returncode, outcome.stderr) == (1, f"error: {toy.path('build/.lock')}: {readonly}\n")
-
-    for size, before in (("32k", "head -c 32768 /dev/zero > build/filler"), ("16k", "true")):
-        outcome = on_a_disk(toy, f"size={size}", before=before)
-        said = rf"error: {re.escape(str(toy.path('build')))}/[\w./]+\.json: {re.escape(FULL)}\n"
-        assert outcome.returncode == 1 and re.fullmatch(said, outcome.stderr), outcome.stderr
+    outcome = on_a_disk(toy, "size=4k")
+    said = rf"error: {re.escape(str(toy.path('build')))}/[\w./]+\.json: {re.escape(FULL)}\n"
+    assert outcome.returncode == 1 and re.fullmatch(said, outcome.stderr), outcome.stderr
 
     toy.edit(f"notebooks/{FIRST}.py", "time.sleep(seconds)", "time.sleep(seconds)\nprint('x' * 500_000)")
     outcome = on_a_disk(toy, "size=300k", "--no-fork")
@@ -62,77 +57,50 @@ def test_disks(toy):
     assert all(line.endswith(FULL) for line in first) and "Traceback" not in outcome.stderr + outcome.stdout
 
 
-def record(part: str = "A1.value") -> dict:
-    one = Verdict(
-        part, "holds", "holds", "paper", "headline", "q", 1.0, None, 1.0, 1.0, 1, *[""] * 5, None, None, None, "0"
-    )
-    return asdict(one)
+def record() -> dict:
+    said = ("A1.value", "holds", "holds", "paper", "headline", "q")
+    return asdict(Verdict(*said, 1.0, None, 1.0, 1.0, 1, *[""] * 5, None, None, None, "0"))
 
 
-def executed(chapter: str = FIRST, **more) -> dict:
-    run = {"chapter": chapter, "profile": "smoke", "parameters": {}, "seconds": 1.0, "device": "CPU", "commit": "0"}
-    output = {"output_type": "display_data", "data": {}, "metadata": {claims.MIME: record()}}
-    cell = {"cell_type": "code", "metadata": {}, "source": "", "outputs": [output]}
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"lmc": run | more}, "cells": [cell]}
+def executed(*more: dict) -> dict:
+    return notebooks.executed(FIRST, notebooks.shown({}, **{claims.MIME: record()}), *more)
 
 
-def test_a_whole_notebook_is_read(tmp_path):
+DAMAGE = [
+    (lambda text: text[: len(text) // 2], "is cut off or damaged"),
+    (lambda text: "\x00\xff", "is cut off or damaged"),
+    (lambda text: "[]", "should be an object"),
+    (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "nbformat: input should be 4, not 5"),
+    (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "cells.0.outputs.0"),
+    (lambda text: text.replace('"lmc"', '"lmc2"'), "metadata.lmc: the field is missing"),
+    (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "metadata.lmc.seconds"),
+    (lambda text: text.replace('"device"', '"machines"'), "metadata.lmc.device: the field is missing"),
+    (lambda text: text.replace(FIRST, SECOND), f"it is chapter {SECOND}"),
+    (lambda text: text.replace('"verdict"', '"judgement"'), "verdict: the field is missing"),
+    (lambda text: text.replace('"value": 1.0', '"value": "1"'), "value: input should be a valid number, not '1'"),
+]
+
+
+def test_a_damaged_notebook_is_named_and_another_is_read(tmp_path):
     path = tmp_path / f"{FIRST}.ipynb"
     path.write_text(json.dumps(executed()))
-    assert products.notebook(path) == executed()
+    assert records.notebook(path) == executed()
+    for spoil, message in DAMAGE:
+        path.write_bytes(spoil(json.dumps(executed())).encode("latin-1"))
+        with pytest.raises(BuildError) as error:
+            records.notebook(path)
+        said = str(error.value)
+        assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again"), message
 
 
 def test_a_record_says_which_images_were_used(tmp_path):
-    path, content = tmp_path / f"{FIRST}.ipynb", executed()
+    path = tmp_path / f"{FIRST}.ipynb"
     said = "This run uses CIFAR-10, from files that differ from the canonical ones."
-    output = {"output_type": "display_data", "data": {"application/papermill.record/text/plain": repr(said)}}
-    content["cells"][0]["outputs"].append(output | {"metadata": {"scrapbook": {"name": "data_says"}}})
-    for written, data in ((executed(), None), (content, said)):
+    for written, data in ((executed(), None), (executed(notebooks.glued("data_says", repr(said))), said)):
         path.write_text(json.dumps(written))
         (found,) = records.records(path)
         assert found.get("data") == data
         published.Record.model_validate({"id": "A1", "date": "2026-01-02"} | found)
-
-
-def without(content: dict, *keys) -> dict:
-    for key in keys[:-1]:
-        content = content[key]
-    del content[keys[-1]]
-    return content
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda text: text[: len(text) // 2], "is cut off or damaged"),
-        (lambda text: "", "is cut off or damaged"),
-        (lambda text: "[" * 100_000, "is cut off or damaged"),
-        (lambda text: "[]", "it holds a list"),
-        (lambda text: "{}", "its format is None, not 4"),
-        (lambda text: text.replace('"nbformat": 4', '"nbformat": 5'), "its format is 5, not 4"),
-        (lambda text: text.replace('"outputs": [{', '"outputs": [3, {'), "its cells are not those of a notebook"),
-        (lambda text: text.replace('"lmc"', '"lmc2"'), "it does not say how it was run"),
-        (lambda text: text.replace('"seconds": 1.0', '"seconds": "one"'), "seconds = 'one'"),
-        (lambda text: text.replace('"device"', '"machines"'), "device is missing"),
-        (lambda text: text.replace(FIRST, SECOND), f"it is chapter {SECOND}"),
-        (lambda text: text.replace('"verdict"', '"judgement"'), "record of 'A1.value': verdict missing"),
-        (lambda text: text.replace('"value": 1.0', '"value": "1"'), "record of 'A1.value': value = '1'"),
-    ],
-)
-def test_a_damaged_notebook_is_named(tmp_path, spoil, message):
-    path = tmp_path / f"{FIRST}.ipynb"
-    path.write_text(spoil(json.dumps(executed())))
-    with pytest.raises(BuildError) as error:
-        products.notebook(path)
-    said = str(error.value)
-    assert said.startswith(str(path)) and message in said and said.endswith("; remove it and build again")
-
-
-def test_bytes_that_are_no_text(tmp_path):
-    path = tmp_path / f"{FIRST}.ipynb"
-    path.write_bytes(b"\x00\xff" * 50)
-    with pytest.raises(BuildError, match="is cut off or damaged"):
-        products.notebook(path)
 
 
 def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_anything(built):
@@ -144,7 +112,6 @@ def test_no_page_of_a_truncated_notebook_and_what_the_build_remembers_may_be_any
     assert outcome.stderr.startswith(f"error: {path} is cut off or damaged (") and outcome.stderr.count("\n") == 1
 
     path.write_text(text)
-    built.path("build/parsed.json").write_text('{"version": 2}')
     built.path("build/times/smoke.json").write_text('{"01_first": "fast", "02_second": -1}')
     built.executed(SECOND).write_text('{"metadata": {"lmc": "as it was"}}')
     outcome = built.build()  # a notebook that does not say what it was made from is stale

@@ -32,7 +32,7 @@ if "book.tools.assemble" in sys.orig_argv:
     import pathlib, subprocess
 
     from book.tools.findings import findings
-    from book.tools.pages import boxes, pages, staging
+    from book.tools.pages import pages, staging
     from waiting import wait
 
     def run(command, *, run=subprocess.run, **named):
@@ -44,7 +44,7 @@ if "book.tools.assemble" in sys.orig_argv:
         return rename(path, target)
 
     findings.of = pages.write = lambda *_: None
-    boxes.shown = lambda _: staging.Shown()
+    staging.shown = lambda _: staging.Shown()
     subprocess.run, pathlib.Path.rename = run, rename
 """
 BUILDER = """

@@ -53,21 +53,18 @@ def test_no_page_needs_the_network_or_complains(html, visited):
     assert {name: said for name, said in trouble.items() if said} == {}
 
 
-@pytest.mark.parametrize("when", ["at once", "late"])
-def test_the_watch_sees_an_outside_request(when, browser, tmp_path):
-    image, page = '<img src="https://example.org/x.png">', "<article>Text</article>"
+def test_the_watch_sees_what_is_outside_missing_or_fails(browser, tmp_path):
+    image = '<img src="https://example.org/x.png">'
     later = f"<script>setTimeout(() => document.body.innerHTML += '{image}', 300)</script>"
-    (tmp_path / "page.html").write_text(page + (image if when == "at once" else later))
-    found = visits(browser, tmp_path.as_uri(), ["page.html"], 1280)["page.html"]
-    assert any("example.org" in url for url in outside(found, tmp_path.as_uri())) and found.trouble
-
-
-def test_the_watch_sees_what_is_missing_and_what_fails(browser, tmp_path):
-    (tmp_path / "page.html").write_text(
-        '<article><img src="gone.png"></article><script>console.error("oh"); throw new Error("no")</script>'
-    )
-    found = visits(browser, tmp_path.as_uri(), ["page.html"], 1280)["page.html"]
-    assert [word for word in ("gone.png", "console: oh", "script: no") if word not in " ".join(found.trouble)] == []
+    wrong = '<article><img src="gone.png"></article><script>console.error("oh"); throw new Error("no")</script>'
+    for name, text in (("now", image), ("late", later), ("wrong", wrong)):
+        (tmp_path / f"{name}.html").write_text(f"<article>Text</article>{text}")
+    found = visits(browser, tmp_path.as_uri(), [f"{name}.html" for name in ("now", "late", "wrong")], 1280)
+    for name in ("now", "late"):
+        page = found[f"{name}.html"]
+        assert any("example.org" in url for url in outside(page, tmp_path.as_uri())) and page.trouble
+    said = " ".join(found["wrong.html"].trouble)
+    assert [word for word in ("gone.png", "console: oh", "script: no") if word not in said] == []
 
 
 def test_mathematics_is_drawn(executed):
@@ -76,6 +73,14 @@ def test_mathematics_is_drawn(executed):
     assert [name for name, page in executed.items() if not any("MJXTEX" in font for font in page.fonts)] == []
     left = {n: re.findall(r"\$[^$\n]+\$|\{glue|\{prf:|\{cite|\\frac", page.text) for n, page in executed.items()}
     assert {name: texts for name, texts in left.items() if texts} == {}
+
+
+def test_exercises_are_numbered_in_their_chapter(html):
+    numbers = {}
+    for page in (html / "book" / "executed").glob("[0-9]*.html"):
+        numbers[page.name[:2]] = re.findall(r'"admonition-title">Exercise ([\d.]+)<', page.read_text(encoding="utf-8"))
+    assert numbers == {n: [f"{n}.{k}" for k in range(1, len(found) + 1)] for n, found in numbers.items()}
+    assert all(numbers.values())
 
 
 def test_pictures_come_in_the_shape_and_size_that_was_kept_for_them(executed):
@@ -114,9 +119,8 @@ def test_figures_that_move_are_loaded_late_and_draw_their_frames(visited):
     moving = {name: page for name, page in visited.items() if page.movers}
     assert {name: page.undrawn for name, page in visited.items() if page.undrawn} == {}
     sources = {f"book/executed/{path.stem}.html": path for path in chapters.NOTEBOOKS.glob("*.py")}
-    assert set(moving) == {
-        name for name, path in sources.items() if "\nscene.show(" in path.read_text(encoding="utf-8")
-    }
+    assert set(moving) == {n for n, path in sources.items() if "\nscene.show(" in path.read_text(encoding="utf-8")}
+    assert len(moving) >= 8
     asked = {name: (page.early, sum(LIBRARY in url for url in page.requests)) for name, page in visited.items()}
     assert {name: counts for name, counts in asked.items() if counts != (0, int(name in moving))} == {}
     wrong = []

@@ -23,6 +23,10 @@ CHECKED = [
     "permutation_points",
     "symmetry",
     "identifiability",
+    "networks",
+    "alignment",
+    "training",
+    "data",
 ]
 
 
@@ -113,7 +117,7 @@ def public_functions():
     for name in CHECKED:
         package = importlib.import_module(f"lmc_helpers.{name}")
         files = [f"{name}.{file.name}" for file in pkgutil.iter_modules(getattr(package, "__path__", []))] or [name]
-        for file in files:
+        for file in [file for file in files if "._" not in file]:
             module = importlib.import_module(f"lmc_helpers.{file}")
             own = {n: v for n, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__}
             for kind in [v for n, v in own.items() if inspect.isclass(v) and not n.startswith("_")]:

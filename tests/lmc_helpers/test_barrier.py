@@ -55,19 +55,3 @@ def test_refinement_finds_the_supremum():
         above = values - fine * values[-1] - (1 - fine) * values[0]
         refined = refined_barrier(bump, a, b)
         assert refined >= loss_barrier(bump, a, b) and refined == pytest.approx(above.max(), abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda a, b: loss_barrier(quadratic, a, b, [0.5, 1.5]), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
-        (lambda a, b: loss_barrier(quadratic, a, b, [math.nan]), "lambda = nan"),
-        (lambda a, b: loss_barrier(quadratic, a, b, []), "allowed: one or more"),
-        (lambda a, b: check_places(0.5), "allowed: one or more numbers in a row"),
-        (lambda a, b: loss_barrier(quadratic, a * math.nan, b), "allowed: finite numbers"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    a, b = ends(5, 4)
-    with pytest.raises(ValueError, match=message):
-        call(a, b)

@@ -37,12 +37,6 @@ def test_a_clear_peak_has_the_error_of_its_cell_and_sizes_may_differ():
         assert place == [3, 5, 9][best] and error == pytest.approx(uniform.std(), rel=0.01)
 
 
-@pytest.mark.parametrize("x", [[1.0], [2.0, 1.0], [1.0, 1.0]])
-def test_places_must_increase(x):
-    with pytest.raises(ValueError, match="allowed: two or more, increasing"):
-        place_of_peak(x, [[1.0]] * len(x), seed=1)
-
-
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 24), (7, 24), (24, 24), (50, 50), (997, 1000)])
 def test_the_interval_of_a_share_inverts_the_binomial_tails(successes, n):
     value, low, high = share(successes, n)
@@ -57,23 +51,11 @@ def test_the_interval_of_a_share_inverts_the_binomial_tails(successes, n):
         assert high == 1
 
 
-@pytest.mark.parametrize(("successes", "n"), [(-1, 3), (4, 3), (0, 0)])
-def test_a_share_needs_a_sample(successes, n):
-    with pytest.raises(ValueError, match=f"{successes} of {n}; allowed"):
-        share(successes, n)
-
-
 def test_the_seed_decides():
     rng = np.random.default_rng(1)
     samples = rng.normal(size=(3, 10))
     assert place_of_peak([1, 2, 3], samples, 5) == place_of_peak([1, 2, 3], samples, 5)
     assert place_of_peak([1, 2, 3], samples, 5) != place_of_peak([1, 2, 3], samples, 6)
-
-
-@pytest.mark.parametrize("samples", [[[1.0]], [[1.0], []]])
-def test_refuses_missing_samples(samples):
-    with pytest.raises(ValueError, match="one non-empty sample a place"):
-        place_of_peak([1, 2], samples, 1)
 
 
 def test_errors_are_the_spread_over_repeated_samples():
@@ -185,25 +167,17 @@ def test_bootstrap_of_missing_values():
         lambda: ratio_of_means([1.0, 2.0, 3.0], [1.0, 2.0], paired=True),
         lambda: slope_and_error([1.0, 1.0], [1.0, 2.0], [0.1, 0.1]),
         lambda: slope_and_error([1.0, 2.0], [1.0, 2.0, 3.0], [0.1, 0.1]),
+        lambda: over_clusters([1.0]),
+        lambda: jackknife(lambda a, b: a, [1.0, 2.0], [1.0, 2.0, 3.0]),
+        lambda: bootstrap(np.mean, np.empty((3, 0)), 1),
+        lambda: bootstrap(np.mean, [1.0], 1, resamples=1),
+        lambda: place_of_peak([1, 2], [[1.0]], 1),
+        lambda: place_of_peak([2.0, 1.0], [[1.0]] * 2, 1),
+        lambda: share(4, 3),
     ],
 )
 def test_refuses_samples_that_are_too_small_or_do_not_match(call):
     with pytest.raises(ValueError, match="allowed"):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: over_clusters([1.0]), "1 clusters; allowed: at least 2"),
-        (lambda: jackknife(lambda a, b: a, [1.0, 2.0], [1.0, 2.0, 3.0]), r"samples of \[2, 3\] clusters"),
-        (lambda: jackknife(lambda a: a, [1.0]), "1 clusters"),
-        (lambda: bootstrap(np.mean, np.empty((3, 0)), 1), "0 objects"),
-        (lambda: bootstrap(np.mean, [1.0], 1, resamples=1), "1 resamples"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
         call()
 
 

@@ -1,22 +1,18 @@
 """The group GL_h: inverses and singular values by NumPy, exponentials by SciPy, determinants by permutations."""
 
-import math
-
 import numpy as np
 import pytest
 import scipy.linalg
 import torch
-from oracles.linear import ALMOST, FLAT, FLIP, I2, leibniz, normal
+from oracles.linear import ALMOST, FLIP, I2, leibniz, normal
 
 from lmc_helpers.general_linear import (
+    _rank_tolerance,
     determinant_sign,
     haar,
     path_in_group,
     polar,
     random_invertible,
-    rank_tolerance,
-    require_finite,
-    require_invertible,
     rotation_logarithm,
     times_inverse,
 )
@@ -39,11 +35,6 @@ def test_signs_and_quotients():
     assert times_inverse(wide[:, None], a[None]).shape == (3, 3, 2, 4)
     cube = normal(4, 4, 4, seed=2)  # a batch as long as the matrices
     torch.testing.assert_close(times_inverse(b[0], cube)[3] @ cube[3], b[0], rtol=1e-9, atol=1e-9)
-
-
-def test_what_is_allowed_passes():
-    require_finite({"a": I2})
-    require_invertible({"a": I2, "b": 1e-200 * torch.stack([I2, FLIP])})
 
 
 @pytest.mark.parametrize("h", [1, 2, 5])
@@ -99,7 +90,7 @@ def test_the_tolerance_of_ranks_is_above_rounding():
     for h in (1, 3, 20):
         Q = np.linalg.qr(normal(h, h).numpy())[0]
         singular = Q @ np.diag([*np.ones(h - 1), 0.0]) @ Q.T
-        assert np.linalg.svd(singular, compute_uv=False)[-1] < rank_tolerance(h) < 1e-12
+        assert np.linalg.svd(singular, compute_uv=False)[-1] < _rank_tolerance(h) < 1e-12
 
 
 @pytest.mark.parametrize("h", range(1, 9))
@@ -150,30 +141,7 @@ def test_a_path_in_the_group_joins_its_ends_and_keeps_the_sign(h, steps):
             assert len({np.sign(leibniz(g.numpy())) for g in path[k]}) == 1
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: require_finite({"a": I2, "b": I2 / 0}), "b holds inf; allowed: finite values"),
-        (lambda: require_invertible({"a": torch.stack([I2, FLAT])}), "a is singular to rounding, σ_min = .* allowed"),
-        (lambda: require_invertible({"a": ALMOST}), "a is singular to rounding"),
-        (lambda: require_invertible({"a": I2 * math.nan}), "a holds nan"),
-        (lambda: random_invertible((3,), 0, torch_generator(0, "a")), "h = 0; allowed: h >= 1"),
-        (
-            lambda: random_invertible((3,), 2, torch_generator(0, "a"), torch.ones(2)),
-            r"signs have shape \(2,\) .* allowed",
-        ),
-        (
-            lambda: random_invertible((3,), 2, torch_generator(0, "a"), 0),
-            r"values \[0.0\]; allowed: \(3,\) or one sign",
-        ),
-        (lambda: haar((4, 2, 3), torch_generator(0, "a")), r"shape = \(4, 2, 3\); allowed: .* 1 <= k <= d"),
-        (lambda: rotation_logarithm(FLIP), "determinant -1; allowed: rotations"),
-        (lambda: rotation_logarithm(2 * I2), "allowed: orthogonal matrices"),
-        (lambda: path_in_group(I2, I2, 1), "steps = 1; allowed: steps >= 2"),
-        (lambda: path_in_group(I2, FLAT, 2), "b is singular to rounding"),
-        (lambda: path_in_group(I2, FLIP, 2), "different signs; allowed: two matrices of one component"),
-    ],
-)
-def test_bad_input_gets_one_clear_error(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_haar_has_no_preferred_sign():
+    Q = haar((4000, 2, 2), torch.Generator().manual_seed(1))
+    assert Q.mean(dim=0).abs().max() < 0.05
+    assert abs((torch.linalg.det(Q) > 0).double().mean().item() - 0.5) < 0.05

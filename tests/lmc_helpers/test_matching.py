@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from lmc_helpers.matching import (
     correlations,
     has_types,
     match_activations,
+    pair_matching,
     permute,
     row_types,
     swap_search,
@@ -142,14 +142,6 @@ def test_batched_is_looped(matching):
     assert matching(W1[:, :0], W2[:, :0]).shape == (2, 0, 9)
 
 
-@pytest.mark.parametrize(("m", "M", "d", "n"), [(5000, 500, 500, 2), (12, 4, 4, 8000)])
-def test_algorithm_1_is_fast(m, M, d, n):
-    W1, W2 = sample_minima(m, M, d, n, seed=1).chunk(2)
-    start = perf_counter()
-    check_permutation(algorithm_1(W1, W2))
-    assert perf_counter() - start < 2
-
-
 def test_row_types():
     W = rows((2, 0.1), (None, 0), (0, 3), (1, 1e-200))
     assert row_types(W).tolist() == [2, -1, 0, -1]
@@ -187,12 +179,6 @@ def test_a_permuted_network_is_the_same_function():
     assert (f(permute(W, p), a) - f(W, a)).abs().max() > 1
 
 
-def test_permute_undoes_itself():
-    W, p = gaussian(4, 3, 7, 2), random_permutations(4, 3, 7)
-    assert permute(permute(W, p), p.argsort(dim=-1)).equal(W)
-    assert permute(W, p)[2, 1].equal(W[2, 1][p[2, 1]])
-
-
 def test_weight_matching_recovers_a_planted_permutation():
     W, p = gaussian(20, 40, 8), random_permutations(20, 40)
     noisy = permute(W, p) + 1e-3 * gaussian(20, 40, 8, seed=1)
@@ -206,6 +192,17 @@ def test_weight_matching_against_brute_force(m):
         p = weight_matching(W1, W2)
         check_permutation(p)
         assert float((W1 * permute(W2, p)).sum()) == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize(("m", "M"), [(1, 1), (4, 2), (6, 3), (6, 6)])
+def test_pair_matching_minimises_the_mean_error_halfway(m, M):
+    x = torch.randn(2000, M, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    for a, b in zip(sample_minima(m, M, M, 5, 1), sample_minima(m, M, M, 5, 2), strict=True):
+        everything = (a + b[all_permutations(m)]) / 2  # (m!, m, d)
+        error = [(torch.relu(x @ w.T).sum(-1) - torch.relu(x).sum(-1)).abs().mean() for w in everything]
+        ours = (torch.relu(x @ ((a + b[pair_matching(a, b)]) / 2).T).sum(-1) - torch.relu(x).sum(-1)).abs().mean()
+        # the inputs are sampled, the matching knows only the law: allow the sampling error of the difference
+        assert ours <= min(error) * 1.05 + 1e-14
 
 
 def test_correlations_are_numpys():
@@ -311,59 +308,3 @@ def test_swap_search_stands_still_on_ties():
     start = random_permutations(6)
     p = swap_search(*gaussian(2, 6, 3), lambda W1, W2: torch.ones(len(W2)), start, sweeps=1)
     assert p.equal(start) and p is not start
-
-
-W = rows((0, 1), (1, 0.5), (1, 0.5))
-BENT = torch.stack([W, rows((0, 1), (1, 0.5), (1, 0.5)) + torch.tensor([[0.0, 0, 0], [0, 0, 0.25], [1, 0, 0]])])
-NAN = torch.where(W == 0.5, torch.nan, W)
-ONE = torch.arange(3)
-
-
-@pytest.mark.parametrize("function", [algorithm_1, weight_matching, best_permutation, swap_search])
-@pytest.mark.parametrize(
-    ("W1", "W2", "message"),
-    [
-        (W[:0], W[:0], "W1 has shape (0, 3); allowed: "),
-        (W, NAN, "W2[1, 1] = nan; allowed: finite numbers"),
-        (torch.where(W == 1, torch.inf, W), W, "W1[0, 0] = inf; allowed: finite numbers"),
-    ],
-)
-def test_bad_pairs_are_named(function, W1, W2, message):
-    more = {best_permutation: (midpoint_loss,), swap_search: (midpoint_loss, ONE)}.get(function, ())
-    with pytest.raises(ValueError, match=re.escape(message)):
-        function(W1, W2, *more)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: row_types(NAN), "W[1, 1] = nan; allowed: finite numbers"),
-        (lambda: row_types(W, tol=-1), "tol = -1; allowed: tol >= 0"),
-        (lambda: row_types(-W), "row W[0] is at distance 1 from the nearest ray {a e_j: a > 0} and 1 from zero"),
-        (lambda: row_types(torch.tensor([[-3.0, -4.0]])), "row W[0] is at distance 5 from the nearest ray"),
-        (lambda: row_types(BENT), "row W[1, 1] is at distance 0.25 from the nearest ray"),
-        (lambda: algorithm_1(W.expand(2, 3, 3), BENT), "row W2[1, 1] is at distance 0.25 from the nearest ray"),
-        (lambda: algorithm_1(BENT, W.expand(2, 3, 3), tol=0.3), "row W1[1, 2] is at distance 0.5 from the nearest"),
-        (lambda: algorithm_1(W, W, leftovers="big"), "leftovers = 'big'; allowed: 'order', 'in place'"),
-        (lambda: permute(W, torch.tensor([0, 0, 1])), "p[:] = [0, 0, 1] is no permutation; allowed: each of 0 ... 2"),
-        (lambda: check_permutation(torch.tensor([[[0, 1], [1, 2]]])), "p[0, 1, :] = [1, 2] is no permutation"),
-        (lambda: all_permutations(0), "m = 0 is out of reach of all m! permutations; allowed: 1 <= m <= 9"),
-        (lambda: best_permutation(*gaussian(2, 10, 3), midpoint_loss), "m = 10 is out of reach"),
-        (
-            lambda: best_permutation(W, W, lambda A, B: B.sum()),
-            "objective returns shape () for 6 networks; all",
-        ),
-        (
-            lambda: best_permutation(W, W, lambda A, B: torch.arange(len(B)).double().log()),
-            "the objective is -inf at p = [0, 1, 2]; allowed: finite values",
-        ),
-        (lambda: has_types(NAN), "W[1, 1] = nan; allowed: finite numbers"),
-        (lambda: has_types(W, tol=-1), "tol = -1; allowed: tol >= 0"),
-        (lambda: match_activations(torch.zeros(1, 2), torch.zeros(1, 2)), "n >= 2"),
-        (lambda: swap_search(W, W, midpoint_loss, ONE % 2), "p[:] = [0, 1, 0] is no permutation"),
-        (lambda: swap_search(W, W, midpoint_loss, ONE, sweeps=-1), "sweeps = -1; allowed: sweeps >= 0"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        call()

@@ -1,31 +1,57 @@
 """Calls that a newcomer would get wrong: each ends in one sentence that names the argument and says what is allowed."""
 
+import math
+
 import pytest
 import torch
+from oracles.linear import ALMOST, FLAT, FLIP
 
-from lmc_helpers.barrier import excess, loss_barrier, refined_barrier
-from lmc_helpers.barrier_kinds import barrier_kinds, discordance
-from lmc_helpers.general_linear import haar, path_in_group, require_invertible, times_inverse
+from lmc_helpers import error_bars, seeds
+from lmc_helpers.alignment.activation_matching import activation_matching
+from lmc_helpers.alignment.assignment import assign
+from lmc_helpers.alignment.midpoint import data_loss
+from lmc_helpers.alignment.repair import repair
+from lmc_helpers.alignment.weight_matching import weight_matching as match_weights
+from lmc_helpers.barrier import check_places, excess, loss_barrier, refined_barrier
+from lmc_helpers.barrier_kinds import barrier_kinds
+from lmc_helpers.data.digits import digits
+from lmc_helpers.data.images import load
+from lmc_helpers.general_linear import (
+    haar,
+    path_in_group,
+    random_invertible,
+    require_invertible,
+    rotation_logarithm,
+    times_inverse,
+)
 from lmc_helpers.identifiability.asymmetric import Syre, WAsymmetric, asymmetrise
 from lmc_helpers.identifiability.centre_gap import centre_gap
 from lmc_helpers.identifiability.costs import realization_cost, swap_costs
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.identifiability.relaxed_swaps import ridge_swaps
-from lmc_helpers.linear_nets.between import permute_layers
-from lmc_helpers.linear_nets.minimum import component, path_in_minimum
+from lmc_helpers.linear_nets.between import obstruction, path_over_obstruction, permute_layers, straight_line
+from lmc_helpers.linear_nets.minimum import component, from_group, loss, path_in_minimum, to_group
 from lmc_helpers.matching import (
     algorithm_1,
     all_permutations,
     best_permutation,
+    check_permutation,
     match_activations,
     permute,
     row_types,
     swap_search,
     weight_matching,
 )
-from lmc_helpers.permutation_points.counts import count_ratio
+from lmc_helpers.networks.cnn import CNN
+from lmc_helpers.networks.mlp import MLP as Perceptron
+from lmc_helpers.networks.model import Stack
+from lmc_helpers.networks.segments import along_segments
+from lmc_helpers.permutation_points.classifiers import most_similar_neurons
+from lmc_helpers.permutation_points.converged import damped_newton, follow
+from lmc_helpers.permutation_points.counts import arrangements, count_ratio, count_ratio_bound, permutation_points
+from lmc_helpers.permutation_points.doubling import equal_loss_exchange, pair_matrices
 from lmc_helpers.permutation_points.hessian import hessian, inertia
-from lmc_helpers.permutation_points.merging import MergePath, path_kind
+from lmc_helpers.permutation_points.merging import MergePath, descent_minimiser, merge_neurons, path_kind
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.newton import minimise
 from lmc_helpers.permutation_points.pair import PairChart
@@ -33,11 +59,22 @@ from lmc_helpers.symmetry.chord_bound import chord_bound, curvature
 from lmc_helpers.symmetry.curves import curve, flatten
 from lmc_helpers.symmetry.group_actions import GeneralLinear, Rescaling
 from lmc_helpers.symmetry.matrix_logarithm import real_logarithm
-from lmc_helpers.teacher_student.between_minima import minima_barrier
+from lmc_helpers.teacher_student.barrier_limit import barrier_limits, leftover_tail
+from lmc_helpers.teacher_student.between_minima import minima_barriers
 from lmc_helpers.teacher_student.gradient_descent import gradient_descent
-from lmc_helpers.teacher_student.minima import sample_minima
-from lmc_helpers.teacher_student.overlap import expected_overlap, mean_absolute_difference, simulate_overlap
-from lmc_helpers.teacher_student.population import kappa, population_loss
+from lmc_helpers.teacher_student.minima import sample_minima, snap
+from lmc_helpers.teacher_student.overlap import (
+    expected_overlap,
+    mean_absolute_difference,
+    minimiser,
+    overlap_limit,
+    simulate_overlap,
+)
+from lmc_helpers.teacher_student.population import kappa, population_hessian, population_loss
+from lmc_helpers.teacher_student.sparsity import even_sharpness, expected_pq, pq_index, sharpness
+from lmc_helpers.training.fit import fit
+from lmc_helpers.training.recipes import Descent
+from lmc_helpers.training.runs import DataSpec, Run
 
 W = torch.tensor([[0.25, 0.0], [0.75, 0.0], [0.0, 1.0]], dtype=torch.float64)  # a minimum: m = 3, d = 2
 P = torch.tensor([2, 0, 1])
@@ -45,7 +82,11 @@ EYE = torch.eye(2, dtype=torch.float64)
 NET = MLP((2, 3, 1), "tanh")
 THETA, X, Y = NET.initial(1, seed=1)[0], torch.ones(4, 2).double(), torch.ones(4, 1).double()
 MERGED = MergePath(*(torch.ones(2, 1) for _ in range(5)), torch.ones(2, 1, 2))
+CHART = PairChart(NET, 1)
+RNG = torch.Generator()
 NAN = torch.full_like(W, torch.nan)
+MODEL, SGD = Perceptron((2, 3, 2)), Descent(1, 2)
+NETS, CLASSES = MODEL.initial([1, 2]), torch.tensor([0, 1, 1, 0])
 
 
 def square(w):
@@ -54,6 +95,17 @@ def square(w):
 
 def distance(a, b):
     return (a - b).abs().sum(dim=(-2, -1))
+
+
+def merge(theta=THETA, pair=(0, 1), distances=(1.0, 0.5), scale=1.0):
+    return merge_neurons(
+        lambda t: scale * t.square().sum(dim=-1),
+        CHART,
+        theta,
+        [pair],
+        torch.tensor(distances),
+        descent_minimiser(1, 0.1),
+    )
 
 
 #: The call, the error, and how its sentence begins.
@@ -80,7 +132,17 @@ CALLS = [
     (lambda: asymmetrise(W, Syre(1.0, 0.5), 1), TypeError, "module = a tensor of shape (3, 2)"),
     (lambda: asymmetrise(torch.nn.Linear(2, 3), "syre", 1), TypeError, "schemes = 'syre'"),
     (lambda: swap_costs(torch.nn.Linear(2, 3), W, W, EYE), TypeError, "F = a module, Linear"),
+    (lambda: match_weights(NETS, NETS, MODEL.symmetry()), TypeError, "a = Stack(...)"),
+    (lambda: activation_matching(torch.nn.Linear(2, 3), NETS, X), TypeError, "a = a module, Linear; allowed: lmc_"),
+    (lambda: repair(NETS, NETS, X.numpy()), TypeError, "x = a NumPy array of shape (4, 2)"),
+    (lambda: Perceptron([2, 3, 2]), TypeError, "sizes = [2, 3, 2]; allowed: a tuple of integers >= 1"),
+    (lambda: fit(MODEL, SGD, X.float(), CLASSES, [1, 2]), TypeError, "stack = MLP("),
+    (lambda: Run(MODEL, SGD, "digits", (1,)), TypeError, "data = 'digits'"),
+    (lambda: digits("all"), TypeError, "n = 'all'"),
     # dtypes
+    (lambda: NETS.forward(X), TypeError, "x is torch.float64 on cpu, the networks are torch.float32 on cpu"),
+    (lambda: along_segments(NETS, NETS, X, CLASSES.float(), [0, 1]), TypeError, "y has shape (4,) and dtype"),
+    (lambda: data_loss(MODEL, X.float(), Y), TypeError, "y has shape (4, 1) and dtype torch.float64"),
     (lambda: permute(W, P.double()), TypeError, "p has shape (3,) and dtype torch.float64"),
     (lambda: weight_matching(W.long(), W), TypeError, "W1 has shape (3, 2) and dtype torch.int64"),
     (lambda: loss_barrier(square, W, W.float()), TypeError, "b is torch.float32 on cpu and a torch.float64"),
@@ -111,7 +173,18 @@ CALLS = [
     (lambda: swap_costs(W, W, W, EYE[:1]), TypeError, "U has shape (1, 2) and F (3, 2)"),
     (lambda: realization_cost(W[0], W[0], W[0, :1], EYE), TypeError, "d has shape (1,) and f (2,)"),
     (lambda: ridge_swaps(W, W, W, X, P, 0.1, torch.relu), TypeError, "pairs has shape (3,)"),
+    (lambda: NETS.forward(torch.ones(4, 3)), ValueError, "inputs have shape (4, 3); allowed: (B, 2)"),
+    (lambda: Stack(MODEL, {}), ValueError, "parameters {'0.bias': None"),
+    (lambda: NETS.permuted({"0": torch.arange(3)}), TypeError, "permutations['0'] has shape (3,)"),
+    (lambda: assign(W), TypeError, "gains has shape (3, 2)"),
     # out of range
+    (lambda: Perceptron((2, 3, 2), "swish"), ValueError, "activation = 'swish'; allowed: 'relu', 'gelu', 'tanh'"),
+    (lambda: CNN(width=0), ValueError, "width = 0; allowed: width >= 1"),
+    (lambda: Descent(1, 2, rate=0), ValueError, "rate = 0; allowed: rate > 0"),
+    (lambda: DataSpec("imagenet"), ValueError, "name = 'imagenet'; allowed: digits, mnist, cifar10"),
+    (lambda: load("digits", n=2000), ValueError, "n = 2000 images"),
+    (lambda: seeds.torch_generator(-1, "a"), ValueError, "seed = -1; allowed: an integer in [0, 2**32)"),
+    (lambda: error_bars.share(3, 2), ValueError, "3 of 2; allowed: 0 <= successes <= n"),
     (lambda: WAsymmetric(-1, 1.0), ValueError, "fixed = -1; allowed: fixed >= 0"),
     (lambda: WAsymmetric(1, 1.0, dim=2), ValueError, "dim = 2; allowed: 0, 1"),
     (lambda: pca_basis(X, explained=90), ValueError, "explained = 90; allowed: 0 <= explained <= 1"),
@@ -130,20 +203,126 @@ CALLS = [
     (lambda: algorithm_1(W, W, leftovers="big"), ValueError, "leftovers = 'big'; allowed: 'order', 'in place'"),
     (lambda: sample_minima(4, 2, 2, 1, seed=1, law="gamma"), ValueError, "law = 'gamma'"),
     # what the mathematics forbids
+    (lambda: NETS.permuted({"1": P.expand(2, 3)}), ValueError, "group '1' is unknown; allowed: 0"),
+    (lambda: repair(NETS, NETS, torch.ones(1, 2)), ValueError, "1 inputs; allowed: at least 2"),
+    (lambda: fit(NETS, SGD, X.float(), CLASSES, [1]), ValueError, "1 seeds of 2 networks; allowed: one each"),
     (lambda: permute(W, torch.tensor([0, 0, 1])), ValueError, "p[:] = [0, 0, 1] is no permutation"),
     (lambda: swap_search(W, W, distance, torch.tensor([3, 0, 1])), ValueError, "p[:] = [3, 0, 1] is no permutation"),
     (lambda: permute_layers([EYE, EYE], [torch.tensor([1, 1])]), ValueError, "permutation 1 is [1, 1]"),
     (lambda: weight_matching(W, NAN), ValueError, "W2[0, 0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(NAN, W), ValueError, "W1[0, 0] = nan; allowed: finite numbers"),
-    (lambda: discordance(NAN[0], W[0]), ValueError, "x[0] = nan; allowed: finite numbers"),
     (lambda: algorithm_1(W + 1, W), ValueError, "row W1[0] is at distance"),
-    (lambda: minima_barrier(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
     (lambda: coherence(W), ValueError, "UᵀU differs from I by"),
     (lambda: centre_gap(NAN), ValueError, "v[0, 0] = nan; allowed: finite numbers"),
+    (lambda: minima_barriers(W + 1, W, 2), ValueError, "row 0 of W1 lies on no ray"),
+    (lambda: minima_barriers(W, -W, 2), ValueError, "row 0 of W2 lies on no ray"),
+    (lambda: minima_barriers(W, NAN, 2), ValueError, "W2[0, 0] = nan"),
+    (lambda: snap(W, 3), ValueError, "M = 3 teacher neurons in dimension d = 2"),
+    (lambda: sample_minima(4, 5, 5, 1, seed=1), ValueError, "m = 4 student neurons for M = 5"),
+    (lambda: sample_minima(6, 5, 4, 1, seed=1), ValueError, "M = 5 teacher neurons in dimension d = 4"),
+    (lambda: sample_minima(6, 5, 5, 1, 1, ("dirichlet", -1)), ValueError, "law = ('dirichlet', -1) is unknown"),
+    (lambda: minimiser(1), ValueError, "M = 1: T(m, 1) = 1 for every m"),
+    (lambda: overlap_limit(0.9), ValueError, "r = m/M = 0.9; allowed: r >= 1"),
+    (lambda: simulate_overlap(6, 3, 1, 0), ValueError, "trials = 1; allowed: trials >= 2"),
+    (lambda: barrier_limits(1), ValueError, "r = m/M = 1; allowed: 1 < r <= 10"),
+    (lambda: leftover_tail(-0.1, 2), ValueError, "an entry -0.1; allowed: entries >= 0"),
+    (lambda: population_hessian(0 * W, 1), ValueError, "W has a row 0"),
+    (lambda: gradient_descent(W[None], 3, 0.1, 5), ValueError, "M = 3 teacher neurons in dimension d = 2"),
+    (lambda: gradient_descent(NAN[None], 2, 0.1, 5), ValueError, "W[0, 0, 0] = nan"),
+    (lambda: pq_index(W, 1, 1), ValueError, "p = 1, q = 1; allowed: 0 < p < q"),
+    (lambda: pq_index(0 * W), ValueError, "w has a vector 0"),
+    (lambda: expected_pq(3, 4), ValueError, "m = 3, M = 4; allowed: m >= M >= 1"),
+    (lambda: expected_pq(3, 2, 0.0), ValueError, "a = 0.0; allowed: a > 0"),
+    (lambda: sharpness(torch.tensor([1, 0]), 3), ValueError, "counts = [1, 0]"),
+    (lambda: sharpness(torch.tensor([1, 2, 3]), 2), ValueError, "M = 3 types in dimension d = 2"),
+    (lambda: even_sharpness(3, 3, 2), ValueError, "M = 3 types in dimension d = 2"),
     (lambda: require_invertible({"Y": torch.ones(2, 2).double()}), ValueError, "Y is singular"),
     (lambda: real_logarithm(-EYE), ValueError, "g has the multiple negative eigenvalue -1"),
     (lambda: path_in_group(EYE, torch.diag(torch.tensor([1.0, -1.0])).double(), 3), ValueError, "det a and det b"),
     (lambda: path_in_minimum([EYE, EYE], [EYE, 2 * EYE], EYE, EYE, 3), ValueError, "b has loss"),
+    (lambda: count_ratio_bound(3, 2), ValueError, "order K = 3 in a layer of n = 2 neurons"),
+    (lambda: arrangements(2, 3), ValueError, "size = 3 distinct parameter vectors for n = 2"),
+    (lambda: arrangements(20, 3), ValueError, "3^20 maps are too many"),
+    (lambda: permutation_points([[1.0], [2.0]], [[1.0]], 3), ValueError, "incoming (2, 1) and outgoing (1, 1)"),
+    (lambda: permutation_points([[1.0], [1.0]], [[1.0, 2.0]], 3), ValueError, "two parameter vectors"),
+    (lambda: most_similar_neurons(NET, THETA, X, 2), ValueError, "layer = 2 is no hidden layer"),
+    (lambda: merge(theta=THETA.expand(3, -1)), ValueError, "theta has shape (3, 13)"),
+    (lambda: merge(distances=(1.0, 0.0)), ValueError, "distances hold 0.0"),
+    (lambda: merge(pair=(2, 2)), ValueError, "neurons 2 and 2 are the same"),
+    (lambda: merge(scale=math.inf), ValueError, "the loss is"),
+    (
+        lambda: damped_newton(lambda t: t.sum() / 0, torch.ones(2).double(), 1, 1e-9),
+        ValueError,
+        "the loss at the start",
+    ),
+    (lambda: follow(square, CHART, THETA, (0, 1), torch.tensor([0.5, 1]), 1, 1e-9), ValueError, "distances [0.5, 1.0]"),
+    (lambda: pair_matrices(MLP((2, 3, 1), "relu"), THETA, 1, 0, X, torch.sum), ValueError, "activation 'relu'"),
+    (lambda: pair_matrices(NET, THETA, 1, 3, X, torch.sum), ValueError, "layer 1 has no neuron 3"),
+    (lambda: equal_loss_exchange(NET, THETA, 1, 1), ValueError, "other = 1; allowed: a third neuron"),
+    (lambda: equal_loss_exchange(NET, THETA, 1, 2), ValueError, "neurons 0 and 1 are"),
+    (lambda: equal_loss_exchange(NET, THETA, 1, 2, points=1), ValueError, "points = 1; allowed: points >= 2"),
+    (lambda: hessian(lambda t: t.sum(), THETA[None]), ValueError, "the loss has shape ()"),
+    (lambda: hessian(lambda t: t.pow(1.5).sum(dim=-1), 0 * THETA), ValueError, "the Hessian holds values"),
+    (lambda: inertia(EYE, tol=1.0), ValueError, "tol = 1.0; allowed: 0 < tol < 1"),
+    (lambda: inertia(EYE / 0, tol=0.1), ValueError, "H[0, 0] = inf"),
+    (lambda: inertia(torch.ones(2, 2).triu(), tol=0.1), ValueError, "H − Hᵀ has an entry 1.0e"),
+    (lambda: minimise(lambda t: t.sum(-1), NAN, 5, 1e-9), ValueError, "a start has a loss"),
+    (lambda: minimise(lambda t: t.square().sum(-1), W, 5, 1e-9, project=lambda t: t[0]), ValueError, "project returns"),
+    (lambda: MLP((2, 1), "tanh"), ValueError, "sizes = (2, 1)"),
+    (lambda: MLP((2, 2.0, 1), "tanh"), ValueError, "sizes = (2, 2.0, 1)"),
+    (lambda: MLP((2, 2, 1), "gelu"), ValueError, "activation = 'gelu'"),
+    (lambda: NET.join(NET.split(THETA)[:1]), ValueError, "layers have shapes"),
+    (lambda: NET.forward(THETA, X.T), ValueError, "x has shape (2, 4)"),
+    (lambda: NET.hidden(THETA, X, 2), ValueError, "layer = 2 is no hidden layer"),
+    (lambda: NET.incoming(3, 0), ValueError, "layer = 3; allowed: 1 <= layer <= 2"),
+    (lambda: NET.incoming(1, 3), ValueError, "neuron = 3 of layer 1"),
+    (lambda: NET.swap(THETA, 1, 0, -1), ValueError, "neuron = -1 of layer 1"),
+    (lambda: squared_loss(NET, X, Y / 0), ValueError, "y[0, 0] = inf"),
+    (lambda: PairChart(NET, 2), ValueError, "layer = 2; allowed: a hidden layer"),
+    (lambda: PairChart(MLP((2, 1, 1), "tanh"), 1), ValueError, "layer 1 has one neuron"),
+    (lambda: PairChart(NET, 1, "polar"), ValueError, "kind = 'polar'"),
+    (lambda: CHART.coordinates(0 * THETA), ValueError, "the pair has distance 0"),
+    (lambda: CHART.closer(torch.ones(14), torch.tensor(0.0)), ValueError, "delta = 0.0"),
+    (lambda: loss_barrier(square, W, W, []), ValueError, "lambdas has shape (0,)"),
+    (lambda: loss_barrier(square, NAN, W), ValueError, "a[0, 0] = nan"),
+    (lambda: check_places(0.5), ValueError, "lambdas has shape ()"),
+    (lambda: barrier_kinds(W, [0, 1]), ValueError, "lambdas = [0, 1]; allowed: increasing from 0 to 1, with 1/2"),
+    (lambda: barrier_kinds(W.T, [0.5, 0, 1]), ValueError, "lambdas = [0.5, 0, 1]"),
+    (lambda: row_types(-W[1:]), ValueError, "row W[0] is at distance 0.75"),
+    (lambda: algorithm_1(W, W - 1, tol=0.3), ValueError, "row W2[0] is at distance"),
+    (lambda: check_permutation(torch.tensor([[[0, 1], [1, 2]]])), ValueError, "p[0, 1, :] = [1, 2] is no permutation"),
+    (lambda: best_permutation(torch.ones(10, 2), torch.ones(10, 2), distance), ValueError, "m = 10 is out of reach"),
+    (lambda: best_permutation(W, W, lambda a, b: b.sum()), ValueError, "the objective returns shape ()"),
+    (lambda: best_permutation(W, W, lambda a, b: b.sum((1, 2)) / 0), ValueError, "the objective is inf at p = [0, 1"),
+    (lambda: match_activations(W[:1], W[:1]), ValueError, "n = 1 inputs; allowed: n >= 2"),
+    (lambda: require_invertible({"Y": EYE / 0}), ValueError, "Y[0, 0] = inf; allowed: finite numbers"),
+    (lambda: random_invertible((3,), 2, RNG, torch.ones(2)), ValueError, "signs have shape (2,)"),
+    (lambda: random_invertible((3,), 2, RNG, 0), ValueError, "signs have shape () and values [0.0]"),
+    (lambda: haar((4, 2, 3), RNG), ValueError, "shape = (4, 2, 3)"),
+    (lambda: rotation_logarithm(FLIP), ValueError, "R has determinant -1"),
+    (lambda: rotation_logarithm(2 * EYE), ValueError, "RᵀR − I has an entry 3.0e"),
+    (lambda: path_in_group(EYE, EYE, 1), ValueError, "steps = 1; allowed: steps >= 2"),
+    (lambda: path_in_group(EYE, ALMOST, 2), ValueError, "b is singular to rounding"),
+    (lambda: straight_line([EYE, EYE], [EYE] * 3, [0.5]), ValueError, "a has 2 matrices, b has 3"),
+    (lambda: permute_layers([EYE, EYE], []), ValueError, "0 permutations for 2 layers"),
+    (lambda: obstruction(FLAT), ValueError, "Y is singular to rounding"),
+    (lambda: path_over_obstruction([EYE, EYE], EYE, EYE, 1, 2), ValueError, "steps = 2; allowed: steps >= 3"),
+    (lambda: path_over_obstruction([EYE, EYE], EYE, EYE, 2, 3), ValueError, "layer = 2; allowed: 1 <= layer <= 1"),
+    (lambda: path_over_obstruction([EYE, FLIP], EYE, EYE, 1, 3), ValueError, "the network has loss 2.0e+00"),
+    (lambda: loss([EYE], EYE, EYE), ValueError, "1 matrices W_i; allowed: at least 2"),
+    (lambda: component([EYE, ALMOST, EYE], EYE), ValueError, "W_2 is singular to rounding"),
+    (lambda: component([EYE / 0, EYE], EYE), ValueError, "W_1[0, 0] = inf"),
+    (lambda: to_group([EYE, FLAT, EYE], EYE), ValueError, "W_2 is singular"),
+    (lambda: from_group([EYE, FLAT], EYE, EYE), ValueError, "g_2 is singular"),
+    (lambda: from_group([], EYE, EYE), ValueError, "0 matrices g_i; allowed: at least 1"),
+    (lambda: path_in_minimum([EYE, EYE], [EYE, EYE], EYE, EYE, 1), ValueError, "steps = 1; allowed: steps >= 2"),
+    (lambda: path_in_minimum([EYE, EYE], [EYE, (1 + 1e-7) * EYE], EYE, EYE, 3), ValueError, "b has loss 1.0e-14 ‖Y‖²"),
+    (
+        lambda: path_in_minimum([EYE, EYE], [FLIP, FLIP], EYE, EYE, 3),
+        ValueError,
+        "a lies in component (1,), b in",
+    ),
+    (lambda: path_in_minimum([EYE, FLAT], [EYE, FLAT], EYE, FLAT, 3), ValueError, "Y is singular"),
 ]
 
 

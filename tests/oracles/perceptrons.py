@@ -1,6 +1,7 @@
 """Perceptrons with flat parameters, one matrix after the other in NumPy."""
 
 import numpy as np
+import scipy.special
 import torch
 
 from lmc_helpers.permutation_points.mlp import MLP
@@ -13,10 +14,18 @@ def inputs(net, n=30, seed=0):
     return torch.randn(n, net.sizes[0], dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
+ACTIVATIONS = {"relu": lambda s: np.maximum(s, 0), "tanh": np.tanh, "softplus": lambda s: np.logaddexp(s, 0)}
+ACTIVATIONS |= {"sigmoid": scipy.special.expit, "erf": scipy.special.erf}
+
+
 def by_hand(net, theta, x):
     """The network in NumPy, one matrix after the other."""
-    g = {"tanh": np.tanh, "softplus": lambda s: np.log1p(np.exp(s))}[net.activation]
-    out, at = x.numpy(), 0
+    return layers_by_hand(net, theta, x)[-1]
+
+
+def layers_by_hand(net, theta, x):
+    """All hidden activations and the outputs."""
+    out, at, found = x.numpy(), 0, []
     for k in range(1, len(net.sizes)):
         rows, columns = net.sizes[k], net.sizes[k - 1]
         W = theta[at : at + rows * columns].reshape(rows, columns).numpy()
@@ -24,5 +33,6 @@ def by_hand(net, theta, x):
         at += rows * (columns + 1)
         out = out @ W.T + b
         if k < len(net.sizes) - 1:
-            out = g(out)
-    return torch.from_numpy(out)
+            out = ACTIVATIONS[net.activation](out)
+        found.append(torch.from_numpy(out))
+    return found

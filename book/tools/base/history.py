@@ -19,7 +19,7 @@ def git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def lost(commits: Iterable[str]) -> set[str]:
+def unreachable_commits(commits: Iterable[str]) -> set[str]:
     """The commits outside the present one's history, so that no reader can check seeds that come from them.
 
     There are none where that cannot be known: without git, outside a clone, in a shallow one.

@@ -1,7 +1,7 @@
-"""Sphinx extension: the role ``{claim}`` shows a verdict where the text speaks of it, and leads to it.
+"""Sphinx extension: the role ``{claim}`` shows a verdict where the text speaks of it, linked to its box.
 
 ``{claim}`Z3.limit``` is the part's symbol and id, linked to its box; ``{claim}`Z3``` that of the id, linked to its row
-on the scoreboard. Verdicts and places come from ``generated/verdicts.json``, which is written with the book's pages.
+on the scoreboard. Verdicts and addresses come from ``generated/verdicts.json``, which is written with the book's pages.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ logger = logging.getLogger(__name__)
 
 
 class claim(nodes.Inline, nodes.TextElement):
-    """An id or a part of the ledger, before its verdict and place are put in."""
+    """An id or a part of the ledger, before its verdict and link are known."""
 
 
 class ClaimRole(SphinxRole):
-    """``{claim}`` with an id or a part of the ledger."""
-
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         node = claim("", self.text, id=self.text)
         self.set_source_info(node)
@@ -32,13 +30,13 @@ class ClaimRole(SphinxRole):
 
 
 def resolve(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put verdicts and links in the place of ids; an unknown id is a warning, and the build stops."""
+    """Replace ids by verdicts and links; an unknown id is a warning, and the build stops."""
     path = Path(app.confdir) / LISTING
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     for node in list(doctree.findall(claim)):
         entry = known.get(node["id"])
         if entry is None:
-            logger.warning("claim %r stands in no file of the ledger", node["id"], location=node)
+            logger.warning("claim %r is not in the ledger", node["id"], location=node)
             continue
         address = app.builder.get_relative_uri(docname, entry["page"]) if entry["page"] != docname else ""
         words = f"{entry['symbol']} {node['id']}"

@@ -23,10 +23,8 @@ def label(entry: Entry) -> str:
     --------
     >>> from pybtex.database import Entry, Person
     >>> people = [Person("Zhan, Keyao"), Person("Li, Puheng"), Person("Wu, Lei")]
-    >>> label(Entry("article", {"year": "2025"}, {"author": people}))
-    'Zhan et al. 2025'
-    >>> label(Entry("article", {"year": "2025"}, {"author": people[:2]}))
-    'Zhan & Li 2025'
+    >>> [label(Entry("article", {"year": "2025"}, {"author": people[:k]})) for k in (2, 3)]
+    ['Zhan & Li 2025', 'Zhan et al. 2025']
     """
     names = [str(Text.from_latex(" ".join(person.last_names))) for person in entry.persons["author"]]
     who = " & ".join(names) if len(names) < 3 else f"{names[0]} et al."

@@ -15,28 +15,15 @@ Numbers = dict[str, dict[str, tuple[int, ...]]]
 
 
 def by_chapter(docname: str, numbers: Numbers) -> Numbers:
-    """The numbers of one page's figures and theorems, kind → anchor → number, counted from 1 in each chapter.
-
-    Examples
-    --------
-    >>> by_chapter("book/executed/12_overlap_theorem", {"figure": {"fig-b": (8,), "fig-a": (7,)}})
-    {'figure': {'fig-a': (12, 1), 'fig-b': (12, 2)}}
-    >>> by_chapter("book/notation", {"figure": {"fig-a": (7,)}})
-    {'figure': {'fig-a': (7,)}}
-    """
+    """The numbers of one page's figures and theorems, kind → anchor → number, counted from 1 in each chapter."""
     found = CHAPTER.fullmatch(docname)
     if found is None:
         return numbers
-    return {
-        kind: {
-            anchor: (int(found[1]), place) for place, anchor in enumerate(sorted(anchors, key=anchors.__getitem__), 1)
-        }
-        for kind, anchors in numbers.items()
-    }
+    ordered = {kind: sorted(anchors, key=anchors.__getitem__) for kind, anchors in numbers.items()}
+    return {kind: {a: (int(found[1]), k) for k, a in enumerate(anchors, 1)} for kind, anchors in ordered.items()}
 
 
 def renumber(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """After Sphinx has counted."""
     env.toc_fignumbers = {docname: by_chapter(docname, numbers) for docname, numbers in env.toc_fignumbers.items()}
     return []
 

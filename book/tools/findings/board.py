@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from book.tools.findings import places
+from book.tools.findings import anchors
 from book.tools.findings.findings import OWN, RESULT, WRONG, Finding, Findings, Statement, title
 from book.tools.outcomes.records import ABSENT, SHOWN
 from lmc_helpers import claims
@@ -31,8 +32,7 @@ WEIGHT = (claims.HEADLINE, "detail", "slip")
 PART = re.compile(r"\b[ZPGI]\d+\.[a-z]\w*")  #: a part of the ledger in a text
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """One paper, one column: how many results, and how many details."""
 
     axis: str
@@ -41,35 +41,30 @@ class Cell:
 
 
 def rich(text: str) -> str:
-    r"""HTML of a text of the ledger, in which parts lead to their rows.
+    r"""HTML of a text of the ledger, in which parts are links to their rows.
 
     Examples
     --------
     >>> rich("the *word* for $a < b$, as in Z4.best_pair")
     'the <em>word</em> for \\(a &lt; b\\), as in <a href="#score-Z4-best_pair">Z4.best_pair</a>'
     """
-    return typeset(text, lambda word: (f"#{places.row(word)}", word) if PART.fullmatch(word) else None)
+    return typeset(text, lambda word: (f"#{anchors.row(word)}", word) if PART.fullmatch(word) else None)
 
 
-def _first(text: str) -> str:
-    """The first sentence of a text."""
+def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[a-z0-9)$])\.\s+(?=[A-Z])", text)[0].rstrip(".") + "."
 
 
 def cells(statements: list[Statement], letter: str) -> list[Cell]:
-    """A paper's line of the table on top."""
-    counts = Counter((s.axis, s.kind) for s in statements if s.part.id[0] == letter and not s.is_slip)
-    details = {
-        axis: sum(n for (a, kind), n in counts.items() if a == axis and kind not in (RESULT, OWN)) for axis in AXIS
-    }
-    return [Cell(axis, counts[axis, RESULT], details[axis]) for axis in AXIS]
+    here = [s for s in statements if s.part.id[0] == letter and not s.is_slip and s.kind != OWN]
+    counts = Counter((s.axis, s.kind == RESULT) for s in here)
+    return [Cell(axis, counts[axis, True], counts[axis, False]) for axis in AXIS]
 
 
 def slips(findings: Findings, letter: str) -> int:
     """How many slips of a paper are listed: those that are measured, and misprints."""
-    here = [claim for claim in findings.ledger.values() if claim.paper == letter]
-    measured = [s for claim in here for s in findings.of(claim) if s.is_slip and s.is_wrong]
-    return len(measured) + sum(len(claim.misprints) for claim in here)
+    misprints = sum(len(claim.misprints) for claim in findings.ledger.values() if claim.paper == letter)
+    return misprints + sum(s.is_slip and s.is_wrong for s in findings.of_paper(letter))
 
 
 def _worst_first(statement: Statement) -> tuple[int, int]:
@@ -86,25 +81,18 @@ class Row:
     findings: Findings
 
     @property
-    def statements(self) -> list[Statement]:
-        """The statements of the id, in the ledger's order."""
-        return self.findings.of(self.claim)
-
-    @property
     def parts(self) -> list[Finding]:
-        """Its parts."""
         return [self.findings.parts[id] for id in self.claim.parts]
 
     @property
     def wrong(self) -> list[Statement]:
-        """What differs from the paper, the worst first."""
-        return sorted((s for s in self.statements if s.is_wrong), key=_worst_first)
+        return sorted((s for s in self.findings.of(self.claim) if s.is_wrong), key=_worst_first)
 
     @property
     def marks(self) -> list[str]:
         """Verdicts of what differs besides that of the row: a small mark each."""
-        found = {s.verdict for s in self.wrong}
-        return [verdict for verdict in SEVERITY if verdict in found and verdict != self.verdict]
+        found = {s.verdict for s in self.wrong} - {self.verdict}
+        return [verdict for verdict in SEVERITY if verdict in found]
 
     @property
     def from_record(self) -> bool:
@@ -113,40 +101,35 @@ class Row:
 
     @property
     def phrase(self) -> str:
-        """What differs, in a phrase: of the worst that differs, else what more is true, else why it is open."""
+        """In a phrase, what differs (the worst), or else what more is true, or why it is open."""
         if self.wrong:
             more = len(self.wrong) - 1
             return self.wrong[0].part.in_short + (f"; and {more} more" if more else "")
         beyond = self.claim.paper == BEYOND
         theirs = [f for f in self.parts if beyond or f.part.whose != claims.OURS]
-        for finding in theirs:
-            if finding.verdict in WRONG:
-                return _first(finding.part.reason) if beyond else f"In one reading: {finding.part.in_short}"
-        for finding in theirs:
-            if finding.verdict == claims.SHARPER:
-                return finding.part.sharpening
-        if self.verdict == claims.OPEN:
-            undecided = [f for f in self.parts if f.part in self.claim.headlines and f.verdict == claims.OPEN]
-            return next((_first(f.part.reason) for f in undecided if f.part.reason), "Too few samples at this scale.")
-        return ""
+        for part in (f.part for f in theirs if f.verdict in WRONG):
+            return _first_sentence(part.reason) if beyond else f"In one reading: {part.in_short}"
+        for part in (f.part for f in theirs if f.verdict == claims.SHARPER):
+            return part.sharpening
+        if self.verdict != claims.OPEN:
+            return ""
+        undecided = [f.part for f in self.parts if f.part in self.claim.headlines and f.verdict == claims.OPEN]
+        return next((_first_sentence(p.reason) for p in undecided if p.reason), "Too few samples at this scale.")
 
     @property
     def chapters(self) -> dict[str, str]:
         """The chapters that check its parts, with their titles."""
-        return {name: title(name) for name in dict.fromkeys(f.chapter for f in self.parts if f.chapter)}
+        return {f.chapter: title(f.chapter) for f in self.parts if f.chapter}
 
 
 def rows(findings: Findings) -> list[Row]:
-    """One row an id, in the ledger's order."""
-    found = []
-    for claim in findings.ledger.values():
-        empty = SHOWN if claim.page else ABSENT
-        found.append(Row(claim, claims.of_claim(claim, findings.verdicts) if claim.parts else empty, findings))
-    return found
+    return [
+        Row(c, claims.of_claim(c, findings.verdicts) if c.parts else SHOWN if c.page else ABSENT, findings)
+        for c in findings.ledger.values()
+    ]
 
 
 def content(findings: Findings) -> dict:
-    """All that the template of the scoreboard may use."""
     axes = {f.part.id: s.axis if f.verdict == s.verdict else f.verdict for s in findings.statements for f in s.readings}
     letters = list(dict.fromkeys(claim.paper for claim in findings.ledger.values()))
     return {
@@ -156,5 +139,5 @@ def content(findings: Findings) -> dict:
         "rows": {letter: [row for row in rows(findings) if row.claim.paper == letter] for letter in letters},
         "differs": findings.differing,
         "axes": axes,
-        "places": places,
+        "anchors": anchors,
     }

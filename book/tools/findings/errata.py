@@ -1,7 +1,7 @@
 """The errata: one entry a statement that differs from its paper, and what every entry must have.
 
-An entry says where, what is printed, what holds, why, how to see it, where the proof stands and how sure it is.
-``lacking`` holds each of them to that, from the ledger and the chapters' sources, without running anything.
+An entry says where, what is printed, what holds, why, how to see it, where the proof is and how sure it is.
+``lacking`` checks this from the ledger and the chapters' sources, without running anything.
 """
 
 from __future__ import annotations
@@ -9,25 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 from book.tools.base import chapters
 from book.tools.findings.findings import WRONG, Finding, Findings, Statement
 from lmc_helpers import claims
-from lmc_helpers.claims.criteria import SLIP, Claim, Misprint, Part
-
-LABEL = re.compile(r"^# :label: (\S+)$", re.MULTILINE)
+from lmc_helpers.claims.criteria import SLIP, Claim, Part
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One erratum."""
-
     statement: Statement
     step_of: Finding | None  #: the statement whose printed proof takes this step
 
     @property
     def part(self) -> Part:
-        """Its part, or the first of its readings."""
         return self.statement.part
 
     @property
@@ -37,32 +33,16 @@ class Entry:
 
     @property
     def chapter(self) -> str:
-        """The chapter that checks it."""
         return self.statement.readings[0].chapter
 
     @property
     def command(self) -> str:
-        """A line that reproduces it."""
         return command(self.statement.readings[0])
 
     @property
     def proofs(self) -> list[str]:
         """Labels of the theorems that prove what holds."""
         return list(dict.fromkeys(f.part.proof for f in self.statement.readings if f.part.proof))
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A slip in the print, with its id."""
-
-    claim: Claim
-    number: int
-    slip: Misprint
-
-    @property
-    def anchor(self) -> str:
-        """Where its entry stands on the page of its paper."""
-        return f"erratum-{self.claim.id}-slip-{self.number}"
 
 
 def command(finding: Finding) -> str:
@@ -73,31 +53,24 @@ def command(finding: Finding) -> str:
 
 def entries(findings: Findings, letter: str) -> list[Entry]:
     """What differs from a paper, in the ledger's order."""
-    found = [s for s in findings.statements if s.is_wrong and s.part.id[0] == letter]
-    return [Entry(s, findings.parts[s.part.step_of] if s.part.step_of else None) for s in found]
-
-
-def slips(findings: Findings, letter: str, *, changing: bool) -> list[Slip]:
-    """The slips of a paper that nothing measures: those that change a statement, or those that do not."""
-    here = [claim for claim in findings.ledger.values() if claim.paper == letter]
-    listed = [Slip(claim, k, slip) for claim in here for k, slip in enumerate(claim.misprints, 1)]
-    return [slip for slip in listed if slip.slip.changes == changing]
+    wrong = [s for s in findings.of_paper(letter) if s.is_wrong]
+    return [Entry(s, findings.parts[s.part.step_of] if s.part.step_of else None) for s in wrong]
 
 
 def content(findings: Findings, letter: str) -> dict:
-    """The entries of one paper by weight, for its page and its report."""
+    """The entries of one paper by weight, for its page and its report; slips by whether they change a statement."""
     listed = entries(findings, letter)
+    slips = [  # in the print, which nothing measures
+        SimpleNamespace(anchor=f"erratum-{claim.id}-slip-{k}", slip=slip)
+        for claim in findings.ledger.values()
+        if claim.paper == letter
+        for k, slip in enumerate(claim.misprints, 1)
+    ]
     weights = {"results": claims.HEADLINE, "details": "detail", "small": SLIP}
-    sections = {name: [e for e in listed if e.part.weight == weight] for name, weight in weights.items()}
-    return sections | {
-        "reworded": slips(findings, letter, changing=True),
-        "misprints": slips(findings, letter, changing=False),
+    return {name: [e for e in listed if e.part.weight == weight] for name, weight in weights.items()} | {
+        "reworded": [slip for slip in slips if slip.slip.changes],
+        "misprints": [slip for slip in slips if not slip.slip.changes],
     }
-
-
-def labels(chapter: str) -> set[str]:
-    """The labels that a chapter's source sets: theorems, equations, figures."""
-    return set(LABEL.findall((chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")))
 
 
 def expected(ledger: Iterable[Claim]) -> list[Part]:
@@ -110,22 +83,15 @@ def lacking(part: Part, where: dict[str, str]) -> list[str]:
     """What the erratum of a part lacks: a title, a reason, a chapter, a line that reproduces it, a proof.
 
     A part that is no sample needs a theorem of its chapter. A sampled one may be a measurement of trained networks,
-    which proves nothing: it is rejected by two seeds, and its reason says where it comes from.
-
-    Parameters
-    ----------
-    part : Part
-        of the ledger.
-    where : dict
-        part → the chapter whose source checks it.
+    which proves nothing: it is rejected by two seeds, and its reason says where it comes from. ``where`` has the
+    chapter whose source checks each part.
     """
     missing = [name for name in ("in_short", "reason") if not getattr(part, name)]
     chapter = where.get(part.id)
     if chapter is None:
         return [*missing, "chapter"]
-    if chapters.find(chapters.short(chapter)) != chapter:
-        missing.append("command")
-    if part.proof and part.proof not in labels(chapter):
+    source = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
+    if part.proof and not re.search(rf"^# :label: {re.escape(part.proof)}$", source, re.MULTILINE):
         missing.append(f"{part.proof} in {chapter}")
     if not part.proof and not part.sampled:
         missing.append("proof")

@@ -1,4 +1,4 @@
-"""What came of each statement: the verdict recorded at the papers' scale, or else that of this run.
+"""What was found on each statement: the verdict recorded at the papers' scale, or else that of this run.
 
 A run at a small scale leaves open what needs more samples, and its seeds are anyone's. Where a confirmatory run was
 made and its record is up to date, its verdict stands, open ones too; pages say where this run says something else.
@@ -14,7 +14,7 @@ from functools import cached_property
 from book.tools.base.chapters import NOTEBOOKS, chapters
 from book.tools.outcomes import standing
 from book.tools.outcomes.records import Run, recorded
-from book.tools.reading import sources
+from book.tools.reading import papers, sources
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import SLIP, Claim, Part
 
@@ -34,20 +34,19 @@ class Finding:
     @property
     def verdict(self) -> str:
         """The verdict of the record at paper scale, as in the part's box, or else that of this run."""
-        return self.paper["verdict"] if self.paper else self._here
+        return self.paper["verdict"] if self.paper else self._of_run
 
     @property
     def from_record(self) -> bool:
         """Whether this run does not say what the record at paper scale says."""
-        return self.verdict != self._here
+        return self.verdict != self._of_run
 
     @property
-    def _here(self) -> str:
+    def _of_run(self) -> str:
         return self.run["verdict"] if self.run else claims.OPEN
 
     @property
     def record(self) -> dict | None:
-        """The record behind the verdict."""
         return self.paper if self.from_record else self.run
 
 
@@ -60,7 +59,6 @@ class Statement:
 
     @property
     def part(self) -> Part:
-        """The first of its parts."""
         return self.readings[0].part
 
     @property
@@ -72,12 +70,10 @@ class Statement:
 
     @property
     def is_slip(self) -> bool:
-        """Whether it is a slip without consequence."""
         return self.part.weight == SLIP
 
     @property
     def verdict(self) -> str:
-        """The verdict of the best reading."""
         return claims.best_reading([f.verdict for f in self.readings])
 
     @property
@@ -104,7 +100,6 @@ class Findings:
 
     @cached_property
     def parts(self) -> dict[str, Finding]:
-        """Part → finding."""
         return {
             id: Finding(part, self.where.get(id, ""), self.here.get(id), self.there.get(id))
             for claim in self.ledger.values()
@@ -113,12 +108,11 @@ class Findings:
 
     @cached_property
     def verdicts(self) -> dict[str, str]:
-        """Part → verdict."""
         return {id: finding.verdict for id, finding in self.parts.items()}
 
     @cached_property
     def differing(self) -> set[str]:
-        """The parts of the papers' statements that differ, under no reading of them stand: those in the errata."""
+        """The parts of the papers' statements that hold under no reading: those in the errata."""
         return {f.part.id for statement in self.statements if statement.is_wrong for f in statement.readings}
 
     @cached_property
@@ -126,16 +120,17 @@ class Findings:
         """Every statement of the ledger, in its order."""
         return [statement for claim in self.ledger.values() for statement in self.of(claim)]
 
+    def of_paper(self, letter: str) -> list[Statement]:
+        return [statement for statement in self.statements if statement.part.id[0] == letter]
+
     def of(self, claim: Claim) -> list[Statement]:
-        """The statements of one id."""
         groups: dict[str, list[Finding]] = {}
         for id, part in claim.parts.items():
             groups.setdefault(part.one_of or id, []).append(self.parts[id])
-        return [Statement(group, self._broken([f.part.id for f in group])) for group in groups.values()]
+        return [Statement(group, self._broken({f.part.id for f in group})) for group in groups.values()]
 
-    def _broken(self, ids: list[str]) -> list[str]:
-        steps = [f for f in self.parts.values() if f.part.step_of in ids]
-        return [f.part.id for f in steps if f.verdict == claims.BROKEN]
+    def _broken(self, ids: set[str]) -> list[str]:
+        return [f.part.id for f in self.parts.values() if f.part.step_of in ids and f.verdict == claims.BROKEN]
 
 
 def checked_in(known: sources.Sources, names: Iterable[str] | None = None) -> dict[str, str]:
@@ -144,17 +139,14 @@ def checked_in(known: sources.Sources, names: Iterable[str] | None = None) -> di
 
 
 def title(chapter: str) -> str:
-    """The title of a chapter, as its source has it."""
-    text = (NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
-    found = re.search(r"^# # (.+)$", text, re.MULTILINE)
+    found = re.search(r"^# # (.+)$", (NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8"), re.MULTILINE)
     return found.group(1) if found else chapter
 
 
 def of(run: Run) -> Findings:
-    """The findings of a run, and of the records that lie beside the book, those that measured something."""
-    known, ledger = sources.Sources(), claims.ledger()
-    parts = {id for claim in ledger.values() for id in claim.parts}
+    """The findings of a run, and of the stored records of parts that were measured."""
+    known, parts = sources.Sources(), papers.parts()
     measured = {id: record for id, record in recorded().items() if id in parts and record["value"] is not None}
     stale = {id: changed for id, record in measured.items() if (changed := standing.changes(record, known))}
     there = {id: record for id, record in measured.items() if id not in stale}
-    return Findings(ledger, run.records, there, checked_in(known), stale)
+    return Findings(claims.ledger(), run.records, there, checked_in(known), stale)

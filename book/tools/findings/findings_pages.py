@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
-from book.tools.findings import board, errata, findings, places, report
-from book.tools.findings.findings import Findings
+from book.tools.base.chapters import executed
+from book.tools.findings import board, errata, findings
+from book.tools.findings.findings import RESULT, Findings, Statement
+from book.tools.outcomes import glued
+from book.tools.outcomes.records import notebook
 from book.tools.reading import papers
 from lmc_helpers import claims
-from lmc_helpers.claims import numerals, words
+from lmc_helpers.claims import numerals
 from lmc_helpers.claims.criteria import Part
-from lmc_helpers.claims.intervals import Interval
 
-PART = board.PART
+NAME = re.compile(r"\{(\w+)\}")  # of a number in a price
 
 
 def sentence(text: str) -> str:
@@ -29,17 +32,6 @@ def sentence(text: str) -> str:
     return start + text[1:] + ("" if text.endswith((".", "?", "!", "…")) else ".")
 
 
-def lower_first(text: str) -> str:
-    """A text that goes on within a sentence: Section becomes section, Theorem stays.
-
-    Examples
-    --------
-    >>> lower_first("Section 5.2, Prop. 5.3"), lower_first("Theorem 6")
-    ('section 5.2, Prop. 5.3', 'Theorem 6')
-    """
-    return re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text)
-
-
 def prose(text: str, cell: Callable[[str], str]) -> str:
     """A text of the ledger as Markdown, where parts that it names become the book's badges.
 
@@ -48,51 +40,87 @@ def prose(text: str, cell: Callable[[str], str]) -> str:
     >>> prose("as in Z4.best_pair, $m_1$", lambda text: text.replace("_", "-"))
     'as in {claim}`Z4.best_pair`, $m-1$'
     """
-    pieces = re.split(f"({PART.pattern})", text)
+    pieces = re.split(f"({board.PART.pattern})", text)
     return "".join(f"{{claim}}`{piece}`" if at % 2 else cell(piece) for at, piece in enumerate(pieces))
-
-
-def comes_to(criterion: Interval) -> str:
-    """A criterion after "comes to": without a sign of equality, and what it means in parentheses."""
-    return words.criterion(criterion).removeprefix("= ")
 
 
 def came_out(part: Part, record: dict | None) -> str:
     """What was measured, with the interval that is judged and the samples or the size behind it."""
     if record is None or record["value"] is None:
         return "not run"
-    interval = words.interval(part, record)
-    shown = words.value(part, record) + (f", tested {interval}" if interval else "")
-    return f"{shown} (n = {numerals.people(record['n'])})"
-
-
-def plain(text: str) -> str:
-    """A title without the signs around its formulas."""
-    return text.replace("$", "").replace("\\", "")
+    return f"{claims.measurement(part, record)} (n = {numerals.people(record['n'])})"
 
 
 def filters(cell: Callable[[str], str]) -> dict[str, Callable]:
-    """The filters of these templates."""
     return {
         "rich": board.rich,
         "symbol": claims.symbol,
-        "plain": plain,
+        "plain": lambda text: text.replace("$", "").replace("\\", ""),
         "came_out": came_out,
-        "comes_to": comes_to,
+        "comes_to": lambda criterion: claims.criterion(criterion).removeprefix("= "),
         "sentence": sentence,
-        "lower_first": lower_first,
+        "lower_first": lambda text: re.sub(r"^(Section|Appendix)", lambda m: m[1].lower(), text),
         "title": findings.title,
         "prose": lambda text: prose(text, cell),
+    }
+
+
+def priced(text: str, known: dict[str, str]) -> str:
+    """A price in words, with the chapter's numbers in place of their names; empty if one of them is missing."""
+    found = all(name in known for name in NAME.findall(text))
+    return NAME.sub(lambda match: known[match[1]], text) if found else ""
+
+
+def undecided(found: Findings, letter: str, profile: str) -> list[tuple[Statement, str]]:
+    """The statements of a paper that stayed open, each with its price in words, or with nothing.
+
+    The numbers of a price are those of the chapters that check parts of its id.
+    """
+    paths = {path.stem: path for path in executed(profile)}
+    listed = []
+    for statement in found.of_paper(letter):
+        if statement.kind == RESULT and statement.verdict == claims.OPEN:
+            part, known = statement.part, dict[str, str]()
+            siblings = found.ledger[part.id.partition(".")[0]].parts if part.price else ()
+            for chapter in {found.where[id]: None for id in siblings if id in found.where}:
+                known |= glued.values(notebook(paths[chapter]))
+            listed.append((statement, priced(part.price, known)))
+    return listed
+
+
+def confirmed(found: Findings, letter: str) -> list[dict]:
+    """The confirmatory runs behind a paper's parts: chapter, commit of criteria and seeds, day, and how many parts."""
+    here = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    runs = Counter((f.paper["chapter"], f.paper["seeds"], f.paper["date"]) for f in here if f.paper)
+    return [{"chapter": c, "seeds": s, "date": d, "parts": n} for (c, s, d), n in sorted(runs.items())]
+
+
+def report(found: Findings, letter: str, profile: str) -> dict:
+    statements = found.of_paper(letter)
+    holding: dict[tuple[str, str], Statement] = {}  # readings of one sentence that are checked apart are shown once
+    for s in statements:
+        if s.kind == RESULT and s.verdict in (claims.HOLDS, claims.SHARPER):
+            holding.setdefault((s.part.where, s.part.statement), s)
+    theirs = [f for f in found.parts.values() if f.part.id[0] == letter and f.part.whose != claims.OURS]
+    return errata.content(found, letter) | {
+        "line": board.cells(found.statements, letter),
+        "holding": list(holding.values()),
+        "sharper": [s for s in statements if s.part.whose != claims.OURS and s.verdict == claims.SHARPER],
+        "undecided": undecided(found, letter, profile),
+        "confirmed": confirmed(found, letter),
+        "unconfirmed": sum(f.paper is None for f in theirs),
     }
 
 
 def content(found: Findings) -> dict:
     """All that these templates may use besides what every page knows."""
     read = papers.papers()
-    by_paper = {letter: errata.content(found, letter) for letter in read}
-    entries = [entry for letter in read for entry in errata.entries(found, letter)]
-    more = {"read": read, "errata": by_paper, "entries": entries, "places": places, "findings": found}
-    return board.content(found) | more
+    return board.content(found) | {
+        "read": read,
+        "errata": {letter: errata.content(found, letter) for letter in read},
+        "entries": [entry for letter in read for entry in errata.entries(found, letter)],
+        "findings": found,
+    }
 
 
 def pages(known: dict, render: Callable[[str, dict], str]) -> dict[str, str]:
@@ -100,8 +128,8 @@ def pages(known: dict, render: Callable[[str, dict], str]) -> dict[str, str]:
     texts = {}
     profile = known["runs"][0]["profile"] if known["runs"] else "laptop"
     for letter, paper in known["read"].items():
-        here = known | {"letter": letter, "paper": paper}
-        texts[f"errata/{letter}.md"] = render("erratum.md", here | {"errata": known["errata"][letter]})
-        said = report.content(known["findings"], letter, profile)
-        texts[f"reports/{letter}.md"] = render("report.md", here | {"report": said})
+        here = known | {"letter": letter, "paper": paper, "errata": known["errata"][letter]}
+        texts[f"errata/{letter}.md"] = render("erratum.md", here)
+        here["report"] = report(known["findings"], letter, profile)
+        texts[f"reports/{letter}.md"] = render("report.md", here)
     return texts

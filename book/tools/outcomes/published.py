@@ -9,13 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from book.tools.outcomes.records import Run, recorded
 from lmc_helpers import claims
 from lmc_helpers.claims.yaml_files import explained
-
-SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Record(BaseModel):
@@ -56,6 +54,13 @@ class Record(BaseModel):
     reference: dict[str, Any] | None = Field(None, description="of a record: the part's number in a cheap run")
     data: str = Field("", description="which images were used, and whether their files are the published ones")
 
+    @field_validator("verdict")
+    @classmethod
+    def _is_one(cls, verdict: str) -> str:
+        if verdict not in claims.VERDICTS:
+            raise ValueError(f"{verdict!r} is not allowed; allowed: {', '.join(map(repr, claims.VERDICTS))}")
+        return verdict
+
 
 class Published(BaseModel):
     """All of it."""
@@ -71,7 +76,7 @@ def _with_id(record: dict) -> dict:
     return {"id": record["part"].partition(".")[0]} | record
 
 
-def refused(path: Path, records: dict[str, dict]) -> list[str]:
+def problems(path: Path, records: dict[str, dict]) -> list[str]:
     """What is wrong with the records of a file, one line each."""
     wrong = []
     for part, record in records.items():
@@ -79,31 +84,24 @@ def refused(path: Path, records: dict[str, dict]) -> list[str]:
             Record.model_validate(_with_id(record), strict=True)
         except ValidationError as error:
             wrong += str(explained(error, f"{path.name}: {part}")).splitlines()
-        else:
-            if record["verdict"] not in claims.VERDICTS:
-                allowed = ", ".join(map(repr, claims.VERDICTS))
-                wrong.append(f"{path.name}: {part}: verdict {record['verdict']!r} is not allowed; allowed: {allowed}")
     return wrong
 
 
 def published(run: Run) -> dict[str, Any]:
-    """What ``claims.json`` holds.
+    """What ``claims.json`` holds; a ValidationError if a record has an unknown field, or lacks one."""
+    parts, stored = ([_with_id(record) for record in found.values()] for found in (run.records, recorded()))
+    content = {"verdicts": run.verdicts, "parts": parts, "recorded": stored}
+    Published.model_validate(content)
+    return content
 
-    Raises
-    ------
-    pydantic.ValidationError
-        if a record has a field that the models do not know, or lacks one.
-    """
-    parts = [_with_id(record) for record in run.records.values()]
-    told = {"verdicts": run.verdicts, "parts": parts, "recorded": [_with_id(r) for r in recorded().values()]}
-    Published.model_validate(told)
-    return told
+
+def json_schema(schema: dict[str, Any], title: str) -> str:
+    described = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema | {"title": title}
+    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
 
 
 def schema() -> str:
-    """The JSON Schema of ``claims.json``."""
-    described = {"$schema": SCHEMA} | Published.model_json_schema() | {"title": "Claims of a run, with verdicts"}
-    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+    return json_schema(Published.model_json_schema(), "Claims of a run, with verdicts")
 
 
 def fields() -> list[tuple[str, str]]:

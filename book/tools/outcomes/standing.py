@@ -9,20 +9,21 @@ if its numbers do, the reference moves, and with it the records that rest on it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT, BuildError
-from book.tools.outcomes.difference import Difference, Measured
+from book.tools.outcomes import records
+from book.tools.outcomes.measured import Difference, Measured
 from book.tools.reading import sources
 from book.tools.running import listing
 from lmc_helpers import claims
 from lmc_helpers.claims.criteria import Part
+from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import explained
 
 REFERENCES = ROOT / "tests" / "reference"  # executed at smoke
@@ -32,23 +33,19 @@ VARY = ("seed", "profile")  # parameters that a record need not share with the b
 
 def measured(path: Path) -> dict[str, Measured]:
     """Part → what an executed notebook measured of it; parts that it did not run are left out."""
-    outputs = (output for cell in sources.read(path).get("cells", ()) for output in cell.get("outputs", ()))
-    boxes = (output["metadata"][claims.MIME] for output in outputs if claims.MIME in output.get("metadata", {}))
-    return {box["part"]: Measured.of(box) for box in boxes if box["value"] is not None}
+    return {box["part"]: Measured.of(box) for box in records.boxes(sources.read(path)) if box["value"] is not None}
 
 
-class Entry(Measured):
-    """A part's number at laptop."""
-
+class LaptopEntry(Measured):
     part: str
     chapter: str
     data: str
 
 
-def at_laptop() -> list[Entry]:
+def at_laptop() -> list[LaptopEntry]:
     """The numbers at laptop; a BuildError if the file was edited."""
     try:
-        return [Entry.model_validate(entry) for entry in inputs.listed(LAPTOP)] if LAPTOP.exists() else []
+        return [LaptopEntry.model_validate(entry) for entry in inputs.listed(LAPTOP)] if LAPTOP.exists() else []
     except ValidationError as error:
         raise BuildError(f"{explained(error, LAPTOP.name)}; take it from git") from None
 
@@ -62,61 +59,43 @@ def references() -> dict[str, dict[str, Any]]:
     return found
 
 
-@dataclass(frozen=True)
-class Basis:
-    """What a measurement of one part rests on.
+class Basis(Entry):
+    """What a measurement of one part rests on."""
 
-    Parameters
-    ----------
-    criteria : str
-        digest of the criteria.
-    quantity : str
-        what is measured, in words.
-    parameters : dict
-        the chapter's, without its seed.
-    reference : dict or None
-        the part's number in a cheap run; None if no cheap run measures it.
-    """
-
-    criteria: str
-    quantity: str
-    parameters: dict[str, Any]
-    reference: dict[str, Any] | None
+    criteria: str = Field(description="digest of the criteria")
+    quantity: str = Field(description="what is measured, in words")
+    parameters: dict[str, Any] = Field(description="the chapter's, without its seed")
+    reference: dict[str, Any] | None = Field(description="the part's number in a cheap run; null: none measures it")
 
     @classmethod
     def now(cls, part: Part, chapter: str, profile: str) -> Basis:
-        """What a measurement would rest on today."""
-        return cls(part.digest(), part.quantity, parameters(chapter, profile), references().get(part.id))
-
-    @classmethod
-    def of(cls, record: dict) -> Basis:
-        """What a record rests on."""
-        given = {name: value for name, value in record["parameters"].items() if name not in VARY}
-        return cls(record["criteria"], record["quantity"], given, record.get("reference"))
+        return cls(
+            criteria=part.digest(),
+            quantity=part.quantity,
+            parameters=parameters(chapter, profile),
+            reference=references().get(part.id),
+        )
 
     def changes(self, now: Basis, part: Part) -> list[str]:
         """What has changed since, in words; nothing if the measurement stands."""
-        changed = ["criterion"] * (self.criteria != now.criteria)
-        changed += ["quantity"] * (self.quantity != now.quantity)
-        changed += ["parameters"] * (self.parameters != now.parameters)
-        return changed + self._moved(now, part)
-
-    def _moved(self, now: Basis, part: Part) -> list[str]:
-        """Whether the number of the cheap run is another one."""
+        names = {"criteria": "criterion", "quantity": "quantity", "parameters": "parameters"}
+        changed = [word for name, word in names.items() if getattr(self, name) != getattr(now, name)]
         if self.reference is None:
-            return []
+            return changed
         profile = self.reference["profile"]
         if now.reference is None or now.reference["profile"] != profile:
-            return [f"no number at {profile} any more"]
-        before, after = Measured.of(self.reference), Measured.of(now.reference)
-        moved = Difference(part, before, after).complaints("when it was recorded")
-        return [f"number at {profile}"] if moved else []
+            return [*changed, f"no number at {profile} any more"]
+        moved = Difference(part, Measured.of(self.reference), Measured.of(now.reference)).complaints()
+        return changed + [f"number at {profile}"] * bool(moved)
 
 
 def parameters(chapter: str, profile: str) -> dict[str, Any]:
     """A chapter's parameters at a profile, without its seed, as JSON holds them."""
-    found = {name: value for name, value in listing.parameters(chapter, profile).items() if name not in VARY}
-    return json.loads(json.dumps(found))
+    return _without_seed(json.loads(json.dumps(listing.parameters(chapter, profile))))
+
+
+def _without_seed(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name not in VARY}
 
 
 def changes(record: dict, known: sources.Sources | None = None) -> list[str]:
@@ -129,4 +108,5 @@ def changes(record: dict, known: sources.Sources | None = None) -> list[str]:
         now = Basis.now(part, record["chapter"], record["profile"])
     except (FileNotFoundError, KeyError, claims.LedgerError, BuildError):
         return ["chapter"]
-    return Basis.of(record).changes(now, part)
+    then = {name: record.get(name) for name in Basis.model_fields} | {"parameters": _without_seed(record["parameters"])}
+    return Basis.model_validate(then).changes(now, part)

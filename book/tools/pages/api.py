@@ -1,4 +1,4 @@
-"""The rooms of lmc_helpers as the API pages list them, read from the sources without importing them."""
+"""The packages of lmc_helpers with their public names, for the API pages; the sources are read, not imported."""
 
 from __future__ import annotations
 
@@ -8,61 +8,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from book.tools.base.chapters import PACKAGE, ROOT
-from book.tools.reading import sources
 
 FOLDER = ROOT / PACKAGE
-FOUNDATIONS = "What every room may use, and what every chapter does first and last."
+FOUNDATIONS = "Matchings, barriers, error bars, seeds and devices: what every package may use."
+MARKUP = re.compile(r"[|*_<\[$]")  # what Markdown would take for more than a letter
 
 
 @dataclass(frozen=True)
-class Room:
-    """A package of lmc_helpers, or the foundations, which stand in no package of their own."""
+class Module:
+    """A module, its public functions and classes in the order of the file, and what each is in a line."""
 
     name: str
-    title: str
-    says: str  # the first sentence of its door
-    door: str | None
-    promised: list[str]  # what the door re-exports
-    modules: list[str]
+    members: dict[str, str]
 
 
-def _docstring(path: Path) -> str:
-    return ast.get_docstring(ast.parse(path.read_bytes())) or ""
+@dataclass(frozen=True)
+class Package:
+    """A package of lmc_helpers, or the foundations, which are in no package of their own."""
+
+    name: str
+    says: str
+    modules: list[Module]
 
 
-def _promised(door: Path) -> list[str]:
-    for node in ast.parse(door.read_bytes()).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return ast.literal_eval(node.value)
-    return []
-
-
-def _plain(sentence: str) -> str:
-    """A docstring's first sentence for a table: roles and markup reduced to their text."""
-    words = re.sub(r":\w+:`~?([^`<]*?)(?: <[^`]*>)?`", lambda m: f"`{m[1].rpartition('.')[2]}`", sentence)
-    return words.replace("``", "`").replace("|", "\\|").replace("\n", " ")
-
-
-def rooms(package: Path = FOLDER) -> list[Room]:
-    """Foundations, then the rooms by their names; the modules of a room in the order in which its door names them."""
-    name = package.name
-    loose = [f"{name}.{stem}" for stem in _stems(package)]
-    found = [Room("foundations", "Foundations", FOUNDATIONS, None, [], loose)]
-    for door in sorted(package.glob("[a-z]*/__init__.py")):
-        said = _docstring(door)
-        stems = sorted(_stems(door.parent), key=lambda stem: _place(stem, said))
-        room = f"{name}.{door.parent.name}"
-        says = _plain(said.split("\n\n")[0])
-        found.append(
-            Room(door.parent.name, door.parent.name, says, room, _promised(door), [f"{room}.{stem}" for stem in stems])
-        )
+def packages(folder: Path = FOLDER) -> list[Package]:
+    """Foundations, then the packages by their names; modules in the order of the package's docstring."""
+    found = [Package("foundations", FOUNDATIONS, [_module(path, folder.name) for path in _public(folder)])]
+    for first in sorted(folder.glob("[a-z]*/__init__.py")):
+        said = ast.get_docstring(ast.parse(first.read_bytes())) or ""
+        paths = sorted(_public(first.parent), key=lambda path: _place(path.stem, said))
+        name = first.parent.name
+        found.append(Package(name, _summary(said), [_module(path, f"{folder.name}.{name}") for path in paths]))
     return found
 
 
-def _stems(folder: Path) -> list[str]:
-    """The modules in a folder, without its door."""
-    here = [path for path in sources.files(folder) if path.parent == folder and path.suffix == ".py"]
-    return [path.stem for path in here if path.name != "__init__.py"]
+def _public(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[a-z]*.py"))
 
 
 def _place(stem: str, said: str) -> int:
@@ -70,45 +51,17 @@ def _place(stem: str, said: str) -> int:
     return named.start() if named else len(said)
 
 
-def users(notebooks: Path = ROOT / "notebooks") -> dict[str, list[str]]:
-    """Dotted name of lmc_helpers → the chapters that use it: what they import, and attributes of what they import.
-
-    Names that a door re-exports count for the door and for the module that defines them.
-    """
-    found: dict[str, list[str]] = {}
-    doors = _defined_in(FOLDER)
-    for path in sorted(notebooks.glob("[0-9]*.py")):
-        names = _names(ast.parse(path.read_bytes()))
-        for name in sorted(names | {doors[name] for name in names if name in doors}):
-            found.setdefault(name, []).append(path.stem)
-    return found
+def _module(path: Path, package: str) -> Module:
+    body = ast.parse(path.read_bytes()).body
+    stated = [ast.literal_eval(ast.unparse(n)[10:]) for n in body if ast.unparse(n).startswith("__all__ = ")]
+    nodes = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"]
+    listed = {node.name: _summary(ast.get_docstring(node) or "") for node in nodes}
+    return Module(f"{package}.{path.stem}", {n: says for n, says in listed.items() if not stated or n in stated[0]})
 
 
-def _names(tree: ast.Module) -> set[str]:
-    """The dotted names of lmc_helpers that a chapter uses."""
-    local: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
-            local |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    used = set(local.values())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in local:
-            used.add(f"{local[node.value.id]}.{node.attr}")
-    return used
-
-
-def _defined_in(package: Path) -> dict[str, str]:
-    """Name at a door → name at the module that defines it."""
-    found: dict[str, str] = {}
-    for door in package.glob("*/__init__.py"):
-        for node in ast.parse(door.read_bytes()).body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                at = f"{package.name}.{door.parent.name}"
-                found |= {f"{at}.{alias.name}": f"{node.module}.{alias.name}" for alias in node.names}
-    return found
-
-
-def used_of(module: str, known: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Function or class of a module → the chapters that use it, in the order of the names."""
-    below = f"{module}."
-    return {name.removeprefix(below): c for name, c in sorted(known.items()) if name.startswith(below)}
+def _summary(docstring: str) -> str:
+    """The first paragraph of a docstring as Markdown for a cell of a table: roles and code as `code`."""
+    text = re.sub(r":\w+:`~?([^`<]*?)(?: <[^`]*>)?`", lambda m: f"`{m[1].rpartition('.')[2]}`", docstring)
+    text = text.split("\n\n")[0].replace("``", "`").replace("\n", " ")
+    pieces = text.split("`")  # code is in odd places
+    return "`".join(MARKUP.sub(r"\\\g<0>", piece) if at % 2 == 0 else piece for at, piece in enumerate(pieces))

@@ -1,4 +1,4 @@
-"""Where pages may go: what stands there is moved aside and removed, so it must be a book."""
+"""Where pages may be written: what is there is moved aside and removed, so it must be a book."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check(out: Path) -> None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BuildError(f"--out {out} is no folder; {ALLOWED}")
     if not ours and out.is_dir() and any(not path.is_dir() for path in out.rglob("*")):
-        raise BuildError(f"--out {out} holds something else than a book; {ALLOWED}")
+        raise BuildError(f"--out {out} holds something other than a book; {ALLOWED}")
 
 
 def remove_unfinished(out: Path) -> None:

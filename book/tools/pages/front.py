@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 from pydantic import Field
 
 from book.tools.base import chapters, inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.findings import board
-from book.tools.outcomes.records import Run, notebook
-from book.tools.pages import contents, gallery, opening, pictures, scales
-from book.tools.pages.signs import signs
-from lmc_helpers import claims
+from book.tools.outcomes.records import Run, notebook, recorded
+from book.tools.pages import contents, gallery, pictures, staging
+from book.tools.reading import papers, profiles
+from book.tools.running import listing
+from book.tools.running.jobs import Job
+from lmc_helpers.claims.formulas import plain
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
 from lmc_helpers.figures.cards import NAME
@@ -28,8 +29,8 @@ from lmc_helpers.figures.cards import NAME
 WORDS = ROOT / "book" / "front.yml"
 NUMBER = re.compile(r"\[\[([^\]:]+):([^\]]+)\]\]")
 LONGEST = 120  # characters of a chapter's line
+#: The templates that are filled with what :func:`content` gives.
 NAMES = ("findings", "summary", "symmetries", "paths", "chapters", "scales", "start", "figures")
-PAGES = tuple(f"{name}.md" for name in NAMES)  # the templates that are filled with what :func:`content` gives
 
 
 class FindingEntry(Entry):
@@ -43,27 +44,9 @@ class FindingEntry(Entry):
 
 
 class FrontEntry(Entry):
-    """The words of the first page."""
-
     findings: list[FindingEntry] = Field(min_length=4, max_length=6)
     half_hour: list[str] = Field(min_length=1, description="chapters for readers who have half an hour")
     chapters: dict[str, str] = Field(description="a chapter's name without its number → the chapter in one line")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A finding with its numbers."""
-
-    title: str
-    says: str
-    chapter: str
-    alt: str
-    parts: list[str]
-
-    @property
-    def picture(self) -> tuple[str, str]:
-        """The chapter that keeps its picture, and the picture's name."""
-        return self.chapter, NAME
 
 
 def bare(text: str) -> str:
@@ -74,27 +57,20 @@ def bare(text: str) -> str:
     >>> bare(r"the *barrier* of `m` at $m \le 2M$")
     'the barrier of m at m ≤ 2M'
     """
-    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: signs(found[1]), text))
+    return re.sub(r"[*`]", "", re.sub(r"\$([^$]*)\$", lambda found: plain(found[1]), text))
 
 
 def totals(lines: dict[str, list[board.Cell]]) -> dict[str, Counter[str]]:
     """How many results and how many details of all papers have each verdict; ``lines`` is the scoreboard's table."""
-    cells = [cell for line in lines.values() for cell in line]
     found: dict[str, Counter[str]] = {"results": Counter(), "details": Counter()}
-    for cell in cells:
+    for cell in (cell for line in lines.values() for cell in line):
         found["results"][cell.axis] += cell.results
         found["details"][cell.axis] += cell.details
     return found
 
 
 def filled(text: str, values: dict[str, float]) -> str:
-    """A text with its numbers, ``[[part:format]]``.
-
-    Examples
-    --------
-    >>> filled("at $[[Z3.minimum:.2f]] M$", {"Z3.minimum": 2.2922})
-    'at $2.29 M$'
-    """
+    """A text with its numbers, as 2.29 for ``[[Z3.minimum:.2f]]``."""
 
     def number(found: re.Match) -> str:
         if found[1] not in values:
@@ -104,10 +80,10 @@ def filled(text: str, values: dict[str, float]) -> str:
     return NUMBER.sub(number, text)
 
 
+@cache
 def read(path: Path = WORDS) -> FrontEntry:
-    """The words of the first page."""
     found = inputs.read(path, FrontEntry, f"a mapping with {', '.join(FrontEntry.model_fields)}")
-    names = list(map(chapters.short, chapters.chapters()))
+    names, known = list(map(chapters.short, chapters.chapters())), papers.parts()
     if missing := [name for name in names if name not in found.chapters]:
         raise BuildError(f"{place(path, 'chapters')}: no line on {', '.join(missing)}")
     named: list[tuple[str, tuple]] = [(name, ("chapters", name)) for name in found.chapters]
@@ -119,22 +95,12 @@ def read(path: Path = WORDS) -> FrontEntry:
     if long := [name for name, line in found.chapters.items() if len(line) > LONGEST]:
         where = place(path, "chapters", long[0])
         raise BuildError(f"{where}: lines of more than {LONGEST} characters: {', '.join(long)}")
-    known = {id for claim in claims.ledger().values() for id in claim.parts}
     for at, finding in enumerate(found.findings):
-        for part, field in [(p, "parts") for p in finding.parts] + [(p, "says") for p in _numbers(finding)]:
+        numbers = [part for part, _ in NUMBER.findall(finding.title + finding.says)]
+        for part, field in [(p, "parts") for p in finding.parts] + [(p, "says") for p in numbers]:
             if part not in known:
-                raise BuildError(f"{place(path, 'findings', at, field)}: {part} stands in no file of the ledger")
+                raise BuildError(f"{place(path, 'findings', at, field)}: {part} is not in the ledger")
     return found
-
-
-def _numbers(finding: FindingEntry) -> list[str]:
-    return [part for part, _ in NUMBER.findall(finding.title + finding.says)]
-
-
-@cache
-def words() -> FrontEntry:
-    """The words of the first page as the book has them."""
-    return read()
 
 
 def values(run: Run, confirmed: dict[str, dict]) -> dict[str, float]:
@@ -142,21 +108,19 @@ def values(run: Run, confirmed: dict[str, dict]) -> dict[str, float]:
     return {id: record["value"] for id, record in (run.records | confirmed).items()}
 
 
-def findings(entry: FrontEntry, measured: dict[str, float]) -> list[Finding]:
-    """The findings with their numbers."""
-    return [
-        Finding(filled(one.title, measured), filled(one.says, measured), chapters.find(one.chapter), one.alt, one.parts)
-        for one in entry.findings
-    ]
-
-
-def listing() -> list[dict]:
-    """The table of contents: its parts, each with a caption and chapters."""
-    return [part.model_dump(exclude_none=True) for part in contents.toc().parts]
+def findings(entry: FrontEntry, measured: dict[str, float]) -> list[SimpleNamespace]:
+    """The findings with their numbers, each with the chapter and the name of its picture."""
+    found = []
+    for one in entry.findings:
+        chapter = chapters.find(one.chapter)
+        title, says = filled(one.title, measured), filled(one.says, measured)
+        about = {"chapter": chapter, "picture": (chapter, NAME), "alt": one.alt, "parts": one.parts}
+        found.append(SimpleNamespace(title=title, says=says, **about))
+    return found
 
 
 def by_part(lines: dict[str, str], parts: list[dict]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Part of the book → its chapters, each with its line; parts without chapters are left out."""
+    """Part of the table of contents → its chapters, each with its line; parts without chapters are left out."""
     found = []
     for part in parts:
         files = [entry["file"].rpartition("/")[2] for entry in part["chapters"]]
@@ -166,26 +130,31 @@ def by_part(lines: dict[str, str], parts: list[dict]) -> list[tuple[str, list[tu
 
 
 def toc(parts: list[dict]) -> set[str]:
-    """The pages that the table of contents names, as they lie below ``book/``."""
-    entries = [entry for part in parts for entry in part["chapters"]]
-    entries += [below for entry in entries for below in entry.get("sections", ())]
-    return {entry["file"].removeprefix("book/") for entry in entries}
+    """The pages that the table of contents names, below ``book/``."""
+    return {file.removeprefix("book/") for file, _ in contents.files(parts)}
 
 
-def repository() -> str:
-    """The address of the repository, from the one setting in ``_config.yml``; "" where it is not set."""
-    return (contents.config().get("repository") or {}).get("url") or ""
+def training(jobs: list[Job]) -> str:
+    """How many training runs there are and what they cost, in words."""
+    if not jobs:
+        return "none"
+    words = f"{len(jobs)} runs, {staging.duration(60 * sum(job.core_minutes for job in jobs))} of one core"
+    return words + (", some for a graphics card" if any(job.gpu for job in jobs) else "")
 
 
-def minutes(run: Run, names: list[str]) -> list[tuple[str, int]]:
-    """Chapters, each with the minutes that it takes to read."""
-    paths = {path.stem: path for path in run.executed}
-    found = [chapters.find(name) for name in names]
-    return [(chapter, opening.reading_minutes(notebook(paths[chapter]))) for chapter in found]
-
-
-FILTERS: dict[str, Callable] = {"bare": bare, "duration": opening.duration}
-GLOBALS: dict[str, Callable] = {"scale": gallery.scale, "totals": totals}
+def scales(run: Run) -> list[SimpleNamespace]:
+    """What runs at each scale: the limit of all chapters' seconds, and how many took how long here or in records."""
+    times = {"paper": {record["chapter"]: record["seconds"] for record in recorded().values()}}
+    if run.statistics:
+        times[run.statistics[0]["profile"]] = {one["chapter"]: one["seconds"] for one in run.statistics}
+    found = []
+    for name in ("smoke", "laptop", "paper"):
+        known, took = profiles.profile(name), times.get(name, {})
+        limit = sum(chapter.budget_s for chapter in known.chapters.values())
+        about = {"memory": known.memory_gib, "training": training(list(listing.jobs(name).values()))}
+        took_s = sum(took.values()) or None
+        found.append(SimpleNamespace(name=name, says=known.says, limit=limit, took=took_s, ran=len(took), **about))
+    return found
 
 
 def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
@@ -193,19 +162,20 @@ def content(run: Run, confirmed: dict[str, dict], extra: Path) -> dict:
 
     ``confirmed`` has the up-to-date records at paper scale.
     """
-    parts = listing()
-    shown = findings(words(), values(run, confirmed))
+    parts = [part.model_dump(exclude_none=True) for part in contents.toc().parts]
+    shown = findings(read(), values(run, confirmed))
     wanted = gallery.wanted() | {finding.picture for finding in shown}
     executed = {path.stem: path for path in run.executed}
+    half_hour = map(chapters.find, read().half_hour)
     return {
         "cards": shown,
-        "half_hour": minutes(run, words().half_hour),
-        "parts_of_book": by_part(words().chapters, parts),
+        "half_hour": [(chapter, staging.reading_minutes(notebook(executed[chapter]))) for chapter in half_hour],
+        "parts_of_book": by_part(read().chapters, parts),
         "toc": toc(parts),
-        "scales": scales.scales(run),
-        "repository": repository(),
+        "scales": scales(run),
+        "repository": (contents.config().get("repository") or {}).get("url") or "",
         "current": set(confirmed),
-        "gallery": gallery.figures(),
+        "gallery": gallery.read(),
         "profile": next((one["profile"] for one in run.statistics), ""),
         "thumbs": pictures.write(wanted, executed, extra / pictures.FOLDER),
     }

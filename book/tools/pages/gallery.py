@@ -6,9 +6,9 @@ of the ledger that concern it, and what is missing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated
 
 from pydantic import Field, StringConstraints, TypeAdapter, model_validator
@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 from book.tools.base import chapters, inputs
 from book.tools.base.chapters import ROOT, BuildError
 from book.tools.pages import pictures
-from lmc_helpers import claims
+from book.tools.reading import papers
 from lmc_helpers.claims.intervals import Entry
 from lmc_helpers.claims.yaml_files import place
 
@@ -24,15 +24,11 @@ LISTED = ROOT / "book" / "figures.yml"
 
 
 class OurEntry(Entry):
-    """A picture of ours."""
-
     chapter: str = Field(description="the chapter's name without its number")
     picture: str = Field(description="the name under which the chapter stores it")
 
 
 class FigureEntry(Entry):
-    """A figure of a paper."""
-
     shows: str = Field(min_length=1, description="what the paper's figure shows, in our words")
     ours: list[OurEntry] = Field(default_factory=list, description="our pictures of it")
     missing: str = Field("", description="why there is none")
@@ -54,25 +50,7 @@ GRAMMAR: TypeAdapter = TypeAdapter(
 )
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a paper with what was found on it."""
-
-    paper: str
-    number: str
-    shows: str
-    missing: str
-    note: str
-    parts: list[str]
-    ours: list[pictures.Picture]
-
-    @property
-    def anchor(self) -> str:
-        """Where it stands on its page."""
-        return f"figure-{self.paper}-{self.number}"
-
-
-def ours(entry: OurEntry) -> pictures.Picture:
+def _ours(entry: OurEntry) -> pictures.Picture:
     """A picture of ours as its chapter shows it."""
     chapter = chapters.find(entry.chapter)
     known = pictures.shown(chapter)
@@ -81,34 +59,26 @@ def ours(entry: OurEntry) -> pictures.Picture:
     return known[entry.picture]
 
 
-def read(path: Path = LISTED) -> dict[str, list[Figure]]:
-    """The figures of each paper, by its letter."""
-    listed = inputs.read(path, GRAMMAR, "a mapping from the papers' letters to figures")
-    known = {id for claim in claims.ledger().values() for id in claim.parts}
-    found: dict[str, list[Figure]] = {}
-    for paper, figures in listed.items():
-        for number, entry in figures.items():
-            where = f"{place(path, paper, number)}: {paper}, Fig. {number}"
-            if unknown := [part for part in entry.parts if part not in known]:
-                raise BuildError(f"{where}: {', '.join(unknown)} stands in no file of the ledger")
-            try:
-                mine = [ours(one) for one in entry.ours]
-            except BuildError as error:
-                raise BuildError(f"{where}: {error}") from None
-            words = {name: getattr(entry, name) for name in ("shows", "missing", "note", "parts")}
-            found.setdefault(paper, []).append(Figure(paper, number, **words, ours=mine))
-    return found
-
-
 @cache
-def figures() -> dict[str, list[Figure]]:
-    """The figures of each paper as the book lists them."""
-    return read()
+def read(path: Path = LISTED) -> dict[str, list[SimpleNamespace]]:
+    """The figures of each paper, by its letter: the fields of its entry, with an anchor, and our pictures."""
+    listed = inputs.read(path, GRAMMAR, "a mapping from the papers' letters to figures")
+    known = papers.parts()
+    found: dict[str, list[SimpleNamespace]] = {letter: [] for letter in listed}
+    for paper, number, entry in ((p, n, entry) for p, figures in listed.items() for n, entry in figures.items()):
+        try:
+            if unknown := [part for part in entry.parts if part not in known]:
+                raise BuildError(f"{', '.join(unknown)} is not in the ledger")
+            about = entry.model_dump() | {"ours": list(map(_ours, entry.ours)), "anchor": f"figure-{paper}-{number}"}
+        except BuildError as error:
+            raise BuildError(f"{place(path, paper, number)}: {paper}, Fig. {number}: {error}") from None
+        found[paper].append(SimpleNamespace(paper=paper, number=number, **about))
+    return found
 
 
 def wanted() -> set[tuple[str, str]]:
     """The pictures of ours that are shown, each its chapter and its name."""
-    return {(mine.chapter, mine.name) for listed in figures().values() for one in listed for mine in one.ours}
+    return {(mine.chapter, mine.name) for listed in read().values() for one in listed for mine in one.ours}
 
 
 def scale(parts: list[str], confirmed: set[str]) -> str:

@@ -1,6 +1,6 @@
 """Licences of what the pages ship besides the book: scripts, styles and fonts of the packages that build them.
 
-They are taken from the packages as they are installed. ``licences.txt`` lies beside the pages.
+They are taken from the packages as they are installed, to ``licences.txt`` beside the pages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ SHIPPED = {
     "sphinx-thebe": "style of code",
     "sphinx-togglebutton": "folds",
 }
-WORDS = ("LICEN", "COPYING", "NOTICE")
 APACHE = ("packaging", "LICENSE.APACHE")  # a package that has the text: MathJax's copy comes without
 
 
@@ -37,9 +36,10 @@ def licence(found: Distribution) -> str:
 
 def texts(found: Distribution) -> dict[str, str]:
     """The texts of licences among a package's files."""
-    named = [file for file in found.files or () if any(word in file.name.upper() for word in WORDS)]
-    here = [file for file in named if ".." not in file.parts and file.suffix != ".json"]
-    return {file.name: file.read_text(encoding="utf-8").strip() for file in here}
+    words = ("LICEN", "COPYING", "NOTICE")
+    named = [file for file in found.files or () if any(word in file.name.upper() for word in words)]
+    own = [file for file in named if ".." not in file.parts and file.suffix != ".json"]
+    return {file.name: file.read_text(encoding="utf-8").strip() for file in own}
 
 
 def text() -> str:

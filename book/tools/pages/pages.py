@@ -5,28 +5,22 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
 from pathlib import Path
 
 import jinja2
 
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT
-from book.tools.findings import board, findings_pages, places, sweep_pages
+from book.tools.findings import anchors, board, findings_pages, repeats
 from book.tools.findings.findings import OWN, Findings
 from book.tools.outcomes import published
 from book.tools.outcomes.records import ABSENT, Run
-from book.tools.pages import api, boxes, front, glossary, licences, notation
+from book.tools.pages import api, contents, front, gallery, glossary, licences, notation, staging
 from book.tools.reading import papers
 from lmc_helpers import claims
 
 TEMPLATES = ROOT / "book" / "templates"
-EXECUTED = "book/executed"
-FOUND = (
-    *("scoreboard.md", "errata.md", "statistics.md", "rooms.md"),
-    *("verdicts.md", "fields.md", "notation.md"),
-)
-PAGES = (*front.PAGES, *FOUND)
+NAMES = (*front.NAMES, "scoreboard", "errata", "statistics", "packages", "verdicts", "fields", "notation")
 MARKUP = re.compile(r"[|*_<\[]")  # what Markdown would take for more than a letter
 STATED = {"paper": "the paper", "reading": "the paper, as we read it", "ours": "this book"}
 
@@ -39,12 +33,9 @@ def cell(text: str) -> str:
     >>> print(cell("a_b | $|x|$ <b> [0, 1]"))
     a\_b \| $\vert x\vert $ \<b> \[0, 1]
     """
-    pieces = text.replace("\n", " ").split("$")  # formulas are those in odd places
-    for at, piece in enumerate(pieces):
-        if at % 2:
-            pieces[at] = piece.replace("\\|", "\\Vert ").replace("|", "\\vert ")
-        else:
-            pieces[at] = MARKUP.sub(r"\\\g<0>", piece)
+    pieces = text.replace("\n", " ").split("$")  # every other one is a formula
+    pieces[::2] = [MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
+    pieces[1::2] = [piece.replace("\\|", "\\Vert ").replace("|", "\\vert ") for piece in pieces[1::2]]
     return "$".join(pieces)
 
 
@@ -57,17 +48,18 @@ def badge(verdict: str) -> str:
 
 
 def link(chapter: str) -> str:
-    """A link to a chapter's page, with its title."""
     return f"[](/book/executed/{chapter}.ipynb)"
 
 
 def confirmed(findings: Findings) -> dict[str, list[str]]:
     """What the confirmatory runs came to: all up-to-date parts, those as expected, open, and decided otherwise."""
-    came = {id: (f.paper["verdict"], f.part.expected) for id, f in findings.parts.items() if f.paper}
-    stood = [id for id, (verdict, expected) in came.items() if verdict == expected]
-    left = [id for id, (verdict, expected) in came.items() if verdict == claims.OPEN != expected]
-    otherwise = [id for id in came if id not in stood and id not in left]
-    return {"current": list(came), "stood": stood, "open": left, "otherwise": otherwise}
+    found: dict[str, list[str]] = {"current": [], "stood": [], "open": [], "otherwise": []}
+    for id, finding in findings.parts.items():
+        if finding.paper:
+            verdict, expected = finding.paper["verdict"], finding.part.expected
+            found["stood" if verdict == expected else "open" if verdict == claims.OPEN else "otherwise"].append(id)
+            found["current"].append(id)
+    return found
 
 
 def environment() -> jinja2.Environment:
@@ -80,9 +72,9 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     found.filters |= {"cell": cell, "slug": claims.slug, "badge": badge, "link": link, "attribute": html.escape}
-    found.filters |= findings_pages.filters(cell) | front.FILTERS
-    found.globals |= front.GLOBALS
+    found.filters |= findings_pages.filters(cell) | {"bare": front.bare, "duration": staging.duration}
     found.globals |= {"stated": STATED, "short": papers.short, "heading": papers.heading}
+    found.globals |= {"scale": gallery.scale, "totals": front.totals}
     return found
 
 
@@ -100,20 +92,6 @@ def provenance(runs: list[dict]) -> dict:
     return {"same": same, "varying": [name for name in values if name not in same]}
 
 
-def together(*known: dict) -> dict:
-    """What several modules give to the templates.
-
-    Examples
-    --------
-    >>> together({"papers": 1}, {"cards": 2})
-    {'papers': 1, 'cards': 2}
-    """
-    counts = Counter(name for one in known for name in one)
-    if twice := sorted(name for name, count in counts.items() if count > 1):
-        raise ValueError(f"the templates are given twice: {', '.join(twice)}")
-    return {name: value for one in known for name, value in one.items()}
-
-
 def content(run: Run, findings: Findings) -> dict:
     """All that the templates may use, but for what the first page alone does."""
     known = {
@@ -121,8 +99,8 @@ def content(run: Run, findings: Findings) -> dict:
         "parts": len(findings.parts),
         "own": sum(statement.kind == OWN for statement in findings.statements),
         "surprises": run.surprises,
-        "examples": boxes.examples(findings),
-        "rooms": api.rooms(),
+        "examples": staging.examples(findings),
+        "packages": api.packages(),
         "fields": published.fields(),
         "letters": notation.letters(),
         "runs": run.statistics,
@@ -130,15 +108,13 @@ def content(run: Run, findings: Findings) -> dict:
         "seconds": sum(r["seconds"] for r in run.statistics),
     }
     known |= provenance(run.statistics)
-    return together(known, findings_pages.content(findings), sweep_pages.content(run.statistics))
+    return dict(**known, **findings_pages.content(findings), **repeats.content(run.statistics))
 
 
 def api_pages() -> dict[str, str]:
-    """The API's pages, one a room: file name → text."""
-    template, known = environment().get_template("room.md"), api.users()
-    rooms = api.rooms()
-    used = {module: api.used_of(module, known) for room in rooms for module in room.modules}
-    return {f"{room.name}.md": template.render(room=room, used=used) for room in rooms}
+    """The API's pages, one a package: file name → text."""
+    template = environment().get_template("package.md")
+    return {f"{package.name}.md": template.render(package=package) for package in api.packages()}
 
 
 def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
@@ -146,19 +122,22 @@ def addresses(run: Run, findings: Findings) -> dict[str, dict[str, str]]:
     found = {}
     verdicts = {row.claim.id: row.verdict for row in board.rows(findings)} | findings.verdicts
     for id in run.verdicts | run.found:
-        verdict = verdicts[id]
-        record = run.records.get(id)
-        page, anchor = f"{EXECUTED}/{record['chapter']}" if record else "book/scoreboard", places.row(id)
-        found[id] = {"verdict": verdict, "slug": claims.slug(verdict), "symbol": claims.symbol(verdict), "page": page}
-        found[id]["anchor"] = places.box(id) if record else anchor
+        verdict, record = verdicts[id], run.records.get(id)
+        found[id] = {
+            "verdict": verdict,
+            "slug": claims.slug(verdict),
+            "symbol": claims.symbol(verdict),
+            "page": f"{contents.EXECUTED}/{record['chapter']}" if record else "book/scoreboard",
+            "anchor": anchors.box(id) if record else anchors.row(id),
+        }
     return found
 
 
 def write(run: Run, findings: Findings, book: Path) -> None:
     """Write what is generated to a staged book: parts of pages, the API's pages, and ``claims.json``."""
     first = front.content(run, findings.there, book / "extra")
-    known, templates = together(content(run, findings), first), environment()
-    texts = {book / "generated" / name: templates.get_template(name).render(known) for name in PAGES}
+    known, templates = dict(**content(run, findings), **first), environment()  # no name twice
+    texts = {book / f"generated/{name}.md": templates.get_template(f"{name}.md").render(known) for name in NAMES}
     texts |= {book / "api" / name: text for name, text in api_pages().items()}
     of_papers = findings_pages.pages(known, lambda name, here: templates.get_template(name).render(here))
     texts |= {book / name: text for name, text in of_papers.items()}

@@ -1,12 +1,12 @@
-"""The chapters' pictures on other pages: where each stands in its chapter, and a small copy of it."""
+"""The chapters' pictures on other pages: where each is in its chapter, and a small copy of it."""
 
 from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from PIL import Image
 
@@ -19,9 +19,8 @@ FOLDER = "thumbs"  # beside the pages of the book
 FIGURE = re.compile(r"^`{3,}\{glue:figure\} (\w+)\n((?:^:.*\n)+)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure on a chapter's page: its name in the notebook, its anchor, and what it shows to those who do not see."""
+class Picture(NamedTuple):
+    """A figure on a chapter's page: its name in the notebook, its anchor, and its text for those who do not see it."""
 
     chapter: str
     name: str
@@ -35,7 +34,7 @@ def in_text(chapter: str, text: str) -> dict[str, Picture]:
     found = {}
     for name, lines in FIGURE.findall(markdown):
         options = dict(re.findall(r"^:(\w+): *(.*)$", lines, re.MULTILINE))
-        found[name] = Picture(chapter, name, options.get("name", ""), options.get("alt", ""))
+        found[name] = Picture(chapter, name, options.get("name", name.replace("_", "-")), options.get("alt", ""))
     return found
 
 
@@ -45,20 +44,17 @@ def shown(chapter: str) -> dict[str, Picture]:
     return in_text(chapter, inputs.text(chapters.NOTEBOOKS / f"{chapter}.py"))
 
 
-def small(png: bytes, width: int = WIDTH) -> bytes:
-    """A small copy of a picture, as WebP."""
+def small(png: bytes) -> bytes:
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    if picture.width > width:
-        height = round(picture.height * width / picture.width)
-        picture = picture.resize((width, height), Image.Resampling.LANCZOS)
+    if picture.width > WIDTH:
+        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
     out = io.BytesIO()
     picture.save(out, "WEBP", quality=82, method=6)
     return out.getvalue()
 
 
-@dataclass(frozen=True)
-class Small:
-    """A small copy that was written: the name of its file, and its size in pixels."""
+class Small(NamedTuple):
+    """A small copy: the name of its file, and its size in pixels."""
 
     file: str
     width: int
@@ -69,13 +65,12 @@ def write(wanted: set[tuple[str, str]], executed: dict[str, Path], where: Path) 
     """Write small copies of pictures, each a chapter and a name, from the executed chapters to a folder."""
     where.mkdir(parents=True, exist_ok=True)
     found = {}
-    for chapter in sorted({chapter for chapter, _ in wanted}):
-        stored = records.pictures(records.notebook(executed[chapter]))
-        for name in sorted(name for other, name in wanted if other == chapter):
-            if name not in stored:
-                raise BuildError(f"{chapter} holds no picture {name!r}; it has: {', '.join(sorted(stored))}")
-            content = small(stored[name])
-            file = f"{chapter.partition('_')[0]}-{name}.webp"
-            (where / file).write_bytes(content)
-            found[chapter, name] = Small(file, *Image.open(io.BytesIO(content)).size)
+    stored = {chapter: records.pictures(records.notebook(executed[chapter])) for chapter in {c for c, _ in wanted}}
+    for chapter, name in sorted(wanted):
+        if name not in stored[chapter]:
+            raise BuildError(f"{chapter} holds no picture {name!r}; it has: {', '.join(sorted(stored[chapter]))}")
+        content = small(stored[chapter][name])
+        file = f"{chapter.partition('_')[0]}-{name}.webp"
+        (where / file).write_bytes(content)
+        found[chapter, name] = Small(file, *Image.open(io.BytesIO(content)).size)
     return found

@@ -11,21 +11,25 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from book.tools.base import chapters
 from book.tools.base.chapters import PACKAGE, BuildError
+from lmc_helpers.claims.yaml_files import parsed
+
+HEADER = re.compile(r"# ---\n((?:#.*\n)*?)# ---\n")
 
 
-def _header(chapter: str) -> dict:
-    """What stands under ``lmc``; {} if nothing does."""
+def header(text: str, name: str) -> Any:
+    """The header of a chapter's source as its YAML says; None if there is none."""
+    found = HEADER.match(text)
+    return found and parsed(re.sub("^# ?", "", found[1], flags=re.MULTILINE), name, first=2)
+
+
+def _entries(chapter: str) -> dict:
     text = (chapters.NOTEBOOKS / f"{chapter}.py").read_text(encoding="utf-8")
-    header = re.match(r"# ---\n((?:#.*\n)*?)# ---\n", text)
-    if header is None or "lmc" not in header[1]:
-        return {}
-    from lmc_helpers.claims.yaml_files import parsed
-
     try:
-        read = parsed(re.sub("^# ?", "", header[1], flags=re.MULTILINE), chapter)
+        read = (header(text, chapter) if "lmc:" in text else None) or {}
         return dict((read.get("jupyter") or {}).get("lmc") or {})
     except (AttributeError, TypeError, ValueError):
         raise BuildError(f"chapter {chapter}: its header is no YAML of keys and values") from None
@@ -33,7 +37,7 @@ def _header(chapter: str) -> dict:
 
 def function_name(chapter: str) -> str | None:
     """The class, or function, that gives the runs of a chapter, None if it trains nothing."""
-    name = _header(chapter).get("runs")
+    name = _entries(chapter).get("runs")
     if name is not None and not re.fullmatch(rf"{PACKAGE}(\.\w+)+\.\w+", str(name)):
         raise BuildError(
             f"chapter {chapter}: lmc.runs = {name!r} in its header is not allowed; allowed: the full name of a class"
@@ -44,11 +48,11 @@ def function_name(chapter: str) -> str | None:
 
 def networks_of(chapter: str) -> str:
     """The chapter whose networks a chapter looks at: itself, if its header names no other."""
-    name = _header(chapter).get("networks_of")
+    name = _entries(chapter).get("networks_of")
     if name is None:
         return chapter
     others = {chapters.short(one): one for one in chapters.chapters() if one != chapter}
-    if name not in others or "networks_of" in _header(others[name]):
+    if name not in others or "networks_of" in _entries(others[name]):
         raise BuildError(
             f"chapter {chapter}: lmc.networks_of = {name!r} in its header is not allowed; allowed: a chapter without"
             f" its number, which has networks of its own"

@@ -49,7 +49,7 @@ def given(chapter: str, pairs: list[list[str]]) -> dict[str, Any]:
     names = [name for name, _ in pairs]
     wrong = [f"parameter {name!r} is given twice" for name in values if names.count(name) > 1]
     known = cells.sheet(ROOT / "notebooks" / f"{chapter}.py")
-    wrong += [said for name, value in values.items() for said in cells.refused(name, value, known)]
+    wrong += [problem for name, value in values.items() for problem in cells.problems(name, value, known)]
     if wrong:
         raise BuildError("\n".join(wrong))
     return values

@@ -1,4 +1,4 @@
-"""The four papers as data: who wrote them, where they appeared, and which version was read (``book/papers.yml``)."""
+"""The four papers as data (``book/papers.yml``), and the parts of the ledger of their claims."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from book.tools.base import inputs
 from book.tools.base.chapters import ROOT
+from lmc_helpers import claims
+from lmc_helpers.claims.criteria import Part
 
 PAPERS = ROOT / "book" / "papers.yml"
 BEYOND = "Beyond the papers"  # what the ledger calls X
 
 
 class Paper(BaseModel):
-    """One paper."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
@@ -30,7 +30,6 @@ class Paper(BaseModel):
 
     @property
     def url(self) -> str:
-        """Where arXiv has it."""
         return f"https://arxiv.org/abs/{self.arxiv}"
 
 
@@ -41,16 +40,13 @@ def papers(path: Path = PAPERS) -> dict[str, Paper]:
 
 
 def short(letter: str) -> str:
-    """The authors of a paper, or what goes beyond the papers.
-
-    Examples
-    --------
-    >>> short("Z"), short("X")
-    ('Zhan, Li & Wu', 'Beyond the papers')
-    """
     return papers()[letter].short if letter in papers() else BEYOND
 
 
 def heading(letter: str) -> str:
-    """The authors of a paper and its topic, or what goes beyond the papers."""
     return f"{papers()[letter].short}: {papers()[letter].topic}" if letter in papers() else BEYOND
+
+
+def parts(folder: Path | None = None) -> dict[str, Part]:
+    """Id → part, of the whole ledger in its order."""
+    return {id: part for claim in claims.ledger(folder).values() for id, part in claim.parts.items()}

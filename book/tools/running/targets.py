@@ -43,7 +43,6 @@ class Targets:
             now = {chapter: basis(known, chapter, self.profile, self.variant) for chapter in self.executed}
         except LedgerError as error:
             raise BuildError(f"book/claims: {error}") from None
-        known.remember()
         return [chapter for chapter, path in self.executed.items() if provenance(path).get("sources") != now[chapter]]
 
     def pages_are_stale(self) -> bool:

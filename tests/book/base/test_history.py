@@ -28,14 +28,14 @@ def commits(tmp_path, monkeypatch):
 
 def test_a_commit_that_was_amended_is_lost(commits):
     held, gone = commits
-    assert history.lost([*held, gone, 40 * "0"]) == {gone, 40 * "0"}
-    assert history.lost(held) == history.lost([]) == set()
+    assert history.unreachable_commits([*held, gone, 40 * "0"]) == {gone, 40 * "0"}
+    assert history.unreachable_commits(held) == history.unreachable_commits([]) == set()
 
 
 def test_a_commit_of_another_branch_is_lost(commits):
     held, _ = commits
     history.git("checkout", "--quiet", "--detach", held[1])
-    assert history.lost(held) == {held[2]}
+    assert history.unreachable_commits(held) == {held[2]}
 
 
 def test_what_cannot_be_known_is_not_said_to_be_lost(commits, tmp_path, monkeypatch):
@@ -43,8 +43,8 @@ def test_what_cannot_be_known_is_not_said_to_be_lost(commits, tmp_path, monkeypa
     shallow = ["git", "clone", "--quiet", "--depth", "1", f"file://{tmp_path / 'clone'}", str(tmp_path / "shallow")]
     subprocess.run(shallow, check=True)
     monkeypatch.setattr(history, "ROOT", tmp_path / "shallow")
-    assert history.lost([gone]) == set()
+    assert history.unreachable_commits([gone]) == set()
     monkeypatch.setattr(history, "ROOT", tmp_path / "nowhere")
-    assert history.lost([gone]) == set()
+    assert history.unreachable_commits([gone]) == set()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert history.lost([gone]) == set()
+    assert history.unreachable_commits([gone]) == set()

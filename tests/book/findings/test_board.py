@@ -2,11 +2,13 @@
 
 import json
 import re
+import tempfile
+from pathlib import Path
 
 import pytest
 from oracles.ledger import BASE, CORRECTED, SAMPLED, SHARPER, claim, step, write
 
-from book.tools.findings import board, findings, places
+from book.tools.findings import anchors, board, findings
 from lmc_helpers import claims
 
 FAILING = BASE | {"expected": "fails", "reason": "A reason. Another one.", "in_short": "It is not two"}
@@ -17,44 +19,38 @@ OPEN = BASE | {"expected": "open", "reason": "It was not run, see T1.true. It co
 
 def found(folder, content: dict, verdicts: dict[str, str], there: dict | None = None) -> findings.Findings:
     """Findings of a toy ledger: part → verdict of this run, and of the record at paper scale."""
-    ledger = claims.ledger(write(folder, content))
+    ledger = claims.ledger(write(Path(tempfile.mkdtemp(dir=folder)), content))
     here = {id: {"verdict": verdict, "chapter": "11_exact_loss"} for id, verdict in verdicts.items()}
     records = {id: {"verdict": verdict} for id, verdict in (there or {}).items()}
     return findings.Findings(ledger, here, records, dict.fromkeys(verdicts, "11_exact_loss"))
 
 
+BROKEN, FALSE = "broken, statement stands", "false as printed, corrected"
+#: A paper with each of the verdicts: name → part, and its verdict here.
+TOY = {
+    "true": (BASE, "holds"),
+    "proved": (BASE, "holds"),
+    "step": (step("T1.proved") | {"in_short": "A factor is missing"}, BROKEN),
+    "more": (SHARPER, "holds, and more is true"),
+    "wrong": (CORRECTED | {"in_short": "It is three"}, FALSE),
+    "slip": (CORRECTED | {"weight": "slip", "in_short": "Two words"}, FALSE),
+    "one": (FAILING | READ, "fails"),
+    "other": (BASE | READ, "holds"),
+    "undecided": (OPEN, None),
+    "own": (OURS, "holds"),
+    "own_wrong": (OURS | {"expected": "fails", "reason": "because"}, "fails"),
+}
+
+
 @pytest.fixture
 def toy(tmp_path):
-    """A paper with each of the verdicts, and a second one."""
-    parts = {
-        "true": BASE,
-        "proved": BASE,
-        "step": step("T1.proved") | {"in_short": "A factor is missing"},
-        "more": SHARPER,
-        "wrong": CORRECTED | {"in_short": "It is three"},
-        "slip": CORRECTED | {"weight": "slip", "in_short": "Two words"},
-        "one": FAILING | READ,
-        "other": BASE | READ,
-        "undecided": OPEN,
-        "own": OURS,
-        "own_wrong": OURS | {"expected": "fails", "reason": "because"},
-    }
-    verdicts = {
-        "true": "holds",
-        "proved": "holds",
-        "step": "broken, statement stands",
-        "more": "holds, and more is true",
-        "wrong": "false as printed, corrected",
-        "slip": "false as printed, corrected",
-        "one": "fails",
-        "other": "holds",
-        "own": "holds",
-        "own_wrong": "fails",
-    }
+    """That paper, and a second one."""
     slips = [{"where": "eq. (1)", "printed": "2", "meant": "3"}]
+    parts = {name: part for name, (part, _) in TOY.items()}
     content = {"T1": claim("T", parts=parts, misprints=slips), "U1": claim("U", parts={"false": FAILING})}
     content["X1"] = claim("X", page="errata")
-    return found(tmp_path, content, {f"T1.{name}": v for name, v in verdicts.items()} | {"U1.false": "fails"})
+    verdicts = {f"T1.{name}": verdict for name, (_, verdict) in TOY.items() if verdict}
+    return found(tmp_path, content, verdicts | {"U1.false": "fails"})
 
 
 def test_each_statement_is_counted_once_on_both_axes(toy):
@@ -82,18 +78,15 @@ def test_a_row_says_what_differs_worst_first(toy):
     assert rows["X1"].verdict == "a page of the book" and rows["X1"].parts == []
 
 
-@pytest.mark.parametrize(
-    ("part", "verdict", "phrase"),
-    [
+def test_where_nothing_differs_a_row_says_what_there_is(tmp_path):
+    for part, verdict, phrase in (
         (BASE, "holds", ""),
         (SHARPER, "holds, and more is true", "it is two to a hundredth"),
         (OPEN, "open", "It was not run, see T1.true."),
         (BASE, "open", "Too few samples at this scale."),
-    ],
-)
-def test_where_nothing_differs_a_row_says_what_there_is(tmp_path, part, verdict, phrase):
-    rows = board.rows(found(tmp_path, {"T1": claim(parts={"it": part})}, {"T1.it": verdict}))
-    assert [row.phrase for row in rows] == [phrase]
+    ):
+        rows = board.rows(found(tmp_path, {"T1": claim(parts={"it": part})}, {"T1.it": verdict}))
+        assert [row.phrase for row in rows] == [phrase]
 
 
 def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
@@ -103,9 +96,8 @@ def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
     assert board.rows(it)[0].phrase == "In one reading: It is not two"
 
 
-@pytest.mark.parametrize(
-    ("entry", "here", "there", "verdict", "recorded"),
-    [
+def test_an_up_to_date_record_decides_as_in_the_part_s_box(tmp_path):
+    for entry, here, there, verdict, recorded in (
         (BASE, "holds", None, "holds", False),
         (BASE, "open", "holds", "holds", True),
         (BASE, None, "holds", "holds", True),
@@ -114,12 +106,10 @@ def test_a_reading_that_fails_beside_one_that_holds_is_no_erratum(tmp_path):
         (SAMPLED, "fails", "open", "open", True),  # a rejection that the larger run does not repeat is none
         (SHARPER, "holds", "holds, and more is true", "holds, and more is true", True),
         (SAMPLED, "fails", "holds", "holds", True),
-    ],
-)
-def test_an_up_to_date_record_decides_as_in_the_part_s_box(tmp_path, entry, here, there, verdict, recorded):
-    run = {"T1.it": here} if here else {}
-    finding = found(tmp_path, {"T1": claim(parts={"it": entry})}, run, {"T1.it": there} if there else {}).parts["T1.it"]
-    assert (finding.verdict, finding.from_record) == (verdict, recorded)
+    ):
+        run, record = ({"T1.it": one} if one else {} for one in (here, there))
+        finding = found(tmp_path, {"T1": claim(parts={"it": entry})}, run, record).parts["T1.it"]
+        assert (finding.verdict, finding.from_record) == (verdict, recorded), (here, there)
 
 
 def test_texts_of_the_ledger_become_html():
@@ -152,7 +142,7 @@ def shown(tab) -> tuple[int, int]:
     )
 
 
-def told(tab) -> list[int]:
+def counts(tab) -> list[int]:
     return [int(n) for n in re.findall(r"\d+", tab.locator(".board-filter output").inner_text())]
 
 
@@ -181,42 +171,38 @@ def test_every_claim_and_part_has_its_row_with_links_that_lead_somewhere(html, s
     tab = scoreboard()
     ids = set(tab.evaluate("() => [...document.querySelectorAll('tbody.board-claim, tbody li')].map(e => e.id)"))
     ledger = claims.ledger()
-    assert ids >= {places.row(id) for id in ledger} | {places.row(p) for c in ledger.values() for p in c.parts}
+    assert ids >= {anchors.row(id) for id in ledger} | {anchors.row(p) for c in ledger.values() for p in c.parts}
     assert shown(tab) == (len(ledger), sum(len(c.parts) for c in ledger.values()))
-    assert told(tab) == [shown(tab)[0], len(ledger), shown(tab)[1], shown(tab)[1]]
+    assert counts(tab) == [shown(tab)[0], len(ledger), shown(tab)[1], shown(tab)[1]]
     check_links(html, tab)
 
 
-def test_filters_keep_their_state_in_the_address(scoreboard, watched):
+def test_filters_keep_their_state_in_the_address_and_work_from_the_keyboard(scoreboard, watched):
     tab = scoreboard()
     tab.select_option("select[name=paper]", "G")
     tab.select_option("select[name=whose]", "paper")
     wanted = [p for c in claims.ledger().values() for p in c.parts.values() if c.paper == "G" and p.whose == "paper"]
-    assert shown(tab) == (len({p.id.partition(".")[0] for p in wanted}), len(wanted))
-    assert told(tab)[::2] == list(shown(tab))
-    assert tab.url.endswith("#paper-G--whose-paper")
     before = shown(tab)
+    assert before == (len({p.id.partition(".")[0] for p in wanted}), len(wanted))
+    assert counts(tab)[::2] == list(before) and tab.url.endswith("#paper-G--whose-paper")
     again = scoreboard("#paper-G--whose-paper")
     assert shown(again) == before and again.locator("select[name=paper]").input_value() == "G"
     again.locator("button[type=reset]").click()
     again.wait_for_function("() => !location.hash")
     assert shown(again)[0] == len(claims.ledger())
-    assert watched.trouble == []
 
-
-def test_filters_work_from_the_keyboard(scoreboard):
     tab = scoreboard("#paper-P")
     every = shown(tab)
     tab.locator("input[name=differs]").focus()
     tab.keyboard.press("Space")
-    some = shown(tab)
-    assert 0 < some[1] < every[1] and tab.url.endswith("#paper-P--differs")
+    assert 0 < shown(tab)[1] < every[1] and tab.url.endswith("#paper-P--differs")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")  # show all
     tab.wait_for_function("() => !location.hash")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")  # unfold
     tab.wait_for_function("() => document.querySelectorAll('tbody.board-claim details:not([open])').length == 0")
+    assert watched.trouble == []
 
 
 #: How many parts of the scoreboard have the words that a filter asks for, counted in the page itself.
@@ -240,7 +226,9 @@ def test_a_number_of_the_table_on_top_shows_its_statements(scoreboard):
         tab.wait_for_function(
             "n => document.querySelector('.board-filter output').innerText.includes(`, ${n} of`)", arg=wanted
         )
-        assert told(tab)[3] > shown(tab)[1] == wanted >= int(results) + int(details)  # several readings of a statement
+        assert (
+            counts(tab)[3] > shown(tab)[1] == wanted >= int(results) + int(details)
+        )  # several readings of a statement
 
 
 def test_an_address_of_a_part_unfolds_and_draws_it(scoreboard):
@@ -263,7 +251,7 @@ def test_the_errata_are_what_the_records_or_else_the_run_contradict(html, confir
             if id[0] != letter or here.get(id, "open") == "open":
                 continue
             siblings = ledger[id.partition(".")[0]].parts.values()
-            listed = f'id="{places.erratum(id)}"' in text
+            listed = f'id="{anchors.erratum(id)}"' in text
             if not part.one_of:
                 assert listed == (here[id] in wrong), id
             elif any(here.get(other.id) not in wrong for other in siblings if other.one_of == part.one_of):

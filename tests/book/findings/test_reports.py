@@ -8,12 +8,11 @@ import sys
 import pytest
 from browser import absent
 from oracles.ledger import BASE, SHARPER, claim, write
-from oracles.notebooks import gluing, whole
+from oracles.notebooks import executed, glued
 
 from book.tools import reports
 from book.tools.base import chapters
-from book.tools.findings import findings, report
-from book.tools.pages import browser
+from book.tools.findings import findings, findings_pages
 from book.tools.reading import sources
 from lmc_helpers import claims
 
@@ -22,9 +21,9 @@ OPEN = BASE | {"expected": "open", "reason": "It was not run.", "price": "{hours
 
 
 def test_a_price_whose_number_is_missing_is_none():
-    assert report.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
-    assert report.priced("{hours} of {all}", {"hours": "1"}) == ""
-    assert report.priced("nothing", {}) == "nothing" and report.priced("", {}) == ""
+    assert findings_pages.priced("{hours} of {all}", {"hours": "1", "all": "2"}) == "1 of 2"
+    assert findings_pages.priced("{hours} of {all}", {"hours": "1"}) == ""
+    assert findings_pages.priced("nothing", {}) == "nothing" and findings_pages.priced("", {}) == ""
 
 
 @pytest.fixture
@@ -43,13 +42,13 @@ def known(tmp_path, monkeypatch):
     record = {"verdict": "holds", "chapter": CHAPTER, "seeds": "abc", "date": "2026-01-01"}
     there = {"T1.true": record, "T1.again": record, "T1.own": record}
     path = tmp_path / f"{CHAPTER}.ipynb"
-    path.write_text(json.dumps(whole(CHAPTER, gluing(hours="12"))), encoding="utf-8")
-    monkeypatch.setattr(report, "executed", lambda profile: [path])
+    path.write_text(json.dumps(executed(CHAPTER, glued("hours", "'12'"))), encoding="utf-8")
+    monkeypatch.setattr(findings_pages, "executed", lambda profile: [path])
     return findings.Findings(ledger, here, there, dict.fromkeys(here, CHAPTER))
 
 
 def test_a_report_has_each_result_where_it_belongs(known):
-    said = report.content(known, "T", "laptop")
+    said = findings_pages.report(known, "T", "laptop")
     assert [s.part.id for s in said["holding"]] == ["T1.again", "T1.more"]  # in the order of the ledger
     assert [s.part.id for s in said["sharper"]] == ["T1.more"]
     assert [(s.part.id, price) for s, price in said["undecided"]] == [("T1.open", "12 hours of one core")]
@@ -59,7 +58,7 @@ def test_a_report_has_each_result_where_it_belongs(known):
 
 def test_a_part_that_nothing_checks_has_its_price_from_a_chapter_of_its_claim(known):
     del known.where["T1.open"]
-    assert [price for _, price in report.content(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
+    assert [price for _, price in findings_pages.report(known, "T", "laptop")["undecided"]] == ["12 hours of one core"]
 
 
 def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glues():
@@ -68,7 +67,7 @@ def test_every_price_of_the_ledger_names_numbers_that_a_chapter_of_its_claim_glu
         names = {where[id] for id in claim_.parts if id in where}
         text = "".join((chapters.NOTEBOOKS / f"{name}.py").read_text(encoding="utf-8") for name in names)
         for part in claim_.parts.values():
-            for name in report.NAME.findall(part.price):
+            for name in findings_pages.NAME.findall(part.price):
                 stem = name.partition("_")[0]
                 assert f" {name}=" in text or f'f"{stem}_{{' in text, (part.id, name)
 
@@ -77,7 +76,7 @@ def test_without_a_browser_the_error_is_one_line(known, tmp_path, monkeypatch, c
     page = tmp_path / "html" / "book" / "reports" / "T.html"
     page.parent.mkdir(parents=True)
     page.write_text("<p>", encoding="utf-8")
-    monkeypatch.setattr(browser.shutil, "which", lambda name: None)
+    monkeypatch.setattr(reports.shutil, "which", lambda name: None)
     assert reports.main(["--html", str(tmp_path / "html"), "--out", str(tmp_path / "out")]) == 1
     assert re.fullmatch(r"error: no Chromium [^\n]+\n", capsys.readouterr().err)
 
@@ -88,7 +87,7 @@ def test_without_a_book_the_error_says_what_to_run(tmp_path, capsys):
 
 
 def test_a_report_is_printed_without_addresses_of_this_machine(html, root, tmp_path):
-    if not browser.path():
+    if not reports.chromium():
         absent("no browser: install chromium to print the reports")
     command = [sys.executable, "-m", "book.tools.reports", "--html", str(html), "--out", str(tmp_path), "--paper", "P"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)

@@ -8,9 +8,10 @@ import subprocess
 import sys
 
 import pytest
+from oracles import notebooks
 
 from book.tools.base.chapters import ROOT
-from book.tools.outcomes import images, records
+from book.tools.outcomes import records
 
 GONE = "MNIST is not here (train-images-idx3-ubyte.gz was not found, and LMC_OFFLINE is 1)"
 DIGITS = f"{GONE}: this run uses scikit-learn's digits."
@@ -18,26 +19,19 @@ COPY = "This run uses CIFAR-10, from files that differ from the canonical ones."
 
 
 def executed(path, said):
-    output = {"output_type": "display_data", "data": {"application/papermill.record/text/plain": repr(said)}}
-    output["metadata"] = {"scrapbook": {"name": "data_says"}}
-    cell = {"cell_type": "code", "metadata": {}, "source": "", "outputs": [output] if said else []}
-    run = {"chapter": path.stem, "profile": "smoke", "parameters": {}, "seconds": 1.0, "device": "CPU", "commit": "0"}
-    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"lmc": run}, "cells": [cell]}))
+    path.write_text(json.dumps(notebooks.executed(path.stem, *[notebooks.glued("data_says", repr(said))] * bool(said))))
     return path
 
 
-@pytest.mark.parametrize(
-    ("said", "lines"),
-    [
+def test_what_a_build_says(tmp_path):
+    for said, lines in (
         (["", "This run uses MNIST."], []),
-        (["", DIGITS, DIGITS], [f"Chapters 52, 53: {DIGITS}", images.ADVICE]),
+        (["", DIGITS, DIGITS], [f"Chapters 52, 53: {DIGITS}", records.ADVICE]),
         ([COPY], [f"Chapter 51: {COPY}"]),
-        ([COPY, DIGITS], [f"Chapter 51: {COPY}", f"Chapter 52: {DIGITS}", images.ADVICE]),
-    ],
-)
-def test_what_a_build_says(tmp_path, said, lines):
-    paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
-    assert images.told(paths) == lines
+        ([COPY, DIGITS], [f"Chapter 51: {COPY}", f"Chapter 52: {DIGITS}", records.ADVICE]),
+    ):
+        paths = [executed(tmp_path / f"{51 + k}_some_name.ipynb", text) for k, text in enumerate(said)]
+        assert records.image_messages(paths) == lines
 
 
 def fake_mnist(folder):
@@ -68,5 +62,5 @@ def test_a_chapter_that_wants_mnist(tmp_path, here):
     data = {record["data"] for record in records.records(output)}
     first = "This run uses MNIST, from files that differ from the canonical ones." if here else DIGITS
     assert len(data) == 1 and data.pop().startswith(first)
-    assert images.told([output])[0].startswith(f"Chapter 51: {first}")
+    assert records.image_messages([output])[0].startswith(f"Chapter 51: {first}")
     assert all(record["n"] == 0 for record in records.records(output) if record["part"] != "Z11.scale")

@@ -7,7 +7,7 @@ import pytest
 from browser import frame_of, outside
 
 from book.tools.base import chapters
-from book.tools.pages import moving
+from book.tools.pages import staging
 from lmc_helpers.figures.moving import MIME
 
 SHOWN = re.compile(r'^scene\.show\("(\w+)"\)$', re.MULTILINE)
@@ -41,15 +41,11 @@ def described(tab, figure: str) -> dict:
     return json.loads(tab.locator(f'script[data-figure="{figure}"]').text_content())
 
 
-def test_something_moves_in_eight_chapters():
-    assert len({chapter for chapter, _ in FIGURES}) >= 8
-
-
 def test_the_description_takes_the_place_of_the_picture():
     metadata = {MIME: {"figure": "fig-a", "spec": '{"name":"</script><b>"}'}}
     output = {"output_type": "display_data", "data": {"image/png": "x"}, "metadata": metadata}
     other = {"output_type": "display_data", "data": {"image/png": "y"}, "metadata": {}}
-    moving.describe({"cells": [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output, other]}]})
+    staging.describe_moving({"cells": [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output, other]}]})
     assert other["data"] == {"image/png": "y"} and list(output["data"]) == ["text/html"]
     text = output["data"]["text/html"]
     assert text.count("</script>") == 1 and 'data-figure="fig-a"' in text
@@ -63,7 +59,7 @@ def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watc
     assert not [url for url in watched.requests if LIBRARY in url]
     found = reach(tab, FIGURE)
     assert len([url for url in watched.requests if LIBRARY in url]) == 1
-    assert outside(watched, base) == []
+    assert outside(watched, base) == [] and [path.parent.name for path in html.rglob(LIBRARY)] == ["plotly"]
 
     spec, slider = described(tab, FIGURE), found.locator("input[type=range]")
     last = len(spec["frames"]) - 1
@@ -78,10 +74,6 @@ def test_it_is_loaded_late_and_moved_by_keys_and_pointer(how, html, served, watc
     settled(tab)
     assert found.evaluate(DRAWN) == frame_of(spec, 0)
     assert watched.trouble == []
-
-
-def test_the_book_has_one_copy_of_the_library(html):
-    assert [path.parent.name for path in html.rglob(LIBRARY)] == ["plotly"]
 
 
 @pytest.mark.parametrize(("chapter", "figure"), [FIGURES[0], FIGURES[-1]])

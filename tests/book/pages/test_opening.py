@@ -1,9 +1,7 @@
 """The top of a chapter's page: its number and its times."""
 
-import pytest
-
 from book.tools.extensions import sphinx_numbers
-from book.tools.pages import opening
+from book.tools.pages import staging
 
 
 def text(source: str) -> dict:
@@ -20,46 +18,37 @@ def chapter(*cells: dict, seconds: float = 12.4, profile: str = "laptop") -> dic
 
 
 def test_the_number_stands_before_the_title_and_nowhere_else():
-    made = opening.complete(chapter(code("# a comment"), text("# The theorem\n\nText."), text("# Another")), {})
+    made = staging.complete(chapter(code("# a comment"), text("# The theorem\n\nText."), text("# Another")), {})
     assert [cell["source"] for cell in made["cells"]] == ["# a comment", "# 12 The theorem\n\nText.", "# Another"]
 
 
-@pytest.mark.parametrize(
-    ("cells", "minutes"),
-    [
+def test_minutes_of_reading():
+    solution = "\n```{solution}\n" + "word " * 4000 + "\n```\nword"
+    for cells, minutes in (
         ([], 1),
         ([text("word " * 1000)], 4),
         ([text("$$\na = b\n$$\n" * 100)], 2),
         ([code("x = 1\n" * 120)], 3),
         ([code("x = 1\n" * 4000, "hide-input"), code("x = 1\n" * 4000, "remove-cell")], 1),
         ([text("word " * 500), code("x = 1\n" * 80)], 4),
-        ([text("word " * 500 + "\n```{admonition} Solution\n:class: dropdown\n" + "word " * 4000 + "\n```\nword")], 2),
-    ],
-)
-def test_minutes_of_reading(cells, minutes):
-    assert opening.reading_minutes(chapter(*cells)) == minutes
+        ([text("word " * 500 + solution)], 2),
+    ):
+        assert staging.reading_minutes(chapter(*cells)) == minutes, (cells, minutes)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "profile", "paper", "said"),
-    [
-        (12.4, "laptop", {}, "Running: 12 s at profile laptop."),
-        (12.4, "laptop", {"12_overlap_theorem": 5400.0}, "Running: 12 s at profile laptop, 90 min at paper scale."),
-        (7300.0, "paper", {"12_overlap_theorem": 5400.0}, "Running: 2 h at profile paper."),
-        (0.01, "smoke", {"13_algorithm_1": 5400.0}, "Running: 1 s at profile smoke."),
-    ],
-)
-def test_times_are_told_where_the_chapter_asks(seconds, profile, paper, said):
-    made = opening.complete(chapter(text("You need: nothing. {{ times }}"), seconds=seconds, profile=profile), paper)
-    assert made["cells"][0]["source"] == f"You need: nothing. Reading: about 1 min. {said}"
-
-
-def test_a_chapter_that_trains_says_that_its_runs_are_not_counted():
-    notebook = chapter(text("{{ times }}"), seconds=9.0)
-    notebook["metadata"]["lmc"]["chapter"] = "52_permutation_saddles_on_mnist"
-    made = opening.complete(notebook, {"52_permutation_saddles_on_mnist": 10.0})
-    said = "Running: 9 s at profile laptop, 10 s at paper scale, after its training runs."
-    assert made["cells"][0]["source"] == f"Reading: about 1 min. {said}"
+def test_times_stand_where_the_chapter_asks():
+    own, trains = "12_overlap_theorem", "52_permutation_saddles_on_mnist"
+    for name, seconds, profile, paper, said in (
+        (own, 12.4, "laptop", {}, "12 s at profile laptop."),
+        (own, 12.4, "laptop", {own: 5400.0}, "12 s at profile laptop, 90 min at paper scale."),
+        (own, 7300.0, "paper", {own: 5400.0}, "2 h at profile paper."),
+        (own, 0.01, "smoke", {"13_algorithm_1": 5400.0}, "1 s at profile smoke."),
+        (trains, 9.0, "laptop", {trains: 10.0}, "9 s at profile laptop, 10 s at paper scale, after its training runs."),
+    ):
+        notebook = chapter(text("You need: nothing. {{ times }}"), seconds=seconds, profile=profile)
+        notebook["metadata"]["lmc"]["chapter"] = name
+        made = staging.complete(notebook, paper)["cells"][0]["source"]
+        assert made == f"You need: nothing. Reading: about 1 min. Running: {said}"
 
 
 def test_theorems_and_figures_count_within_their_chapter():

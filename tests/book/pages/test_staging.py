@@ -1,9 +1,7 @@
 """What a page shows of an executed notebook: no repeated parameters, labels, new boxes."""
 
-import copy
 from dataclasses import asdict
 
-import pytest
 from oracles.ledger import BASE, parse_part
 
 from book.tools.pages import staging
@@ -19,40 +17,26 @@ def cell(source: str, *tags: str, **metadata) -> dict:
 DEFAULTS = (
     'M: int = 6  # neurons\nrate: float = 0.5\nsizes: list = [1, 2]\ndeep: bool = True\nprofile: str = "laptop"\n'
 )
+REPEATS = ('profile = "smoke"', '# Parameters\nprofile = "laptop"\nM = 6\nsizes = [1, 2]\n', "rate = 5e-1")
+SAYS = ("M = 7", "deep = 1", "M = 6.0", "unknown = 6", 'rate = float("inf")')
 
 
-@pytest.mark.parametrize(
-    ("injected", "repeats"),
-    [
-        ('profile = "smoke"', True),
-        ('# Parameters\nprofile = "laptop"\nM = 6\nsizes = [1, 2]\n', True),
-        ("M = 7", False),
-        ("rate = 5e-1", True),
-        ("deep = 1", False),
-        ("M = 6.0", False),
-        ("unknown = 6", False),
-        ('rate = float("inf")', False),
-    ],
-)
-def test_injected_parameters_are_shown_where_they_say_something(injected, repeats):
-    shown = cell(injected, "injected-parameters")
-    notebook = {"cells": [cell(DEFAULTS, "parameters", "hide-input"), shown, cell("M")]}
-    staging.fold_parameters(notebook)
-    assert (shown not in notebook["cells"]) == repeats
-    if not repeats:
-        assert shown["metadata"]["tags"] == ["injected-parameters", "hide-input"]
-        assert shown["metadata"]["mystnb"] == {"code_prompt_show": "Parameters of this run"}
+def test_injected_parameters_are_shown_where_they_say_something():
+    for injected in (*REPEATS, *SAYS):
+        shown = cell(injected, "injected-parameters")
+        notebook = {"cells": [cell(DEFAULTS, "parameters", "hide-input"), shown, cell("M")]}
+        staging.fold_parameters(notebook)
+        assert (shown not in notebook["cells"]) == (injected in REPEATS), injected
+        if injected in SAYS:
+            assert shown["metadata"]["tags"] == ["injected-parameters", "hide-input"]
+            assert shown["metadata"]["mystnb"] == {"code_prompt_show": "Parameters of this run"}
+    plain = {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
+    staging.fold_parameters(plain)
+    assert plain == {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
 
 
 def test_parameters_that_are_not_literal_are_compared_as_text():
     assert literals.values('a = float("inf")\nb: int\nc = d = 3') == {"a": "float('inf')", "c": 3, "d": 3}
-
-
-def test_without_injected_parameters_nothing_changes():
-    notebook = {"cells": [cell(DEFAULTS, "parameters"), cell("M")]}
-    before = copy.deepcopy(notebook)
-    staging.fold_parameters(notebook)
-    assert notebook == before
 
 
 def test_an_open_cell_keeps_its_label():
@@ -62,20 +46,11 @@ def test_an_open_cell_keeps_its_label():
     assert "mystnb" not in plain["metadata"]
 
 
+RECORD = {"value": 2.04, "stderr": None, "low": 2.04, "high": 2.04, "n": 7, "place": "inside", "verdict": "holds"}
+RECORD |= {"rival": "2.5: r", "changed": [], "commit": "abc", "seeds": "abc", "date": "d", "device": "CPU"}
 SHOWN = staging.Shown(
     parts={id: parse_part(id, BASE | {"statement": "two, by thm-two of T1.b"}) for id in ("T1.a", "T1.b")},
-    confirmed={
-        "T1.a": {
-            "value": 2.04,
-            "stderr": None,
-            "low": 2.04,
-            "high": 2.04,
-            "n": 7,
-            "place": "inside",
-            "verdict": "holds",
-        }
-        | {"rival": "2.5: r", "changed": [], "commit": "abc", "seeds": "abc", "date": "d", "device": "CPU"}
-    },
+    confirmed={"T1.a": RECORD},
     errata={"T1.b"},
     theorems={"thm-two": ("12_other", "Theorem “Two”")},
 )

@@ -153,12 +153,12 @@ def test_every_run_of_the_book_has_its_price(monkeypatch, profile, here):
             raise images.DataError(name, "not here", "put it there")
         shape, y = (60_000, 1, 28, 28) if name == "mnist" else (50_000, 3, 32, 32), torch.arange(60_000) % 10
         x = torch.arange(256, dtype=torch.uint8)[y].reshape(-1, 1, 1, 1).expand(-1, *shape[1:])[: shape[0]]
-        return images._Whole({"train": (x, y[: shape[0]]), "test": (x[:10_000], y[:10_000])}, (), moments, moments)
+        return images._DataSet({"train": (x, y[: shape[0]]), "test": (x[:10_000], y[:10_000])}, (), moments, moments)
 
     moments = torch.full((1,), 0.5)
-    digits = images._whole("digits")
+    digits = images._data_set("digits")
 
-    monkeypatch.setattr(images, "_whole", whole)
+    monkeypatch.setattr(images, "_data_set", whole)
     jobs = [as_job(run, name) for name in chapters.chapters() for run in listing.runs(name, profile)]
     assert len(jobs) > 30 and all(job.core_minutes > 0 and job.memory_mib > 0 for job in jobs)
     assert here or not any("mnist" in job.title or "cifar" in job.title for job in jobs)

@@ -42,7 +42,7 @@ def digests(data: str, monkeypatch) -> dict[str, list[str]]:
         }
         return SimpleNamespace(differing=(), splits=splits, mean=torch.zeros(shape[0]), deviation=torch.ones(shape[0]))
 
-    monkeypatch.setattr(images, "_whole", read)
+    monkeypatch.setattr(images, "_data_set", read)
     recorded = {record["chapter"]: record["seeds"] for record in records.recorded().values()}
     found = {}
     for chapter in filter(headers.function_name, chapters.chapters()):

@@ -10,9 +10,7 @@ from lmc_helpers._chapters.barrier_peak import halfway_costs
 from lmc_helpers.matching import algorithm_1
 from lmc_helpers.teacher_student.minima import sample_minima
 
-# ---------- best pairing
-#
-# The best pairing against all permutations, and against the exact mean error halfway.
+# ---------- The best pairing against all permutations, and against the exact mean error halfway
 
 
 def costs(W1, W2, orders):

@@ -150,9 +150,7 @@ def test_coincidences_by_simulation():
     assert np.isclose(coincidence_probability(10**6, 5, 0.4), 1)
 
 
-# ---------- gap exponent
-#
-# The exponent of the gap: its ceiling against simulation and the law, its error against repetition.
+# ---------- The exponent of the gap: its ceiling against simulation and the law, its error against repetition
 
 
 @pytest.mark.parametrize(("k", "m1"), [(2, 256), (8, 1024), (32, 1024)])
@@ -178,9 +176,7 @@ def test_standard_error_by_repetition():
     assert 0.85 < errors.square().mean().sqrt().item() / values.std().item() < 1.2
 
 
-# ---------- masked centres
-#
-# Masked centres against simulation and against sums over all masks.
+# ---------- Masked centres against simulation and against sums over all masks
 
 
 @pytest.mark.parametrize(("d", "p", "probability"), [(40, 0.25, 0.5), (60, 0.2, 0.1), (40, 0.25, 0.9)])

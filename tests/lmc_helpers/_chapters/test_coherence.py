@@ -11,7 +11,6 @@ from scipy.integrate import quad
 import lmc_helpers._chapters.coherence as coherence_students
 from lmc_helpers._chapters.coherence import (
     ENDS_AND_MIDDLE,
-    F5,
     TEST,
     TRAINING,
     Frame,
@@ -43,12 +42,10 @@ from lmc_helpers._chapters.coherence import (
     unequal_copy,
 )
 from lmc_helpers.identifiability.input_subspace import leverages
-from lmc_helpers.training.examples import epoch_order
+from lmc_helpers.training._examples import epoch_order
 from lmc_helpers.training.recipes import Descent
 
-# ---------- coherence inputs
-#
-# The embeddings against their definition, entry by entry.
+# ---------- The embeddings against their definition, entry by entry
 
 
 def families(d):
@@ -116,9 +113,7 @@ def test_latents_and_target():
     assert latents(5, 4).equal(latents(5, 4)) and not latents(5, 4).equal(latents(5, 4, "test"))
 
 
-# ---------- coherence points
-#
-# Points of the coherence experiment against students trained one at a time and losses written out.
+# ---------- Points of the coherence experiment against students trained one at a time and losses written out
 
 
 def adamw(weight_decay=0.01, **options):
@@ -129,8 +124,8 @@ RECIPE = adamw(epochs=2, batch=512, rate=0.01)
 DOUBLE = torch.float64
 
 
-def masks(G, m, d, seed=0):
-    return (torch.rand(G, m, d, generator=torch.Generator().manual_seed(seed)) < 0.4).double()
+def masks(G, m, d, seed=0, p=0.4):
+    return (torch.rand(G, m, d, generator=torch.Generator().manual_seed(seed)) < p).double()
 
 
 def test_points_are_those_of_students_trained_one_at_a_time():
@@ -141,6 +136,7 @@ def test_points_are_those_of_students_trained_one_at_a_time():
     points = measure_points(cells, pairs, seed, lambdas, RECIPE, DOUBLE)
     z, unseen = latents(TRAINING, seed, "training latents"), latents(TEST, seed, "test latents")
     seeds = student_seeds(G, pairs, seed)
+    assert len({s for group in seeds for s in group}) == 2 * G * pairs and seeds != student_seeds(G, pairs, seed + 1)
     for point, (U, D) in zip(points, cells, strict=True):
         assert point.test.shape == (G, pairs, 4) and point.train.shape == (G, pairs, 3)
         seen = 0
@@ -163,32 +159,12 @@ def test_points_are_those_of_students_trained_one_at_a_time():
         assert point.both == pytest.approx(seen / G)
 
 
-def test_points_do_not_depend_on_each_other():
-    cells = [(exact_copy(k, 6), masks(2, 5, 6)) for k in (1, 3)]
-    together = measure_points(cells, 1, 3, recipe=RECIPE)
-    for point, cell in zip(together, cells, strict=True):
-        (alone,) = measure_points([cell], 1, 3, recipe=RECIPE)
-        assert alone.test.equal(point.test) and alone.train.equal(point.train) and alone.both == point.both
+# ---------- Students in the plane against a plain loop of torch, and autograd
 
 
-def test_seeds_differ_within_a_point_and_depend_on_the_seed():
-    seeds = [s for group in student_seeds(5, 10, seed=1) for s in group]
-    assert len(set(seeds)) == 100 and all(0 <= s < 2**32 for s in seeds)
-    assert student_seeds(5, 10, seed=1) == student_seeds(5, 10, seed=1) != student_seeds(5, 10, seed=2)
-
-
-# ---------- coherence students
-#
-# Students in the plane against a plain loop of torch, and autograd.
-
-
-def masks_of_coherence_students(G, m, d, p=0.3, seed=0):
-    return (torch.rand(G, m, d, generator=torch.Generator().manual_seed(seed)) < p).double()
-
-
-def plain_loop(U, D, z, seed, recipe):
+def plain_loop(U, D, z, seed, recipe, start=None):
     """One student with nn.Parameter, torch.optim.AdamW and autograd on all d coordinates."""
-    W = torch.nn.Parameter(raw_weights([seed], *D.shape)[0])
+    W = torch.nn.Parameter((raw_weights([seed], *D.shape)[0] if start is None else start).clone())
     b = torch.nn.Parameter(torch.zeros(len(D), dtype=DOUBLE))
     groups = [{"params": [W]}, {"params": [b], "weight_decay": recipe.weight_decay if recipe.decay == "all" else 0.0}]
     optimiser = torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.weight_decay, foreach=False)
@@ -209,8 +185,8 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
     recipe = adamw(epochs=5, batch=16, rate=0.01, weight_decay=0.4, decay=decay)
     z = latents(37, seed=1)  # the last batch is a smaller one
     U = torch.stack([exact_copy(2, 6), random_frame(3, sample_frame(5, 6)), exact_copy(1, 6)])
-    D = masks_of_coherence_students(3, 9, 6)
-    D[1] *= 0.5  # factors that are no masks_of_coherence_students
+    D = masks(3, 9, 6, p=0.3)
+    D[1] *= 0.5  # factors that are no masks
     seeds = [[1, 2, 3], [3, 4, 1], [5, 6, 7]]
     found = train_students(U, D, z, seeds, recipe, DOUBLE)
     for g in range(3):
@@ -222,32 +198,18 @@ def test_students_are_those_of_a_plain_loop(decay, chunk, monkeypatch):
 
 
 def test_a_given_start_is_that_of_other_seeds():
-    """Against a plain loop with the order of the examples from one seed and the weights from another."""
-    recipe, z, U, D = (
-        adamw(epochs=3, batch=16, rate=0.01),
-        latents(37, seed=1),
-        exact_copy(2, 6)[None],
-        masks_of_coherence_students(1, 5, 6),
-    )
-    start = raw_weights([2, 3], 5, 6)[None]
+    """The order of the examples is that of one seed, the weights are those of another."""
+    recipe, z = adamw(epochs=3, batch=16, rate=0.01), latents(37, seed=1)
+    U, D, start = exact_copy(2, 6)[None], masks(1, 5, 6, p=0.3), raw_weights([2, 3], 5, 6)[None]
     found = train_students(U, D, z, [[1, 3]], recipe, DOUBLE, start)
-    own = train_students(U, D, z, [[2, 3]], recipe, DOUBLE)
-    torch.testing.assert_close(found.W[0, 1], own.W[0, 1], rtol=1e-9, atol=1e-11)
-    W = torch.nn.Parameter(start[0, 0].clone())
-    b = torch.nn.Parameter(torch.zeros(5, dtype=DOUBLE))
-    optimiser = torch.optim.AdamW([W, b], lr=recipe.rate, weight_decay=recipe.weight_decay)
-    for epoch in range(recipe.epochs):
-        for batch in epoch_order([1], len(z), epoch)[0].split(recipe.batch):
-            optimiser.zero_grad()
-            f = torch.nn.functional.linear((z @ U[0].T)[batch], D[0] * W, b).relu().sum(dim=1)
-            torch.nn.functional.mse_loss(f, target(z)[batch]).backward()
-            optimiser.step()
-    torch.testing.assert_close(found.W[0, 0], W.detach(), rtol=1e-9, atol=1e-11)
-    torch.testing.assert_close(found.b[0, 0], b.detach(), rtol=1e-9, atol=1e-11)
+    for i, seed in enumerate((1, 3)):
+        W, b = plain_loop(U[0], D[0], z, seed, recipe, start[0, i])
+        torch.testing.assert_close(found.W[0, i], W, rtol=1e-9, atol=1e-11)
+        torch.testing.assert_close(found.b[0, i], b, rtol=1e-9, atol=1e-11)
 
 
 def test_single_precision_follows_double():
-    z, U, D = latents(256, seed=1), exact_copy(4)[None], masks_of_coherence_students(1, 32, 20)
+    z, U, D = latents(256, seed=1), exact_copy(4)[None], masks(1, 32, 20, p=0.3)
     recipe = adamw(epochs=10, batch=128, rate=0.01)
     single, double = (train_students(U, D, z, [[1, 2]], recipe, dtype) for dtype in (torch.float32, DOUBLE))
     assert single.W.dtype == DOUBLE
@@ -256,7 +218,7 @@ def test_single_precision_follows_double():
 
 def test_blind_neurons_are_dead_and_unseen_entries_only_decay():
     z, U = latents(64, seed=1), exact_copy(2)[None]
-    D = masks_of_coherence_students(1, 10, 20, p=0.5)
+    D = masks(1, 10, 20, p=0.5)
     D[:, :4, :4] = 0  # four neurons that see nothing
     recipe = adamw(epochs=3, batch=32, rate=0.01, weight_decay=0.5)
     found = train_students(U, D, z, [[1]], recipe, DOUBLE)
@@ -275,25 +237,15 @@ def test_nothing_to_see_and_nothing_to_do():
     assert start.W[0].equal(raw_weights([1, 2], 3, 20))
 
 
-def test_one_neuron_one_latent():
-    z, U = latents(40, seed=1), exact_copy(1, 2)[None]
-    D = torch.tensor([[[1.0, 0.0]]])
-    found = train_students(U, D, z, [[1]], adamw(epochs=4, batch=40, rate=0.01), DOUBLE)
-    W, b = plain_loop(U[0], D[0].double(), z, 1, adamw(epochs=4, batch=40, rate=0.01))
-    torch.testing.assert_close(found.W[0, 0], W, rtol=1e-9, atol=1e-12)
-    torch.testing.assert_close(found.b[0, 0], b, rtol=1e-9, atol=1e-12)
-
-
 def test_raw_weights_have_the_paper_s_law():
     W = raw_weights([1], 128, 20)
     assert W.std().item() == pytest.approx(0.05, rel=0.05) and abs(W.mean().item()) < 4.5 * 0.05 / 2560**0.5
-    assert (F5.epochs, F5.batch, F5.rate, F5.weight_decay, F5.decay) == (100, 512, 1e-2, 1e-2, "all")
 
 
 def test_copies_train_like_one_weight_with_a_larger_step():
     """Exact copies: A obeys Adam with gradient ∂L/∂A/√k and step rate · n/√k, written here with autograd on A alone."""
     k, m, rate, decay = 3, 11, 0.01, 0.2
-    z, U, D = latents(40, seed=1), exact_copy(k, 6), masks_of_coherence_students(1, m, 6, p=0.6)
+    z, U, D = latents(40, seed=1), exact_copy(k, 6), masks(1, m, 6, p=0.6)
     found = train_students(U[None], D, z, [[4]], adamw(epochs=7, batch=40, rate=rate, weight_decay=decay), DOUBLE)
     n = torch.stack([D[0, :, 0::2].sum(dim=1), D[0, :, 1::2].sum(dim=1)], dim=1)  # copies seen (m, 2)
     A, b = (D[0] * raw_weights([4], m, 6)[0]) @ U, torch.zeros(m, dtype=DOUBLE)
@@ -317,7 +269,7 @@ def test_lines_are_the_loss_of_the_mean_network():
     """λ = 1 is the first student of a pair; the middle network is written out on all d coordinates."""
     z, U = latents(101, seed=1), exact_copy(3, 7)
     generator = torch.Generator().manual_seed(0)
-    D = masks_of_coherence_students(2, 5, 7, p=0.5)
+    D = masks(2, 5, 7, p=0.5)
     W = torch.randn(2, 3, 5, 7, generator=generator, dtype=DOUBLE)
     b = torch.randn(2, 3, 5, generator=generator, dtype=DOUBLE)
     students = Students(W, b, (D[:, None] * W) @ U)
@@ -331,14 +283,7 @@ def test_lines_are_the_loss_of_the_mean_network():
                 assert losses[g, p, q].item() == pytest.approx((f - target(z)).square().mean().item(), rel=1e-12)
 
 
-U, D, Z = exact_copy(2)[None], masks_of_coherence_students(1, 4, 20), latents(8, seed=1)
-SHORT = adamw(epochs=1, batch=8)
-STUDENTS = Students(torch.zeros(1, 2, 4, 2), torch.zeros(1, 2, 4), torch.zeros(1, 2, 4, 2))
-
-
-# ---------- exchangeable neurons
-#
-# Classes of neurons against counting by hand, and matching within them against all permutations.
+# ---------- Classes of neurons against counting by hand, and matching within them against all permutations
 
 
 def test_counts_of_random_masks():
@@ -378,9 +323,7 @@ def test_matching_is_the_best_within_the_classes():
             assert found.A[g, i + 1].equal(A[g, i + 1, list(best)]) and found.b[g, i + 1].equal(b[g, i + 1, list(best)])
 
 
-# ---------- switched neurons
-#
-# What the middle lacks, against outputs written out; the two-state barrier against neurons in two states.
+# ---------- What the middle lacks, against outputs written out; the two-state barrier against neurons in two states
 
 
 def students(G, r, m, seed=0):
@@ -450,9 +393,7 @@ def test_two_states_grow_with_the_number_up_to_a_limit():
     assert two_state_barrier(80, 1, 0.1) == 0
 
 
-# ---------- visibility
-#
-# Laws of what neurons see, against enumeration of all masks and the definition of the cost.
+# ---------- Laws of what neurons see, against enumeration of all masks and the definition of the cost
 
 
 def all_masks(d, p):
@@ -500,25 +441,10 @@ def test_same_counts_by_enumeration(k, p):
     assert same_counts(k, p) == pytest.approx((weight @ equal @ weight).item())
 
 
-def test_a_cost_is_the_least_norm():
-    """Eq. (10) against the least-norm weights from numpy's least squares."""
-    U, d = exact_copy(3, 6), torch.tensor([1.0, 0, 1, 1, 0, 0], dtype=torch.float64)
-    least = torch.linalg.lstsq((d[:, None] * U).T, torch.ones(2, 1, dtype=torch.float64), driver="gelsd").solution
-    assert least.square().sum().item() == pytest.approx(3 * (1 / 2 + 1 / 1))
-
-
 @pytest.mark.parametrize("v", [0.0, 1e-9, 0.15, 0.8, 1.0])
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_mask_probability_inverts_the_visibility(k, v):
     assert 1 - (1 - mask_probability(k, v)) ** k == pytest.approx(v, rel=1e-6)
-
-
-def test_anisotropy_at_fixed_visibility_is_nearly_fixed():
-    """Between (1 − v)/v at k = 1 and 1/ln(1/(1 − v)) for k → ∞."""
-    for v in (0.15, 0.8):
-        values = [relative_anisotropy(k, mask_probability(k, v)) for k in (1, 2, 5, 10, 10_000)]
-        assert values == sorted(values) and values[0] == pytest.approx((1 - v) / v)
-        assert values[-1] == pytest.approx(-1 / torch.log1p(torch.tensor(-v)).item(), rel=1e-3)
 
 
 def test_masks_are_bernoulli_and_nested():

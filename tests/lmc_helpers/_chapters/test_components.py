@@ -1,18 +1,17 @@
 """What chapter *components* computes, against independent oracles."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
+from oracles.linear import at, by_hand, data, matrix, minimum
 
-from lmc_helpers._chapters.components import _step, descend
+from lmc_helpers._chapters.components import _step, all_components, descend, highest_on_line
+from lmc_helpers.linear_nets.minimum import component
 
-# ---------- descent
-#
-# Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# Descent of linear networks: against a dense Levenberg–Marquardt step, and against closed forms of the minimum
 
 
 @pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 2), (4, 3)])
@@ -23,8 +22,8 @@ def test_a_step_is_that_of_the_dense_jacobian(layers, h):
 
         def residual(flat):
             product = X
-            for matrix in flat.reshape(layers, h, h):
-                product = matrix @ product
+            for W_i in flat.reshape(layers, h, h):
+                product = W_i @ product
             return (product - Y).flatten()
 
         start = torch.stack([M[b] for M in W]).flatten()
@@ -49,3 +48,51 @@ def test_minima_are_reached_and_the_loss_never_rises(layers, h):
         last = losses
         assert (losses[arrived.numpy()] <= 1e-19 * float(Y.square().sum())).all()
     assert arrived.double().mean() > 0.9
+
+
+# ---------- all components
+
+
+@pytest.mark.parametrize("layers", [2, 3, 5])
+def test_all_components_are_all_tuples_of_signs_once(layers):
+    signs = all_components(layers)
+    assert signs.shape == (2 ** (layers - 1), layers - 1) and signs.dtype == torch.float64
+    assert {tuple(row) for row in signs.tolist()} == set(itertools.product((1, -1), repeat=layers - 1))
+
+
+# ---------- straight lines
+
+
+@pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 1), (2, 2), (3, 3), (2, 4)])
+def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, h):
+    X, Y = data(h, seed=h)
+    least = np.linalg.eigvalsh(Y.numpy().T @ Y.numpy())[0]
+    nets = [minimum(layers, X, Y, seed=s) for s in range(6)]
+    fine = torch.linspace(0, 1, 2001, dtype=torch.float64)[:, None, None]
+    for a, b in itertools.combinations(nets, 2):
+        found = highest_on_line(a, b, X, Y, matrix([0.0, 0.5, 1.0])).item()
+        line = [fine * V + (1 - fine) * W for V, W in zip(a, b, strict=True)]
+        losses = by_hand(line, X, Y)
+        dets = [np.linalg.det(W.numpy()) for W in line]
+        crossings = [k for det in dets for k in np.flatnonzero(det[1:] * det[:-1] < 0)]
+        seen = losses[[0, 1000, 2000]].tolist()
+        for k in crossings:  # the loss next to the place where a factor is singular
+            ends = losses[k : k + 2]
+            seen.append(min(ends) - abs(ends[1] - ends[0]))
+        assert found >= max(seen) * (1 - 1e-9)
+        assert found <= losses.max() * 1.001
+        if component(a, X) != component(b, X):
+            assert crossings and found >= least * (1 - 1e-9)
+
+
+def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
+    X, Y = data(3, seed=8)
+    a, b = (
+        [torch.stack(layer) for layer in zip(*[minimum(3, X, Y, seed=s) for s in range(first, first + 4)], strict=True)]
+        for first in (0, 10)
+    )
+    places = torch.linspace(0, 1, 5, dtype=torch.float64)
+    together = highest_on_line(a, b, X, Y, places)
+    torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
+    for k in range(4):
+        torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)

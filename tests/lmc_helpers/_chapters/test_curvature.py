@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import torch
+from oracles.draws import normal
 from scipy.linalg import expm
 from scipy.optimize import minimize
 
@@ -114,17 +115,10 @@ def test_curvature_of_the_planar_necks_is_bounded():
     assert max(kappas) < 9
 
 
-# ---------- orbit chords
-#
-# Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients.
-
+# ---------- Chords of GL_h orbits: lengths and distances of fine polygons, circles, sampled difference quotients
 
 TIMES = torch.linspace(0, 1, 401, dtype=torch.float64)
 PLACES = torch.linspace(0, 1, 11, dtype=torch.float64)
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 def case(B, h=3, size=0.6):
@@ -182,10 +176,7 @@ def test_lipschitz_constant_bounds_difference_quotients(size):
         assert found.lipschitz[b].item() == pytest.approx(math.hypot(first, second))
 
 
-# ---------- orbit turns
-#
-# Curves exp(tM)·w that come back, against closed forms and a search over the minimum.
-
+# ---------- Curves exp(tM)·w that come back, against closed forms and a search over the minimum
 
 SIZES = torch.tensor([2.0, 10.0, 300.0], dtype=torch.float64)
 

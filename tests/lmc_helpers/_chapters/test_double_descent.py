@@ -9,9 +9,7 @@ from lmc_helpers.teacher_student.gradient_descent import gradient_descent, initi
 from lmc_helpers.teacher_student.population import population_hessian
 from lmc_helpers.teacher_student.population import population_loss as loss
 
-# ---------- curves
-#
-# Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover.
+# ---------- Peaks over ends: unbiased where the plain ratio of the largest mean is not, and with errors that cover
 
 
 def test_a_flat_curve_has_no_peak():
@@ -39,9 +37,7 @@ def test_a_clear_peak_is_the_ratio_of_means():
     assert error == pytest.approx(pooled, rel=0.1)
 
 
-# ---------- many dimensions
-#
-# Descent in the span against descent in each dimension on its own.
+# ---------- Descent in the span against descent in each dimension on its own
 
 
 @pytest.mark.parametrize(("m", "M", "dims"), [(5, 3, (3, 4, 9, 30)), (2, 1, (1, 7)), (4, 4, (4, 20))])

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers._chapters.feature_hardness import (
     biased_kernel,
@@ -19,13 +20,7 @@ from lmc_helpers._chapters.feature_hardness import (
     relu_kernel,
 )
 
-# ---------- feature hardness
-#
-# Random ReLU features against Monte Carlo, Hermite quadrature and brute force.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# ---------- Random ReLU features against Monte Carlo, Hermite quadrature and brute force
 
 
 @pytest.mark.parametrize("d", [1, 2, 6])
@@ -75,14 +70,6 @@ def test_high_degrees_decay_as_in_theory():
     assert high_degree_part(4000) == pytest.approx(tail, rel=0.01)
 
 
-@pytest.mark.parametrize("d", [2, 3, 8])
-def test_mean_power_of_a_coordinate(d):
-    f = normal(400_000, d, seed=6)
-    sample = (f[:, 0] / f.norm(dim=-1)).abs().pow(d)
-    stderr = sample.std().item() / math.sqrt(len(f))
-    assert abs(sample.mean().item() - 2.0 ** (1 - d)) < 4.5 * stderr
-
-
 def test_nearest_features_solve_the_normal_equations():
     F, target = normal(4, 3, seed=7), normal(3, seed=8)
     alpha, error = nearest_features(F, target)
@@ -109,9 +96,7 @@ def test_error_bound_is_its_formula():
     assert value == pytest.approx(high_degree_part(4) * (3 - 0.125 * 0.5 / 0.2) - 0.1 / math.sqrt(2))
 
 
-# ---------- homogeneous targets
-#
-# Targets with a bias against networks without one: Monte Carlo, and brute force over homogeneous functions.
+# ---------- Targets with a bias against networks without one: Monte Carlo, and brute force over homogeneous functions
 
 
 @pytest.mark.parametrize("d", [1, 3, 41])
@@ -160,9 +145,3 @@ def test_many_features_come_near_the_bound_and_never_below():
         F = normal(m, 2, seed=m)
         errors.append(nearest_to_biased(F / F.norm(dim=1, keepdim=True), w, bias)[1])
     assert errors[0] > errors[1] > errors[2] > bound > 0.98 * errors[2]
-
-
-def test_a_target_without_bias_is_a_feature():
-    w = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
-    _, error = nearest_to_biased(torch.stack([w / w.norm(), normal(3)]), w, 0.0)
-    assert error < 1e-5

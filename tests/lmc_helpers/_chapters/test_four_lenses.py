@@ -17,9 +17,7 @@ from lmc_helpers._chapters.four_lenses import (
     with_bias,
 )
 
-# ---------- four lenses
-#
-# Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal.
+# Pairs as lists of neurons against torch's own layers, a plain loop with Adam, and what is fixed or held equal
 
 
 def problem(n=30, d=6):
@@ -96,9 +94,7 @@ def test_neurons_that_are_held_equal_stay_so():
     assert (loss(end) < loss(held)).all()
 
 
-# ---------- one merge
-#
-# Paths to every order, against the function of the network on every leg.
+# ---------- Paths to every order, against the function of the network on every leg
 
 
 def network(m=4, inputs=3, outputs=2):
@@ -128,9 +124,3 @@ def test_the_merge_is_half_way_to_the_exchange():
     swapped = theta[[0, 4, 2, 3, 1]]
     torch.testing.assert_close(merge_pair(theta, 1, 4), (theta + swapped) / 2)
     torch.testing.assert_close(merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)
-
-
-def test_two_neurons():
-    theta = network(2)
-    path = reordering_path(theta, 3, (0, 1), torch.tensor([1, 0]))
-    assert path[-1].equal(theta.flip(0))

@@ -15,12 +15,14 @@ from lmc_helpers._chapters.gaussian_mixture import (
     ESTIMATES,
     Setting,
     centre_shifts,
+    draw_mixture,
     first_layer_basis,
     first_layer_costs,
     layer_estimates,
     low_partners,
     neuron_pairs,
     norm_as_affine,
+    published_mixture,
     ridge_matrix,
     train_pairs,
     what_orders,
@@ -28,12 +30,96 @@ from lmc_helpers._chapters.gaussian_mixture import (
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
 
+# ---------- the data set: moments against samples and densities against scipy
+
+
+@pytest.mark.parametrize(("k", "d", "classes"), [(1, 1, 1), (2, 5, 3), (8, 128, 5), (6, 6, 2)])
+def test_structure(k, d, classes):
+    mixture = draw_mixture(k, d=d, classes=classes, seed=3)
+    eye = torch.eye(k, dtype=torch.float64)
+    assert torch.allclose(mixture.embedding.mT @ mixture.embedding, eye, atol=1e-12)
+    assert torch.allclose(mixture.rotations @ mixture.rotations.mT, eye.expand(classes, k, k), atol=1e-12)
+    assert mixture.centres.shape == (classes, k)
+    assert mixture.scales.shape == (k,)
+
+
+def test_samples_lie_in_the_subspace_and_are_balanced():
+    mixture = draw_mixture(3, d=20, classes=4, seed=5)
+    x, y = mixture.sample(103, seed=7)
+    P = mixture.embedding
+    assert torch.allclose(x, x @ P @ P.mT, atol=1e-12)
+    assert sorted(y.bincount().tolist()) == [25, 26, 26, 26]
+    assert y[:25].unique().numel() > 1  # in random order
+
+
+def test_class_moments_match_the_definition():
+    mixture = draw_mixture(3, d=4, classes=2, separation=2.0, scales=[0.5, 1.0, 3.0], seed=11)
+    n = 200_000
+    x, y = mixture.sample(n, seed=13)
+    for c in range(2):
+        own = x[y == c].numpy()
+        A = (mixture.embedding @ mixture.rotations[c]).numpy()
+        assert np.allclose(own.mean(axis=0), A @ mixture.centres[c].numpy(), atol=5 * 3 / np.sqrt(n / 2))
+        assert np.allclose(np.cov(own.T), A @ np.diag([0.25, 1.0, 9.0]) @ A.T, atol=0.2)
+
+
+def test_classifier_is_that_of_the_densities():
+    mixture = draw_mixture(2, d=2, classes=4, separation=1.0, seed=23)
+    x, _ = mixture.sample(500, seed=29)
+    densities = []
+    for c in range(4):
+        A = (mixture.embedding @ mixture.rotations[c]).numpy()
+        law = multivariate_normal(A @ mixture.centres[c].numpy(), A @ np.diag(mixture.scales.numpy() ** 2) @ A.T)
+        densities.append(law.logpdf(x.numpy()))
+    assert (mixture.classify(x).numpy() == np.argmax(densities, axis=0)).all()
+
+
+def test_turned_centres_have_the_law_of_the_centres():
+    # Q_c μ_c and μ_c: equal mean squares and no correlation with the first column of Q_c
+    rows = [draw_mixture(2, d=2, classes=5, separation=1.0, seed=seed) for seed in range(800)]
+    turned = torch.cat([torch.einsum("ckl,cl->ck", m.rotations, m.centres) for m in rows])  # (4000, 2)
+    first = torch.cat([m.rotations[:, :, 0] for m in rows])
+    assert abs(turned.square().mean().item() - 1) < 0.08
+    assert abs((turned * first).sum(dim=1).mean().item()) < 0.08
+
+
+def test_seeds():
+    one, same, other = (draw_mixture(2, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one.embedding, same.embedding)
+    assert not torch.equal(one.embedding, other.embedding)
+    a, b, c = (one.sample(50, seed=seed)[0] for seed in (1, 1, 2))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+
+
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (2, 128), (8, 30)])
+def test_published_structure_gives_the_samples_of_the_published_code(k, d):
+    generator = torch.Generator()
+    generator.manual_seed(789)
+    means = torch.randn(5, k, generator=generator) * 0.3
+    turns, _ = torch.linalg.qr(torch.randn(5, k, k, generator=generator))
+    labels = torch.arange(5).repeat(4)
+    unit = torch.randn(20, k, generator=torch.Generator().manual_seed(1))
+    noise = torch.einsum("nd,cDd->cnD", unit * torch.randn(1, k, generator=generator), turns)
+    z = means[labels] + noise[labels, torch.arange(20)]
+    P, _ = torch.linalg.qr(torch.randn(d, k, generator=generator))
+    ours = published_mixture(k, d=d)
+    latent = ours.centres[labels] + ours.scales * unit.double()
+    mine = torch.einsum("nij,nj->ni", ours.rotations[labels], latent) @ ours.embedding.mT
+    assert torch.allclose(mine, (z @ P.T).double(), atol=1e-5)
+
+
 # ---------- mixture pairs
 #
 # Pairs on Gaussian mixtures: what is shared, and that an ensemble of settings is one setting at a time.
 
 
 SMALL = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return train_pairs([Setting(2)], **SMALL)[0]
 
 
 def test_settings_share_masks_and_noise():
@@ -49,20 +135,17 @@ def test_settings_share_masks_and_noise():
     assert [int((plain.after.fixed[f"{k}.weight"][1][0] == 0).sum(dim=1).unique()) for k in range(4)] == [10, 8, 8, 32]
 
 
-def test_networks_of_a_pair_differ_and_clusters_differ():
-    (pairs,) = train_pairs([Setting(2)], **SMALL)
-    W = pairs.before.params["0.weight"]
-    assert len(W) == 4
-    assert len({tuple(w.flatten()[:5].tolist()) for w in W}) == 4
-    assert not torch.equal(pairs.x[0], pairs.x[1])
-    assert not torch.equal(*pairs.after.fixed["0.weight"][1])
+def test_networks_of_a_pair_differ_and_clusters_differ(trained):
+    W = trained.before.params["0.weight"]
+    assert len({tuple(w.flatten()[:5].tolist()) for w in W}) == len(W) == 4
+    assert not torch.equal(trained.x[0], trained.x[1])
+    assert not torch.equal(*trained.after.fixed["0.weight"][1])
 
 
 def test_a_cluster_trains_as_it_does_alone():
     settings = [Setting(2), Setting(8, sigma=0.0)]
-    for pairs, one in zip(
-        train_pairs(settings, **SMALL), train_pairs(settings, **(SMALL | {"clusters": 1})), strict=True
-    ):
+    both = (train_pairs(settings, **(SMALL | {"clusters": clusters})) for clusters in (2, 1))
+    for pairs, one in zip(*both, strict=True):
         assert torch.equal(pairs.x[:1], one.x)
         for name, value in one.after.params.items():
             assert torch.allclose(value, pairs.after.params[name][:2], atol=2e-5), name
@@ -116,21 +199,19 @@ def test_initial_law(initial):
     assert W.var().item() == pytest.approx(1 / 128 if initial == "normal" else 1 / 384, rel=0.03)
 
 
-def test_masked_entries_only_decay():
-    (pairs,) = train_pairs([Setting(2)], **SMALL)
-    D = pairs.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
-    before, after = (networks.params["1.weight"][D == 0] for networks in (pairs.before, pairs.after))
+def test_masked_entries_only_decay(trained):
+    D = trained.after.fixed["1.weight"][1].repeat_interleave(2, dim=0)
+    before, after = (networks.params["1.weight"][D == 0] for networks in (trained.before, trained.after))
     assert torch.allclose(after, before * (1 - 1e-5) ** 2, rtol=1e-5)  # one step an epoch
 
 
-def test_a_layer_is_that_of_the_first_network_of_its_cluster():
-    (pairs,) = train_pairs([Setting(2)], **SMALL)
-    first, _ = pairs.ends()
+def test_a_layer_is_that_of_the_first_network_of_its_cluster(trained):
+    first, _ = trained.ends()
     for g, k in ((0, 0), (1, 2)):
-        F, D, W = pairs.layer(g, k)
+        F, D, W = trained.layer(g, k)
         assert torch.allclose(F + D * W, first.params[f"{k}.weight"][g])
-        _, same, W0 = pairs.layer(g, k, "before")
-        assert torch.equal(D, same) and torch.equal(W0, pairs.before.params[f"{k}.weight"][2 * g])
+        _, same, W0 = trained.layer(g, k, "before")
+        assert torch.equal(D, same) and torch.equal(W0, trained.before.params[f"{k}.weight"][2 * g])
         assert not torch.equal(W, W0)
 
 
@@ -161,10 +242,7 @@ def test_ceiling_is_the_share_of_the_largest_densities():
         assert value.item() == pytest.approx(100 * (best == y.numpy()).mean(), abs=1e-9)
 
 
-# ---------- mixture swaps
-#
-# Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm.
-
+# ---------- Swap costs of trained layers against eigenvectors, least-norm weights and torch's own batch norm
 
 SMALL_MIXTURE_SWAPS = {"clusters": 2, "seed": 3, "samples": 60, "epochs": 2, "precision": "float64"}
 

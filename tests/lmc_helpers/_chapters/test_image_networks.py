@@ -15,14 +15,12 @@ from lmc_helpers._chapters.image_networks import (
     Experiment,
     Parameters,
     cells,
-    choose_images,
     entries,
     equations,
     move_heads,
     networks,
     preserving_map,
     schemes,
-    seconds_per_image,
     shared,
     table_3,
     variants,
@@ -35,9 +33,7 @@ from lmc_helpers.networks.vit import ViT
 from lmc_helpers.training.recipes import Descent
 from lmc_helpers.training.runs import DataSpec, Run
 
-# ---------- head maps
-#
-# Equations against autograd, dimensions against small cases, maps against the attention that they leave alone.
+# Equations against autograd, dimensions against small cases, maps against the attention that they leave alone
 
 
 def drawn(h, d, per_row, seed=1, columns=None):
@@ -81,16 +77,10 @@ def test_a_preserving_map_changes_weights_and_nothing_else():
     assert (gU - U).norm() > 0.1 * U.norm() and (Vg - V).norm() > 0.1 * V.norm()
 
 
-def test_without_fixed_entries_the_map_is_the_exponential():
-    U, V, a, b = drawn(4, 6, 0)
+def test_without_fixed_entries_the_map_is_the_exponential_and_with_too_many_the_identity():
     towards = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    torch.testing.assert_close(preserving_map(U, V, a, b, towards), torch.linalg.matrix_exp(towards))
-
-
-def test_with_too_many_fixed_entries_only_the_identity_is_left():
-    U, V, a, b = drawn(4, 12, 3)
-    towards = 0.1 * torch.ones(4, 4, dtype=torch.float64)
-    torch.testing.assert_close(preserving_map(U, V, a, b, towards), torch.eye(4, dtype=torch.float64))
+    torch.testing.assert_close(preserving_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
+    torch.testing.assert_close(preserving_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64))
 
 
 def test_moved_heads_are_the_same_transformer():
@@ -108,10 +98,7 @@ def test_moved_heads_are_the_same_transformer():
     assert all(value.equal(before[name]) for name, value in stack.effective().items())
 
 
-# ---------- kept permutations
-#
-# Cells against all permutations of small networks, and units that nothing tells apart.
-
+# ---------- Cells against all permutations of small networks, and units that nothing tells apart
 
 MODEL = MLP((2, 3, 4, 2))
 
@@ -187,68 +174,33 @@ def test_heads_are_units_too():
     assert shared(model.symmetry(), fixed) == 0
 
 
-# ---------- averaged images
-#
-# Averaged images against means by hand.
-
+# ---------- Averaged images against means by hand
 
 SMALL = ResNet20(width=1, base=2, blocks=1, input_shape=(2, 4, 5))
-MODEL_AVERAGED_IMAGES = Averaged(SMALL, 2, (2, 8, 11))
+AVERAGED = Averaged(SMALL, 2, (2, 8, 11))
 
 
 def test_outputs_are_those_of_the_model_on_means():
-    stack, x = MODEL_AVERAGED_IMAGES.initial([1, 2], torch.float64), torch.randn(2, 3, 2, 8, 11, dtype=torch.float64)
+    stack, x = AVERAGED.initial([1, 2], torch.float64), torch.randn(2, 3, 2, 8, 11, dtype=torch.float64)
     means = torch.stack([x[..., i:8:2, j:10:2] for i in (0, 1) for j in (0, 1)]).mean(dim=0)
     torch.testing.assert_close(stack.forward(x), SMALL.forward(stack.params, means))
     torch.testing.assert_close(stack.forward(x[0]), SMALL.forward(stack.params, means[0]))
-    torch.testing.assert_close(MODEL_AVERAGED_IMAGES.averaged(x), means)
-
-
-def test_the_rest_is_that_of_the_model():
-    assert (
-        MODEL_AVERAGED_IMAGES.shapes() == SMALL.shapes()
-        and MODEL_AVERAGED_IMAGES.maps() == SMALL.maps()
-        and MODEL_AVERAGED_IMAGES.classes == 10
-    )
-    assert MODEL_AVERAGED_IMAGES.symmetry() == SMALL.symmetry() and MODEL_AVERAGED_IMAGES.widest() == SMALL.widest()
-    assert MODEL_AVERAGED_IMAGES.map_shape("stem.weight") == SMALL.map_shape("stem.weight")
-    drawn = [model.initial([3]).params["stem.weight"] for model in (MODEL_AVERAGED_IMAGES, SMALL)]
+    torch.testing.assert_close(AVERAGED.averaged(x), means)
+    run = Run(AVERAGED, Descent(1, 10), DataSpec("digits", n=50), (1,))
+    assert run.digest != Run(SMALL, Descent(1, 10), DataSpec("digits", n=50), (1,)).digest
+    drawn = [model.initial([3]).params["stem.weight"] for model in (AVERAGED, SMALL)]
     assert drawn[0].equal(drawn[1])
 
 
-def test_a_run_of_it_is_data():
-    run = Run(MODEL_AVERAGED_IMAGES, Descent(1, 10), DataSpec("digits", n=50), (1,))
-    assert run.digest != Run(SMALL, Descent(1, 10), DataSpec("digits", n=50), (1,)).digest and "Averaged" in run.title
+# ---------- Counts against Table 3, lines against averaged networks, and runs that follow from their arguments
 
-
-# ---------- image networks
-#
-# Counts against Table 3, lines against averaged networks, and runs that follow from their arguments.
-
-
-PARAMETERS = Parameters(
-    dataset="digits",
-    widths=[2],
-    resnet=[1, 2, 1],
-    vit=[8, 1, 2],
-    side=1,
-    images=60,
-    epochs=[1, 1, 1],
-    warm_up=0,
-    batch=30,
-    pairs=2,
-    sweep_pairs=2,
-    sigmas=[0.5],
-    together=1,
-    seed=3,
-)
+SIZES = dict(widths=[2], resnet=[1, 2, 1], vit=[8, 1, 2], side=1, images=60, epochs=[1, 1, 1], warm_up=0, batch=30)
+PARAMETERS = Parameters(dataset="digits", **SIZES, pairs=2, sweep_pairs=2, sigmas=[0.5], together=1, seed=3)
 
 
 @pytest.fixture(scope="module")
-def experiment(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        yield Experiment(PARAMETERS, 2, 40)
+def experiment():
+    return Experiment(PARAMETERS, 2, 40)
 
 
 def test_entries_are_those_of_table_3():
@@ -307,11 +259,3 @@ def test_averaged_networks_are_followed_on_averaged_images(experiment, monkeypat
     stack = other.runs["CNN 2"][0].result().stack
     expected = cross_entropy(averaged.forward(stack.params, other.x)[0], other.y).item()  # the first network, λ = 1
     assert lines["direct"][0, 2].item() == pytest.approx(expected, rel=1e-4)
-
-
-def test_stand_ins_are_never_larger():
-    assert choose_images("digits")[0] == "digits"
-
-
-def test_a_step_takes_time():
-    assert 0 < seconds_per_image(CNN(width=2, input_shape=(1, 8, 8)), 2) < 60

@@ -6,6 +6,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 import torch
+from oracles.draws import normal
 
 from lmc_helpers._chapters.input_shifts import (
     cheaper_share,
@@ -25,13 +26,7 @@ from lmc_helpers._chapters.input_shifts import (
     transposition_shifts,
 )
 
-# ---------- input sensitivity
-#
-# Reindexed inputs against least-norm weights and permutation matrices.
-
-
-def normal(*shape, seed=0):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+# ---------- Reindexed inputs against least-norm weights and permutation matrices
 
 
 def layer(m, d, k, seed=0):
@@ -56,26 +51,23 @@ def test_shift_and_metric_by_permutation_matrices(m, d, k):
 
 
 @pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6), (2, 7, 3)])
-def test_cost_is_the_change_of_least_norms(m, d, k):
+def test_costs_are_least_norms_after_and_before(m, d, k):
     F, D, W, U = layer(m, d, k, seed=10)
     p = torch.randperm(d, generator=torch.Generator().manual_seed(2))
     X = normal(30, k, seed=20) @ U.mT  # inputs on the subspace
-    moved = X @ matrix(p).mT  # P x
-    total = 0.0
+    moved, expected = X @ matrix(p).mT, [0.0, 0.0]  # P x
     for f, s, w in zip(F, D, W, strict=True):
         wanted = (X @ (f + s * w)).numpy()
-        for sign, inputs in ((1, moved), (-1, X)):
-            A = (inputs * s).numpy()
-            w_least = np.linalg.lstsq(A, wanted - (inputs @ f).numpy(), rcond=1e-10)[0]
-            assert np.allclose(A @ w_least + (inputs @ f).numpy(), wanted)
-            total += sign * float(w_least @ w_least)
-    assert input_cost(F, D, W, U, p).item() == pytest.approx(total, rel=1e-9)
-
-
-def test_identity_costs_nothing_and_its_shift_is_zero():
-    F, D, W, U = layer(3, 5, 2)
-    p = torch.arange(5)
-    assert input_cost(F, D, W, U, p).item() == 0 and input_shift(F, U, p).abs().max().item() == 0
+        for which, inputs in enumerate((moved, X)):
+            A, rest = (inputs * s).numpy(), wanted - (inputs @ f).numpy()
+            best = np.linalg.lstsq(A, rest, rcond=1e-10)[0]
+            assert np.allclose(A @ best, rest)
+            expected[which] += float(best @ best)
+    assert least_norm_costs(F, D, W, p, X) == pytest.approx(tuple(expected), rel=1e-9)
+    assert input_cost(F, D, W, U, p).item() == pytest.approx(expected[0] - expected[1], rel=1e-9)
+    assert input_cost(F, D, W, U, torch.arange(d)).item() == 0
+    if k == d:  # every weight is seen
+        assert expected[1] == pytest.approx(W.square().sum().item())
 
 
 @pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (4, 6, 6)])
@@ -127,22 +119,6 @@ def test_error_bound_by_hand():
     assert relative_error_bound(0.1, 0.2) == pytest.approx(0.2 + 0.25 * 1.22)
 
 
-@pytest.mark.parametrize(("m", "d", "k"), [(1, 2, 1), (3, 5, 2), (2, 7, 7)])
-def test_least_norm_costs_are_those_of_lstsq(m, d, k):
-    F, D, W, U = layer(m, d, k, seed=60)
-    p = torch.randperm(d, generator=torch.Generator().manual_seed(3))
-    X = normal(30, k, seed=61) @ U.mT
-    after, before = least_norm_costs(F, D, W, p, X)
-    expected = [0.0, 0.0]
-    for f, s, w in zip(F.numpy(), D.numpy(), W.numpy(), strict=True):
-        for which, inputs in enumerate((X.numpy()[:, p.numpy()], X.numpy())):
-            best = np.linalg.lstsq(inputs * s, X.numpy() @ (f + s * w) - inputs @ f, rcond=1e-10)[0]
-            expected[which] += float(best @ best)
-    assert (after, before) == pytest.approx(tuple(expected), rel=1e-9)
-    if k == d:  # every weight is seen
-        assert before == pytest.approx(W.square().sum().item())
-
-
 def test_sampled_layers_have_their_laws():
     F, D, W, U, p = sample_layer(200, 30, 4, 0.3, torch.Generator().manual_seed(5))
     torch.testing.assert_close(U.mT @ U, torch.eye(4).double())
@@ -151,15 +127,6 @@ def test_sampled_layers_have_their_laws():
     assert D.square().mean().item() == pytest.approx(1 + 0.3**2 / 3, rel=0.02)
     assert (F.std().item(), W.std().item()) == pytest.approx((1.0, 0.3), rel=0.04)
     assert (sample_layer(3, 4, 2, 0.0, torch.Generator().manual_seed(5))[1] == 1).all()
-
-
-def test_scaled_gaps_of_two_inputs_are_scaled_column_distances():
-    # d = 2: one pair, and γ_in/‖U_b − U_a‖ is the distance of two Gaussian columns
-    m = 5
-    sample = sample_scaled_gaps(m, 2, 1, 4000, seed=2) * math.sqrt(m)
-    exact = 2 * math.gamma((m + 1) / 2) / math.gamma(m / 2)
-    assert abs(sample.mean().item() - exact) < 4.5 * sample.std().item() / math.sqrt(4000)
-    assert sample.square().mean().item() == pytest.approx(2 * m, rel=0.05)
 
 
 def test_scaled_gaps_are_the_least_of_all_pairs_in_law():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from lmc_helpers._chapters.algorithm_1 import compare_matchings
 from lmc_helpers._chapters.asymmetric_mlps import ends
 from lmc_helpers._chapters.matchers import (
     WIDE,
@@ -20,18 +21,15 @@ from lmc_helpers._chapters.matchers import (
     every_permutation,
     match,
 )
-from lmc_helpers.alignment.activation_matching import moments
+from lmc_helpers.alignment.activation_matching import _moments
 from lmc_helpers.alignment.methods import methods
 from lmc_helpers.alignment.weight_matching import agreement, weight_matching
 from lmc_helpers.matching import all_permutations
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.model import Stack
-from lmc_helpers.teacher_student.matchings import compare_matchings
 from lmc_helpers.teacher_student.minima import sample_minima
 
-# ---------- every permutation
-#
-# All permutations of two hidden layers against networks that are permuted one by one.
+# ---------- All permutations of two hidden layers against networks that are permuted one by one
 
 
 def pairs(m=3, P=2, dtype=torch.float64):
@@ -101,27 +99,13 @@ def test_the_optimum_tells_whether_a_graph_has_a_hamiltonian_cycle(edges):
     assert (value == 2 * m + m**3) == hamiltonian == edges.endswith("40 02")
 
 
-# ---------- matched pairs
-#
-# The trainings of the pairs.
+# ---------- The trainings of the pairs
+
+SIZES = dict(width=8, pairs=3, images=60, epochs=1, wide=12, wide_pairs=2, small_pairs=2, small_epochs=1)
+PARAMETERS = Parameters(dataset="digits", **SIZES, seed=3)
 
 
-PARAMETERS = Parameters(
-    dataset="digits",
-    width=8,
-    pairs=3,
-    images=60,
-    epochs=1,
-    wide=12,
-    wide_pairs=2,
-    small_pairs=2,
-    small_epochs=1,
-    seed=3,
-)
-
-
-def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
-    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+def test_runs_share_masks_within_pairs_only():
     found = PARAMETERS.by_name()
     assert {kind: len(run.mask_seeds) for kind, run in found.items() if run.scheme} == {"σ_F = 0": 3, "σ_F = 1": 3}
     assert len({seed for run in found.values() for seed in run.seeds}) == 4 * 6 + 3 * 4
@@ -132,25 +116,16 @@ def test_runs_share_masks_within_pairs_only(monkeypatch, tmp_path):
     same = a.params["3.weight"] == b.params["3.weight"]
     assert same.sum(dim=-1).ge(4).all() and same.float().mean() < 0.6  # half of the last rows are fixed
 
-
-def test_wide_networks_are_the_same_but_for_width_number_and_seeds():
-    found = PARAMETERS.by_name()
     for name, kind in WIDE.items():
         wide, narrow = found[name], found[kind]
         assert wide.model.sizes == (64, 12, 12, 12, 10) and narrow.model.sizes == (64, 8, 8, 8, 10)
         assert wide.model.norm == narrow.model.norm and len(wide.seeds) == 4
         assert (wide.descent, wide.data, wide.scheme) == (narrow.descent, narrow.data, narrow.scheme)
+    digests = [{run.digest for run in replace(PARAMETERS, seed=seed).runs()} for seed in (3, 4)]
+    assert not digests[0] & digests[1]
 
 
-def test_runs_are_keyed_by_the_seed():
-    first, again, other = (replace(PARAMETERS, seed=seed).runs() for seed in (3, 3, 4))
-    assert [run.digest for run in first] == [run.digest for run in again]
-    assert not {run.digest for run in first} & {run.digest for run in other}
-
-
-# ---------- matched students
-#
-# Exact correlations against sampled ones, and matchers of minima against each other.
+# ---------- Exact correlations against sampled ones, and matchers of minima against each other
 
 
 @pytest.mark.parametrize("d", [2, 3, 8])
@@ -159,7 +134,7 @@ def test_correlations_against_samples(d):
     W1, W2 = torch.randn(2, 4, d, dtype=torch.float64, generator=generator)
     x = torch.randn(200_000, d, dtype=torch.float64, generator=generator)
     x = x / x.norm(dim=1, keepdim=True)
-    sampled = moments(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
+    sampled = _moments(torch.relu(x @ W1.T)[None], torch.relu(x @ W2.T)[None]).correlations()[0]
     torch.testing.assert_close(activation_correlations(W1, W2), sampled, atol=4.5 / 200_000**0.5, rtol=0)
 
 
@@ -174,22 +149,15 @@ def test_students_as_in_the_chapter_on_algorithm_1():
     W1, W2 = sample_minima(5, 3, 3, 12, seed=3).split(6)
     found, seconds = compare_students(W1, W2, M=3, steps=3, seed=1)
     before = compare_matchings(W1, W2, M=3)
-    for here, there in (
-        ("best of m!", "best of m!"),
-        ("Algorithm 1", "Algorithm 1"),
-        ("pair matching", "pair matching"),
-        ("weights", "weight matching"),
-    ):
-        np.testing.assert_allclose(found[here], before.barriers[there], atol=1e-13)
+    for name in ("best of m!", "Algorithm 1", "pair matching"):
+        np.testing.assert_allclose(found[name], before.barriers[name], atol=1e-13)
+    np.testing.assert_allclose(found["weights"], before.barriers["weight matching"], atol=1e-13)
     assert found.keys() == seconds.keys() and min(seconds.values()) > 0
-    assert (
-        found["straight-through"] <= found["identity"] + 1e-12
-    ).mean() > 0.9  # judged half-way, measured at the peak
+    better = found["straight-through"] <= found["identity"] + 1e-12
+    assert better.mean() > 0.9  # judged half-way, measured at the peak
 
 
-# ---------- matches
-#
-# Pairs, their barriers computed by hand, and choices that do not see what they are measured on.
+# ---------- Pairs, their barriers computed by hand, and choices that do not see what they are measured on
 
 
 def ends_of_matches(stack):

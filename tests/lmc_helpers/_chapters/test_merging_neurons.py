@@ -10,6 +10,7 @@ from lmc_helpers._chapters.merging_neurons import (
     ENDS,
     ReluMinima,
     Shallow,
+    count_different,
     equal_norms,
     follow_pairs,
     join_problems,
@@ -23,9 +24,7 @@ from lmc_helpers.permutation_points.mlp import MLP, squared_loss
 from lmc_helpers.permutation_points.pair import PairChart
 from lmc_helpers.seeds import normal
 
-# ---------- branches
-#
-# Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve.
+# ---------- Branches against SciPy's constrained minimiser, the theorem on their ends, and differences along the curve
 
 
 def toy(sizes=(1, 3, 1), seed=3, n=40, scale=2.0):
@@ -103,9 +102,7 @@ def test_an_end_lies_on_the_parabola_of_its_permutation_point():
         assert split.abs().max() < 1e-2 * branch.outgoing[-1].abs().max()
 
 
-# ---------- continuation
-#
-# Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets.
+# Curves with known folds, branch points and neighbours: cubics, a pitchfork, its unfolding, a triple point, sheets
 
 
 def f64(*rows):
@@ -132,15 +129,6 @@ def test_a_cubic_is_followed_through_both_folds(largest):
         assert not len(curve.switches)
         gaps = curve.points.diff(dim=0).norm(dim=1)
         assert (gaps <= 1.2 * curve.steps).all() and (gaps >= 0.8 * curve.steps).all()
-
-
-def test_curves_side_by_side_are_those_one_by_one():
-    start = f64([2.5, 2.5**3 - 7.5], [1.8, 1.8**3 - 5.4])
-    stop = lambda rows, y: y[:, 1] < -3  # noqa: E731
-    together = trace_curves(cubic, start, -1.0, stop, steps=500)
-    for k in (0, 1):
-        [alone] = trace_curves(cubic, start[k : k + 1], -1.0, stop, steps=500)
-        torch.testing.assert_close(alone.points, together[k].points)
 
 
 @pytest.mark.parametrize("largest", [0.02, 0.3])
@@ -247,9 +235,7 @@ def test_a_curve_that_ends_is_stuck():
     assert curve.stuck and 0 <= curve.points[-1, 1] < 1e-2
 
 
-# ---------- rounding
-#
-# Minima of ReLU losses against the best of all kinks by least squares; refusals.
+# ---------- Minima of ReLU losses against the best of all kinks by least squares
 
 
 def best_hinge(x, y, near, reach=0.3):
@@ -282,9 +268,7 @@ def test_settled_needs_convergence_and_a_loss_that_rests():
     assert ends.settled().tolist() == [False, False, True] and ends.settled(1e-6).tolist() == [False] * 3
 
 
-# ---------- shallow
-#
-# Closed forms against automatic differentiation; the same function with unit parameter vectors; refusals.
+# ---------- Closed forms against automatic differentiation; the same function with unit parameter vectors
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -325,3 +309,15 @@ def test_a_rounded_relu_is_near_and_smooth(width):
     s = torch.linspace(-50, 50, 4001, dtype=torch.float64)
     off = rounded_relu(width)(s) - s.clamp(min=0)
     assert (off >= 0).all() and off.max() <= width / 2 * (1 + 1e-12) and off.argmax() == 2000
+
+
+# ---------- different minima
+
+
+def test_different_values_are_counted():
+    generator = torch.Generator().manual_seed(1)
+    for n in (1, 2, 7):
+        values = torch.randint(1, 4, (n,), generator=generator).double()
+        near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
+        assert count_different(values) == count_different(near) == len(set(values.tolist()))
+    assert count_different(torch.tensor([1, 1.1, 1.2]), tol=0.2) == 1 and count_different(torch.zeros(2)) == 1

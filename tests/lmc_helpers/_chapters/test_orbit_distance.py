@@ -19,9 +19,7 @@ from lmc_helpers._chapters.orbit_distance import (
     stationarity,
 )
 
-# ---------- orbit distance
-#
-# Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, autograd.
+# ---------- Distances from orbits: quartics, projectors, the contraction of the proof, SciPy's minimiser, autograd
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -1,15 +1,16 @@
 """What chapter *permutation points* computes, against independent oracles."""
 
+import itertools
+
+import numpy as np
 import pytest
 import torch
 from oracles.perceptrons import LAYERS, by_hand, inputs
 
-from lmc_helpers._chapters.permutation_points import replicate, targets_with_curvature
+from lmc_helpers._chapters.permutation_points import replicate, separated, strict_minima, targets_with_curvature
 from lmc_helpers.permutation_points.mlp import MLP
 
-# ---------- replicas
-#
-# Replicated neurons against networks by hand, prescribed curvature against differences of the loss; refusals.
+# ---------- Replicated neurons against networks by hand, prescribed curvature against differences of the loss
 
 
 @pytest.mark.parametrize(("net", "layer"), LAYERS)
@@ -46,22 +47,53 @@ def test_prescribed_curvature_is_that_of_the_loss(activation):
         assert abs(loss(theta + h * unit) - loss(theta - h * unit)) / (2 * h) < 1e-9
     big, doubled = replicate(net, theta, 1, (1, 2, 1))
     h, found = 5e-4, torch.zeros(3, 3, dtype=torch.float64)
-    for i in range(3):
-        for j in range(i + 1):
-            eta = torch.zeros(3, dtype=torch.float64)
-            eta[i] += h
-            eta[j] += h if i != j else 0
 
-            def pulled(eta, sign):
-                moved = doubled.clone()
-                moved[big.incoming(1, 1)] -= sign * eta / 2
-                moved[big.incoming(1, 2)] += sign * eta / 2
-                return loss(moved, big)
+    def bend(eta):
+        """4 (L(+η) + L(−η) − 2 L(0)) / h², the two copies pulled apart by ±η/2."""
+        values = []
+        for sign in (1, -1, 0):
+            moved = doubled.clone()
+            moved[big.incoming(1, 1)] -= sign * eta / 2
+            moved[big.incoming(1, 2)] += sign * eta / 2
+            values.append(loss(moved, big))
+        return 4 * (values[0] + values[1] - 2 * values[2]) / h**2
 
-            bend = 4 * (pulled(eta, 1) + pulled(eta, -1) - 2 * loss(doubled, big)) / h**2
-            found[i, j] = found[j, i] = bend
+    for i, j in itertools.combinations_with_replacement(range(3), 2):
+        found[i, j] = found[j, i] = bend(h * (torch.eye(3)[[i, j]].double().amax(dim=0)))
     for i in range(3):
         for j in range(i):
             found[i, j] = found[j, i] = (found[i, j] - found[i, i] - found[j, j]) / 2
     torch.testing.assert_close(found / found[0, 0], wanted / wanted[0, 0], atol=2e-3, rtol=0)
     assert found[0, 0] > 0
+
+
+# ---------- strict minima
+
+
+def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
+    def valley(t):  # minima at (±1, 0), the third direction is flat
+        return (t[..., 0] ** 2 - 1) ** 2 + t[..., 1] ** 2
+
+    def bowl(t):
+        return valley(t) + t[..., 2] ** 2
+
+    starts = torch.tensor([[2.0, 1.0, 1.0], [-0.5, 2.0, -1.0]], dtype=torch.float64)
+    assert strict_minima(valley, starts, 50, 1e-12, 1e-9).shape == (0, 3)
+    expected = torch.tensor([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(strict_minima(bowl, starts, 50, 1e-12, 1e-9), expected, rtol=0, atol=1e-9)
+    assert len(strict_minima(bowl, starts, 1, 1e-12, 1e-9)) == 0
+    assert len(strict_minima(lambda t: -bowl(t), 0 * starts, 0, 1e-12, 1e-9)) == 0
+
+
+# ---------- gaps in the spectrum
+
+
+def test_separated_looks_for_a_gap_in_the_sizes():
+    """Against the definition, eigenvalue by eigenvalue, for matrices with a known spectrum in a random basis."""
+    rng = np.random.default_rng(2)
+    spectra = 10.0 ** rng.uniform(-6, 0, (200, 4)) * rng.choice([-1, 1], (200, 4))
+    Q = np.linalg.qr(rng.standard_normal((200, 4, 4)))[0]
+    found = separated(torch.from_numpy(Q * spectra[:, None, :] @ np.swapaxes(Q, 1, 2)), low=1e-4, high=1e-2)
+    expected = [not any(1e-4 < abs(v) / max(abs(row)) < 1e-2 for v in row) for row in spectra]
+    assert found.tolist() == expected and 0 < sum(expected) < 200
+    assert separated(torch.zeros(3, 3), low=1e-4, high=1e-2)

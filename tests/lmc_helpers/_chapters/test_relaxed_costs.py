@@ -16,9 +16,7 @@ from lmc_helpers._chapters.relaxed_costs import (
     tail_energy,
 )
 
-# ---------- relaxed costs
-#
-# Relaxed realization costs against stacked least squares, eq. (257) as printed, and proven bounds.
+# ---------- Relaxed realization costs against stacked least squares, eq. (257) as printed, and proven bounds
 
 
 def problem(d, rank, seed=0, n=40):

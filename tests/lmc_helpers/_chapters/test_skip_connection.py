@@ -2,9 +2,7 @@
 
 import itertools
 import json
-import os
 import re
-import shutil
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,12 +25,8 @@ from lmc_helpers._chapters.skip_connection import (
     turntable,
 )
 
-# ---------- turntable
-#
-# Turntables: what stands in the HTML, and what a browser draws from it.
+# ---------- Turntables: what stands in the HTML, and what a browser draws from it
 
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXES = ("x", "y", "z")
 
 
@@ -76,65 +70,51 @@ def test_a_static_picture_has_every_quadrilateral_and_looks_alike_from_both_side
     plt.close(figure)
 
 
-def test_a_browser_draws_and_turns_it(tmp_path):
-    if BROWSER is None:
-        if os.environ.get("CI"):
-            pytest.fail("no browser")
-        pytest.skip("no browser: install chromium to test the turntable")
-    from playwright.sync_api import sync_playwright
-
+def test_a_browser_draws_and_turns_it(tmp_path, watched):
     page = tmp_path / "page.html"
     patches = [(plane(-0.9), "#0000ff"), (plane(0.9), "#ff0000")]
     page.write_text(f"<!doctype html><meta charset=utf-8>{turntable([Picture('t', patches)], AXES, 1, 'alt')}")
     middle = "c => [...c.getContext('2d').getImageData(c.width / 2, c.height * 0.53, 1, 1).data]"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport={"width": 600, "height": 700})
-        trouble, requests = [], []
-        tab.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-        tab.on("pageerror", lambda error: trouble.append(str(error)))
-        tab.on("request", lambda request: requests.append(request.url))
-        tab.goto(page.as_uri())
-        canvas = tab.locator("canvas")
-        canvas.focus()
+    tab = watched.tab
+    tab.set_viewport_size({"width": 600, "height": 700})
+    tab.goto(page.as_uri())
+    canvas = tab.locator("canvas")
+    canvas.focus()
 
-        def press(key, times):
-            for _ in range(times):
-                tab.keyboard.press(key)
-            tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            return canvas.evaluate(middle)
-
-        red, _, blue, _ = press("ArrowDown", 20)  # from above
-        assert red > 100 and blue < 20
-        red, _, blue, _ = press("ArrowUp", 40)  # from below
-        assert blue > 100 and red < 20
-        assert press("ArrowDown", 15) == [0, 0, 0, 0]  # from the side, between the planes: nothing drawn
-        before = canvas.evaluate("c => c.toDataURL()")
-        box = canvas.bounding_box()
-        tab.mouse.move(box["x"] + 50, box["y"] + 50)
-        tab.mouse.down()
-        tab.mouse.move(box["x"] + 120, box["y"] + 60, steps=4)
-        tab.mouse.up()
-        press("Shift", 1)
-        assert canvas.evaluate("c => c.toDataURL()") != before
-        assert trouble == [] and requests == [page.as_uri()]
-
-        both = [Picture("s", patches[:1]), Picture("t", patches[:1])]
-        page.write_text(f"<!doctype html><meta charset=utf-8>{turntable(both, AXES, 1, 'alt')}")
-        tab.goto(page.as_uri())
-        shape = "c => c.clientHeight / c.clientWidth"
-        assert canvas.evaluate(shape) == pytest.approx(1 / 2, rel=0.02)
-        tab.set_viewport_size({"width": 390, "height": 700})  # on a phone one picture below the other
+    def press(key, times):
+        for _ in range(times):
+            tab.keyboard.press(key)
         tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        assert canvas.evaluate(shape) == pytest.approx(2, rel=0.02)
-        lower = "c => [...c.getContext('2d').getImageData(0, c.height / 2, c.width, c.height / 2).data].some(v => v)"
-        assert canvas.evaluate(lower)
-        browser.close()
+        return canvas.evaluate(middle)
+
+    red, _, blue, _ = press("ArrowDown", 20)  # from above
+    assert red > 100 and blue < 20
+    red, _, blue, _ = press("ArrowUp", 40)  # from below
+    assert blue > 100 and red < 20
+    assert press("ArrowDown", 15) == [0, 0, 0, 0]  # from the side, between the planes: nothing drawn
+    before = canvas.evaluate("c => c.toDataURL()")
+    box = canvas.bounding_box()
+    tab.mouse.move(box["x"] + 50, box["y"] + 50)
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 120, box["y"] + 60, steps=4)
+    tab.mouse.up()
+    press("Shift", 1)
+    assert canvas.evaluate("c => c.toDataURL()") != before
+    assert watched.trouble == [] and watched.requests == [page.as_uri()]
+
+    both = [Picture("s", patches[:1]), Picture("t", patches[:1])]
+    page.write_text(f"<!doctype html><meta charset=utf-8>{turntable(both, AXES, 1, 'alt')}")
+    tab.goto(page.as_uri())
+    shape = "c => c.clientHeight / c.clientWidth"
+    assert canvas.evaluate(shape) == pytest.approx(1 / 2, rel=0.02)
+    tab.set_viewport_size({"width": 390, "height": 700})  # on a phone one picture below the other
+    tab.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert canvas.evaluate(shape) == pytest.approx(2, rel=0.02)
+    lower = "c => [...c.getContext('2d').getImageData(0, c.height / 2, c.width, c.height / 2).data].some(v => v)"
+    assert canvas.evaluate(lower)
 
 
-# ---------- grid components
-#
-# Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known.
+# ---------- Surfaces on grids: brute force over cubes, a union–find of its own, and surfaces whose components are known
 
 
 def cells(values, axes):
@@ -194,16 +174,7 @@ def test_planes_points_and_nothing():
     assert surface_cubes(np.array([0.0, 0.0, 1.0, 2.0])).tolist() == [True, True, False]
 
 
-def test_order_of_the_axes_and_sign_do_not_matter():
-    values = np.random.default_rng(0).normal(size=(5, 6, 7))
-    number = surface_classes(values)[0]
-    assert number == surface_classes(-values)[0] == surface_classes(values.transpose(2, 0, 1)[::-1])[0]
-
-
-# ---------- minimum surfaces
-#
-# Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them.
-
+# Surfaces of the minimum: points on them, borders on the cube, components by a grid that knows nothing of them
 
 CASES = [(0.0, 3.0), (0.0, 1.5), (1.0, 3.0), (-1.0, 3.0), (0.5, 4.0), (2.5, 2.0)]  # eps and reach
 
@@ -240,9 +211,7 @@ def test_the_other_sign_of_the_skip_connection_is_a_reflection():
         np.testing.assert_array_equal(one * [-1, 1, -1], other)
 
 
-# ---------- residual
-#
-# The residual network: losses entry by entry, determinants by permutations.
+# ---------- The residual network: losses entry by entry, determinants by permutations
 
 
 def signs(W1, W2, eps):

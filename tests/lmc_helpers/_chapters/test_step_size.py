@@ -13,6 +13,7 @@ from lmc_helpers._chapters.step_size import (
     mean_of_arrived,
     pair_barriers,
     statistics_of_arrived,
+    type_counts,
 )
 from lmc_helpers.barrier import loss_barrier
 from lmc_helpers.error_bars import share
@@ -20,9 +21,7 @@ from lmc_helpers.matching import best_permutation
 from lmc_helpers.teacher_student.minima import sample_minima
 from lmc_helpers.teacher_student.population import population_hessian, population_loss
 
-# ---------- step sizes
-#
-# Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration.
+# ---------- Statistics of networks that have arrived, against the full Hessian, single pairs and enumeration
 
 
 def test_statistics_of_one_network_at_a_time():
@@ -42,6 +41,17 @@ def test_statistics_of_one_network_at_a_time():
         pq = 1 - sum(math.sqrt(x) for x in entries) ** 2 / (len(entries) * sum(entries))
         edge = rate / 2 * torch.linalg.eigvalsh(population_hessian(W[i, :m], M))[-1].item()
         assert values == pytest.approx([1, pq, edge])
+
+
+@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (9, 4, 6)])
+def test_type_counts_are_those_that_were_sampled(m, M, d):
+    W = sample_minima(m, M, d, 5, seed=1)
+    W = torch.cat([W, torch.full((5, 2, d), 1e-5, dtype=W.dtype)], dim=1)  # two rows that count as 0
+    found = type_counts(W.expand(2, -1, -1, -1), M)
+    assert found.shape == (2, 5, M)
+    for network, counts in zip(W.tolist(), found[0].tolist(), strict=True):
+        assert counts == [sum(row[j] == max(row) and row[j] > 1e-3 for row in network) for j in range(M)]
+    assert (found.sum(dim=-1) == m).all()
 
 
 def test_barriers_of_pairs_after_the_permutation_of_algorithm_1():
@@ -65,12 +75,8 @@ def test_barriers_of_pairs_after_the_permutation_of_algorithm_1():
 def test_nobody_arrives(n):
     W = torch.full((n, 3, 2), math.nan, dtype=torch.float64)
     found = statistics_of_arrived(W, torch.zeros(n, dtype=torch.bool), 2, 0.1)
-    assert {name: values.shape for name, values in found.items()} == {
-        "zeros": (n,),
-        "pq": (n,),
-        "edge": (n,),
-        "barrier": (n // 2,),
-    }
+    shapes = {"zeros": (n,), "pq": (n,), "edge": (n,), "barrier": (n // 2,)}
+    assert {name: values.shape for name, values in found.items()} == shapes
     assert all(np.isnan(values).all() for values in found.values())
 
 

@@ -23,10 +23,7 @@ from lmc_helpers._chapters.swaps_on_images import (
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.networks.mlp import MLP
 
-# ---------- image layers
-#
-# Moments and subspaces against the activations themselves, and which networks the runs share.
-
+# ---------- Moments and subspaces against the activations themselves, and which networks the runs share
 
 SIZES = dict(dataset="digits", width=16, images=150, epochs=2, batch=64, seed=3)
 PARAMETERS = Parameters(**SIZES, stages=[0, 1], pairs=3, ridge_networks=2)
@@ -84,8 +81,7 @@ def test_runs_are_those_of_the_chapter_on_asymmetric_mlps():
     assert firsts[0][:2].equal(firsts[1])
 
 
-def test_an_experiment_averages_over_pairs(tmp_path, monkeypatch):
-    monkeypatch.setenv("LMC_RUNS", str(tmp_path))
+def test_an_experiment_averages_over_pairs():
     some = Experiment(PARAMETERS, 100)
     for epoch in (0, None):
         found = some.coherences("W 1", epoch)
@@ -99,22 +95,14 @@ def test_an_experiment_averages_over_pairs(tmp_path, monkeypatch):
     assert value == pytest.approx(mean["W 1"] / max(mean["MLP"], mean["W 0"])) and error > 0
 
 
-# ---------- image swaps
-#
-# Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent.
-
+# ---------- Swap costs against brute force, fixed norms against torch's batch norm, ridge costs against a descent
 
 FEW = Parameters(**SIZES, stages=[0], pairs=2, ridge_networks=2)
 
 
 @pytest.fixture(scope="module")
-def experiment(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LMC_RUNS", str(tmp_path_factory.mktemp("runs")))
-        some = Experiment(FEW, 120)
-        for name in some.runs:
-            some.result(name)
-        yield some
+def experiment():
+    return Experiment(FEW, 120)
 
 
 def least_norm(f, d, a, U):

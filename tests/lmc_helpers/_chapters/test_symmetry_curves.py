@@ -105,9 +105,7 @@ def test_probability_in_closed_form_and_monotone():
     assert all(np.diff(values) > 0) and values[-1] < 1
 
 
-# ---------- trained maps
-#
-# Networks of Fig. 3: the same descent by torch.optim on an nn.Module, and singular values by the SVD.
+# ---------- Networks of Fig. 3: the same descent by torch.optim on an nn.Module, and singular values by the SVD
 
 
 def module(X, W_1, W_2, activation):

@@ -7,16 +7,15 @@ from scipy import stats
 from lmc_helpers._chapters.trained_minima import with_uniform_entries
 from lmc_helpers.teacher_student.minima import sample_minima
 
-# ---------- recombined
-#
-# Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex.
+# ---------- Fresh entries on given types: the types stay, the teacher's function stays, the law is that of the simplex
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (7, 3, 5), (12, 6, 8)])
 def test_types_stay_and_the_teacher_is_computed(m, M, d):
     W = sample_minima(m, M, d, 6, seed=1, law="equal").reshape(2, 3, m, d)
     fresh = with_uniform_entries(W + 1e-9, M, seed=2)
-    assert (fresh > 0).equal(W > 0)
+    assert (fresh > 0).equal(W > 0) and fresh.equal(with_uniform_entries(W, M, seed=2))
+    assert m == 1 or not fresh.equal(with_uniform_entries(W, M, seed=3))
     x = torch.randn(50, d, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     teacher = torch.relu(x[:, :M]).sum(dim=-1)
     student = torch.relu(x @ fresh.mT).sum(dim=-1)
@@ -31,9 +30,3 @@ def test_entries_of_a_type_are_uniform_on_its_simplex():
     assert stats.kstest(fresh[:, 0, 0].numpy(), stats.beta(1, 3).cdf).pvalue > 1e-3
     assert stats.kstest(fresh[:, 5, 1].numpy(), stats.beta(1, 1).cdf).pvalue > 1e-3
     assert abs(stats.pearsonr(fresh[:, 0, 0], fresh[:, 5, 1])[0]) < 0.07
-
-
-def test_the_seed_decides():
-    W = sample_minima(8, 2, 2, 3, seed=1)
-    assert with_uniform_entries(W, 2, 5).equal(with_uniform_entries(W, 2, 5))
-    assert not with_uniform_entries(W, 2, 5).equal(with_uniform_entries(W, 2, 6))

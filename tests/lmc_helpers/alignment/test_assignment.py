@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lmc_helpers.alignment.assignment import assign, check_ends, matched_sum
+from lmc_helpers.alignment.assignment import _check_ends, assign, matched_sum
 from lmc_helpers.networks.permutations import Axis, Symmetry
 
 SYMMETRY = Symmetry({"h": (Axis("W", 0), Axis("V", 1))}, {"h": 3})
@@ -31,21 +31,13 @@ def test_no_pairs():
     assert assign(torch.zeros(0, 3, 3)).shape == (0, 3)
 
 
-@pytest.mark.parametrize(
-    ("gains", "said"),
-    [
-        (torch.zeros(2, 3), r"shape \(2, 3\)"),
-        (torch.zeros(1, 0, 0), "m >= 1"),
-        (torch.tensor([[[0.0, 1.0], [torch.nan, 0.0]]]), r"gains\[0, 1, 0\] = nan"),
-    ],
-)
-def test_bad_gains_are_refused(gains, said):
-    with pytest.raises(ValueError, match=said):
-        assign(gains)
+def test_gains_are_numbers():
+    with pytest.raises(ValueError, match=r"gains\[0, 1, 0\] = nan"):
+        assign(torch.tensor([[[0.0, 1.0], [torch.nan, 0.0]]]))
 
 
 def test_pairs_are_counted():
-    assert check_ends(ends(), ends(), SYMMETRY) == 2
+    assert _check_ends(ends(), ends(), SYMMETRY) == 2
 
 
 @pytest.mark.parametrize(
@@ -55,11 +47,11 @@ def test_pairs_are_counted():
         (ends(), {"W": torch.ones(2, 3, 4)}, "equal names"),
         (ends(c=torch.ones(3, 5)), ends(c=torch.ones(3, 5)), "one P"),
         ({k: v[:0] for k, v in ends().items()}, {k: v[:0] for k, v in ends().items()}, "P >= 1"),
-        (ends(V=torch.ones(2, 5, 4)), ends(V=torch.ones(2, 5, 4)), "axis 1 of 'V'"),
-        ({"W": torch.ones(2, 3)}, {"W": torch.ones(2, 3)}, "axis 1 of 'V'"),
+        (ends(V=torch.ones(2, 5, 4)), ends(V=torch.ones(2, 5, 4)), "on axis 1"),
+        ({"W": torch.ones(2, 3)}, {"W": torch.ones(2, 3)}, "on axis 1"),
         (ends(), ends(W=torch.full((2, 3, 4), torch.inf)), "W of end b"),
     ],
 )
 def test_ends_that_are_no_pairs_are_refused(a, b, said):
     with pytest.raises(ValueError, match=said):
-        check_ends(a, b, SYMMETRY)
+        _check_ends(a, b, SYMMETRY)

@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
-from lmc_helpers.alignment.midpoint import data_loss, midpoint_losses
-from lmc_helpers.alignment.sinkhorn import COSTS, log_sinkhorn, mix, sinkhorn_rebasin
+from lmc_helpers.alignment.midpoint import _midpoint_losses, data_loss
+from lmc_helpers.alignment.sinkhorn import _log_sinkhorn, _mixed, sinkhorn_rebasin
 from lmc_helpers.networks.mlp import MLP
 from lmc_helpers.networks.permutations import Axis, Symmetry, permute, random_permutations
 
@@ -19,7 +19,7 @@ def gaussian(*shape, seed=0):
 def test_the_limit_is_doubly_stochastic_and_has_the_most_entropy(tau):
     """Rows and columns sum to 1, and P maximises ⟨P, X⟩ + τ H(P): no doubly stochastic step along a cycle gains."""
     X = gaussian(2, 5, 5, seed=1)
-    P = log_sinkhorn(X, tau, 2000).exp()
+    P = _log_sinkhorn(X, tau, 2000).exp()
     for dim in (-1, -2):
         torch.testing.assert_close(P.sum(dim), torch.ones(2, 5, dtype=torch.float64))
     value = (P * X).sum((-2, -1)) - tau * (P * P.log()).sum((-2, -1))
@@ -36,30 +36,30 @@ def test_the_limit_is_doubly_stochastic_and_has_the_most_entropy(tau):
 def test_cold_is_the_assignment_and_hot_is_flat():
     X = gaussian(4, 4, seed=2)
     best = max(itertools.permutations(range(4)), key=lambda p: sum(X[i, j] for i, j in enumerate(p)))
-    cold = log_sinkhorn(X, 0.02, 5000).exp()
+    cold = _log_sinkhorn(X, 0.02, 5000).exp()
     torch.testing.assert_close(cold, torch.eye(4, dtype=torch.float64)[list(best)], rtol=0, atol=1e-3)
-    torch.testing.assert_close(log_sinkhorn(X, 1e9).exp(), torch.full((4, 4), 0.25, dtype=torch.float64))
+    torch.testing.assert_close(_log_sinkhorn(X, 1e9).exp(), torch.full((4, 4), 0.25, dtype=torch.float64))
 
 
 def test_the_gradient_is_that_of_differences():
     X = gaussian(3, 3, seed=3).requires_grad_()
-    assert torch.autograd.gradcheck(lambda X: log_sinkhorn(X, 0.5, 30).exp(), X)
+    assert torch.autograd.gradcheck(lambda X: _log_sinkhorn(X, 0.5, 30).exp(), X)
 
 
 def test_mixing_by_permutation_matrices_permutes():
     symmetry = Symmetry({"h": (Axis("W", 0), Axis("b", 0), Axis("V", 1)), "k": (Axis("V", 0),)}, {"h": 4, "k": 3})
     params = {"W": gaussian(2, 4, 2, 2, seed=4), "b": gaussian(2, 4, seed=5), "V": gaussian(2, 3, 4, 3, 3, seed=6)}
     p = random_permutations(symmetry, 2, torch.Generator().manual_seed(1))
-    mixed = mix(params, symmetry, {g: torch.eye(one.shape[1], dtype=torch.float64)[one] for g, one in p.items()})
+    mixed = _mixed(params, symmetry, {g: torch.eye(one.shape[1], dtype=torch.float64)[one] for g, one in p.items()})
     for name, value in permute(params, symmetry, p).items():
         torch.testing.assert_close(mixed[name], value)
     M = gaussian(2, 4, 4, seed=7)
-    soft = mix(params, symmetry, {"h": M})
+    soft = _mixed(params, symmetry, {"h": M})
     torch.testing.assert_close(soft["V"], torch.einsum("nij,nojxy->noixy", M, params["V"]))
     torch.testing.assert_close(soft["b"], torch.einsum("nij,nj->ni", M, params["b"]))
 
 
-@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("cost", ["midpoint", "random", "distance"])
 def test_planted_permutations_are_found(cost):
     """But for the cost "midpoint", which stays where a soft π b, no network of b's function, has less loss."""
     model, x = MLP((6, 5, 4, 3)), gaussian(100, 6, seed=8)
@@ -69,7 +69,7 @@ def test_planted_permutations_are_found(cost):
     b = {name: value + 1e-3 * gaussian(*value.shape) for name, value in permute(a, symmetry, planted).items()}
     found = sinkhorn_rebasin(a, b, symmetry, loss, cost, steps=60)
     torch.testing.assert_close(
-        midpoint_losses(a, b, symmetry, found.permutations, loss), found.losses.min(dim=0).values
+        _midpoint_losses(a, b, symmetry, found.permutations, loss), found.losses.min(dim=0).values
     )
     exact = [found.permutations[g].equal(p.argsort(dim=-1)) for g, p in planted.items()]
     if cost == "midpoint":
@@ -89,22 +89,3 @@ def test_a_pair_does_not_depend_on_those_beside_it():
     )
     assert both.losses.shape == (1 + 4, 2)
     torch.testing.assert_close(both.losses[:, 1:], alone.losses)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"cost": "middle"}, "cost = 'middle'"),
-        ({"steps": -1}, "steps = -1"),
-        ({"rate": -1.0}, "rate = -1.0"),
-        ({"judge_every": 0}, "judge_every = 0"),
-        ({"tau": 0.0}, "tau = 0.0"),
-        ({"iterations": 0}, "0 iterations"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, said):
-    model = MLP((4, 3, 2))
-    a = model.initial([1], torch.float64).params
-    loss = data_loss(model, gaussian(5, 4), torch.zeros(5, dtype=torch.long))
-    with pytest.raises(ValueError, match=said):
-        sinkhorn_rebasin(a, a, model.symmetry(), loss, **arguments)

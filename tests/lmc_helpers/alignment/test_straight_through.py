@@ -92,8 +92,6 @@ def test_float32_and_no_steps():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"steps": -1}, "steps = -1"),
-        ({"rate": 0.0}, "rate = 0.0"),
         ({"start": {"0": torch.tensor([[0, 0, 1]])}}, "no permutation"),
         ({"loss": lambda params: params["0.bias"].sum(dim=1) * torch.nan}, "finite losses"),
     ],

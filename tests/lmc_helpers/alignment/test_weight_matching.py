@@ -120,9 +120,6 @@ def test_zero_networks_stay_as_they_are():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"restarts": 0}, "restarts = 0"),
-        ({"sweeps": 0}, "sweeps = 0"),
-        ({"seed": -1}, "seed = -1"),
         ({"start": {"0": torch.tensor([[0, 0, 1]])}}, "no permutation"),
         ({"start": {"7": torch.tensor([[0, 1, 2]])}}, "group '7' is unknown"),
     ],

@@ -1,10 +1,11 @@
-"""Closed forms as TeX keep their value; texts of the ledger are escaped, and their signs are raised and lowered."""
+"""Closed forms as TeX keep their value; texts of the ledger and labels of figures as HTML, escaped."""
 
 import re
 
 import pytest
+from matplotlib.mathtext import MathTextParser
 
-from lmc_helpers.claims.formulas import tex, typeset
+from lmc_helpers.claims.formulas import LETTERS, NAMED, label, tex, typeset
 from lmc_helpers.claims.intervals import number
 
 GREEK = {r"\pi": "pi", r"\gamma": "EulerGamma", r"\ln": "log", r"\Gamma": "gamma", r"\cdot": "*", r"\arctan": "atan"}
@@ -77,3 +78,36 @@ def test_only_known_words_become_links():
 def test_what_is_no_closed_form_is_refused():
     with pytest.raises(ValueError, match="no part of a closed form"):
         tex("[1, 2]")
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("loss", "loss"),
+        ("a < b & <script>", "a &lt; b &amp; &lt;script&gt;"),
+        ("$x$ and $y$", "<i>x</i> and <i>y</i>"),
+        ("$m = 2M$", "<i>m</i> = 2<i>M</i>"),
+        ("$W_{i1}$", "<i>W</i><sub><i>i</i>1</sub>"),
+        (r"$\sigma_{\mathrm{min}}(Y)^2$", "<i>σ</i><sub>min</sub>(<i>Y</i>)<sup>2</sup>"),
+        (r"$\delta/\delta_0$", "<i>δ</i>/<i>δ</i><sub>0</sub>"),
+        (r"$e^{-a_1}$", "<i>e</i><sup>−<i>a</i><sub>1</sub></sup>"),
+        (r"$\det W$, $T(m, M)$", "det <i>W</i>, <i>T</i>(<i>m</i>, <i>M</i>)"),
+        ("$a<b$", "<i>a</i> &lt; <i>b</i>"),
+        ("", ""),
+    ],
+)
+def test_labels_become_html(text, html):
+    assert label(text) == html
+    assert set(re.findall(r"<(/?\w+)", label(text))) <= {"i", "/i", "sub", "/sub", "sup", "/sup"}
+
+
+def test_matplotlib_knows_the_same_names():
+    for name in [*LETTERS, *NAMED]:
+        MathTextParser("path").parse(rf"$\{name}$")  # raises where it does not
+        assert len(re.sub(r"<.*?>", "", label(rf"$\{name}$")).strip()) in (1, len(name)), name
+
+
+@pytest.mark.parametrize("text", ["$x", r"$\frac12$", "$x_{1$", "$x}$"])
+def test_what_cannot_be_set_is_an_error(text):
+    with pytest.raises(ValueError, match="allowed"):
+        label(text)

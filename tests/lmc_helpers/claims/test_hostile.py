@@ -4,7 +4,7 @@ import time
 from html.parser import HTMLParser
 
 import pytest
-from oracles.ledger import BASE, parse_part
+from oracles.ledger import CORRECTED, parse_part
 
 from book.tools.findings.board import rich
 from lmc_helpers.claims import Links, render
@@ -29,24 +29,8 @@ TEXTS = [
 WORDS = (
     "```{raw} html\n<script>alert(1)</script>\n```\n:::{include} /etc/passwd\n:::\n[a](javascript:alert(1)) <http://x>"
 )
-ALLOWED = {"sup", "sub", "em", "code", "a", "b", "small", "p", "div", "span", "ul", "li", "details", "summary", "svg"}
-ALLOWED |= {
-    "text",
-    "rect",
-    "line",
-    "circle",
-    "path",
-    "g",
-    "title",
-    "table",
-    "tr",
-    "td",
-    "th",
-    "tbody",
-    "dl",
-    "dt",
-    "dd",
-}
+ALLOWED = set("sup sub em code a b small p div span ul li details summary svg text rect line circle path g".split())
+ALLOWED |= set("title table tr td th tbody dl dt dd".split())
 
 
 class Seen(HTMLParser):
@@ -78,14 +62,17 @@ def test_texts_are_shown_and_not_run(text):
 
 @pytest.mark.parametrize("text", [*TEXTS, WORDS])
 def test_boxes_hold_no_element_of_a_text(text):
-    hostile = {name: text for name in ("where", "statement", "quantity", "reason")}
-    entry = BASE | hostile | {"criterion": {"equals": 2, "tolerance": 0.1, "says": text}}
+    hostile = {name: text for name in ("where", "statement", "quantity", "reason", "reading", "correction")}
+    entry = CORRECTED | {"whose": "reading"} | hostile | {"criterion": {"equals": 2, "tolerance": 0.1, "says": text}}
     part = parse_part("T1.a", entry | {"rival": {"value": 2.5, "says": text}})
     record = {"part": "T1.a", "verdict": "holds", "value": 2.0, "low": 2.0, "high": 2.0, "stderr": None, "n": 5}
     record |= {"place": "inside", "rival": text, "note": text, "criterion": text, "quantity": text, "profile": "smoke"}
     record |= {"corrected": "", "sharper": "", "second_seed": None, "place_corrected": None, "place_sharper": None}
-    record |= {"expected": "holds", "whose": "paper", "weight": "headline"}
-    assert harmless(render(part, record, links=Links(text, "#row", "#erratum", "#a"), run=text))
+    record |= {"expected": "holds", "whose": "reading", "weight": "headline"}
+    confirmed = record | {"changed": [], **dict.fromkeys(("commit", "seeds", "date", "device"), text)}
+    for verdict in ("holds", "false as printed, corrected"):
+        run = record | {"verdict": verdict}
+        assert harmless(render(part, run, confirmed, links=Links(text, "#row", "#erratum", "#a"), run=text))
 
 
 NUMBERS = ["9**9**9", "9**9**9**9**9", "2**-1e9", "(" * 300 + "1" + ")" * 300, "-" * 5000 + "1", "gamma(1e30)", "1e400"]

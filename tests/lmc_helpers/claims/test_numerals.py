@@ -1,11 +1,14 @@
 """Numbers for people: a table of cases, digits that tell a value from a border, equal digits of value and error."""
 
+import itertools
 import math
+from decimal import Decimal
 
 import pytest
 
 from lmc_helpers.claims import numerals
 
+RAISED = dict(zip("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789", strict=True))
 THIN = "\u202f"
 
 
@@ -109,4 +112,48 @@ def test_intervals_do_not_seem_to_end_on_a_border(low, high, borders, shown):
 
 
 def test_zero_has_no_power_of_ten():
-    assert numerals.together([0.0], -3) == (["0.000"], "")
+    assert numerals._together([0.0], -3) == (["0.000"], "")
+
+
+@pytest.mark.parametrize(
+    ("value", "stderr", "shown"),
+    [
+        (0.1234567, 0.004, "0.123 ± 0.004"),
+        (0.1234567, 0.0149, "0.123 ± 0.015"),
+        (1.0, 0.0996, "1.00 ± 0.10"),
+        (5, 3, "5 ± 3"),
+        (123.4, 15, "123 ± 15"),
+        (-1.5e7, 2.2e5, "(-1.50 ± 0.02)e+07"),
+        (1e-9, 4e-8, "(0 ± 4)e-08"),
+    ],
+)
+def test_a_plain_value_has_the_digits_that_its_error_supports(value, stderr, shown):
+    assert numerals.plain_with_error(value, stderr) == shown
+
+
+def read(shown: str) -> Decimal:
+    """The number that a page shows, read without the code that wrote it."""
+    digits, _, raised = shown.rpartition("10") if set(shown) & RAISED.keys() else (shown, "", "")
+    exponent = int("".join(RAISED[sign] for sign in raised) or "0")
+    return Decimal(digits.removesuffix("·") or 1).scaleb(exponent)
+
+
+def test_a_number_keeps_its_value():
+    wrong = []
+    for exponent, digits in itertools.product(range(-30, 31), ["1", "9", "1.0", "2.53"]):
+        written = f"{digits}e{exponent:+03d}"
+        shown = numerals.signs(written)
+        kept = "e" not in shown and read(shown) == Decimal(written) and numerals.signs(f"-{written}") == f"−{shown}"
+        if not kept or numerals.signs(f"from {written} to ({written}).") != f"from {shown} to ({shown}).":
+            wrong.append(f"{written}: {shown}")
+    assert wrong == []
+
+
+def test_other_words_stay():
+    texts = ["", "1.25", "profile e-5", "a1e-05", "1e-05x", "0x1e-05", "12e-05", "1e5", "fig_1e+02", "784-64", "W-1"]
+    assert [numerals.signs(text) for text in texts] == texts
+
+
+@pytest.mark.parametrize(("text", "shown"), [("-7", "−7"), ("-1 to -0", "−1 to 0"), ("(-0.00 ± 2)", "(0.00 ± 2)")])
+def test_a_minus_is_no_hyphen_and_a_zero_has_no_sign(text, shown):
+    assert numerals.signs(text) == shown

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from lmc_helpers import figures
+from lmc_helpers.figures.style import common_legend
 
 
 def test_panels_have_one_of_two_widths():
@@ -25,7 +26,7 @@ def test_a_legend_has_each_label_once():
     axes[0].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="one")
     axes[1].plot([0, 1], label="two")
-    figures.legend(figure, columns=2)
+    common_legend(figure, columns=2)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
     plt.close(figure)
 
@@ -63,3 +64,10 @@ def test_numbers_are_stored_as_plain_python(monkeypatch):
     monkeypatch.setattr("myst_nb.glue", lambda name, value, display: stored.update({name: value}))
     figures.numbers(a=np.float64(0.5), b=np.int64(3), c="word", d=2)
     assert {name: repr(value) for name, value in stored.items()} == {"a": "0.5", "b": "3", "c": "'word'", "d": "2"}
+
+
+def test_a_table_is_markdown(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    figures.table("$k$ | share", ([str(k), f"{1 / k:.1f}"] for k in (1, 2)))
+    assert shown[0].data == "| $k$ | share |\n| --- | --- |\n| 1 | 1.0 |\n| 2 | 0.5 |"

@@ -5,10 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from oracles.linear import FLAT, FLIP, I2, SIZES, at, by_hand, data, leibniz, minimum, normal, rounding
+from oracles.linear import SIZES, at, by_hand, data, leibniz, minimum, normal, rounding
 
 from lmc_helpers.linear_nets.between import (
-    highest_on_line,
     obstruction,
     path_over_obstruction,
     permute_layers,
@@ -28,41 +27,6 @@ def test_the_straight_line_point_by_point(layers, h):
         for k, lam in enumerate(places):
             np.testing.assert_allclose(W[1, 2, k], lam * A[1, 2].numpy() + (1 - lam) * B[1, 2].numpy(), atol=1e-14)
         assert W[..., 0, :, :].equal(B) and W[..., -1, :, :].equal(A)  # λ = 1 is the first argument
-
-
-@pytest.mark.parametrize(("layers", "h"), [(2, 1), (3, 1), (2, 2), (3, 3), (2, 4)])
-def test_the_highest_point_of_a_line_is_never_below_its_singular_places(layers, h):
-    X, Y = data(h, seed=h)
-    least = np.linalg.eigvalsh(Y.numpy().T @ Y.numpy())[0]
-    nets = [minimum(layers, X, Y, seed=s) for s in range(6)]
-    fine = torch.linspace(0, 1, 2001, dtype=torch.float64)[:, None, None]
-    for a, b in itertools.combinations(nets, 2):
-        found = highest_on_line(a, b, X, Y, [0.0, 0.5, 1.0]).item()
-        line = [fine * V + (1 - fine) * W for V, W in zip(a, b, strict=True)]
-        losses = by_hand(line, X, Y)
-        dets = [np.linalg.det(W.numpy()) for W in line]
-        crossings = [k for det in dets for k in np.flatnonzero(det[1:] * det[:-1] < 0)]
-        seen = losses[[0, 1000, 2000]].tolist()
-        for k in crossings:  # the loss next to the place where a factor is singular
-            ends = losses[k : k + 2]
-            seen.append(min(ends) - abs(ends[1] - ends[0]))
-        assert found >= max(seen) * (1 - 1e-9)
-        assert found <= losses.max() * 1.001
-        if component(a, X) != component(b, X):
-            assert crossings and found >= least * (1 - 1e-9)
-
-
-def test_a_batch_of_lines_is_many_lines_and_direction_does_not_matter():
-    X, Y = data(3, seed=8)
-    a, b = (
-        [torch.stack(layer) for layer in zip(*[minimum(3, X, Y, seed=s) for s in range(first, first + 4)], strict=True)]
-        for first in (0, 10)
-    )
-    places = [0.0, 0.25, 0.5, 0.75, 1.0]
-    together = highest_on_line(a, b, X, Y, places)
-    torch.testing.assert_close(together, highest_on_line(b, a, X, Y, places), rtol=1e-8, atol=0)
-    for k in range(4):
-        torch.testing.assert_close(highest_on_line(at(a, k), at(b, k), X, Y, places), together[k], rtol=1e-8, atol=0)
 
 
 def test_batched_paths_are_those_of_each_network():
@@ -177,24 +141,3 @@ def test_a_permutation_turns_the_orientation_of_its_own_layer_only(h):
             odd = leibniz(np.eye(h)[list(order)])
             after = orientations(permute_layers(net, perms))
             assert after == [s * odd if k == layer else s for k, s in enumerate(orientations(net))]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: straight_line([I2, I2], [I2, I2], [0.5, 1.5]), "lambda = 1.5; allowed: 0 <= lambda <= 1"),
-        (lambda: straight_line([I2, I2], [I2] * 3, [0.5]), "allowed: the same"),
-        (lambda: highest_on_line([I2, I2], [I2, FLAT], I2, I2, [0.5]), "W_2 is singular to rounding"),
-        (lambda: highest_on_line([I2, I2], [I2, I2], I2, I2, []), "allowed: one or more numbers"),
-        (lambda: permute_layers([I2, I2], []), "0 permutations for 2 layers; allowed: 1"),
-        (lambda: permute_layers([I2, I2], [torch.tensor([0, 0])]), r"permutation 1 is \[0, 0\]; allowed"),
-        (lambda: obstruction(FLAT), "Y is singular"),
-        (lambda: path_over_obstruction([I2, I2], I2, I2, 1, 2), "steps = 2; allowed: steps >= 3"),
-        (lambda: path_over_obstruction([I2, I2], I2, I2, 0, 3), "layer = 0; allowed: 1 <= layer <= 1"),
-        (lambda: path_over_obstruction([I2, I2], I2, I2, 2, 3), "layer = 2; allowed: 1 <= layer <= 1"),
-        (lambda: path_over_obstruction([I2, FLIP], I2, I2, 1, 3), "the network has loss 2.0e\\+00 ‖Y‖²"),
-    ],
-)
-def test_bad_input_gets_one_clear_error(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

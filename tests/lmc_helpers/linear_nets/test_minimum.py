@@ -1,21 +1,19 @@
 """Linear networks: determinants by permutations, losses in NumPy, closed forms."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
 import torch
-from oracles.linear import ALMOST, FLAT, FLIP, I2, SIZES, at, by_hand, data, leibniz, matrix, minimum, normal, rounding
+from oracles.linear import SIZES, at, by_hand, data, leibniz, matrix, minimum, normal, rounding
 
 from lmc_helpers.linear_nets.minimum import (
-    all_components,
+    _product,
     component,
     components,
     from_group,
     loss,
     path_in_minimum,
-    product,
     to_group,
 )
 
@@ -32,7 +30,7 @@ def test_the_loss_of_a_batch_is_that_of_each_network(layers, h):
 
 def test_the_product_multiplies_from_the_left():
     X, W, V = normal(3, 3, 3).numpy()
-    np.testing.assert_allclose(product([torch.from_numpy(W), torch.from_numpy(V)], torch.from_numpy(X)), V @ W @ X)
+    np.testing.assert_allclose(_product([torch.from_numpy(W), torch.from_numpy(V)], torch.from_numpy(X)), V @ W @ X)
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -49,13 +47,6 @@ def test_the_gradient_of_the_loss_by_the_chain_rule(layers, h):
             after = W @ after
         error = after @ plain[i] @ before - Y.numpy()
         np.testing.assert_allclose(slope.numpy(), 2 * after.T @ error @ before.T, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("layers", [2, 3, 5])
-def test_all_components_are_all_tuples_of_signs_once(layers):
-    signs = all_components(layers)
-    assert signs.shape == (2 ** (layers - 1), layers - 1) and signs.dtype == torch.float64
-    assert {tuple(row) for row in signs.tolist()} == set(itertools.product((1, -1), repeat=layers - 1))
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
@@ -146,33 +137,3 @@ def test_a_path_through_half_turns():
     path = path_in_minimum([I, I, I], [flip, I, flip], I, I, 9)
     assert loss(path, I, I).max() < 1e-28
     torch.testing.assert_close(path[0][-1], flip, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: all_components(1), "layers = 1; allowed: layers >= 2"),
-        (lambda: loss([I2], I2, I2), "1 matrices W_i; allowed: at least 2"),
-        (lambda: component([FLAT, I2], I2), "W_1 is singular to rounding, σ_min = .* allowed: σ_min > 7.1e-15 σ_max"),
-        (lambda: component([I2, ALMOST, I2], I2), "W_2 is singular to rounding"),
-        (lambda: component([I2, I2, 0 * I2], I2), "W_3 is singular to rounding"),
-        (lambda: component([I2, I2], FLAT), "X is singular to rounding"),
-        (lambda: component([I2 * math.nan, I2], I2), "W_1 holds nan; allowed: finite values"),
-        (lambda: components([torch.stack([I2, FLAT])] * 2, I2), "W_1 is singular"),
-        (lambda: to_group([I2, FLAT, I2], I2), "W_2 is singular"),
-        (lambda: from_group([], I2, I2), "0 matrices g_i; allowed: at least 1"),
-        (lambda: from_group([I2, FLAT], I2, I2), "g_2 is singular"),
-        (lambda: from_group([I2], FLAT, I2), "X is singular"),
-        (lambda: path_in_minimum([I2, I2], [I2, I2], I2, I2, 1), "steps = 1; allowed: steps >= 2"),
-        (lambda: path_in_minimum([I2, 2 * I2], [I2, I2], I2, I2, 3), "a has loss 1.0e\\+00 ‖Y‖²; allowed: a minimum"),
-        (lambda: path_in_minimum([I2, I2], [I2, (1 + 1e-7) * I2], I2, I2, 3), "b has loss 1.0e-14 ‖Y‖²"),
-        (lambda: path_in_minimum([I2, I2], [FLIP, FLIP], I2, I2, 3), r"component \(1,\), b in \(-1,\); allowed"),
-        (lambda: path_in_minimum([I2] * 3, [FLIP, FLIP, I2], I2, I2, 3), r"component \(1, 1\), b in \(-1, -1\)"),
-        (lambda: path_in_minimum([I2, I2], [I2, I2], FLAT, I2, 3), "X is singular"),
-        (lambda: path_in_minimum([I2, FLAT], [I2, FLAT], I2, FLAT, 3), "Y is singular"),
-        (lambda: path_in_minimum([I2, I2], [I2] * 3, I2, I2, 3), "a has 2 matrices .* b has 3 .*; allowed: the same"),
-    ],
-)
-def test_bad_input_gets_one_clear_error(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

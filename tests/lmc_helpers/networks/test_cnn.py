@@ -50,21 +50,3 @@ def test_the_depth_of_the_paper():
     net(torch.ones(1, 3, 32, 32, dtype=DOUBLE, device="meta"))  # 32 → 16 → 8 → 4 pixels
     assert model.initial([1]).forward(torch.ones(1, 3, 32, 32)).isfinite().all()
     assert CNN(2, 2, 0, input_shape=(40, 3, 3)).widest() == 360
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"width": 0}, "width = 0"),
-        ({"depth": 1}, "depth = 1"),
-        ({"depth": 3, "pools": 3}, "depth = 3, pools = 3"),
-        ({"pools": -1}, "pools = -1"),
-        ({"norm": "batch"}, "norm = 'batch'"),
-        ({"init": "zero"}, "init = 'zero'"),
-        ({"input_shape": (3, 7, 8)}, "at least 8 pixels"),
-        ({"classes": 0}, "classes = 0"),
-    ],
-)
-def test_bad_input_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        CNN(**options)

@@ -98,19 +98,3 @@ def test_group_norm_with_groups_in_between_keeps_no_permutation_of_all_channels(
 
     assert verify(Bold(1, 1, 1, base=4, input_shape=(1, 8, 8))).holds()
     assert verify(Bold(1, 1, 2, base=4, input_shape=(1, 8, 8))).permuted["all"] > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"width": 0}, "width = 0"),
-        ({"blocks": 1.5}, "blocks = 1.5"),
-        ({"norm_groups": 3}, "norm_groups = 3; allowed: None, or a divisor of 128 channels"),
-        ({"norm_groups": 0}, "norm_groups = 0"),
-        ({"init": "zero"}, "init = 'zero'"),
-        ({"input_shape": (3, 32, 3)}, "at least 4 pixels"),
-    ],
-)
-def test_bad_input_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        ResNet20(**options)

@@ -108,19 +108,3 @@ def test_the_vit_of_the_paper():
     drawn = ViT(depth=1).initial([1]).params
     assert drawn["0.up.weight"].std().item() == pytest.approx(0.02, rel=0.02) and drawn["0.up.bias"].eq(0).all()
     assert drawn["0.mlp.gain"].eq(1).all() and drawn["places"].std().item() == pytest.approx(0.02, rel=0.05)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"heads": 5}, "heads = 5, dimension = 384"),
-        ({"patch": 5}, "patch = 5"),
-        ({"depth": 0}, "depth = 0"),
-        ({"std": 0.0}, "std = 0.0"),
-        ({"std": float("nan")}, "std = nan"),
-        ({"input_shape": (3, 2, 2)}, "at least 4 pixels"),
-    ],
-)
-def test_bad_input_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        ViT(**options)

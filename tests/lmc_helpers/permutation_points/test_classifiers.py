@@ -6,7 +6,7 @@ import pytest
 import torch
 from oracles.perceptrons import by_hand, inputs
 
-from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons, train_classifiers
+from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons
 from lmc_helpers.permutation_points.mlp import MLP
 
 NET = MLP((2, 4, 3), "tanh")
@@ -20,24 +20,6 @@ def test_accuracy_counts_the_right_answers():
         outputs = by_hand(NET, t, X).tolist()
         right = [max(range(3), key=out.__getitem__) == label for out, label in zip(outputs, LABELS, strict=True)]
         assert found.item() == pytest.approx(sum(right) / len(right))
-
-
-def test_training_is_that_of_a_module_alone():
-    theta = train_classifiers(NET, X, LABELS, networks=2, steps=30, seed=4)
-    for start, end in zip(NET.initial(2, seed=4), theta, strict=True):
-        module = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 3)).double()
-        with torch.no_grad():
-            for layer, (W, b) in zip((module[0], module[2]), NET.split(start), strict=True):
-                layer.weight.copy_(W)
-                layer.bias.copy_(b)
-        adam = torch.optim.Adam(module.parameters(), lr=1e-2)
-        for _ in range(30):
-            adam.zero_grad()
-            torch.nn.functional.cross_entropy(module(X), LABELS).backward()
-            adam.step()
-        torch.testing.assert_close(end, torch.cat([p.detach().flatten() for p in module.parameters()]))
-    assert not theta.requires_grad
-    assert train_classifiers(NET, X, LABELS, networks=2, steps=0, seed=4).equal(NET.initial(2, seed=4))
 
 
 @pytest.mark.parametrize("layer", [1, 2])
@@ -65,17 +47,3 @@ def test_dead_neurons_are_left_out():
         most_similar_neurons(net, theta, x, 1)
     theta[net.incoming(1, 1)] = torch.tensor([-0.5, 1.0])
     assert most_similar_neurons(net, theta, x, 1) == (1, 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: train_classifiers(NET, X, LABELS, 1, -1, 1), "steps = -1; allowed: steps >= 0"),
-        (lambda: train_classifiers(NET, X, LABELS, 1, 1, 1, rate=0.0), "rate = 0.0"),
-        (lambda: train_classifiers(NET, X, LABELS, 0, 1, 1), "networks = 0; allowed"),
-        (lambda: most_similar_neurons(NET, NET.initial(1, seed=1)[0], X, 2), "layer = 2 is no hidden layer"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -96,14 +96,3 @@ def test_rising_is_told_from_falling():
     assert not path(0, 1, 2, 1.9).rises()
     assert path(0, 1, 2, 1.9).rises(tol=0.1)
     assert path(0, 3, 1, 2).only(torch.tensor([True, False, True, True])).rises()
-
-
-def test_refusals():
-    net = MLP((1, 2, 1), "tanh")
-    theta, chart = net.initial(1, seed=1)[0], PairChart(net, 1)
-    with pytest.raises(ValueError, match="steps = -1"):
-        damped_newton(lambda t: t.sum(), torch.ones(2).double(), -1, 1e-9)
-    with pytest.raises(ValueError, match="allowed: a finite one"):
-        damped_newton(lambda t: t.sum() / 0, torch.ones(2).double(), 1, 1e-9)
-    with pytest.raises(ValueError, match="positive and decreasing"):
-        follow(lambda t: t.sum(), chart, theta, (0, 1), torch.tensor([0.5, 1.0]), 1, 1e-9)

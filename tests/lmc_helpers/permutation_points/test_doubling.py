@@ -11,7 +11,6 @@ from lmc_helpers.permutation_points.doubling import (
     equal_loss_exchange,
     pair_inertia,
     pair_matrices,
-    strict_minima,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian, inertia
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
@@ -113,9 +112,9 @@ def regression(small, seed=3, T=40):
 def test_doubled_minima_are_permutation_points_with_the_predicted_inertia():
     for small in (MLP((1, 2, 1), "tanh"), MLP((2, 2, 3), "softplus")):
         x, y, loss = regression(small)
-        minima = strict_minima(loss, small.initial(2, seed=1), 200, 1e-11, 1e-9)
-        assert len(minima) == 2
-        for theta in minima:
+        minima = minimise(loss, small.initial(2, seed=1), 200, 1e-11)
+        assert minima.converged.all()
+        for theta in minima.theta:
             points = double_neurons(small, theta, x, y)
             assert [(p.layer, p.neuron) for p in points] == [(1, 0), (1, 1)]
             for p in points:
@@ -142,39 +141,3 @@ def test_the_plateau_has_one_loss_and_the_stated_gradient(net, layer):
         slope = gradient(p.loss, theta)
         torch.testing.assert_close(slope[p.net.incoming(layer, 0)], first @ p.J)
         torch.testing.assert_close(slope[p.net.incoming(layer, 1)], (p.column - first) @ p.J)
-
-
-def test_strict_minima_leave_out_saddles_valleys_and_what_has_not_converged():
-    def valley(t):  # minima at (±1, 0), the third direction is flat
-        return (t[..., 0] ** 2 - 1) ** 2 + t[..., 1] ** 2
-
-    def bowl(t):
-        return valley(t) + t[..., 2] ** 2
-
-    starts = torch.tensor([[2.0, 1.0, 1.0], [-0.5, 2.0, -1.0]], dtype=torch.float64)
-    assert strict_minima(valley, starts, 50, 1e-12, 1e-9).shape == (0, 3)
-    expected = torch.tensor([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], dtype=torch.float64)
-    torch.testing.assert_close(strict_minima(bowl, starts, 50, 1e-12, 1e-9), expected, rtol=0, atol=1e-9)
-    assert len(strict_minima(bowl, starts, 1, 1e-12, 1e-9)) == 0
-    assert len(strict_minima(lambda t: -bowl(t), 0 * starts, 0, 1e-12, 1e-9)) == 0
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: pair_matrices(MLP((1, 1, 1), "relu"), torch.zeros(4), 1, 0, torch.ones(2, 1), torch.sum),
-            "no second derivative",
-        ),
-        (
-            lambda: pair_matrices(MLP((1, 1, 1), "tanh"), torch.zeros(4), 1, 1, torch.ones(2, 1), torch.sum),
-            "allowed: neurons of hidden",
-        ),
-        (lambda: equal_loss_exchange(MLP((2, 3, 1), "tanh"), torch.zeros(13), 1, 1), "allowed: a third neuron"),
-        (lambda: equal_loss_exchange(MLP((2, 3, 1), "tanh"), torch.zeros(13), 1, 2, points=1), "allowed: points >= 2"),
-        (lambda: equal_loss_exchange(MLP((2, 3, 1), "tanh"), torch.arange(13.0), 1, 2), "allowed: a permutation point"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

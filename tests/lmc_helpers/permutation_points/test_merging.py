@@ -9,7 +9,6 @@ from oracles.perceptrons import inputs
 from lmc_helpers.permutation_points.merging import (
     KINDS,
     MergePath,
-    count_different,
     descent_minimiser,
     merge_neurons,
     newton_minimiser,
@@ -43,24 +42,6 @@ def test_every_pair_may_have_its_own_start():
     both = merge_neurons(loss, PairChart(net, 1), thetas, [(0, 1), (1, 2)], distances, descent_minimiser(5, 0.1))
     second = merge_neurons(loss, PairChart(net, 1), thetas[1], [(1, 2)], distances, descent_minimiser(5, 0.1))
     torch.testing.assert_close(both.loss[:, 1], second.loss[:, 0])
-    with pytest.raises(ValueError, match="B = 3 pairs"):
-        merge_neurons(loss, PairChart(net, 1), thetas, [(0, 1)] * 3, distances, descent_minimiser(5, 0.1))
-
-
-@pytest.mark.parametrize(
-    ("distances", "pairs", "scale", "message"),
-    [
-        ([1.0, 0.0], [(0, 1)], 1.0, "distances hold 0.0; allowed: positive"),
-        ([1.0], [(2, 2)], 1.0, "allowed: two different neurons"),
-        ([1.0], [(0, 1)], float("inf"), "allowed: finite values"),
-    ],
-)
-def test_a_path_refuses_bad_input(distances, pairs, scale, message):
-    net = MLP((2, 3, 1), "tanh")
-    theta = net.initial(1, seed=1)[0]
-    loss = lambda t: scale * t.square().sum(dim=-1)  # noqa: E731
-    with pytest.raises(ValueError, match=message):
-        merge_neurons(loss, PairChart(net, 1), theta, pairs, torch.tensor(distances), newton_minimiser(1, 1e-6))
 
 
 def f64(*numbers):
@@ -90,25 +71,3 @@ def test_small_changes_do_not_count():
     assert path_kind(f64(0, 1, 2, 2 - 1e-5)) == "monotone" == path_kind(f64(3, 3, 3))
     assert path_kind(f64(0, 1, 2, 2 - 3e-5)) == "minimum at the end"
     assert path_kind(f64(0, 1, 2, 2 - 3e-5), tol=1e-4) == "monotone"
-
-
-def test_different_values_are_counted():
-    generator = torch.Generator().manual_seed(1)
-    for n in (1, 2, 7):
-        values = torch.randint(1, 4, (n,), generator=generator).double()
-        near = values * (1 + 1e-8 * torch.rand(n, dtype=torch.float64, generator=generator))
-        assert count_different(values) == count_different(near) == len(set(values.tolist()))
-    assert count_different(f64(1, 1.1, 1.2), tol=0.2) == 1 and count_different(f64(0, 0)) == 1
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: descent_minimiser(-1, 0.1), "allowed: steps >= 0"),
-        (lambda: descent_minimiser(1, 0.0), "allowed: rate > 0"),
-        (lambda: path_kind(torch.zeros(0)), r"losses has shape \(0,\); allowed: \(K,\)"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -75,25 +75,3 @@ def test_reduced_networks_have_the_mean_vector_and_the_summed_column(net, layer)
     for other in range(2, net.sizes[layer]):
         assert reduced[small.incoming(layer, other - 1)].equal(theta[net.incoming(layer, other)])
         assert reduced[small.outgoing(layer, other - 1)].equal(theta[net.outgoing(layer, other)])
-
-
-def make_chart(**changes):
-    return PairChart(**({"net": MLP((2, 3, 1), "tanh"), "layer": 1} | changes))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: make_chart(layer=2), "allowed: a hidden layer, 1 <= layer <= 1"),
-        (lambda: make_chart(layer=0), "allowed: a hidden layer"),
-        (lambda: make_chart(net=MLP((2, 1, 1), "tanh")), "at least two to merge"),
-        (lambda: make_chart(kind="polar"), "kind = 'polar'; allowed: 'centred', 'paper'"),
-        (lambda: make_chart().bring_forward(torch.zeros(13), 1, 1), "allowed: two different neurons"),
-        (lambda: make_chart().coordinates(torch.zeros(13, dtype=torch.float64)), "distance 0; allowed: delta > 0"),
-        (lambda: make_chart().closer(torch.ones(14), torch.tensor(0.0)), "delta = 0.0; allowed: delta > 0"),
-        (lambda: reduce_pair(MLP((2, 1, 1), "tanh"), torch.zeros(5), 1), "at least two to merge"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -1,7 +1,6 @@
 """Batched descent against the plain loop, its record, and its refusals."""
 
 import math
-import sys
 
 import pytest
 import torch
@@ -70,33 +69,8 @@ def test_an_unfinished_network_is_neither():
     assert not done.converged.any() and not done.diverged.any() and (done.steps == 10).all()
 
 
-def test_a_bar_changes_nothing(monkeypatch):
-    W = initial_weights(4, 3, 2, seed=1)
-    with_bar, without = (gradient_descent(W, 2, 0.5, 120, progress=shown) for shown in (True, False))
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    hidden = gradient_descent(W, 2, 0.5, 120, progress=True)
-    assert with_bar.W.equal(without.W) and hidden.W.equal(without.W)
-
-
 def test_initial_weights_have_the_stated_law():
     W = initial_weights(10, 4, 2000, seed=1)
     assert W.std().item() == pytest.approx(1 / 40, rel=0.01) and abs(W.mean()) < 4 / 40 / W.numel() ** 0.5
     torch.testing.assert_close(initial_weights(10, 4, 2000, seed=1, scale=0.3), 12 * W)
     assert W.equal(initial_weights(10, 4, 2000, seed=1)) and not W.equal(initial_weights(10, 4, 2000, seed=2))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda W: gradient_descent(W, 4, 0.1, 5), "M = 4 teacher neurons in dimension d = 3"),
-        (lambda W: gradient_descent(W, 2, 0.0, 5), "rate = 0.0; allowed: rate > 0"),
-        (lambda W: gradient_descent(W, 2, math.inf, 5), "rate = inf"),
-        (lambda W: gradient_descent(W, 2, 0.1, -1), "steps = -1"),
-        (lambda W: gradient_descent(W, 2, 0.1, 5, tol=math.nan), "tol = nan"),
-        (lambda W: gradient_descent(W * math.nan, 2, 0.1, 5), "allowed: finite numbers"),
-        (lambda W: initial_weights(0, 2, 1, seed=1), "m = 0; allowed: m >= 1"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(initial_weights(4, 3, 2, seed=1))

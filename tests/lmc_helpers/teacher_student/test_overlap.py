@@ -81,14 +81,6 @@ def test_tie_at_two_teachers():
     assert overlap.minimiser(2) == 4
 
 
-def test_minimiser_follows_its_expansion():
-    r, c = overlap.minimiser_limit(), overlap.minimiser_shift()
-    sizes = np.unique(np.geomspace(2, 5000, 60).astype(int))
-    gaps = np.array([overlap.minimiser(int(M)) - (r * M + c) for M in sizes])
-    assert gaps.min() > -0.01 and gaps.max() < 1.01
-    assert abs(overlap.minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
-
-
 def test_limit_is_minimal_at_the_root():
     r = np.linspace(1, 8, 70_001)
     values = np.array([overlap.overlap_limit(v) for v in r])
@@ -96,27 +88,8 @@ def test_limit_is_minimal_at_the_root():
     assert (np.diff(np.sign(np.diff(values))) != 0).sum() == 1
 
 
-@pytest.mark.parametrize("M", [2, 3, 7, 30])
-def test_normal_approximation_is_a_strict_lower_bound(M):
-    for m in range(M + 1, 30 * M):
-        assert overlap.normal_overlap(m, M) < overlap.expected_overlap(m, M)
-    for t in np.linspace(0.01, 0.99, 99):
-        assert overlap.normal_limit(t) < overlap.overlap_limit(1 / t)
-
-
-def test_normal_overlap_tends_to_the_printed_limit():
-    assert overlap.normal_overlap(2 * 10**6, 10**6) == pytest.approx(overlap.normal_limit(0.5), abs=1e-6)
-    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - overlap.normal_limit(1e-6), rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("m", "M", "trials"), [(6, 6, 10), (7, 1, 10), (13, 6, 40_000), (46, 20, 40_000), (30, 500, 2)]
-)
+@pytest.mark.parametrize(("m", "M", "trials"), [(6, 6, 10), (7, 1, 10), (13, 6, 40_000), (46, 20, 40_000)])
 def test_simulation(m, M, trials):
-    if m < M:
-        with pytest.raises(ValueError, match="m = 30 student neurons for M = 500"):
-            overlap.simulate_overlap(m, M, trials, 1)
-        return
     mean, stderr = overlap.simulate_overlap(m, M, trials, 1)
     assert abs(mean - overlap.expected_overlap(m, M)) <= 4 * stderr
     assert (mean, stderr) == overlap.simulate_overlap(m, M, trials, 1)
@@ -127,22 +100,3 @@ def test_simulation_in_chunks(monkeypatch):
     monkeypatch.setattr(overlap, "CHUNK", 100)
     mean, stderr = overlap.simulate_overlap(12, 6, 5003, 3)
     assert abs(mean - overlap.expected_overlap(12, 6)) <= 4 * stderr
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: overlap.expected_overlap(3, 4), "m = 3 student neurons for M = 4 teacher neurons; allowed: m >= M"),
-        (lambda: overlap.expected_overlap(3, 0), "M = 0; allowed: M >= 1"),
-        (lambda: overlap.simulate_overlap(6, 3, 1, 0), "trials = 1; allowed: trials >= 2"),
-        (lambda: overlap.minimiser(1), "allowed: M >= 2"),
-        (lambda: overlap.overlap_limit(0.9), "r = m/M = 0.9; allowed: r >= 1"),
-        (lambda: overlap.overlap_limit(math.nan), "r = nan; allowed: a finite number"),
-        (lambda: overlap.normal_limit(0), "allowed: 0 < t <= 1"),
-        (lambda: overlap.mean_absolute_difference(3, 1.5), "p = 1.5; allowed: 0 <= p <= 1"),
-        (lambda: overlap.tie_probability(-1, 0.5), "n = -1; allowed: n >= 0"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")):
-        call()

@@ -106,22 +106,3 @@ def test_cpu_and_gpu_agree():
     torch.testing.assert_close(
         population_gradient(W.cuda(), 5).cpu(), population_gradient(W, 5), rtol=1e-11, atol=1e-12
     )
-
-
-@pytest.mark.parametrize(
-    ("W", "M", "message"),
-    [
-        (torch.ones(3, 2), 3, "M = 3 teacher neurons in dimension d = 2; allowed: 1 <= M <= d"),
-        (torch.ones(3, 2), 0, "M = 0"),
-        (torch.ones(0, 2), 1, "shape .0, 2.; allowed: .*m, d., no axis empty"),
-        (torch.ones(2, 0), 1, "shape .2, 0.; allowed: .*m, d., no axis empty"),
-    ],
-)
-def test_bad_input_is_named(W, M, message):
-    with pytest.raises(ValueError, match=message):
-        population_loss(W, M)
-
-
-def test_a_zero_row_has_no_hessian():
-    with pytest.raises(ValueError, match="a row 0, where the loss has no second derivative"):
-        population_hessian(torch.zeros(2, 2, dtype=torch.float64), 1)

@@ -13,7 +13,6 @@ from lmc_helpers.teacher_student.sparsity import (
     expected_pq,
     pq_index,
     sharpness,
-    type_counts,
     zero_rows,
 )
 
@@ -52,27 +51,10 @@ def test_expected_pq_of_equal_entries_by_enumeration(m, M):
     assert expected_pq(m, M, 1e9) == pytest.approx(expected_pq(m, M, math.inf), abs=1e-6)
 
 
-@pytest.mark.parametrize(("m", "M", "a"), [(3, 4, 1.0), (3, 0, 1.0), (3, 2, 0.0), (3, 2, math.nan)])
-def test_expected_pq_refuses(m, M, a):
-    with pytest.raises(ValueError, match="allowed"):
-        expected_pq(m, M, a)
-
-
 def test_zero_rows_counts_by_the_threshold():
     W = torch.tensor([[[0.3, 0.4], [0.0, 0.0]], [[1e-4, 0.0], [1e-9, 1e-9]]])
     assert zero_rows(W).tolist() == [1, 2] and zero_rows(W, 1.0).tolist() == [2, 2]
     assert zero_rows(W, 1e-6).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (9, 4, 6)])
-def test_type_counts_are_those_that_were_sampled(m, M, d):
-    W = sample_minima(m, M, d, 5, seed=1)
-    W = torch.cat([W, torch.full((5, 2, d), 1e-5, dtype=W.dtype)], dim=1)  # two rows that count as 0
-    found = type_counts(W.expand(2, -1, -1, -1), M)
-    assert found.shape == (2, 5, M)
-    for network, counts in zip(W.tolist(), found[0].tolist(), strict=True):
-        assert counts == [sum(row[j] == max(row) and row[j] > 1e-3 for row in network) for j in range(M)]
-    assert (found.sum(dim=-1) == m).all() and (zero_rows(W) == 2).all()
 
 
 @pytest.mark.parametrize(("m", "M", "d"), [(1, 1, 1), (5, 1, 3), (7, 2, 2), (12, 6, 8), (9, 4, 4)])
@@ -91,21 +73,3 @@ def test_even_counts_are_the_least_sharp(M, d):
     assert sharpness(torch.full((M,), 4), d).item() == pytest.approx(even, rel=1e-12)
     uneven = (sample_minima(k, M, d, 50, seed=3) > 0).sum(dim=1)[:, :M]
     assert (sharpness(uneven, d) >= even * (1 - 1e-12)).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: pq_index(torch.ones(3), 1, 1), "p = 1, q = 1; allowed: 0 < p < q"),
-        (lambda: pq_index(torch.zeros(2, 3)), "a vector is 0"),
-        (lambda: zero_rows(torch.ones(2, 2), 0), "threshold = 0; allowed"),
-        (lambda: type_counts(torch.ones(2, 2), 3), "M = 3 types in dimension d = 2"),
-        (lambda: type_counts(torch.ones(2, 2), 1, 0), "threshold = 0; allowed"),
-        (lambda: sharpness(torch.tensor([1, 0]), 3), "at least one row of each type"),
-        (lambda: sharpness(torch.tensor([1, 2, 3]), 2), "M = 3 types in dimension d = 2"),
-        (lambda: even_sharpness(3, 3, 2), "M = 3 types in dimension d = 2"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

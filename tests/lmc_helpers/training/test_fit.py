@@ -12,7 +12,7 @@ import lmc_helpers.training.fit as module
 from lmc_helpers.data.images import load
 from lmc_helpers.networks.cnn import CNN
 from lmc_helpers.networks.mlp import MLP
-from lmc_helpers.training.examples import draw_views, epoch_order
+from lmc_helpers.training._examples import draw_views, epoch_order
 from lmc_helpers.training.fit import fit
 from lmc_helpers.training.recipes import Descent
 
@@ -325,7 +325,6 @@ def test_no_epochs_is_the_start():
     [
         ({"seeds": [1]}, "1 seeds of 4 networks; allowed: one each"),
         ({"keep": [4]}, r"epochs \[4\] to keep; allowed: 0 to 3"),
-        ({"precision": "float16"}, "precision = 'float16'"),
         ({"descent": Descent(3, 5, augment=("flip",))}, r"augment = \('flip',\) of inputs \(23, 6\); allowed: images"),
         ({"stack": RUNNING.initial(SEEDS), "descent": Descent(3, 11)}, "no batch of 1 example"),
         ({"x": torch.ones(3, 5, 6), "y": torch.zeros(3, 5, dtype=torch.long)}, "3 sets of examples for 4 networks"),

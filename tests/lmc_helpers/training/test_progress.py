@@ -24,10 +24,3 @@ def test_without_tqdm_the_loop_runs_in_silence(monkeypatch, capsys):
     items = [1, 2]
     assert progress(items, description="merging") is items
     assert capsys.readouterr().err == ""
-
-
-def test_a_loop_may_stop_early():
-    for step in progress(range(10), description="descent"):
-        if step == 3:
-            break
-    assert step == 3

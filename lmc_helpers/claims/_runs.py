@@ -1,0 +1,115 @@
+"""What a box shows of its runs: a scale with both, a row for each, and folded what few readers need."""
+
+from __future__ import annotations
+
+import html
+
+from lmc_helpers.claims import _scale, _words
+from lmc_helpers.claims.criteria import OURS, READING, Part, slug
+from lmc_helpers.claims.formulas import Address, typeset
+from lmc_helpers.claims.numerals import people
+
+THIS, CONFIRMED = "this run", "confirmed at paper scale"
+KINDS = {"criterion": "stated", "corrected": "corrected", "sharper": "sharper"}
+
+
+def drawn(part: Part, record: dict, confirmed: dict | None = None) -> str:
+    """The scale of a part with the measurements of both runs."""
+    bands = [_scale.Band(interval, KINDS[name]) for name, interval in part.criteria()]
+    marks, said = [], [f"{band.kind} {_words.plain(band.interval)}" for band in bands]
+    for name, found in ((THIS, record), (CONFIRMED, confirmed)):
+        if found and found["value"] is not None:
+            marks.append(_scale.Mark(*_words.drawn(part, found), slug(found["verdict"]), confirmed=name == CONFIRMED))
+            said.append(f"{name}: {_words.measurement(part, found)}, {_words.outcome(part, found)}")
+    rival = _words.rival(part, record)
+    said += [f"rival {people(rival)}"] if rival is not None else []
+    said += [] if marks else ["not run at this scale"]
+    return _scale.draw(bands, marks, rival, "Scale: " + "; ".join(said))
+
+
+def rows(part: Part, record: dict, confirmed: dict | None, run: str) -> str:
+    """The criteria, this run and the confirmed one: each with its key on the _scale."""
+    label = {OURS: "our criterion", READING: "as we read it"}.get(part.whose, "as stated")
+    listed = [
+        (f"band lmc-band-{KINDS[name]}", label if name == "criterion" else name, _words.criterion(interval), "")
+        for name, interval in part.criteria()
+    ]
+    listed.append(("dot", THIS + (f" ({run})" if run else ""), *_measured(part, record)))
+    if confirmed and not confirmed["changed"]:
+        listed.append(("diamond", f"{CONFIRMED}\n{_provenance(confirmed)}", *_measured(part, confirmed)))
+    elif confirmed:
+        listed.append(
+            ("none", f"at paper scale\n{_provenance(confirmed)}", _words.value(part, confirmed), _stale(confirmed))
+        )
+    items = "".join(
+        f'<li class="lmc-row-{key.partition(" ")[0]}"><span class="lmc-key lmc-key-{key}" aria-hidden="true"></span>'
+        f'<span class="lmc-name">{_name(name)}</span> <span class="lmc-value mathjax_process">{typeset(value)}</span> '
+        f'<span class="lmc-outcome">{html.escape(outcome)}</span></li>'
+        for key, name, value, outcome in listed
+    )
+    return f'<ul class="lmc-rows">{items}</ul>'
+
+
+def _name(text: str) -> str:
+    """A row's name, with what stands on its second line in small."""
+    name, _, more = text.partition("\n")
+    return html.escape(name) + (f" <small>{html.escape(more)}</small>" if more else "")
+
+
+def _measured(part: Part, record: dict) -> tuple[str, str]:
+    shown = "–" if record["value"] is None else _words.measurement(part, record)
+    return shown, _words.outcome(part, record)
+
+
+def _provenance(record: dict) -> str:
+    commit, seeds = record["commit"][:10], record.get("seeds", "")[:10]
+    return f"commit {commit}" + (", seeds from it" if seeds == commit else f", seeds from {seeds}" if seeds else "")
+
+
+def details(part: Part, record: dict, confirmed: dict | None, address: Address | None = None) -> str:
+    """What few readers need, folded."""
+    found = [record, *([confirmed] if confirmed and not confirmed["changed"] else [])]
+    rival = _words.rival(part, record)
+    value = "" if rival is None else f"{people(rival)}: "
+    samples = " here, ".join(people(run["n"]) for run in found) + (" at paper scale" if len(found) > 1 else "")
+    needed = f"; decided from {people(part.min_samples)} on" if part.min_samples > 1 else ""
+    second = {True: "it rejects too", False: "it does not reject"}
+    given = [
+        ("Rival", f"{value}{typeset(part.rival.says, address)}"),
+        ("Samples", f"n = {samples}{needed}"),
+        ("Error", _words.level(part, found[-1])),
+        ("Second seed", second.get(bool(record["second_seed"]), "") if record.get("second_seed") is not None else ""),
+        ("Step of", typeset(part.step_of, address)),
+        ("Readings", "one of several of this statement; the best of them counts" if part.one_of else ""),
+        ("Why", typeset(part.reason, address)),
+        ("Belongs to", typeset(part.where, address) if part.whose == OURS else ""),
+        (
+            "Weight",
+            f"{_words.WEIGHT[part.weight]} of {'this book, not counted' if part.whose == OURS else 'the paper'}",
+        ),
+        ("Confirmed", _run(confirmed)),
+        ("Images at paper scale", _images(found[-1])),
+    ]
+    listed = "".join(f'<dt>{name}</dt><dd class="mathjax_process">{content}</dd>' for name, content in given if content)
+    return f'<details class="lmc-details"><summary>Details</summary><dl>{listed}</dl></details>'
+
+
+def _images(run: dict) -> str:
+    """What images the confirmed run used, without the words "this run", which are about another one on this page."""
+    said = run.get("data") or ""
+    for sentence in ("This run uses ", "this run uses "):
+        said = said.replace(sentence, "")
+    return html.escape(said)
+
+
+def _run(confirmed: dict | None) -> str:
+    """When and where the confirmed run was made, and whether it stands."""
+    if not confirmed:
+        return ""
+    said = f"{confirmed['date']}, {confirmed['device']}; seeds from the commit that fixed the criteria"
+    return html.escape(f"{said}; {_stale(confirmed)}" if confirmed["changed"] else said)
+
+
+def _stale(confirmed: dict) -> str:
+    """What a record rests on that has changed."""
+    return f"out of date, changed since: {', '.join(confirmed['changed'])}"

@@ -1,0 +1,174 @@
+"""A verdict in a reader's words: whose statement it is, where the measurement lies, and what that comes to."""
+
+from __future__ import annotations
+
+import math
+
+from lmc_helpers.claims.criteria import (
+    BROKEN,
+    CORRECTED,
+    DETAIL,
+    FAILS,
+    HEADLINE,
+    OPEN,
+    OURS,
+    PAPER,
+    READING,
+    SHARPER,
+    SLIP,
+    Part,
+)
+from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
+from lmc_helpers.claims.numerals import (
+    CLOSE,
+    _places,
+    _rounding_bound,
+    _together,
+    _width_places,
+    people,
+    rounding,
+    span,
+    telling,
+    with_error,
+)
+
+AUTHORS = {"Z": "Zhan, Li & Wu", "P": "Brea et al.", "G": "Zhao et al.", "I": "Bürgin et al."}
+STATED = {PAPER: "what is stated", READING: "what we read", OURS: "what we state"}
+AT_ROUNDING = 0.01  # of its bound: where a value that is 0 to rounding is drawn
+WEIGHT = {HEADLINE: "a result", DETAIL: "a detail", SLIP: "a slip, without consequence"}
+
+
+def authors(part: Part) -> str:
+    """Who states a part, in short: the authors of its paper, or this book."""
+    return "This book" if part.whose == OURS else AUTHORS.get(part.id[0], "The paper")
+
+
+def borders(part: Part) -> list[float]:
+    """The finite ends of a part's criteria."""
+    ends = [end for _, criterion in part.criteria() for end in (criterion.low, criterion.high)]
+    return list(dict.fromkeys(end for end in ends if math.isfinite(end)))
+
+
+def value(part: Part, record: dict) -> str:
+    """What was measured, with its standard error; or that it is 0 to rounding, or was not run."""
+    if record["value"] is None:
+        return "not run"
+    if sampled(record):
+        return with_error(record["value"], record["stderr"])
+    low, high = tested(record)
+    if low < high:
+        (shown,), unit = _together([record["value"]], _width_places(low, high))
+        return f"{shown}·{unit}" if unit else shown
+    return rounding(record["value"], part.floor) or telling(record["value"], borders(part), part.digits)
+
+
+def sampled(record: dict) -> bool:
+    """Whether a value has a standard error, beyond that of rounding."""
+    return bool(record["stderr"]) and record["stderr"] > CLOSE * abs(record["value"])
+
+
+def tested(record: dict) -> tuple[float, float]:
+    """The interval that is judged; a point for an exact computation.
+
+    Records of earlier grammars lack it; theirs is that of their error.
+    """
+    if record.get("low") is not None:
+        return record["low"], record["high"]
+    return record["value"], record["value"]
+
+
+def drawn(part: Part, record: dict) -> tuple[float, float, float]:
+    """Value and tested interval as a scale shows them.
+
+    A value that is 0 to rounding stands at ``AT_ROUNDING`` of its bound: its own size differs between machines.
+    """
+    value, ends = record["value"], tested(record)
+    bound = None if ends[0] < ends[1] else _rounding_bound(value, part.floor)
+    if bound is None or any(0 < abs(border) < bound for border in borders(part)):
+        return value, *ends
+    value = math.copysign(AT_ROUNDING * bound, value)
+    return value, value, value
+
+
+def interval(part: Part, record: dict) -> str:
+    """The interval that is judged, in words; empty for a point."""
+    if record["value"] is None or not (ends := tested(record))[0] < ends[1]:
+        return ""
+    place = _places(record["stderr"]) if sampled(record) else None
+    return span(*ends, borders(part), place)
+
+
+def measurement(part: Part, record: dict) -> str:
+    """What was measured, with the interval that is judged."""
+    tested = interval(part, record)
+    return value(part, record) + (f", tested {tested}" if tested else "")
+
+
+def rival(part: Part, record: dict) -> float | None:
+    """The rival's value: the ledger's, or what the chapter measured, as the record's text has it."""
+    if part.rival.interval:
+        return part.rival.interval.low
+    try:
+        return float(record["rival"].partition(":")[0].replace("−", "-"))
+    except ValueError:
+        return None
+
+
+def outcome(part: Part, record: dict) -> str:
+    """Where the measurement lies, in words."""
+    if record["value"] is None:
+        return "not run at this scale"
+    if record["n"] < part.min_samples:
+        return f"too few samples, n = {people(record['n'])} where {people(part.min_samples)} are needed: not decided"
+    stated = STATED[part.whose]
+    if record["place"] == ACROSS:
+        return f"touches the border of {stated}: not decided"
+    if record["place"] == INSIDE:
+        beyond = record.get("place_sharper")
+        return {
+            INSIDE: "inside the sharper statement",
+            ACROSS: f"inside {stated}; touches the border of the sharper statement",
+        }.get(beyond or "", f"inside {stated}")
+    if record["verdict"] == OPEN and part.sampled and not record.get("second_seed"):
+        seed = "no second seed was run" if record.get("second_seed") is None else "a second seed does not repeat it"
+        return f"outside {stated}, but {seed}: not decided"
+    instead = {
+        INSIDE: ", inside the corrected statement",
+        ACROSS: "; touches the border of the corrected statement",
+        None: "",
+    }.get(record.get("place_corrected"), ", and outside the corrected statement")
+    return f"outside {stated}{instead}"
+
+
+#: What a verdict says of a statement, for readers who do not know the names of verdicts; "holds" says it itself.
+SAID = {
+    SHARPER: "It holds, and a sharper statement is proven here.",
+    CORRECTED: "It is false as it stands; a corrected statement is proven here.",
+    BROKEN: "This step of the printed proof fails; the statement that it serves stands.",
+    FAILS: "It does not hold for what was measured.",
+    OPEN: "Neither confirmed nor refuted.",
+}
+
+
+def level(part: Part, record: dict) -> str:
+    """How the error was made, and what is tested."""
+    if record["value"] is None:
+        return ""
+    if sampled(record):
+        return "± is one standard error; tested is the interval of 3.29 of them to both sides (two-sided 10⁻³)"
+    if interval(part, record):
+        return "tested is the interval at two-sided 10⁻³, which need not be symmetric"
+    return "an exact computation: a point, without statistical error"
+
+
+def criterion(interval: Interval) -> str:
+    """A criterion with its meaning, as text with formulas between $."""
+    return interval.shown + (f" ({interval.says})" if interval.says else "")
+
+
+def plain(interval: Interval) -> str:
+    """A criterion in numbers alone, for who hears a scale and does not see it."""
+    low, high = people(interval.low), people(interval.high)
+    if interval.low == interval.high:
+        return low
+    return f"at most {high}" if low == "−∞" else f"at least {low}" if high == "∞" else f"{low} to {high}"

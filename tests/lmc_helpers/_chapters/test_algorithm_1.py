@@ -1,0 +1,76 @@
+"""What chapter *Algorithm 1* computes, against plain loops over all permutations and sampled inputs."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers._chapters.algorithm_1 import BEST, barrier_objective, compare_matchings
+from lmc_helpers.teacher_student.minima import sample_minima
+
+
+def sampled_loss(W, M, x):
+    """The population loss at W (m, d) by inputs x (n, d) on the sphere."""
+    return (torch.relu(x @ W.T).sum(dim=-1) - torch.relu(x[:, :M]).sum(dim=-1)).square().mean().item()
+
+
+def barrier(a, b, M, d):
+    """The barrier of one pair by the closed form of the two-dimensional angles, in plain Python."""
+
+    def k(u, v):
+        norms = np.linalg.norm(u) * np.linalg.norm(v)
+        t = np.clip(u @ v / norms, -1, 1) if norms else 0.0
+        return norms * ((np.pi - np.arccos(t)) * t + np.sqrt(1 - t * t)) / (2 * np.pi * d)
+
+    heights = []
+    for step in range(11):
+        W = step / 10 * a + (1 - step / 10) * b
+        signed = [(1, w) for w in W] + [(-1, e) for e in np.eye(d)[:M]]
+        heights.append(sum(s * r * k(u, v) for s, u in signed for r, v in signed))
+    return max(heights)
+
+
+def test_barriers_of_all_matchings_by_plain_loops():
+    m, M, n = 4, 2, 5
+    W1, W2 = sample_minima(m, M, M, 2 * n, seed=3).split(n)
+    found = compare_matchings(W1, W2, M)
+    assert set(found.barriers) == set(found.same_types) and found.barriers[BEST].shape == (n,)
+    for k in range(n):
+        a, b = W1[k].numpy(), W2[k].numpy()
+        heights = {p: barrier(a, b[list(p)], M, M) for p in itertools.permutations(range(m))}
+        assert found.barriers[BEST][k] == pytest.approx(min(heights.values()), abs=1e-13)
+        for name, values in found.barriers.items():
+            assert values[k] >= 0
+            assert min(abs(values[k] - height) for height in heights.values()) < 1e-13, name
+            assert values[k] >= found.barriers[BEST][k] - 1e-13
+        best = min(heights, key=lambda p: heights[p])
+        types = [(a[i] > 0).argmax() == (b[best[i]] > 0).argmax() for i in range(m)]
+        if sorted(heights.values())[1] > min(heights.values()) + 1e-12:  # the best one is alone
+            assert found.same_types[BEST][k] == sum(types)
+
+
+def test_the_objective_is_the_barrier_of_sampled_inputs():
+    a, b = sample_minima(5, 2, 3, 2, seed=1)
+    x = torch.randn(200_000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x = x / x.norm(dim=-1, keepdim=True)
+    expected = max(sampled_loss(s / 10 * a + (1 - s / 10) * b, 2, x) for s in range(11))
+    assert barrier_objective(2)(a, torch.stack([b, a])).tolist() == pytest.approx([expected, 0], rel=0.02, abs=1e-12)
+
+
+def test_identical_networks_leave_nothing_to_miss():
+    W = sample_minima(5, 3, 3, 3, seed=2)
+    found = compare_matchings(W, W, 3)
+    assert not any(found.misses(name).any() for name in found.barriers)
+    assert (found.same_types["Algorithm 1"] == 5).all()
+
+
+def test_misses_and_factors():
+    W1, W2 = sample_minima(6, 2, 2, 16, seed=4).split(8)
+    found = compare_matchings(W1, W2, 2)
+    name, best = "without sorting", found.barriers[BEST]
+    assert found.factor(BEST) == 1 and not found.misses(BEST).any()
+    assert found.factor(name) == pytest.approx(sum(found.barriers[name]) / sum(best))
+    heights = found.barriers[name].tolist()
+    assert found.misses(name).tolist() == [h > b * (1 + 1e-9) + 1e-13 for h, b in zip(heights, best, strict=True)]
+    assert found.misses(name, slack=1e9).sum() <= found.misses(name).sum()

@@ -1,0 +1,44 @@
+"""What chapter *overlap theorem* computes, against independent oracles."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from lmc_helpers._chapters.overlap_theorem import free_choice_variance, minimiser_shift, normal_limit, normal_overlap
+from lmc_helpers.teacher_student import overlap
+
+
+@pytest.mark.parametrize(("m", "M"), [(2, 2), (5, 2), (4, 4), (7, 3), (6, 5)])
+def test_free_choices_against_enumeration(m, M):
+    counts = [choice.count(0) for choice in itertools.product(range(M), repeat=m) if len(set(choice)) == M]
+    mean = Fraction(sum(counts), len(counts))
+    variance = Fraction(sum(k * k for k in counts), len(counts)) - mean**2
+    assert mean == Fraction(m, M)  # by symmetry
+    assert free_choice_variance(m, M) == pytest.approx(float(variance), abs=1e-12)
+
+
+def test_free_choices_of_many_rows_hardly_notice_the_condition():
+    assert free_choice_variance(400, 5) == pytest.approx(400 * 0.2 * 0.8, rel=1e-9)  # sizes beyond float64
+
+
+def test_minimiser_follows_its_expansion():
+    r, c = overlap.minimiser_limit(), minimiser_shift()
+    sizes = np.unique(np.geomspace(2, 5000, 60).astype(int))
+    gaps = np.array([overlap.minimiser(int(M)) - (r * M + c) for M in sizes])
+    assert gaps.min() > -0.01 and gaps.max() < 1.01
+    assert abs(overlap.minimiser(40_000) - (r * 40_000 + c) - 0.5) <= 0.5
+
+
+@pytest.mark.parametrize("M", [2, 3, 7, 30])
+def test_normal_approximation_is_a_strict_lower_bound(M):
+    for m in range(M + 1, 30 * M):
+        assert normal_overlap(m, M) < overlap.expected_overlap(m, M)
+    for t in np.linspace(0.01, 0.99, 99):
+        assert normal_limit(t) < overlap.overlap_limit(1 / t)
+
+
+def test_normal_overlap_tends_to_the_printed_limit():
+    assert normal_overlap(2 * 10**6, 10**6) == pytest.approx(normal_limit(0.5), abs=1e-6)
+    assert 1 - overlap.overlap_limit(1e6) == pytest.approx(1 - normal_limit(1e-6), rel=1e-5)

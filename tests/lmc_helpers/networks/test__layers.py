@@ -1,0 +1,168 @@
+"""Layers of stacked networks against torch layers, one network at a time."""
+
+import pytest
+import torch
+from oracles.networks import DOUBLE, numbers
+from torch import nn
+
+from lmc_helpers.networks._layers import (
+    as_samples,
+    attention,
+    attention_pattern,
+    check_image,
+    convolution,
+    draw_by_law,
+    initial,
+    linear,
+    norm_channels,
+    norm_units,
+    norm_vectors,
+    pooled_head,
+    side_by_side,
+)
+
+N, B, C = 3, 5, 4
+
+
+def close(a, b):
+    torch.testing.assert_close(a, b, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shared", [True, False])
+def test_linear(bias, shared):
+    h, W, b = numbers(1 if shared else N, B, 6, C), numbers(N, 7, C), numbers(N, 7) if bias else None
+    out = linear(h, W, b)
+    for i in range(N):
+        close(out[i], nn.functional.linear(h[0 if shared else i], W[i], b[i] if bias else None))
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # torch's first forward derivative
+@pytest.mark.parametrize("shared", [True, False])
+def test_derivatives_of_linear(shared):
+    """First and second derivatives, forwards and backwards, against differences and against torch's own product."""
+    h, W, b = numbers(1 if shared else N, B, C), numbers(N, 7, C), numbers(N, 7)
+    inputs = [tensor.requires_grad_() for tensor in (h, W, b)]
+    assert torch.autograd.gradcheck(linear, inputs, check_forward_ad=True, check_batched_grad=True)
+    assert torch.autograd.gradgradcheck(linear, inputs)
+
+    def usual(h, W, b):
+        return torch.baddbmm(b[:, None], h.expand(N, -1, -1), W.mT)
+
+    for by in (torch.func.jacrev, torch.func.jacfwd):
+        for ours, theirs in zip(by(linear, (0, 1, 2))(h, W, b), by(usual, (0, 1, 2))(h, W, b), strict=True):
+            close(ours, theirs)
+
+
+def test_slopes_of_linear_lie_as_its_weights():
+    """The reason why linear has a derivative of its own: a transposed slope costs a slow copy."""
+    h, W, b = numbers(N, B, C), numbers(N, 7, C).requires_grad_(), numbers(N, 7)
+    torch.linalg.vector_norm(linear(h, W, b)).backward()
+    assert W.grad.is_contiguous()
+    h, W = numbers(N, B, C).requires_grad_(), numbers(N, 7, C)
+    linear(h, W, b).sum().backward()  # slopes in h alone
+    close(h.grad, W.sum(dim=1)[:, None].expand(N, B, C))
+
+
+def test_linear_in_bfloat16():
+    """Under autocast the product is of that type, and slopes are of the weights' own."""
+    h, W, b = (tensor.float() for tensor in (numbers(N, B, C), numbers(N, 7, C), numbers(N, 7)))
+    W.requires_grad_(), h.requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        out = linear(h, W, b)
+    out.float().sum().backward()
+    assert (out.dtype, W.grad.dtype, h.grad.dtype) == (torch.bfloat16, torch.float32, torch.float32)
+    torch.testing.assert_close(W.grad, h.sum(dim=1)[:, None].expand_as(W), rtol=0.02, atol=0.05)
+    torch.testing.assert_close(h.grad, W.sum(dim=1)[:, None].expand_as(h), rtol=0.02, atol=0.05)
+
+
+@pytest.mark.parametrize(("k", "stride", "padding"), [(3, 1, 1), (3, 2, 1), (1, 2, 0), (5, 3, 2)])
+@pytest.mark.parametrize("shared", [True, False])
+def test_convolution(k, stride, padding, shared):
+    x, W, b = numbers(1 if shared else N, B, C, 9, 7), numbers(N, 2, C, k, k), numbers(N, 2)
+    out = convolution(side_by_side(x), W, b, stride, padding).unflatten(1, (N, 2))
+    for i in range(N):
+        close(out[:, i], nn.functional.conv2d(x[0 if shared else i], W[i], b[i], stride, padding))
+
+
+def test_convolution_of_one_network():
+    x, W = numbers(1, B, C, 6, 6), numbers(1, 2, C, 3, 3)
+    close(convolution(side_by_side(x), W), nn.functional.conv2d(x[0], W[0], padding=1))
+
+
+def test_norm_units():
+    h, gain, shift = numbers(N, B, C), numbers(N, C), numbers(N, C, seed=2)
+    out = norm_units(h, gain, shift)
+    for i in range(N):
+        close(out[i], nn.functional.batch_norm(h[i], None, None, gain[i], shift[i], training=True))
+
+
+@pytest.mark.parametrize("groups", [1, 2, None])
+def test_norm_channels(groups):
+    h, gain, shift = numbers(N, B, C, 3, 5), numbers(N, C), numbers(N, C, seed=2)
+    out = norm_channels(side_by_side(h), gain, shift, groups).unflatten(1, (N, C))
+    for i in range(N):
+        norm = nn.GroupNorm(groups or C, C, dtype=DOUBLE)
+        norm.weight.data, norm.bias.data = gain[i], shift[i]
+        close(out[:, i], norm(h[i]))
+
+
+def test_norm_vectors():
+    h, gain, shift = numbers(N, B, 6, C), numbers(N, C), numbers(N, C, seed=2)
+    out = norm_vectors(h, gain, shift)
+    for i in range(N):
+        close(out[i], nn.functional.layer_norm(h[i], (C,), gain[i], shift[i]))
+
+
+def test_attention_is_its_formula():
+    q, k, v = (numbers(N, B, 2, 6, C, seed=s) for s in range(3))
+    scores = torch.einsum("nbhtd,nbhsd->nbhts", q, k) / 2  # √4
+    weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+    close(attention_pattern(q, k), weights)
+    close(attention(q, k, v), torch.einsum("nbhts,nbhsd->nbhtd", weights, v))
+
+
+def test_pixels_are_samples():
+    h = numbers(N, B, C, 3, 2)
+    samples = as_samples(side_by_side(h), N)
+    assert samples.shape == (N, B * 6, C)
+    close(samples[1].view(B, 3, 2, C)[4, 2, 0], h[1, 4, :, 2, 0])
+
+
+def test_the_head_reads_means_over_pixels():
+    h, params = numbers(N, B, C, 3, 2), {"head.weight": numbers(N, 7, C), "head.bias": numbers(N, 7)}
+    out = pooled_head(params, side_by_side(h))
+    for i in range(N):
+        mean = nn.functional.adaptive_avg_pool2d(h[i], 1).flatten(1)
+        close(out[i], nn.functional.linear(mean, params["head.weight"][i], params["head.bias"][i]))
+
+
+def test_initial_laws_are_those_of_torch():
+    draw, shape = torch.Generator().manual_seed(1), (200, 20, 3, 3)
+    torch.manual_seed(0)
+    conv = nn.Conv2d(20, 200, 3)
+    ours = initial(shape, 180, "torch", draw)
+    assert ours.dtype == DOUBLE and ours.abs().max() <= 180**-0.5
+    assert ours.std().item() == pytest.approx(conv.weight.std().item(), rel=0.02)
+    assert initial((200,), 180, "torch", draw).abs().max() <= 180**-0.5
+    he = initial(shape, 180, "he", draw)
+    assert he.std().item() == pytest.approx(nn.init.kaiming_normal_(conv.weight).std().item(), rel=0.02)
+    assert (he.abs() > 3 * (2 / 180) ** 0.5).any()  # normal, not uniform
+    assert initial((200,), 180, "he", draw).eq(0).all()
+    normal = initial(shape, 180, "normal", draw)
+    assert normal.std().item() == pytest.approx(180**-0.5, rel=0.02) and (normal.abs() > 3 * 180**-0.5).any()
+    assert 0 < initial((200,), 180, "normal", draw).abs().max() <= 180**-0.5
+
+
+def test_draw_by_law_takes_the_inputs_of_each_map():
+    shapes = {"a.weight": (4, 100, 3, 3), "a.bias": (4,), "a.gain": (4,), "a.shift": (4,), "b.weight": (4, 4)}
+    drawn = draw_by_law(shapes, "torch", torch.Generator().manual_seed(1))
+    assert {name: tuple(value.shape) for name, value in drawn.items()} == shapes
+    assert drawn["a.gain"].eq(1).all() and drawn["a.shift"].eq(0).all()
+    assert max(drawn[name].abs().max() for name in ("a.weight", "a.bias")) <= 1 / 30 < drawn["b.weight"].abs().max()
+
+
+@pytest.mark.parametrize(("shape", "least"), [((3, 8), 1), ((3, 8, 7), 8)])
+def test_an_input_is_an_image(shape, least):
+    with pytest.raises(ValueError, match=f"at least {least} pixels"):
+        check_image(shape, least)

@@ -1,0 +1,79 @@
+"""Checkpoints: what is written is read, whole or not at all, by the run that it belongs to."""
+
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+from lmc_helpers.training._checkpoints import digest, load_checkpoint, save_checkpoint
+
+RUN = {"seeds": [1, 2], "recipe": {"rate": 0.1}, "name": "ü"}
+STATE = {
+    "w 0.weight": torch.arange(6, dtype=torch.float64).view(2, 3),
+    "epochs": torch.tensor(3),
+    "empty": torch.zeros(0, 2),
+    "half": torch.ones(2, dtype=torch.float16),
+}
+
+
+def test_a_state_is_read_as_it_was_written(tmp_path):
+    path = tmp_path / "a" / "b" / "run.npz"
+    save_checkpoint(path, RUN, STATE)
+    found = load_checkpoint(path, RUN)
+    assert found.keys() == STATE.keys()
+    for name, value in STATE.items():
+        assert found[name].dtype == value.dtype and found[name].equal(value)
+    assert os.listdir(path.parent) == ["run.npz"]
+
+
+def test_the_file_is_a_plain_npz_without_pickles(tmp_path):
+    save_checkpoint(tmp_path / "run.npz", RUN, STATE)
+    with np.load(tmp_path / "run.npz", allow_pickle=False) as file:
+        assert json.loads(str(file["run"])) == RUN
+        assert set(file.files) == {"run", *STATE}
+    assert zipfile.is_zipfile(tmp_path / "run.npz")
+
+
+def test_a_kill_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "run.npz"
+    save_checkpoint(path, RUN, STATE)
+    before = path.read_bytes()
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save_checkpoint(path, RUN, {"w": torch.ones(1)})
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["run.npz"]
+
+
+@pytest.mark.parametrize("change", [{"seeds": [1, 3]}, {"name": None}, {"more": 1}])
+def test_a_difference_of_another_run_is_named(tmp_path, change):
+    save_checkpoint(tmp_path / "run.npz", RUN, STATE)
+    with pytest.raises(ValueError, match=f"belongs to another run: {next(iter(change))} "):
+        load_checkpoint(tmp_path / "run.npz", RUN | change)
+
+
+def test_tuples_are_the_lists_that_json_makes_of_them(tmp_path):
+    save_checkpoint(tmp_path / "run.npz", {"sizes": (1, 2)}, STATE)
+    load_checkpoint(tmp_path / "run.npz", {"sizes": (1, 2)})
+
+
+def test_errors(tmp_path):
+    with pytest.raises(ValueError, match="no checkpoint"):
+        load_checkpoint(tmp_path / "missing.npz", RUN)
+    np.savez(tmp_path / "other.npz", w=np.ones(2))
+    with pytest.raises(ValueError, match="no checkpoint"):
+        load_checkpoint(tmp_path / "other.npz", RUN)
+
+
+def test_digest_sees_types_shapes_and_values():
+    a = torch.arange(6.0)
+    different = [a, a.double(), a.view(2, 3), a.flip(0), torch.zeros(0), torch.zeros(0, 2)]
+    assert len({digest(tensor) for tensor in different}) == 6
+    assert digest(a.view(2, 3).T) == digest(a.view(2, 3).T.contiguous())
+    assert digest(a, a) != digest(a) and len(digest()) == 16

@@ -1,0 +1,89 @@
+"""The packages below lmc_helpers and book/tools: imports run one way, what is promised exists, nothing is unused."""
+
+import ast
+from functools import cache
+from graphlib import TopologicalSorter
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = {"teacher_student", "permutation_points", "linear_nets", "symmetry", "identifiability"}
+SHOWN = {"claims", "figures"}  # what chapters show, no mathematics
+BASE = {""}  # the files beside the packages
+FOUNDATIONS = BASE | {"data", "networks", "training"}
+HELPERS = {part: FOUNDATIONS | {part} for part in PARTS}
+HELPERS |= {name: BASE | {name} for name in ("claims", "data", "networks")} | {"figures": BASE | SHOWN}
+HELPERS |= {"": BASE, "training": FOUNDATIONS, "alignment": BASE | {"networks", "alignment"}}
+HELPERS["_chapters"] = FOUNDATIONS | PARTS | SHOWN | {"alignment", "_chapters"}
+ORDER = ("base", "reading", "running", "outcomes", "findings", "pages")
+TOOLS = {name: set(ORDER[: k + 1]) for k, name in enumerate(ORDER)} | {"extensions": set(ORDER), "": {*ORDER, ""}}
+MAY_IMPORT = {"lmc_helpers": HELPERS, "book.tools": TOOLS}
+ALIASES = "lmc_helpers.overlap"  # names of a package where readers look for them
+FOR_READERS = {"FiGLU"}  # one network; chapter 53 trains stacks of them
+
+
+def name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def files(package: str) -> list[Path]:
+    return sorted(ROOT.joinpath(*package.split(".")).rglob("*.py"))
+
+
+def imported(path: Path, package: str) -> set[str]:
+    """Modules of the package that a file imports, at its top or inside a function."""
+    known, found = set(map(name, files(package))), set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} & known or {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith(package)}
+    return found - {name(path)}
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_imports_run_one_way(package):
+    def subpackage(module: str) -> str:
+        first = module.removeprefix(package).removeprefix(".").partition(".")[0]
+        return first if (ROOT.joinpath(*package.split(".")) / first).is_dir() else ""
+
+    graph = {name(path): imported(path, package) for path in files(package)}
+    wrong = {
+        module: other
+        for module, others in graph.items()
+        for other in others
+        if module != ALIASES and subpackage(other) not in MAY_IMPORT[package][subpackage(module)]
+    }
+    assert wrong == {}
+    assert set(graph) <= set(TopologicalSorter(graph).static_order())  # a CycleError names a circle
+
+
+def test_promised_names_exist():
+    modules = [import_module(name(path)) for path in files("lmc_helpers") if "\n__all__ = " in path.read_text("utf-8")]
+    assert len(modules) > 5
+    assert [(m.__name__, promised) for m in modules for promised in m.__all__ if not hasattr(m, promised)] == []
+
+
+def test_every_public_name_is_used():
+    """By a chapter, a benchmark, a tool of the book or the package itself; a test of its own is no use."""
+    others = [path for folder in ("notebooks", "benchmarks") for path in (ROOT / folder).glob("*.py")]
+    words = set()
+    for path in [*files("lmc_helpers"), *files("book.tools"), *others]:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                words.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                words.add(node.attr)
+            elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
+                words |= {alias.name for alias in node.names}
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    defined = {node.name for path in files("lmc_helpers") for node in tree(path).body if isinstance(node, kinds)}
+    assert {made for made in defined - words if not made.startswith("_")} == FOR_READERS
