@@ -2,11 +2,10 @@
 # reference | schemas | bench | lock | audit | setup | clean; every target but clean sets up what it needs.
 #
 #   PROFILE=smoke|laptop|paper   settings of the chapters (default: laptop; confirm: paper; repeat: smoke)
-#   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from a folder of wheels that pip
-#                                is told to look at (find-links), else from pip's index, which for Linux ships CUDA
-#                                builds of several GB
-#   PYTHON=python3.12            the interpreter that .venv is made from (3.11 or later)
-#   PORT=8000                    where `make serve` shows the book
+#   TORCH_INDEX=...              index of CPU-only torch wheels; without it torch comes from pip's find-links folder if it is
+#                                there, else from pip's index, which for Linux has CUDA builds of several GB
+#   PYTHON=python3.12            the interpreter for .venv (3.11 or later)
+#   PORT=8000                    the port of `make serve`
 #   EXECUTOR=local|slurm         where training runs and chapters run (default: local; see book/cluster.md)
 #   EXECUTOR_ARGS="..."          Snakemake's arguments for a cluster: partition, account, a workflow profile
 SHELL := /bin/bash
@@ -30,11 +29,11 @@ CHECKED := --require-hashes --no-deps --no-build-isolation --use-pep517
 book: setup
 	@$(BIN)/python -m book.tools.build --profile "$(PROFILE)" $(WHERE)
 
-# Every file that people edit, in seconds; a build begins with it.
+# All hand-edited files, in seconds; also the first step of a build.
 check: setup
 	@$(BIN)/python -m book.tools.check
 
-# The chapters' training runs alone: train what is missing, or LIST=1: what there is, done or its price.
+# Only the training runs: trains those that are missing, or with LIST=1 lists all with their state and cost.
 runs: setup
 	@$(BIN)/python -m book.tools.$(if $(LIST),runs --profile "$(PROFILE)",build --profile "$(PROFILE)" --target trained $(WHERE))
 
@@ -42,13 +41,12 @@ test: setup
 	@$(BIN)/python -m book.tools.build --profile smoke --out build/test-book
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env --nbval-cell-timeout 600 tests
 
-# Tests of what seldom breaks and takes long: builds of a small book that are stopped at every stage, full disks, other
-# settings of the machine.
+# Slow tests: builds of a small book interrupted at every stage, full disks, other machine settings.
 test-slow: setup
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -p no:nbval -m slow tests
 
-# Builds of the real book at smoke that are stopped at MOMENTS random moments (SEED= chooses which); nightly. The pages go
-# to build/torture-book.
+# Builds of the real book at smoke, interrupted at MOMENTS random moments (drawn from SEED); nightly. Output in
+# build/torture-book.
 torture: setup
 	@MOMENTS="$(MOMENTS)" SEED="$(SEED)" $(BIN)/python -m pytest -p no:nbval -m torture tests/book
 
@@ -69,21 +67,21 @@ archive: book
 reports: book
 	@$(BIN)/python -m book.tools.reports
 
-# What cheap runs measure: the notebooks at smoke, for nbval, or with PROFILE=laptop and MNIST the numbers of parts that
-# are not run at smoke. Made by hand, and every changed output explained in its commit.
+# Results of cheap runs: the notebooks at smoke, for nbval, or with PROFILE=laptop and MNIST the numbers of parts that do
+# not run at smoke. Renewed by hand; the commit explains every changed output.
 reference: setup
 	@$(BIN)/python -m book.tools.build --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) --target executed
 	@$(BIN)/python -m book.tools.reference --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE))
 
-# A confirmatory run: seeds from the id of a clean commit, outcomes stored in book/recorded. By default at the profile paper;
-# CHAPTERS="overlap_theorem ..." names some, COMMIT= an earlier commit that states the same. SPOT=1/3 instead runs a random
-# third of the recorded chapters that need no trained networks again, and compares.
+# A confirmatory run at profile paper: seeds from the id of a clean commit, outcomes stored in book/recorded.
+# CHAPTERS="overlap_theorem ..." selects chapters, COMMIT= an earlier commit with the same criteria. SPOT=1/3 instead repeats a
+# random third of the recorded chapters that need no trained networks, and compares.
 confirm: setup
 	@$(BIN)/python -m book.tools.confirm $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),paper,$(PROFILE)) \
 	    $(if $(COMMIT),--commit "$(COMMIT)") $(if $(SPOT),--spot "$(SPOT)")
 
-# Chapters again, with SEEDS other seeds from the commit's id or in SETTINGS of book/settings.yml, compared and stored in
-# book/recorded: make repeat SEEDS=10 | SETTINGS=all [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
+# Repeats chapters with SEEDS other seeds from the commit's id, or in SETTINGS of book/settings.yml, compares, and stores the
+# results in book/recorded: make repeat SEEDS=10 | SETTINGS=all [PROFILE=smoke] [CHAPTERS="overlap_theorem ..."] [COMMIT=...] [EXECUTOR=slurm]
 repeat: setup
 	@$(BIN)/python -m book.tools.repeat $(CHAPTERS) --profile $(if $(filter file default,$(origin PROFILE)),smoke,$(PROFILE)) $(WHERE) \
 	    $(if $(SEEDS),--seeds "$(SEEDS)") $(if $(SETTINGS),--settings $(SETTINGS)) $(if $(COMMIT),--commit "$(COMMIT)")
@@ -101,7 +99,7 @@ lint: setup
 
 setup: .venv/.installed
 
-# One make at a time sets up; another that waited for it finds it done. A set-up that was killed is completed.
+# Set-up under a lock, once; an interrupted one is completed.
 .venv/.installed: requirements.lock pyproject.toml
 	@mkdir -p build && $(call locked,build/.setup.lock) $(MAKE) --no-print-directory .installed
 
@@ -128,16 +126,16 @@ setup: .venv/.installed
 	@rm -f build/.first.lock build/.rest.lock build/.torch.lock
 	@touch .venv/.installed
 
-# Exact versions and SHA-256 sums for Python 3.11 and later.
+# Exact versions and SHA-256 hashes for Python 3.11 and later.
 lock: setup
 	@$(PIP) install uv
-	@mkdir -p build && cp requirements.lock build/lock.txt  # uv keeps its pins where they still fit
+	@mkdir -p build && cp requirements.lock build/lock.txt  # uv keeps pins that still fit
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes --no-header \
 	    --no-annotate pyproject.toml -o build/lock.txt
 	@{ echo "# Exact versions and sums, written by \`make lock\`."; cat build/lock.txt; } > build/lock.new
 	@mv build/lock.new requirements.lock
 
-# Known vulnerabilities of what the lock pins, as pip's index tells them.
+# Known vulnerabilities of the pinned packages.
 audit: setup
 	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet pip-audit; }
 	@build/audit/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes -r requirements.lock

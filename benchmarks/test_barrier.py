@@ -11,8 +11,8 @@ from lmc_helpers.teacher_student.population import population_loss
 
 
 @pytest.mark.parametrize("m", [500, 1000, 2000])
-@pytest.mark.parametrize("how", ["structured", "dense"])
-def test_barrier(benchmark, how, m):
+@pytest.mark.parametrize("method", ["structured", "dense"])
+def test_barrier(benchmark, method, m):
     M = m // 10
     benchmark.group = f"barrier of one pair, m = {m}, M = d = {M}"
     a, b = sample_minima(m, M, M, 2, seed=1)
@@ -21,8 +21,8 @@ def test_barrier(benchmark, how, m):
         "structured": lambda: minima_barriers(a, b, M),
         "dense": lambda: loss_barrier(lambda W: population_loss(W, M), a, b, GRID).item(),
     }
-    value = benchmark.pedantic(functions[how], rounds=3, warmup_rounds=1)
-    assert value == pytest.approx(minima_barriers(a, b, M), abs=1e-9)
+    value = benchmark.pedantic(functions[method], rounds=3, warmup_rounds=1)
+    assert value == pytest.approx(minima_barrier(a, b, M), abs=1e-9)
 
 
 def sampled_barrier(a: torch.Tensor, b: torch.Tensor, M: int, inputs: int) -> float:
@@ -34,8 +34,8 @@ def sampled_barrier(a: torch.Tensor, b: torch.Tensor, M: int, inputs: int) -> fl
     return max((torch.relu(x @ W.T).sum(dim=-1) - teacher).square().mean().item() for W in mix)
 
 
-@pytest.mark.parametrize("how", ["exact", "Monte Carlo, 1 %", "Monte Carlo, 0.1 %"])
-def test_exact_against_monte_carlo(benchmark, how):
+@pytest.mark.parametrize("method", ["exact", "Monte Carlo, 1 %", "Monte Carlo, 0.1 %"])
+def test_exact_against_monte_carlo(benchmark, method):
     benchmark.group = "barrier of one pair, m = 20, M = 6, d = 8"
     a, b = sample_minima(20, 6, 8, 2, seed=1)
     exact = loss_barrier(lambda W: population_loss(W, 6), a, b, GRID).item()
@@ -44,5 +44,5 @@ def test_exact_against_monte_carlo(benchmark, how):
         "Monte Carlo, 1 %": lambda: sampled_barrier(a, b, 6, 22_500),
         "Monte Carlo, 0.1 %": lambda: sampled_barrier(a, b, 6, 2_250_000),
     }
-    value = benchmark.pedantic(functions[how], rounds=3, warmup_rounds=1)
+    value = benchmark.pedantic(functions[method], rounds=3, warmup_rounds=1)
     assert value == pytest.approx(exact, rel=0.05)

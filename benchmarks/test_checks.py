@@ -24,8 +24,8 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("how", ["checked", "bare"])
-def test_a_call(benchmark, how, name):
+@pytest.mark.parametrize("method", ["checked", "bare"])
+def test_a_call(benchmark, method, name):
     benchmark.group = name
     function, arguments = CALLS[name]
-    assert benchmark(function if how == "checked" else function.__wrapped__, *arguments).isfinite().all()
+    assert benchmark(function if method == "checked" else function.__wrapped__, *arguments).isfinite().all()

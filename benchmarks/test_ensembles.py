@@ -1,7 +1,7 @@
 """One training step of 16 W-MLPs (784-512-512-512-10) as one stack, one after another, and by torch.func.
 
-One after another with the optimiser as torch gives it, and with its fused kernel, which the two others use. All ways
-are compared in float64: after two steps the first weights agree.
+The loop runs with torch's default optimiser and with the fused one that the two others use. After two steps in float64
+the first weights of all methods agree.
 """
 
 import copy
@@ -44,7 +44,7 @@ class Masked(nn.Module):
 
 
 def modules(stack):
-    found = []
+    nets = []
     for i in range(N):
         layers = []
         for k in range(4):
@@ -52,8 +52,8 @@ def modules(stack):
             layers.append(Masked(stack.params[f"{k}.weight"][i], stack.params[f"{k}.bias"][i], F[0], D[0]))
             if k < 3:
                 layers += [nn.LayerNorm(512, device=F.device, dtype=F.dtype), nn.GELU()]
-        found.append(nn.Sequential(*layers))
-    return found
+        nets.append(nn.Sequential(*layers))
+    return nets
 
 
 def adamw(params, fused=True):
@@ -61,7 +61,7 @@ def adamw(params, fused=True):
 
 
 def stacked(where, batch, dtype):
-    """The book's way: every product is a batched one."""
+    """All networks in batched products."""
     start, x, y = problem(where, batch, dtype)
     stack = Stack(NET, {name: value.requires_grad_() for name, value in start.params.items()}, start.fixed)
     optimiser = adamw(stack.params.values())
@@ -108,8 +108,8 @@ def functional(where, batch, dtype):
     base = copy.deepcopy(nets[0]).to("meta")
     optimiser = adamw(params.values())
 
-    def loss_of(own, inputs, labels):
-        return nn.functional.cross_entropy(functional_call(base, (own, buffers), (inputs,)), labels)
+    def loss_of(parameters, inputs, labels):
+        return nn.functional.cross_entropy(functional_call(base, (parameters, buffers), (inputs,)), labels)
 
     def step():
         loss = torch.vmap(loss_of)(params, x, y).sum()
@@ -123,17 +123,17 @@ def functional(where, batch, dtype):
 
 @pytest.mark.parametrize("where", DEVICES)
 @pytest.mark.parametrize("batch", [64, 512])
-@pytest.mark.parametrize("way", [stacked, one_by_one, one_by_one_fused, functional])
-def test_step(benchmark, where, batch, way):
+@pytest.mark.parametrize("method", [stacked, one_by_one, one_by_one_fused, functional])
+def test_step(benchmark, where, batch, method):
     benchmark.group = f"a step of {N} W-MLPs (784-512-512-512-10), batches of {batch}, {where}"
-    step = way(where, batch, torch.float32)
+    step = method(where, batch, torch.float32)
     wait = torch.cuda.synchronize if where == "cuda" else lambda: None
     benchmark.pedantic(lambda: (step(), wait()), rounds=15, warmup_rounds=3)
     steps = 60_000 // batch  # in an epoch of MNIST
     benchmark.extra_info["seconds an epoch of MNIST"] = round(steps * benchmark.stats.stats.median, 1)
-    found = []
-    for other in (way, one_by_one):
+    weights = []
+    for other in (method, one_by_one):
         step = other(where, 8, torch.float64)
         step()
-        found.append(step().detach())
-    torch.testing.assert_close(*found, rtol=1e-6, atol=1e-9)
+        weights.append(step().detach())
+    torch.testing.assert_close(*weights, rtol=1e-6, atol=1e-9)

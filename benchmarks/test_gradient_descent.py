@@ -47,10 +47,10 @@ def autograd(W: torch.Tensor, steps: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("m", [10, 20, 40, 80])
-@pytest.mark.parametrize("how", [batched, one_by_one, autograd], ids=lambda f: f.__name__)
-def test_descent(benchmark, how, m):
+@pytest.mark.parametrize("method", [batched, one_by_one, autograd], ids=lambda f: f.__name__)
+def test_descent(benchmark, method, m):
     torch.set_num_threads(2)
     benchmark.group = f"gradient descent, 100 networks, m = {m}, d = 8, 10 steps"
     W = initial_weights(m, 8, 100, seed=1)
-    done = benchmark.pedantic(how, args=(W, 10), rounds=5, warmup_rounds=1)
+    done = benchmark.pedantic(method, args=(W, 10), rounds=5, warmup_rounds=1)
     torch.testing.assert_close(done, batched(W, 10), rtol=1e-6, atol=1e-8)

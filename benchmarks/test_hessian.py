@@ -26,12 +26,12 @@ def row_by_row(loss, theta: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("activation", ["softplus", "tanh"])
-@pytest.mark.parametrize("how", [batched, row_by_row], ids=lambda f: f.__name__)
-def test_hessian(benchmark, how, activation):
+@pytest.mark.parametrize("method", [batched, row_by_row], ids=lambda f: f.__name__)
+def test_hessian(benchmark, method, activation):
     torch.set_num_threads(1)  # the tensors are small: a second thread costs more than it brings
     benchmark.group = f"Hessian, ten 2-5-1 {activation} networks, T = 1000"
     net, generator = MLP((2, 5, 1), activation), torch_generator(1, "benchmark Hessian")
     x = torch.randn(1000, 2, dtype=torch.float64, generator=generator)
     loss, theta = squared_loss(net, x, torch.sin(2 * x[:, :1]) * x[:, 1:]), net.initial(10, seed=1)
-    done = benchmark.pedantic(how, args=(loss, theta), rounds=5, warmup_rounds=1)
+    done = benchmark.pedantic(method, args=(loss, theta), rounds=5, warmup_rounds=1)
     torch.testing.assert_close(done, batched(loss, theta), rtol=1e-10, atol=1e-12)

@@ -21,7 +21,7 @@ def problem(layers, h):
     return from_group(list(g), X, Y), from_group(list(goal), X, Y), X, Y
 
 
-def together(a, b, X, Y):
+def batched(a, b, X, Y):
     return path_in_minimum(a, b, X, Y, STEPS)
 
 
@@ -31,10 +31,10 @@ def one_by_one(a, b, X, Y):
 
 
 @pytest.mark.parametrize(("layers", "h"), SIZES)
-@pytest.mark.parametrize("way", [together, one_by_one])
-def test_sixty_four_pairs(benchmark, layers, h, way):
+@pytest.mark.parametrize("method", [batched, one_by_one])
+def test_sixty_four_pairs(benchmark, layers, h, method):
     benchmark.group = f"{layers} layers of width {h}"
     arguments = problem(layers, h)
-    result = benchmark.pedantic(way, args=arguments, rounds=5, warmup_rounds=1)
+    result = benchmark.pedantic(method, args=arguments, rounds=5, warmup_rounds=1)
     for W, expected in zip(result, one_by_one(*arguments), strict=True):
         torch.testing.assert_close(W, expected, rtol=1e-9, atol=1e-9)

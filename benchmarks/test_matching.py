@@ -48,10 +48,10 @@ def plain(model, a, b):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("way", [stacked, plain])
-def test_weight_matching(benchmark, name, way):
+@pytest.mark.parametrize("method", [stacked, plain])
+def test_weight_matching(benchmark, name, method):
     benchmark.group = name
     model, a, b = pairs(name)
-    values = benchmark.pedantic(way, args=(model, a, b), rounds=3)
-    other = (plain if way is stacked else stacked)(model, a, b)
+    values = benchmark.pedantic(method, args=(model, a, b), rounds=3)
+    other = (plain if method is stacked else stacked)(model, a, b)
     assert np.mean(values) == pytest.approx(np.mean(other), rel=0.05)  # other orders, other local optima

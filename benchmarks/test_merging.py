@@ -23,7 +23,7 @@ def problem():
     return squared_loss(NET, x, NET.forward(theta, x)), theta
 
 
-def together(name):
+def batched(name):
     loss, theta = problem()
     chart, minimiser = SETTINGS[name]
     return merge_neurons(loss, PairChart(NET, 1, chart), theta, PAIRS, DISTANCES, minimiser).loss
@@ -37,9 +37,9 @@ def one_by_one(name):
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("way", [together, one_by_one])
-def test_ten_pairs(benchmark, name, way):
+@pytest.mark.parametrize("method", [batched, one_by_one])
+def test_ten_pairs(benchmark, name, method):
     benchmark.group = f"ten pairs, {name}"
-    result = benchmark.pedantic(way, args=(name,), rounds=3)
+    result = benchmark.pedantic(method, args=(name,), rounds=3)
     if name == "descent":
         torch.testing.assert_close(result, one_by_one(name), rtol=1e-8, atol=1e-14)

@@ -24,10 +24,10 @@ def dense_sum(m: int, M: int) -> float:
 
 
 @pytest.mark.parametrize(("m", "M"), [(40, 20), (400, 200), (4000, 2000), (100_000, 10_000)])
-@pytest.mark.parametrize("how", ["exact", "cumulative", "dense", "simulated"])
-def test_overlap(benchmark, how, m, M):
+@pytest.mark.parametrize("method", ["exact", "cumulative", "dense", "simulated"])
+def test_overlap(benchmark, method, m, M):
     benchmark.group = f"T({m}, {M})"
-    if how == "dense" and m > 4000:
+    if method == "dense" and m > 4000:
         pytest.skip("the dense double sum would need 60 GB")
     trials = 100
     functions = {
@@ -36,6 +36,6 @@ def test_overlap(benchmark, how, m, M):
         "dense": lambda: dense_sum(m, M),
         "simulated": lambda: overlap.simulate_overlap(m, M, trials, 1)[0],
     }
-    benchmark.extra_info["pairs"] = trials if how == "simulated" else None
-    value = benchmark(functions[how])
-    assert value == pytest.approx(overlap.expected_overlap(m, M), abs=0.05 if how == "simulated" else 1e-9)
+    benchmark.extra_info["pairs"] = trials if method == "simulated" else None
+    value = benchmark(functions[method])
+    assert value == pytest.approx(overlap.expected_overlap(m, M), abs=0.05 if method == "simulated" else 1e-9)

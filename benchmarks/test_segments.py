@@ -1,4 +1,4 @@
-"""Losses on the lines of 8 pairs of MLPs at 25 places: stacked against one network after another in plain PyTorch."""
+"""Losses on the lines of 8 pairs of MLPs at 25 points: stacked against one network after another in plain PyTorch."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from lmc_helpers.networks.segments import along_segments
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 THREADS = min(2, torch.get_num_threads())  # OMP_NUM_THREADS=1 for one core
-PAIRS, PLACES, EXAMPLES = 8, 25, 1000
+PAIRS, POINTS, EXAMPLES = 8, 25, 1000
 WIDTHS = [32, 512]
 
 
@@ -24,7 +24,7 @@ def problem(where, width):
 
 
 def stacked(ends, x, y):
-    return along_segments(*ends, x, y, torch.linspace(0, 1, PLACES).tolist()).loss
+    return along_segments(*ends, x, y, torch.linspace(0, 1, POINTS).tolist()).loss
 
 
 def one_by_one(ends, x, y):
@@ -38,18 +38,18 @@ def one_by_one(ends, x, y):
     with torch.no_grad():
         for pair in range(PAIRS):
             a, b = ({keys[name]: end.params[name][pair] for name in names} for end in ends)
-            for lam in torch.linspace(0, 1, PLACES).tolist():
+            for lam in torch.linspace(0, 1, POINTS).tolist():
                 net.load_state_dict({key: lam * a[key] + (1 - lam) * b[key] for key in a})
                 losses.append(nn.functional.cross_entropy(net(x), y))
-    return torch.stack(losses).view(PAIRS, PLACES).double()
+    return torch.stack(losses).view(PAIRS, POINTS).double()
 
 
 @pytest.mark.parametrize("where", DEVICES)
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("way", [stacked, one_by_one])
-def test_lines(benchmark, where, width, way):
-    benchmark.group = f"{PAIRS} pairs at {PLACES} places, 784-{width}-{width}-{width}-10, {EXAMPLES} images, {where}"
+@pytest.mark.parametrize("method", [stacked, one_by_one])
+def test_lines(benchmark, where, width, method):
+    benchmark.group = f"{PAIRS} pairs at {POINTS} points, 784-{width}-{width}-{width}-10, {EXAMPLES} images, {where}"
     arguments = problem(where, width)
     wait = torch.cuda.synchronize if where == "cuda" else lambda: None
-    found = benchmark.pedantic(lambda: (way(*arguments), wait())[0], rounds=3, warmup_rounds=1)
-    torch.testing.assert_close(found, one_by_one(*arguments), rtol=1e-4, atol=1e-5)
+    losses = benchmark.pedantic(lambda: (method(*arguments), wait())[0], rounds=3, warmup_rounds=1)
+    torch.testing.assert_close(losses, one_by_one(*arguments), rtol=1e-4, atol=1e-5)

@@ -1,7 +1,6 @@
 """The students of the coherence experiment as one batched computation against one network at a time in plain torch.
 
-Both ways train the same networks: the batched one is compared with the loop in float64 over the first epochs, where
-rounding has not yet grown.
+Both train the same networks and are compared in float64 over the first epochs, before rounding errors grow.
 """
 
 from dataclasses import replace
@@ -56,10 +55,9 @@ def coherence_problem(k):
     return latents(1024, seed=1), exact_copy(k, D), bernoulli_masks(1, M, D, 0.15, seed=2)[0]
 
 
-def students_together(k, recipe, dtype):
+def batched_students(k, recipe, dtype):
     z, U, mask = coherence_problem(k)
-    found = train_students(U[None], mask[None], z, [list(range(STUDENTS))], recipe, dtype)
-    return found.W[0]
+    return train_students(U[None], mask[None], z, [list(range(STUDENTS))], recipe, dtype).W[0]
 
 
 def students_one_by_one(k, recipe, dtype):
@@ -72,10 +70,10 @@ def students_one_by_one(k, recipe, dtype):
 
 
 @pytest.mark.parametrize("k", [1, 10])
-@pytest.mark.parametrize("way", [students_together, students_one_by_one])
-def test_students(benchmark, k, way):
+@pytest.mark.parametrize("method", [batched_students, students_one_by_one])
+def test_students(benchmark, k, method):
     benchmark.group = f"{STUDENTS} coherence students, {k} copies"
-    benchmark.pedantic(way, args=(k, F5, torch.float32), rounds=2, warmup_rounds=1)
+    benchmark.pedantic(method, args=(k, F5, torch.float32), rounds=2, warmup_rounds=1)
     short = replace(F5, epochs=5)
-    both = [f(k, short, torch.float64) for f in (students_together, students_one_by_one)]
+    both = [f(k, short, torch.float64) for f in (batched_students, students_one_by_one)]
     torch.testing.assert_close(*both, rtol=1e-8, atol=1e-9)

@@ -21,7 +21,7 @@ def problem(k):
     return F, D, W, U
 
 
-def together(F, D, W, U):
+def batched(F, D, W, U):
     return swap_costs(F, D, W, U)
 
 
@@ -40,10 +40,10 @@ def pair_by_pair(F, D, W, U):
 
 
 @pytest.mark.parametrize("k", DIMENSIONS)
-@pytest.mark.parametrize("way", [together, pair_by_pair])
-def test_every_pair_of_a_layer(benchmark, k, way):
+@pytest.mark.parametrize("method", [batched, pair_by_pair])
+def test_every_pair_of_a_layer(benchmark, k, method):
     benchmark.group = f"{NEURONS} neurons, k = {k}"
     arguments = problem(k)
-    result = benchmark.pedantic(way, args=arguments, rounds=3, warmup_rounds=1)
-    expected = together(*arguments) if way is pair_by_pair else pair_by_pair(*arguments)
+    result = benchmark.pedantic(method, args=arguments, rounds=3, warmup_rounds=1)
+    expected = batched(*arguments) if method is pair_by_pair else pair_by_pair(*arguments)
     torch.testing.assert_close(result, expected, rtol=1e-9, atol=1e-9)

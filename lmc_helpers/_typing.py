@@ -36,20 +36,15 @@ DTYPES = {
     "Int64": "torch.int64",
     "Float64": "torch.float64",
 }
-MIXED = (
-    jaxtyping.Shaped,
-    jaxtyping.Real,
-    jaxtyping.Int64,
-    jaxtyping.Bool,
-)  # tensors of these kinds need not have the dtype of others
-INTEGER, REAL = "an integer, ", "a finite number, "  # what need not be said of numbers out of range
-_WORDS: dict[object, str] = {}  # hint → what it allows
-_ITEMS: dict[object, Any] = {}  # hint of many → that of each
+MIXED = (jaxtyping.Shaped, jaxtyping.Real, jaxtyping.Int64, jaxtyping.Bool)  # tensors of these may differ in dtype
+INTEGER, REAL = "an integer, ", "a finite number, "  # prefixes that errors on ranges omit
+_WORDS: dict[object, str] = {}  # hint → its description
+_ITEMS: dict[object, Any] = {}  # hint of a collection → hint of its items
 
 
-def _ranged(kind: Any, words: str, holds: Callable[[Any], bool]) -> Any:
-    """A hint for values of a kind, no bools, for which something holds."""
-    hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and holds(x))]]
+def _ranged(kind: Any, words: str, condition: Callable[[Any], bool]) -> Any:
+    """A hint for values of a kind, but no bools, that satisfy a condition."""
+    hint = Annotated[kind, Is[_named(words, lambda x: not isinstance(x, (bool, np.bool_)) and condition(x))]]
     _WORDS[hint] = words
     return hint
 
@@ -61,7 +56,7 @@ def _named(words: str, holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _real(value: object) -> bool:
-    """Whether torch and NumPy make real numbers of it."""
+    """Whether torch or NumPy converts a value to real numbers."""
     if isinstance(value, torch.Tensor):
         return not (value.is_complex() or value.is_meta)
     try:
@@ -71,7 +66,7 @@ def _real(value: object) -> bool:
 
 
 def many(item: Any, words: str) -> Any:
-    """A hint for a list, a tuple or a dict of what fits ``item``; axes of one name have one length in all of them."""
+    """A hint for a list, a tuple or a dict of ``item``; axes of one name have one length in all items."""
     kinds = (list, tuple, dict)
     hint = Annotated[object, Is[_named(words, lambda values: isinstance(values, kinds) and _all_fit(values, item))]]
     _WORDS[hint], _ITEMS[hint] = words, item
@@ -152,12 +147,12 @@ def checked(function: F) -> F:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         kinds = {(x.dtype, x.device) for x in tensors if x.is_floating_point()}
         if len(kinds) > 1 or not all(x.numel() for x in tensors):
-            _alike_and_not_empty(function, signature.bind(*args, **kwargs).arguments)
+            _check_dtypes_and_sizes(function, signature.bind(*args, **kwargs).arguments)
         try:
             return guarded()(*args, **kwargs)
         except TypeCheckError:
             error = _refusal(function, signature.bind(*args, **kwargs))
-            if error is None:  # of a function that this one calls, or of what it returns
+            if error is None:  # raised by a function that this one calls, or about the returned value
                 raise
         raise error
 
@@ -166,7 +161,7 @@ def checked(function: F) -> F:
 
 
 def require_finite(**tensors: torch.Tensor) -> None:
-    """Raise unless all numbers are finite, where others would lead to a wrong answer instead of NaN.
+    """Raise unless all numbers are finite, where others would give a wrong answer instead of NaN.
 
     Examples
     --------
@@ -182,15 +177,15 @@ def require_finite(**tensors: torch.Tensor) -> None:
 
 
 def short(value: object) -> str:
-    """A value in a few words."""
+    """A short description of a value."""
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {tuple(value.shape)}, {value.dtype}"
     if isinstance(value, np.ndarray):
         return f"a NumPy array of shape {value.shape}, {value.dtype}"
     if isinstance(value, torch.nn.Module):
         return f"a module, {type(value).__name__}"
-    if isinstance(value, (list, tuple)) and any(isinstance(one, (torch.Tensor, np.ndarray)) for one in value):
-        shapes = ", ".join(str(tuple(getattr(one, "shape", ()))) for one in value[:4])
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (torch.Tensor, np.ndarray)) for item in value):
+        shapes = ", ".join(str(tuple(getattr(item, "shape", ()))) for item in value[:4])
         return f"a {type(value).__name__} of {len(value)}, shapes {shapes}{', …' if len(value) > 4 else ''}"
     if type(value).__module__ != "builtins" and len(repr(value)) > 60:
         return f"{type(value).__name__}(...)"
@@ -260,21 +255,21 @@ def _allowed(hint: Any, name: str) -> str:
 
 
 def _is_domain(hint: Any, value: object) -> bool:
-    """Whether a value that is refused has the right type."""
+    """Whether a refused value has the right type, so that only its range is wrong."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return any(_is_domain(each, value) for each in get_args(hint))
     if origin is Literal:
-        return any(type(value) is type(one) for one in get_args(hint))
+        return any(type(value) is type(word) for word in get_args(hint))
     if origin is Annotated and get_args(hint)[0] in (Integral, Real):
         return isinstance(value, get_args(hint)[0]) and not isinstance(value, (bool, np.bool_))
     return False
 
 
 def _refusal(function: Callable, bound: inspect.BoundArguments) -> Exception | None:
-    """The first argument that its hint refuses."""
+    """The error for the first argument that does not fit its hint; None if all fit."""
     hints = _hints(function)
-    seen: dict[str, tuple[torch.Tensor, Any]] = {}
+    earlier: dict[str, tuple[torch.Tensor, Any]] = {}
     with jaxtyped("context"):  # type: ignore[call-overload]
         for name, value in bound.arguments.items():
             if name not in hints:
@@ -282,29 +277,29 @@ def _refusal(function: Callable, bound: inspect.BoundArguments) -> Exception | N
             several = bound.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
             for each in value if several else (value,):
                 if not is_bearable(each, hints[name]):
-                    return _first_of(name, each, hints[name], seen)
+                    return _first_of(name, each, hints[name], earlier)
             if isinstance(value, torch.Tensor) and _is_array(hints[name]):
-                seen[name] = (value, hints[name])
+                earlier[name] = (value, hints[name])
     return None
 
 
-def _first_of(name: str, value: Any, hint: Any, seen: dict[str, tuple[torch.Tensor, Any]]) -> Exception:
+def _first_of(name: str, value: Any, hint: Any, earlier: dict[str, tuple[torch.Tensor, Any]]) -> Exception:
     if hint not in _ITEMS or not isinstance(value, (list, tuple, dict)):
-        return _sentence(name, value, hint, seen)
+        return _sentence(name, value, hint, earlier)
     item = _ITEMS[hint]
     with jaxtyped("context"):  # type: ignore[call-overload]
-        for known, its in seen.values():
-            is_bearable(known, its)
+        for tensor, its_hint in earlier.values():
+            is_bearable(tensor, its_hint)
         for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-            one = f"{name}[{key!r}]"
+            path = f"{name}[{key!r}]"
             if not is_bearable(each, item):
-                return _sentence(one, each, item, seen)
+                return _sentence(path, each, item, earlier)
             if _is_array(item):
-                seen = seen | {one: (each, item)}
-    return _sentence(name, value, hint, seen)
+                earlier = earlier | {path: (each, item)}
+    return _sentence(name, value, hint, earlier)
 
 
-def _sentence(name: str, value: Any, hint: Any, seen: dict[str, tuple[torch.Tensor, Any]]) -> Exception:
+def _sentence(name: str, value: Any, hint: Any, earlier: dict[str, tuple[torch.Tensor, Any]]) -> Exception:
     if not (_is_array(hint) and isinstance(value, torch.Tensor)):
         allowed = _allowed(hint, name)
         if _is_domain(hint, value):
@@ -315,32 +310,32 @@ def _sentence(name: str, value: Any, hint: Any, seen: dict[str, tuple[torch.Tens
     shape = tuple(value.shape)
     if fits:
         axes = _axes(hint, shape)
-        for other, (found, its) in seen.items():
-            there = _axes(its, tuple(found.shape))
-            differ = [axis for axis in axes if axis in there and axes[axis] != there[axis]]
+        for other, (tensor, other_hint) in earlier.items():
+            other_axes = _axes(other_hint, tuple(tensor.shape))
+            differ = [axis for axis in axes if axis in other_axes and axes[axis] != other_axes[axis]]
             if differ:
                 axis = differ[0]
                 return TypeError(
-                    f"{name} has shape {shape} and {other} {tuple(found.shape)}; allowed: {name} {_written(hint)} and "
-                    f"{other} {_written(its)} with one {axis.lstrip('*')}"
+                    f"{name} has shape {shape} and {other} {tuple(tensor.shape)}; allowed: {name} {_written(hint)} and "
+                    f"{other} {_written(other_hint)} with one {axis.lstrip('*')}"
                 )
     return TypeError(f"{name} has shape {shape} and dtype {value.dtype}; allowed: {_allowed(hint, name)}")
 
 
 def _may_differ(hint: Any) -> bool:
     """Whether an argument may have another dtype than the others."""
-    return hint == Reals or any(getattr(one, "dtype", None) in MIXED for one in (hint, *get_args(hint)))
+    return hint == Reals or any(getattr(part, "dtype", None) in MIXED for part in (hint, *get_args(hint)))
 
 
-def _alike_and_not_empty(function: Callable, arguments: dict[str, Any]) -> None:
+def _check_dtypes_and_sizes(function: Callable, arguments: dict[str, Any]) -> None:
     hints = _hints(function)
     tensors = {name: x for name, x in arguments.items() if isinstance(x, torch.Tensor)}
     floating = [(name, x) for name, x in tensors.items() if x.is_floating_point() and not _may_differ(hints.get(name))]
     for name, x in floating[1:]:
-        first, one = floating[0]
-        if (x.dtype, x.device) != (one.dtype, one.device):
-            found = f"{x.dtype} on {x.device} and {first} {one.dtype} on {one.device}"
-            raise TypeError(f"{name} is {found}; allowed: the same")
+        first, reference = floating[0]
+        if (x.dtype, x.device) != (reference.dtype, reference.device):
+            both = f"{x.dtype} on {x.device} and {first} {reference.dtype} on {reference.device}"
+            raise TypeError(f"{name} is {both}; allowed: the same")
     for name, x in tensors.items():
         hint = hints.get(name)
         named = _axes(hint, tuple(x.shape)) if _is_array(hint) else {}

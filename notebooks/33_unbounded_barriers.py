@@ -48,9 +48,9 @@ from scipy.optimize import brentq
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.unbounded_barriers import (
     five_layer_minimum,
+    lambda_of_largest_loss,
     orbit_bound,
     orbit_interval,
-    place_of_largest_loss,
     random_net,
 )
 from lmc_helpers.seeds import normal_stream, torch_generator
@@ -272,7 +272,7 @@ gaps, from_half = [], []
 for k in DEGREES:
     # α* = (kB − A)/(AB(1 + k)) with A = 1 − m^(−k), B = m − 1
     star, _ = largest_factor(far, k)
-    place = place_of_largest_loss(random_net(seed, "peak", k, 1), far)
+    place = lambda_of_largest_loss(random_net(seed, "peak", k, 1), far)
     gaps += (place - star).abs().tolist()
     if k != 1:
         from_half += (place - 0.5).abs().tolist()

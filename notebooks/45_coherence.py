@@ -58,8 +58,8 @@ from scipy.stats import binom
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.coherence import (
+    ENDS_AND_MIDDLE,
     F5,
-    PLACES,
     TEST,
     TRAINING,
     Point,
@@ -267,7 +267,10 @@ rows = []
 for name, points in (("exact copy", copy), ("random frame", rotated)):
     for k, nu in ((1, "1"), (5, "1/5"), (10, "1/10")):
         point = points[k - 1]
-        test, train = barriers(point.test, LAMBDAS), barriers(point.train, PLACES)
+        test, train = (
+            barriers(point.test, LAMBDAS),
+            barriers(point.train, ENDS_AND_MIDDLE),
+        )
         on_test = (test.middle_worse, test.middle_mean, test.peak_chord)
         heights = [f"{B.mean():.3f}" for B in (*on_test, train.middle_worse)]
         last = f"{loss_of_ends(point):.4f}"
@@ -625,7 +628,7 @@ STUDENTS = {
 
 def barrier_of(students: Students) -> np.ndarray:
     """Midpoint barriers of the pairs (0, 1) and (2, 3), (masks, 2)."""
-    losses = line_losses(students, PAIRS, unseen, PLACES)
+    losses = line_losses(students, PAIRS, unseen, ENDS_AND_MIDDLE)
     return (losses[..., 1] - losses[..., [0, 2]].amax(dim=-1)).numpy()
 
 

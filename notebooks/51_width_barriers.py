@@ -90,8 +90,8 @@ import numpy as np
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.width_barriers import (
+    LAMBDAS,
     ORDERS,
-    PLACES,
     Case,
     Curves,
     Pairs,
@@ -101,7 +101,7 @@ from lmc_helpers._chapters.width_barriers import (
     lines,
     matched_pairs,
     middles,
-    place_ratio,
+    peak_width_ratio,
     ratio_at_peaks,
 )
 from lmc_helpers.data.images import choose, load
@@ -252,7 +252,7 @@ def put(values) -> str:
 # %%
 up, down = (first.relative("weights", m, over=inner) for m in (narrow, wide))
 up_otherwise, down_otherwise = ends("activations")(first)  # below 1: up, down
-peak = first.only(range_).place("weights", seed)
+peak = first.only(range_).peak_width("weights", seed)
 for m in widths:
     direct, weights, activations = (
         first.at[m].barriers(order).mean()
@@ -267,11 +267,11 @@ for m in widths:
 claims.check("Z11.peak", **judged(ends("weights")))
 claims.check("Z11.peak_activations", **judged(ends("activations")))
 claims.check(
-    "Z11.place", **judged(lambda c: [c.only(range_).place("weights", seed)])
+    "Z11.place", **judged(lambda c: [c.only(range_).peak_width("weights", seed)])
 )
 claims.check(
     "Z11.place_activations",
-    **judged(lambda c: [c.only(range_).place("activations", seed)]),
+    **judged(lambda c: [c.only(range_).peak_width("activations", seed)]),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers over the width"}
@@ -322,7 +322,7 @@ figures.show("fig_widths", figure, legend=3)
 
 # %%
 start = first.relative("weights", widths[0], over=widths[1:])
-whole_peak = first.place("weights", seed)
+whole_peak = first.peak_width("weights", seed)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z11.narrower"}
 claims.check(
@@ -374,7 +374,7 @@ for m in widths:
     a, b = matched[m].first, matched[m].second["direct"]
     at = middles(a, b, *few, SCALES)
     s = np.array(SCALES)[:, None]  # (S, 1)
-    nll, lost, wrong = (v.numpy() for v in (at.nll, at.lost, at.wrong))
+    nll, lost, wrong = (v.numpy() for v in (at.nll, at.mean_gap, at.wrong))
     excess.append((nll / s - lost) * s / math.log(10))  # (S, P), in [0, 1]
     rival.append((nll / s - wrong) * s / math.log(10))
     print(f"m = {m:>3}: N(s)/s = {(nll / s).mean(axis=1).round(3)}, ", end="")
@@ -452,8 +452,8 @@ figures.numbers(
     last_budget=every[-1],
     growth_narrow=ratio(growth[narrow]),
     growth_wide=ratio(growth[wide]),
-    place_early=width(early.place("weights", seed)),
-    place_late=width(late.place("weights", seed)),
+    place_early=width(early.peak_width("weights", seed)),
+    place_late=width(late.peak_width("weights", seed)),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
@@ -463,7 +463,7 @@ fits = {
     m: late.at[m].accuracy["direct"][:, [0, -1]].mean().item() for m in widths
 }
 fitting = [m for m in widths if fits[m] >= 0.999]
-top, top_error = late.place("weights", seed)
+top, top_error = late.peak_width("weights", seed)
 over_M = (top / fitting[0], top_error / fitting[0]) if fitting else None
 of_limit = [
     limit_peak(how) for how in ("random", "in place", "sorted", "opposed")
@@ -500,10 +500,10 @@ claims.check("Z11.peak_long", **of(n_long, *ends("weights")(late)))
 claims.check(
     "Z11.peak_long_activations", **of(n_long, *ends("activations")(late))
 )
-place_late = late.only(range_).place("weights", seed)
+place_late = late.only(range_).peak_width("weights", seed)
 claims.check("Z11.place_long", **of(n_long, place_late))
 
-moved_to = place_ratio(late, now, "weights", seed)
+moved_to = peak_width_ratio(late, now, "weights", seed)
 claims.check("Z11.budget", **of(n_long, moved_to))
 growths = {  # of the direct barrier, from the printed budget to the last
     m: ratio_of_means(
@@ -519,8 +519,8 @@ claims.check("Z11.grows", **of(n_long, *growths.values(), of_all=min))
 # Z, Fig. 8 draws the NLL on the line at three widths, of which the text names one, 25. Without permutation it is "constantly large for all widths we have examined" (Z, section 6); at 25 the effect of the permutation "is pretty limited". The cell computes which share of the direct barrier each matcher leaves.
 
 # %%
-gain = {m: first.left(m, "weights") for m in (middle, wide)}  # shares left
-otherwise = {m: first.left(m, "activations") for m in (middle, wide)}
+gain = {m: first.remaining(m, "weights") for m in (middle, wide)}  # shares left
+otherwise = {m: first.remaining(m, "activations") for m in (middle, wide)}
 
 
 def summits(curves: Curves) -> list[tuple[float, float]]:
@@ -530,8 +530,8 @@ def summits(curves: Curves) -> list[tuple[float, float]]:
 
 
 in_range = first.only(range_)
-matcher = in_range.farthest("activations", "weights")
-better = in_range.farthest("weights", "one start")
+matcher = in_range.largest_effect("activations", "weights")
+better = in_range.largest_effect("weights", "one start")
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the NLL on the line, and numbers for the text"}
 figure, axes = figures.panels(3, sharey=True)
@@ -540,8 +540,8 @@ for axis, m in zip(axes, shown, strict=True):
         loss = first.at[m].loss[order].numpy()  # (P, 11)
         style = dict(color=f"book:{colour}")
         bounds = np.quantile(loss, [0.1, 0.9], axis=0)
-        axis.fill_between(PLACES, *bounds, alpha=0.2, linewidth=0, **style)
-        axis.plot(PLACES, loss.mean(axis=0), label=label, **style)
+        axis.fill_between(LAMBDAS, *bounds, alpha=0.2, linewidth=0, **style)
+        axis.plot(LAMBDAS, loss.mean(axis=0), label=label, **style)
     style = dict(label="guessing, ln 10")
     axis.axhline(math.log(10), color="book:grey", linestyle=":", **style)
     axis.set(xlabel=r"$\lambda$", title=f"$m = {m}$")
@@ -576,18 +576,19 @@ claims.check(
     "Z12.depends_activations",
     **judged(lambda c: [c.contrast("activations", middle, wide)]),
 )
-claims.check("Z12.limited", **judged(lambda c: [c.left(middle, "weights")]))
+claims.check("Z12.limited", **judged(lambda c: [c.remaining(middle, "weights")]))
 claims.check(
-    "Z12.limited_activations", **judged(lambda c: [c.left(middle, "activations")])
+    "Z12.limited_activations",
+    **judged(lambda c: [c.remaining(middle, "activations")]),
 )
 claims.check("Z12.direct", **judged(summits, of_all=min))
 claims.check(
     "Z11.matcher",
-    **judged(lambda c: [c.only(range_).farthest("activations", "weights")]),
+    **judged(lambda c: [c.only(range_).largest_effect("activations", "weights")]),
 )
 claims.check(
     "Z11.restarts",
-    **judged(lambda c: [c.only(range_).farthest("weights", "one start")]),
+    **judged(lambda c: [c.only(range_).largest_effect("weights", "one start")]),
 )
 
 # %% [markdown]
@@ -597,7 +598,7 @@ claims.check(
 contrasts = (late.contrast(way, middle, wide) for way in BOTH[1:])
 claims.check("Z12.depends_long", **of(n_long, next(contrasts)))
 claims.check("Z12.depends_long_activations", **of(n_long, next(contrasts)))
-claims.check("Z12.limited_long", **of(n_long, late.left(middle, "weights")))
+claims.check("Z12.limited_long", **of(n_long, late.remaining(middle, "weights")))
 claims.check("Z12.direct_long", **of(n_long, *summits(late), of_all=min))
 
 # %% [markdown]
@@ -680,7 +681,7 @@ for axis, (order, _, title) in zip(axes, WAYS, strict=True):
 axes[0].set(ylabel="barrier of the NLL")
 figures.show("fig_depths", figure, legend=5)
 tops = {
-    order: ", ".join(width(deep[d].place(order, seed)) for d in layers)
+    order: ", ".join(width(deep[d].peak_width(order, seed)) for d in layers)
     for order in BOTH
 }
 
@@ -733,7 +734,7 @@ def on_others(run) -> Pairs:
 
 harder = Curves({m: lines(on_others(r), x, y) for m, r in runs_there.items()})
 wider = {  # place there over place here, if there are two peaks
-    order: place_ratio(harder, first, order, seed)
+    order: peak_width_ratio(harder, first, order, seed)
     if harder.peaks(order) and first.peaks(order)
     else None
     for order in BOTH[1:]
@@ -783,10 +784,10 @@ figures.numbers(
     f"{told_there.replace('This run', 'this run', 1)}",
     other_training_images=len(there),
     name_here=trained.title,
-    top_here=width(first.place("weights", seed)),
-    top_there=width(harder.place("weights", seed)),
-    top_here_otherwise=width(first.place("activations", seed)),
-    top_there_otherwise=width(harder.place("activations", seed)),
+    top_here=width(first.peak_width("weights", seed)),
+    top_there=width(harder.peak_width("weights", seed)),
+    top_here_otherwise=width(first.peak_width("activations", seed)),
+    top_there_otherwise=width(harder.peak_width("activations", seed)),
 )
 
 # %% [markdown]

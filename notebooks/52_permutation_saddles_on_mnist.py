@@ -71,8 +71,8 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     exponent,
     flat,
     merge,
+    merge_distances,
     principal,
-    towards,
 )
 from lmc_helpers.data.images import choose, load
 from lmc_helpers.error_bars import mean_and_error
@@ -190,7 +190,7 @@ figures.table(by_width, ([name, *row] for name, row in rows.items()))
 # A minimum counts as converged where the norm of the gradient, at fixed distance, is at most {glue:text}`tolerance`. Distances at which it is not are left out; a path counts if these are at most a fifth and the last one is not among them. Two thirds of the distances are in the first decade, where the loss changes. The *barrier* is the largest loss on the path. Each path is a run of its own (`MergeRun`): its file is read, or `merge` follows it. The two cells get all paths, compute the loss on the first one again, and read them.
 
 # %%
-delta = towards(distances)  # δ/δ_0, (K,)
+delta = merge_distances(distances)  # δ/δ_0, (K,)
 MISSES = distances // 5  # distances at which a path that counts has not
 FALLS = 1e-3  # of the largest loss: what counts as a fall
 

@@ -179,7 +179,7 @@ for pixels, m in ((784, 512), (PIXELS[name], width)):
 settings = chapter.parameters(Parameters, globals())
 first = Experiment(settings)
 for key in first.runs:
-    result = first.measured(key)
+    result = first.stages(key)
     print(f"{key:14} training accuracy {result.accuracies.mean():.3f}")
 
 long = first  # the models of I, Fig. 4, trained for longer
@@ -265,12 +265,12 @@ def judged(quantity, of: Experiment = first) -> dict:
 
 def unit(experiment: Experiment, key: str) -> float:
     """One unit of all that the pairs of a variant have."""
-    return 1 / (3 * width * len(experiment.measured(key).pairs))
+    return 1 / (3 * width * len(experiment.stages(key).pairs))
 
 
 def progress(experiment: Experiment, key: str) -> tuple[float, float]:
     """r of a variant, with an error of at least one unit."""
-    value, error = experiment.way(key)
+    value, error = experiment.relative(key)
     return value, max(error, unit(experiment, key))
 
 
@@ -282,7 +282,7 @@ def percent(values) -> str:
 
 def of_way(key: str) -> str:
     """r of a variant as text, with the half-width of its interval."""
-    value, error = first.way(key)
+    value, error = first.relative(key)
     return f"{value:.3f} ± {3.29 * error:.3f}"
 
 
@@ -309,12 +309,12 @@ def objectives(axes, at: list) -> None:
 
 
 figure, panels = figures.panels(3, sharey=True)
-objectives(panels[0], [first.found(f"W {s:g}") for s in SCALES])
+objectives(panels[0], [first.measured(f"W {s:g}") for s in SCALES])
 panels[0].set(title=f"after {epochs} epochs", xlabel=r"$\sigma_F$")
 panels[0].set(ylabel=r"objective $\mathcal{L}$")
 panels[0].set_xticks(range(len(SCALES)), [f"{s:g}" for s in SCALES])
 for axis, key in ((panels[1], "W 0"), (panels[2], "W 1")):
-    objectives(axis, [first.found(key, epoch) for epoch in [*KEPT, None]])
+    objectives(axis, [first.measured(key, epoch) for epoch in [*KEPT, None]])
     axis.set(title=rf"$\sigma_F = {key[2:]}$", xlabel="epochs")
     axis.set_xticks(range(len(KEPT) + 1), map(str, [*KEPT, epochs]))
 figures.show("fig_objectives", figure, legend=3)
@@ -334,13 +334,13 @@ figures.show("fig_objectives", figure, legend=3)
 # %%
 def in_place(experiment: Experiment, key: str) -> tuple[float, float]:
     """Share of the units that P* leaves in their place."""
-    value, error = over_clusters(experiment.found(key).stays)
+    value, error = over_clusters(experiment.measured(key).stays)
     return value, max(error, unit(experiment, key))
 
 
 def far_below(experiment: Experiment) -> tuple[float, float]:
     """L_r over L(I) at the largest σ_F."""
-    found = experiment.found(TOP)
+    found = experiment.measured(TOP)
     return jackknife(lambda u, v: u / v, found.random, found.identity)
 
 
@@ -386,7 +386,7 @@ for axis, matched, title in (
     (axes[1], "correlation", "aligned"),
 ):
     for key, (label, colour) in NAMES.items():
-        lines = 100 * long.found(key).accuracy[matched]  # (pairs, places)
+        lines = 100 * long.measured(key).accuracy[matched]  # (pairs, places)
         mean, error = np.transpose([over_clusters(v) for v in lines.T])
         style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
         figures.band(axis, long.lambdas, mean, error, label=label, **style)
@@ -413,14 +413,14 @@ def known(value: float, error: float) -> tuple[float, float]:
 
 def drop(experiment: Experiment, key: str, by: str = "none"):
     """Mean drop of the accuracy in the middle, in points."""
-    value, error = over_clusters(experiment.found(key).drop(by))
-    return value, max(error, 100 / experiment.looked)  # no less than one image
+    value, error = over_clusters(experiment.measured(key).drop(by))
+    return value, max(error, 100 / experiment.images)  # no less than one image
 
 
 def dropped(experiment: Experiment, *of: tuple[str, str]):
     """Drops of models by ways of matching, pair by pair that all have."""
-    drops = ((key, experiment.found(key).drop(by)) for key, by in of)
-    return experiment.together(*drops)
+    drops = ((key, experiment.measured(key).drop(by)) for key, by in of)
+    return experiment.on_common_pairs(*drops)
 
 
 def over_mlp(experiment: Experiment, key: str, by: str = "none"):
@@ -504,7 +504,7 @@ for number, (by, label, colour, fmt) in enumerate(matchings):
     style = dict(color=f"book:{colour}", label=label, fmt=fmt)
     against_scales(left, drops, number, **style)
 left.set_ylabel("drop of the accuracy half-way (points)")
-lines = [100 * first.found(f"W {s:g}").accuracy["none"] for s in SCALES]
+lines = [100 * first.measured(f"W {s:g}").accuracy["none"] for s in SCALES]
 of_ends = [over_clusters(line[:, [0, -1]]) for line in lines]
 half_way = [over_clusters(line[:, line.shape[1] // 2]) for line in lines]
 style = dict(color="book:black", label="accuracy of the ends", fmt="o-")
@@ -530,7 +530,7 @@ labels |= {TOP: rf"W-MLP, $\sigma_F = {max(sigmas):g}$", "sigma": "σ-MLP"}
 order = ("MLP", "W 0", "W 1", TOP, "syre 1", "sigma")
 entries, drops = {}, ("none", "correlation", "absolute", "published")
 for key in order:
-    found = first.found(key)
+    found = first.measured(key)
     ends = percent(100 * found.accuracy["none"][:, [0, -1]])
     row = [ends, of_way(key), percent(100 * found.stays)]
     entries[key] = row + [percent(found.drop(by)) for by in drops]
@@ -546,16 +546,16 @@ figures.table(
 # %%
 def other_sign(experiment: Experiment) -> tuple[float, float]:
     """Drop of MLPs by |ρ| less that by ρ, over that of unaligned ones."""
-    found = experiment.found("MLP")
+    found = experiment.measured("MLP")
     drops = [found.drop(by) for by in ("absolute", "correlation", "none")]
     return jackknife(lambda u, v, w: (u - v) / w, *drops)
 
 
 def harm(experiment: Experiment) -> tuple[float, float]:
     """What alignment costs at the largest σ_F, in points."""
-    found = experiment.found(TOP)
+    found = experiment.measured(TOP)
     value, error = over_clusters(found.drop("correlation") - found.drop())
-    return value, max(error, 100 / experiment.looked)
+    return value, max(error, 100 / experiment.images)
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I11.published, I11.minimised and I11.harmless"}
@@ -576,12 +576,12 @@ claims.check("I11.harmless", **judged(harm), n=n_large)
 figure, panels = figures.panels(3, sharey=True)
 for layer, axis in enumerate(panels):
     for number, (key, (label, colour)) in enumerate(NAMES.items()):
-        ways = [first.way(key, epoch, layer) for epoch in [*KEPT, None]]
+        ways = [first.relative(key, epoch, layer) for epoch in [*KEPT, None]]
         at = np.arange(len(ways)) + 0.06 * (number - 2)  # side by side
         style = dict(color=f"book:{colour}", fmt="o-", linewidth=1.2)
         mean, error = np.transpose(ways)
         figures.band(axis, at, mean, error, label=label, **style)
-    value, error = first.way("sigma", layer=layer)
+    value, error = first.relative("sigma", layer=layer)
     style = dict(color="book:sky", fmt="D", label="σ-MLP, at the end")
     figures.band(axis, [len(KEPT) + 0.12], [value], [error], **style)
     axis.set(xlabel="epochs", title=f"after layer {layer + 1}", ylim=(-0.3, 1.1))
@@ -600,7 +600,7 @@ figures.show("fig_stages", figure, legend=3)
 figure, (left, right) = figures.panels(2, sharey=True)
 COLOURS = ("black", "grey", "sky")
 for layer, colour in zip(LAYERS, COLOURS, strict=True):
-    ways = [first.way(f"W {s:g}", layer=layer) for s in SCALES]
+    ways = [first.relative(f"W {s:g}", layer=layer) for s in SCALES]
     style = dict(color=f"book:{colour}", linewidth=1.2)
     word = f"after layer {layer + 1}"
     mean, error = np.transpose(ways)
@@ -608,7 +608,9 @@ for layer, colour in zip(LAYERS, COLOURS, strict=True):
     figures.band(left, at, mean, error, fmt="o-", label=word, **style)
     for sigma, fmt in ((0, "o--"), (1, "s-")):
         keys = ["MLP", *(f"share {s:g}, {sigma}" for s in shares)]
-        mean, error = np.transpose([first.way(key, layer=layer) for key in keys])
+        mean, error = np.transpose(
+            [first.relative(key, layer=layer) for key in keys]
+        )
         at = np.array([0, *shares]) + 0.01 * (layer - 1)
         figures.band(right, at, mean, error, fmt=fmt, **style)
 for fmt, label in (
@@ -646,7 +648,7 @@ def least_stage(experiment: Experiment) -> tuple[float, float, float]:
 
 def sparsest(experiment: Experiment) -> tuple[float, float, float]:
     """r of sparse networks, at the share where it is largest."""
-    return extreme(max, (experiment.way(f"share {f:g}, 0") for f in shares))
+    return extreme(max, (experiment.relative(f"share {f:g}, 0") for f in shares))
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I14.stages, I14.layers, I14.sigma_mlp, I14.sigma_any, I14.sparsity and I14.sparsity_any"}
@@ -663,7 +665,7 @@ claims.check("I14.sparsity_any", **judged(sparsest), n=n_shares)
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}
 def change(key: str) -> str:
     """By how much alignment changes the drop."""
-    found = first.found(key)
+    found = first.measured(key)
     value, error = over_clusters(found.drop("correlation") - found.drop())
     number = f"{value:+.1f} ± {3.29 * error:.1f} points"
     clear = abs(value) > 3.29 * error
@@ -677,11 +679,11 @@ def duration(s: float) -> str:
     return f"{max(1, round(s / unit))} {word}"
 
 
-zero = [first.way("W 0", layer=layer) for layer in LAYERS]
+zero = [first.relative("W 0", layer=layer) for layer in LAYERS]
 figures.numbers(
     data_says=data_says,
     n_images=f"{trained_on:,}".replace(",", " "),
-    inputs_used=f"{first.looked:,}".replace(",", " "),
+    inputs_used=f"{first.images:,}".replace(",", " "),
     little=little,
     largest=f"{max(sigmas):g}",
     fixed=", ".join(map(str, fixed_entries(PIXELS[name], width))),
@@ -703,7 +705,7 @@ seconds = 3600 * sum(run.prices().cpu_hours for run in every)
 figures.numbers(
     price=duration(seconds),
     left_out=figures.left_out(
-        one.measured(key)
+        one.stages(key)
         for one in dict.fromkeys((first, long))
         for key in one.runs
     ),

@@ -76,9 +76,9 @@ from scipy.stats import beta, spearmanr
 
 from lmc_helpers import claims, figures
 from lmc_helpers._chapters.swaps_on_images import (
-    HIDDEN_PLACES,
+    HIDDEN_POSITIONS,
     LAYERS,
-    PLACES,
+    POSITIONS,
     Experiment,
     Parameters,
     Swaps,
@@ -683,7 +683,7 @@ for row, quantity in zip(axes, ("nu", "k"), strict=True):
                 **style,
             )
         axis.set_xticks(range(len(WHEN)), map(str, [*KEPT, epochs]))
-        axis.set(title=f"inputs of {PLACES[place]}")
+        axis.set(title=f"inputs of {POSITIONS[place]}")
 for axis in axes[1]:
     axis.set(xlabel="epochs")
 axes[0, 0].set(ylabel=r"coherence $\nu$")
@@ -713,7 +713,7 @@ figures.table(head, rows)
 def least_low(experiment: Experiment) -> tuple[float, float, float]:
     """The largest (ν − k/d)/(1 − k/d) of a hidden place."""
     values = [experiment.by_pair(key, None, "excess") for key in FREE]
-    each = [place for v in values for place in v[:, HIDDEN_PLACES].T]
+    each = [place for v in values for place in v[:, HIDDEN_POSITIONS].T]
     return extreme(max, map(over_clusters, each))
 
 

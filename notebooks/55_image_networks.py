@@ -559,7 +559,7 @@ def judged(quantity, repeat: bool = True) -> dict:
 
 def drop(e: Experiment, key: str, by: str = "none") -> tuple[float, float]:
     """Mean drop of the accuracy half-way, in points."""
-    value, error = over_clusters(e.found(key).drop(by))
+    value, error = over_clusters(e.measured(key).drop(by))
     return value, max(error, 100 / len(e.y))  # no less than one image
 
 
@@ -577,7 +577,7 @@ def ratio(values, others) -> tuple[float, float]:
 
 def progress(e: Experiment, key: str) -> tuple[float, float]:
     """r, averaged over matching points and pairs."""
-    return ratio(*e.found(key).way())
+    return ratio(*e.measured(key).above_random())
 
 
 # %% [markdown]
@@ -660,17 +660,17 @@ for axis, by, title in (
     (axes[1], "correlation", "aligned"),
 ):
     for key, (label, colour) in NAMES.items():
-        lines = 100 * experiment.found(key).accuracy[by]
+        lines = 100 * experiment.measured(key).accuracy[by]
         style = dict(color=f"book:{colour}", label=label)
         axis.plot(experiment.lambdas, lines.mean(dim=0), "o-", **style)
     axis.set(xlabel=r"place $\lambda$", title=title, ylim=(0, 103))
 axes[0].set(ylabel="training accuracy (%)")
 scales = sorted({0.0, 2.0, *map(float, sigmas)})
-points = list(experiment.found("ResNet").way()[0][0])
+points = list(experiment.measured("ResNet").above_random()[0][0])
 for place in range(len(points)):
     ways = []
     for s in scales:
-        u, v = experiment.found(f"W-ResNet {s:g}").way()
+        u, v = experiment.measured(f"W-ResNet {s:g}").above_random()
         ways.append((u[:, place].mean() / v[:, place].mean()).item())
     colour = "purple" if place >= len(points) - 3 else "sky"
     label = "streams" if place >= len(points) - 3 else "inner layers"
@@ -693,13 +693,17 @@ figures.show("fig_resnets", figure, legend=6)
 # %%
 def far_below(e: Experiment) -> tuple[float, float]:
     """L_r over L(I) at the largest σ_F."""
-    found = e.found(TOP)
+    found = e.measured(TOP)
     return ratio(found.random, found.identity)
 
 
 def least_lead(e: Experiment) -> tuple[float, float, float]:
     """r at σ_F = 2 less that at 0, at the matching point where it is least."""
-    parts = [part for s in (2, 0) for part in e.found(f"W-ResNet {s}").way()]
+    parts = [
+        part
+        for s in (2, 0)
+        for part in e.measured(f"W-ResNet {s}").above_random()
+    ]
     leads = [
         jackknife(lambda u, v, w, z: u / v - w / z, *(p[:, k] for p in parts))
         for k in range(parts[0].shape[1])
@@ -709,14 +713,14 @@ def least_lead(e: Experiment) -> tuple[float, float, float]:
 
 def worst_aligned(e: Experiment) -> tuple[float, float, float]:
     """Largest aligned drop of four models over that of unaligned ResNets."""
-    plain = e.found("ResNet").drop()
-    aligned = (e.found(key).drop("correlation") for key in NAMES)
+    plain = e.measured("ResNet").drop()
+    aligned = (e.measured(key).drop("correlation") for key in NAMES)
     return extreme(max, (ratio(drops, plain) for drops in aligned))
 
 
 def similarly(e: Experiment) -> tuple[float, float]:
     """Share of the drop that alignment removes, σ_F = 0 over ResNet."""
-    found = [e.found(key) for key in ("W-ResNet 0", "ResNet")]
+    found = [e.measured(key) for key in ("W-ResNet 0", "ResNet")]
     drops = [one.drop(by) for one in found for by in ("correlation", "none")]
     value, error = jackknife(lambda u, v, w, z: (1 - u / v) / (1 - w / z), *drops)
     return value, max(error, 1e-3)
@@ -731,7 +735,9 @@ claims.check("I16.layers", **judged(least_lead), n=n_resnet)
 claims.check(
     "I16.unaligned",
     **judged(
-        lambda e: ratio(e.found("W-ResNet 2").drop(), e.found("ResNet").drop())
+        lambda e: ratio(
+            e.measured("W-ResNet 2").drop(), e.measured("ResNet").drop()
+        )
     ),
     n=n_resnet,
 )
@@ -743,8 +749,8 @@ claims.check(
     "I16.syre",
     **judged(
         lambda e: ratio(
-            e.found("syre-ResNet 2").drop("correlation"),
-            e.found("syre-ResNet 2").drop(),
+            e.measured("syre-ResNet 2").drop("correlation"),
+            e.measured("syre-ResNet 2").drop(),
         )
     ),
     n=n_resnet,
@@ -763,7 +769,7 @@ TRANSFORMERS = {
 }
 figure, axis = figures.panels(1)
 for key, (label, colour) in TRANSFORMERS.items():
-    lines = 100 * experiment.found(key).accuracy["none"]
+    lines = 100 * experiment.measured(key).accuracy["none"]
     style = dict(color=f"book:{colour}")
     axis.plot(experiment.lambdas, lines.mean(dim=0), "o-", label=label, **style)
     for line in lines:
@@ -785,7 +791,7 @@ figures.show("fig_transformers", figure)
 def higher(e: Experiment, key: str) -> tuple[float, float]:
     """Accuracy half-way less that of ordinary transformers, in points."""
     middle = [
-        100 * e.found(one).accuracy["none"][:, places // 2]
+        100 * e.measured(one).accuracy["none"][:, places // 2]
         for one in (key, "ViT")
     ]
     value, error = over_clusters(middle[0] - middle[1])
@@ -816,7 +822,7 @@ labels |= {"syre-ResNet 2": r"syre-ResNet, $\sigma_F = 2$", "ViT": "ViT"}
 labels |= {f"W-ViT {s}": rf"W-ViT, $\sigma_F = {s}$" for s in (0, 1)}
 rows = []
 for key, label in labels.items():
-    found = experiment.found(key)
+    found = experiment.measured(key)
     ends = 100 * found.accuracy["none"][:, [0, -1]].mean()
     drops = [f"{found.drop(by).mean():.0f}" for by in ("none", "correlation")]
     rows.append(

@@ -61,7 +61,7 @@ from lmc_helpers._chapters.four_lenses import (
     classifier_loss,
     descend,
     draw_pairs,
-    merged,
+    merge_pair,
     reordering_path,
     with_bias,
 )
@@ -602,7 +602,7 @@ not_balanced = loss_barrier(loss, a, match(a, disguised))
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Follow the path past the cheapest merge"}
 def to_merge(theta, i, j, places=(0.25, 0.5, 0.75, 1)):
     """The largest loss on the straight way to the merge of i and j."""
-    middle = merged(theta, i, j)
+    middle = merge_pair(theta, i, j)
     return torch.stack([loss(torch.lerp(theta, middle, s)) for s in places]).amax(
         0
     )

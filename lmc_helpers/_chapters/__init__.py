@@ -1,1 +1,1 @@
-"""What one chapter alone computes: private, one file a chapter, without guards."""
+"""Private code of single chapters, one file for each."""

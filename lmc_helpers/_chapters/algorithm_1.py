@@ -1,4 +1,4 @@
-"""What chapter *Algorithm 1* computes; chapter *matchers* measures by the same barrier."""
+"""Code of the chapter *Algorithm 1*; the chapter *matchers* also uses its barriers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from lmc_helpers.teacher_student.population import population_loss
 
 # ---------- matchings side by side
 #
-# Zhan, Li & Wu (section 4, Algorithm 1) call their matching "the best permutation". Here are the barriers of each
-# matching, max over λ of L(λ W₁ + (1 − λ) W₂[p]) above the chord (eq. 9) on the paper's grid, and the smallest one
-# over all m! permutations.
+# Zhan, Li & Wu (section 4, Algorithm 1) call their matching "the best permutation". Each matching is compared with the
+# best of all m! permutations, by the barrier of eq. (9): the largest L(λ W₁ + (1 − λ) W₂[p]) above the chord on the
+# paper's grid.
 
 BEST = "best of m!"
-FLOOR = 1e-13  # barriers below it are rounding
+FLOOR = 1e-13  # smaller barriers are rounding errors
 
 
 def barrier_objective(M: int) -> Objective:
@@ -45,10 +45,10 @@ class Comparison:
     """Results of several matchings of the same n pairs of minima, by the name of the matching."""
 
     barriers: dict[str, np.ndarray]  # (n,), at least 0
-    same_types: dict[str, np.ndarray]  # (n,), rows that meet a row of their type
+    same_types: dict[str, np.ndarray]  # (n,), number of rows paired with a row of their type
 
     def misses(self, name: str, slack: float = 1e-9) -> np.ndarray:
-        """Pairs (n,), bool, whose barrier exceeds the best one by more than this relative slack and rounding."""
+        """Pairs (n,), bool, whose barrier exceeds the best one by more than a relative slack and rounding."""
         return self.barriers[name] > self.barriers[BEST] * (1 + slack) + FLOOR
 
     def factor(self, name: str) -> float:
@@ -57,7 +57,7 @@ class Comparison:
 
 
 def compare_matchings(W1: Tensor, W2: Tensor, M: int, tol: float = 1e-9) -> Comparison:
-    """The barrier of each pair (n, m, d), m <= 9, after every matching, the best of all m! permutations included."""
+    """The barrier of each pair (n, m, d), m <= 9, after every matching, including the best of all m! permutations."""
     objective = barrier_objective(M)
     barriers: dict[str, list[float]] = {}
     same_types: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What chapter *center gap* computes and no other part of the package needs."""
+"""Code of the chapter *center gap*."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def sample_gaps(m: int, k: int, n: int, seed: int) -> torch.Tensor:
 
 
 def sample_masked_gaps(m: int, d: int, k: int, n: int, fixed: int, generator: torch.Generator) -> torch.Tensor:
-    """γ_out of n layers with ``fixed`` entries in each row of F, at random places, and random U.
+    """γ_out of n layers with ``fixed`` entries in each row of F, at random positions, and random U.
 
-    The fixed entries are N(0, 1), the others 0 (:class:`~lmc_helpers.identifiability.asymmetric.WAsymmetric`); U is
-    the orthonormalised frame of a Gaussian matrix.
+    Fixed entries are N(0, 1), the others 0 (:class:`~lmc_helpers.identifiability.asymmetric.WAsymmetric`); U is the Q
+    factor of a Gaussian matrix.
     """
     gaps = []
     for _ in range(n):
@@ -62,7 +62,7 @@ def sample_masked_gaps(m: int, d: int, k: int, n: int, fixed: int, generator: to
 
 
 def largest_constant(m: int, k: int, delta: float, q: float, nu: float) -> float:
-    """The largest C with which hypothesis (21) of Thm 4.6 is met.
+    """The largest C for which hypothesis (21) of Thm 4.6 holds.
 
     q >= C (√(q ν Λ) + ν Λ),      Λ = ln(4 k m²/δ)
     """
@@ -83,8 +83,8 @@ def close_probability(r: float, k: int, sigma: float = 1.0) -> float:
     return float(gammainc(k / 2, r * r / (4 * sigma**2)))
 
 
-def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
-    """E ln γ_out of m Gaussian centres in the Poisson approximation: the mean of ln γ for n P(k/2, γ²/8σ²) ~ Exp(1)."""
+def expected_log_gap(m: int, k: int) -> float:
+    """E ln γ_out of m centres N(0, I_k) in the Poisson approximation: the mean of ln γ for n P(k/2, γ²/8) ~ Exp(1)."""
     n = m * (m - 1) / 2
 
     def integrand(y: float) -> float:  # y = ln of the exponential variable
@@ -92,7 +92,7 @@ def expected_log_gap(m: int, k: int, sigma: float = 1.0) -> float:
         return 0.5 * math.log(gammaincinv(k / 2, min(e / n, 1 - 1e-15))) * math.exp(y - e)
 
     value, _ = quad(integrand, -40, math.log(40), epsabs=1e-11, limit=400, points=[-5.0, 0.0])
-    return value + math.log(2 * math.sqrt(2) * sigma)
+    return value + math.log(2 * math.sqrt(2))
 
 
 def weibull_scale(m: int, k: int, sigma: float = 1.0) -> float:
@@ -123,13 +123,13 @@ def asymptotic_width(k: int, accuracy: float) -> float:
     return float(math.exp(low)) if excess(low) < 0 else round(math.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def poisson_error(r: float, m: int, k: int, sigma: float = 1.0) -> float:
-    """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4σ²) (Arratia, Goldstein and Gordon).
+def poisson_error(r: float, m: int, k: int) -> float:
+    """Bound on ``|P(no two centres within r) − exp(−λ)|``, λ = n P(k/2, r²/4) (Arratia, Goldstein and Gordon).
 
     Pairs without a common centre are independent, so the bound is min(1, 1/λ) (b₁ + b₂) with
     b₁ = n(2m − 3) p₁² and b₂ = 2n(m − 2) p₂, where p₂ is the probability that two centres are both within r of a third.
     """
-    p1, p2 = close_probability(r, k, sigma), star_probability(r, k, sigma)
+    p1, p2 = close_probability(r, k), star_probability(r, k)
     n = m * (m - 1) / 2
     return min(1.0, 1 / (n * p1)) * n * ((2 * m - 3) * p1**2 + 2 * (m - 2) * p2)
 
@@ -156,29 +156,29 @@ def star_probability(r: float, k: int, sigma: float = 1.0) -> float:
 #
 # 1 − n p₁(r) + (n − 1) p₂(r) <= P(γ_out > √2 r) <= e^(−n p₁(r)) + error(r),      n = m(m − 1)/2.
 #
-# The first is Hunter's form of the union bound: along a tree that joins the n pairs of centres by common centres the
-# probabilities p₂ of both pairs being close count once too often. The second is the theorem of Arratia, Goldstein and
-# Gordon. Both bracket the median of γ_out, and its exponent between two widths.
+# The first is Hunter's union bound: along a tree on the n pairs of centres, whose edges join pairs with a common
+# centre, the probabilities p₂ that both pairs are close are counted twice. The second is the theorem of Arratia,
+# Goldstein and Gordon. Both bracket the median of γ_out, and its exponent between two widths.
 
 
 def exponent_ceiling(m0: int, m1: int, k: int) -> float:
     """Proven upper bound on ln(median γ_out(m₁)/median γ_out(m₀))/ln(m₁/m₀) for N(0, I_k) centres, m₀ < m₁."""
     n0, n = m0 * (m0 - 1) / 2, m1 * (m1 - 1) / 2
 
-    def place(expected: float, pairs: float) -> float:  # r with ``expected`` close pairs in the mean
+    def radius(expected: float, pairs: float) -> float:  # r with ``expected`` close pairs on average
         return 2 * math.sqrt(float(gammaincinv(k / 2, expected / pairs)))
 
     def union(expected: float) -> float:
-        return expected - (n0 - 1) * star_probability(place(expected, n0), k) - 0.5
+        return expected - (n0 - 1) * star_probability(radius(expected, n0), k) - 0.5
 
     def above(expected: float) -> float:
-        r = place(expected, n)
+        r = radius(expected, n)
         return math.exp(-n * close_probability(r, k)) + poisson_error(r, m1, k) - 0.5
 
-    least = place(brentq(union, 0.5, math.log(2), xtol=1e-9), n0)
+    least = radius(brentq(union, 0.5, math.log(2), xtol=1e-9), n0)
 
     expected = brentq(above, math.log(2), 2.0, xtol=1e-9)
-    return math.log(place(expected, n) / least) / math.log(m1 / m0)
+    return math.log(radius(expected, n) / least) / math.log(m1 / m0)
 
 
 def median_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> tuple[float, float]:
@@ -187,31 +187,26 @@ def median_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> t
     for sample in (small, large):
         x, n = sample.log().sort().values, len(sample)
         medians.append((x[(n - 1) // 2] + x[n // 2]).item() / 2)
-        reach = min(round(math.sqrt(n)), (n - 1) // 2)
-        spread = (x[n // 2 + reach] - x[n // 2 - reach]).item()
-        variance += (spread * math.sqrt(n) / (4 * reach)) ** 2
-    run = math.log(ratio)
-    return (medians[1] - medians[0]) / run, math.sqrt(variance) / run
+        window = min(round(math.sqrt(n)), (n - 1) // 2)
+        spread = (x[n // 2 + window] - x[n // 2 - window]).item()
+        variance += (spread * math.sqrt(n) / (4 * window)) ** 2
+    log_ratio = math.log(ratio)
+    return (medians[1] - medians[0]) / log_ratio, math.sqrt(variance) / log_ratio
 
 
 # ---------- masked centres
 #
-# The gap between centres with Bernoulli masks: two rows may vanish, and Thm 4.6 on a line (Bürgin et al.).
+# The gap between centres with Bernoulli masks, where two rows may vanish, and Thm 4.6 for k = 1 (Bürgin et al.).
 #
-# Each entry of F is σ Y₀ with probability p, else 0. A row vanishes with probability (1 − p)^d, and two vanishing
-# rows
-# have the same centre (:func:`coincidence_probability`); from which width on
-# that
-# is likely is :func:`coincidence_width`.
+# Each entry of F is σ Y₀ with probability p, else 0. A row vanishes with probability (1 − p)^d, and two vanishing rows
+# have the same centre (:func:`coincidence_probability`), which becomes likely at :func:`coincidence_width`.
 #
-# For k = 1, U = d^(−1/2)(1, …, 1)ᵀ and normal Y₀ the difference of two centres is N(0, σ² N/d), where N ~ Bin(2d, p)
-# is
-# the number of entries of both rows that are not masked. So the union bound over pairs is exact
-# (:func:`line_failure`).
+# For k = 1, U = d^(−1/2)(1, …, 1)ᵀ and normal Y₀ the difference of two centres is N(0, σ² N/d), where N ~ Bin(2d, p) is
+# the number of unmasked entries of both rows. So the union bound over pairs is exact (:func:`line_failure`).
 
 
 def coincidence_width(d: int, p: float, probability: float = 0.5) -> float:
-    """The width m from which two rows of a Bernoulli mask vanish with that probability, so that γ_out = 0."""
+    """The width m at which two rows of a Bernoulli mask vanish with the given probability, so that γ_out = 0."""
     log_vanish = d * math.log1p(-p)
     expected = brentq(lambda rows: poisson.sf(1, rows) - probability, 1e-9, 1e3)
     return float(expected) * math.exp(-log_vanish)

@@ -1,4 +1,4 @@
-"""What chapter *chord deviation* computes and no other part of the package needs."""
+"""Code of the chapter *chord deviation*."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ from lmc_helpers.seeds import torch_generator
 #
 # Pairs of two-layer networks that share fixed weights, trained on images (Bürgin et al., Prop. 5.2; chapter 46).
 #
-# A network computes z(x) = A ReLU((F + D ⊙ W) x). In each of its rows F has a fixed number of entries σ_F N(0, 1) in
-# uniform places, where the mask D is 0. Both networks of a pair share F and D; W and A start from independent numbers
-# and
-# are trained with AdamW on batches of images, which all pairs share.
+# A network computes z(x) = A ReLU((F + D ⊙ W) x). Each row of F has a fixed number of entries σ_F N(0, 1) at uniform
+# positions, where the mask D is 0. Both networks of a pair share F and D; W and A start from independent numbers
+# and are trained with AdamW on batches of images; all pairs see the same batches.
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The weights after some steps: W (n, 2, m, d) and A (n, 2, classes, m) of both networks of n pairs."""
+    """The weights of both networks of n pairs after some steps."""
 
     step: int
-    W: torch.Tensor
-    A: torch.Tensor
+    W: torch.Tensor  # (n, 2, m, d)
+    A: torch.Tensor  # (n, 2, classes, m)
 
 
 @dataclass(frozen=True)
 class ChordPairs:
-    """Trained pairs: F and D (n, 1, m, d), which both networks of a pair share, and their checkpoints in order."""
+    """n trained pairs; both networks of a pair share F and D."""
 
-    F: torch.Tensor
-    D: torch.Tensor
+    F: torch.Tensor  # (n, 1, m, d)
+    D: torch.Tensor  # (n, 1, m, d)
     checkpoints: list[Checkpoint]
 
     def outputs(self, W: torch.Tensor, A: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """z = A ReLU((F + D ⊙ W) x) for inputs x (N, d), (n, ends, N, classes)."""
+        """z = A ReLU((F + D ⊙ W) x), (n, 2, N, classes), of inputs x (N, d)."""
         return torch.relu(x @ (self.F + self.D * W).mT) @ A.mT
 
 
@@ -61,7 +60,7 @@ def train_pairs(
     steps: int,
     seed: int,
 ) -> ChordPairs:
-    """Train all pairs at once."""
+    """Train ``networks`` pairs for each scale σ_F, all at once."""
     d, n = images.shape[1], len(scales) * networks
     generator = torch_generator(seed, "networks")
 
@@ -75,9 +74,9 @@ def train_pairs(
     A = (normal(n, 2, 10, hidden) / 8).requires_grad_()
     pairs = ChordPairs(F, (~mask).double(), [])
     optimiser = torch.optim.AdamW([W, A], lr=0.01, weight_decay=0.01)
-    kept = {0, steps // 15, steps // 5, steps // 2, steps}
+    stored = {0, steps // 15, steps // 5, steps // 2, steps}
     for step in range(steps + 1):
-        if step in kept:
+        if step in stored:
             pairs.checkpoints.append(Checkpoint(step, W.detach().clone(), A.detach().clone()))
         batch = torch.randint(len(images), (256,), generator=generator)
         loss = cross_entropy(pairs.outputs(W, A, images[batch]), labels[batch]).sum()
@@ -95,16 +94,14 @@ def train_pairs(
 #
 # ξ(λ; x) = η(w·x) − λ η(u·x) − (1−λ) η(v·x)                                                    (eq. (30))
 #
-# depends on the plane of u and v only. As everywhere in this package λ = 1 is the first end u; the paper's λ is 1 − λ
-# here. For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
+# depends only on the plane of u and v. As everywhere in this package λ = 1 is the first end, u; the paper's λ is our
+# 1 − λ. For ReLU, with the angles θ₁ between u and w and θ₂ between w and v,
 #
 # E ξ² = (λ² ‖u‖² g(θ₁) + (1−λ)² ‖v‖² g(θ₂))/π,        g(θ) = θ − sin θ cos θ.
 #
-# Everything is in coordinates in which the inputs are standard: for a covariance Σ multiply the weights by its root
-# first
-# (:func:`in_standard_coordinates`). The largest E ξ² over all u, v in the ball of radius β ‖f‖ about f is known
-# exactly
-# (:func:`worst_chord_deviation`) and at most β³ ‖f‖²/(3π).
+# Inputs are standard: for a covariance Σ multiply the weights by its root first (:func:`in_standard_coordinates`). The
+# largest E ξ² over all u, v in the ball of radius β ‖f‖ about f is known exactly (:func:`worst_chord_deviation`) and at
+# most β³ ‖f‖²/(3π).
 
 
 #: Smooth activations η of Thm D.1, each with the supremum of the absolute value of η''.
@@ -129,16 +126,16 @@ def in_standard_coordinates(weights: torch.Tensor, covariance: torch.Tensor) -> 
     return weights @ (vectors * values.clamp(min=0).sqrt()) @ vectors.mT
 
 
-def _places(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
+def _lambdas(lam: torch.Tensor | float, dtype: torch.dtype) -> torch.Tensor:
     """λ as a tensor of any shape, each in [0, 1]."""
-    places = torch.as_tensor(lam, dtype=u.dtype)
-    check_places(places.reshape(-1), u.dtype)
-    return places
+    lambdas = torch.as_tensor(lam, dtype=dtype)
+    check_places(lambdas.reshape(-1), dtype)
+    return lambdas
 
 
 def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float) -> torch.Tensor:
     """E ξ(λ; x)² of eq. (30) for ReLU and standard Gaussian inputs, in closed form."""
-    lam = _places(u, v, lam)
+    lam = _lambdas(lam, u.dtype)
     across = u - v
     w = v + lam[..., None] * across
     length = torch.linalg.vector_norm(w, dim=-1, keepdim=True)
@@ -205,9 +202,9 @@ def search_worst_pair(beta: float, seed: int, rounds: int = 120) -> float:
     z, radius = admissible(z), 1.0
     for _ in range(rounds):
         noise = torch.randn(searches, children, 7, dtype=torch.float64, generator=generator)
-        noise[:, 0] = 0  # a search may stay
-        tried = admissible(z[:, None] + radius * noise)
-        z = tried[torch.arange(searches), square(tried).argmax(dim=1)]
+        noise[:, 0] = 0  # keep the present point
+        candidates = admissible(z[:, None] + radius * noise)
+        z = candidates[torch.arange(searches), square(candidates).argmax(dim=1)]
         radius *= 0.88
     return square(z).max().sqrt().item()
 
@@ -222,19 +219,15 @@ def printed_relu_bound(beta: float) -> float:
     return math.sqrt(2 * math.pi**2 / 3) * (1 + beta) * beta**1.5
 
 
-def _activation(name: str) -> tuple[Callable[[torch.Tensor], torch.Tensor], float]:
-    return SMOOTH_ACTIVATIONS[name]
-
-
 def smooth_deviation(
     u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float, activation: str, nodes: int = 60
 ) -> torch.Tensor:
     """E ξ(λ; x)² for a smooth activation and standard Gaussian inputs, by Gauss–Hermite rules in the (u, v) plane."""
-    eta, _ = _activation(activation)
-    lam = _places(u, v, lam)
+    eta, _ = SMOOTH_ACTIVATIONS[activation]
+    lam = _lambdas(lam, u.dtype)
     x, weight = (torch.from_numpy(a) for a in np.polynomial.hermite_e.hermegauss(nodes))
     weight = weight / weight.sum()
-    across = u - v  # coordinates along and across v of u − v, so that nothing cancels
+    across = u - v  # its parts along v and normal to v, so that nothing cancels
     length = torch.linalg.vector_norm(v, dim=-1)
     unit = v / torch.where(length > 0, length, 1)[..., None]
     along = torch.where(length > 0, (across * unit).sum(-1), 0)
@@ -248,6 +241,6 @@ def smooth_deviation(
 
 def smooth_bound(beta: float, sizes: torch.Tensor, activation: str) -> tuple[float, float]:
     """The bounds (244) and (232) of Thm D.1 on sup over λ of ‖ξ_H‖, from the sizes ``‖f_i‖_Σ``."""
-    _, curvature = _activation(activation)
+    _, curvature = SMOOTH_ACTIVATIONS[activation]
     scale = math.sqrt(3) / 2 * curvature * beta**2
     return scale * sizes.pow(4).sum().sqrt().item(), scale * sizes.square().sum().item()

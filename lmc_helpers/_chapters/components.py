@@ -1,4 +1,4 @@
-"""What chapter *components* computes and no other part of the package needs."""
+"""Code of the chapter *components*."""
 
 from __future__ import annotations
 
@@ -10,40 +10,34 @@ from lmc_helpers.linear_nets.minimum import AT_MINIMUM, Weights, loss
 
 # ---------- descent
 #
-# Minima of a deep linear network found by descent, by damped Gauss–Newton steps that lower the loss.
+# Minima of a deep linear network by descent: damped Gauss–Newton steps that lower the loss.
 #
-# For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and
-# B_i = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and
-# Marquardt's
+# For R = W_l … W_1 X − Y and a step (dW_1, …, dW_l) to first order dR = Σ A_i dW_i B_i with A_i = W_l … W_{i+1} and B_i
+# = W_{i−1} … W_1 X. With S = Σ (A_i A_iᵀ) ⊗ (B_iᵀ B_i), the Gram matrix of the derivative, Levenberg and Marquardt's
 # step is
 #
 # dW_i = −A_iᵀ Z B_iᵀ,    (S + μI) vec Z = vec R,
 #
-# and it is taken only if the loss falls; else μ grows. Unlike a point of GL_h^{l−1} sent to the minimum, what a
-# descent
-# finds may lie in any component.
+# and it is taken only if the loss falls; otherwise μ grows. Unlike the image of a point of GL_h^{l−1}, the minimum that
+# a descent reaches may lie in any component.
 
 
 def descend(weights: Weights, X: torch.Tensor, Y: torch.Tensor, steps: int) -> tuple[Weights, torch.Tensor]:
-    """Networks after at most so many damped Gauss–Newton steps, and which of them have reached the minimum."""
-    if steps < 1 or any(W.ndim != 3 or W.shape[-1] != W.shape[-2] for W in weights):
-        shapes = [tuple(W.shape) for W in weights]
-        raise ValueError(f"steps = {steps}, weights {shapes}; allowed: steps >= 1, matrices (B, h, h)")
-    W = list(weights)
+    """Networks after at most ``steps`` damped Gauss–Newton steps, and which of them have reached the minimum, (B,)."""
+    W = list(weights)  # (B, h, h) each
     close = 1e-4 * AT_MINIMUM * Y.square().sum()
-    found = loss(W, X, Y)  # (B,)
-    damping = torch.ones_like(found)
+    value = loss(W, X, Y)  # (B,)
+    damping = torch.ones_like(value)
     for _ in range(steps):
-        if (found <= close).all():
+        if (value <= close).all():
             break
         trial = _step(W, X, Y, damping)
-        value = loss(trial, X, Y)
-        better = value < found
-        keep = better[:, None, None]
-        W = [torch.where(keep, new, old) for new, old in zip(trial, W, strict=True)]
-        found = torch.where(better, value, found)
+        trial_value = loss(trial, X, Y)
+        better = trial_value < value
+        W = [torch.where(better[:, None, None], new, old) for new, old in zip(trial, W, strict=True)]
+        value = torch.where(better, trial_value, value)
         damping = torch.where(better, damping / 3, damping * 4).clamp(min=1e-18)
-    return W, found <= close
+    return W, value <= close
 
 
 def _step(W: Weights, X: torch.Tensor, Y: torch.Tensor, damping: torch.Tensor) -> Weights:
@@ -76,15 +70,15 @@ def all_components(layers: int) -> torch.Tensor:
 # ---------- straight lines
 #
 # det(B + λ (A − B)) vanishes at λ = −1/μ, μ the eigenvalues of B⁻¹ (A − B); real λ within (0, 1) count. On the line
-# between two components there is one, and there L >= σ_min(Y)², which a grid of places could miss.
+# between two components there is one, and there L >= σ_min(Y)², which a grid of λ could miss.
 
 
 def highest_on_line(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, lambdas: torch.Tensor) -> torch.Tensor:
-    """The largest loss on λ a + (1 − λ) b at the given places and wherever a factor of the line is singular."""
+    """The largest loss on λ a + (1 − λ) b at the given λ and wherever a factor on the line is singular."""
     values = [torch.linalg.eigvals(torch.linalg.solve(B, A - B)) for A, B in zip(a, b, strict=True)]
     roots = torch.cat([-1 / v for v in values], dim=-1)  # (..., l h)
     within = (roots.imag.abs() < 1e-9) & (roots.real > 0) & (roots.real < 1)
-    singular = torch.where(within, roots.real, 0)  # 0, which is b, in place of the others
-    every = torch.cat([lambdas.expand(*singular.shape[:-1], -1), singular], dim=-1)[..., None, None]
-    line = [torch.lerp(B[..., None, :, :], A[..., None, :, :], every) for A, B in zip(a, b, strict=True)]
+    singular = torch.where(within, roots.real, 0)  # the others are replaced by λ = 0
+    points = torch.cat([lambdas.expand(*singular.shape[:-1], -1), singular], dim=-1)[..., None, None]
+    line = [torch.lerp(B[..., None, :, :], A[..., None, :, :], points) for A, B in zip(a, b, strict=True)]
     return loss(line, X, Y).amax(dim=-1)

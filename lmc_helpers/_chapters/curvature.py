@@ -1,4 +1,4 @@
-"""What chapter *curvature* computes and no other part of the package needs."""
+"""Code of the chapter *curvature*."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Jet = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # points, velocities and 
 
 # ---------- plane curves and necks
 #
-# Curves on which to try the bound of Theorem 6.2, and two families in a level set that return close to where they began
-# and contradict it as printed. They have a neck of width 2e, with curvature bounded as e → 0, where the midpoint of the
-# chord across the neck has the distance e = D/2 from the whole level set:
+# Curves for testing the bound of Theorem 6.2, and two families in a level set that return close to their starting point
+# and contradict the theorem as printed. They have a neck of width 2e, with curvature bounded as e → 0, where the
+# midpoint of the chord across the neck has the distance e = D/2 from the whole level set:
 #
 # - the minimum u·v = δ of the linear network f(x) = (u·v) x with two hidden neurons and target δ = e²/2, in R⁴
 #   (:func:`network_neck`);
@@ -95,11 +95,11 @@ def planar_neck(theta: torch.Tensor, e: float) -> Jet:
 #
 # The points of γ(t) = exp(tM)·(W_1, W_2) = (e^{tM} W_1, W_2 e^{−tM}), 0 <= t <= 1, compute one linear function. The
 # theorem bounds how far its chord is from γ, and with a Lipschitz constant the loss ``‖W_2 W_1 X − Y‖`` on the chord,
-# Y = W_2 W_1 X at the ends. Here is all that it speaks of, for many curves at a time.
+# Y = W_2 W_1 X at the ends. :class:`OrbitChords` holds these quantities for many curves at a time.
 
 
 class OrbitChords(NamedTuple):
-    """Chords of B curves, q points each, and what Theorem 6.2 needs of the curves."""
+    """Chords of B curves, q points each, and the quantities of Theorem 6.2."""
 
     chord: Weights  #: points (W_1, W_2) of the chords, (B, q, h, n) and (B, q, m, h)
     kappa: torch.Tensor  #: largest curvature of each curve on its grid, (B,)
@@ -110,12 +110,12 @@ class OrbitChords(NamedTuple):
 
 
 def orbit_chords(
-    w: Weights, M: torch.Tensor, X: torch.Tensor, times: torch.Tensor, places: torch.Tensor
+    w: Weights, M: torch.Tensor, X: torch.Tensor, times: torch.Tensor, chord_times: torch.Tensor
 ) -> OrbitChords:
-    """Curves exp(tM)·w, their chords, lengths, curvatures and Lipschitz constants."""
+    """Chords of the curves exp(tM)·w, their lengths, curvatures and Lipschitz constants."""
     action = GeneralLinear()
     path = curve(action, M, w, times)  # (B, steps, h, n), (B, steps, m, h)
-    line = chord(path, places)
+    line = chord(path, chord_times)
     points = flatten(path)  # (B, steps, p)
     ends = torch.stack([_spectral_norm(path[0][:, i] @ X) for i in (0, -1)]).amax(dim=0)
     second = _spectral_norm(path[1]).amax(dim=1) * _spectral_norm(X)
@@ -135,24 +135,21 @@ def _spectral_norm(A: torch.Tensor) -> torch.Tensor:
 
 # ---------- orbit turns
 #
-# Curves exp(tM)·w under GL_h that come back: symmetry-induced counterexamples to Theorem 6.2 (chapter 36).
+# Curves exp(tM)·w under GL_h that return: symmetry-induced counterexamples to Theorem 6.2 (chapter 36).
 #
-# Both go from a minimum of a linear network to another one that is close by, D = 2√2 sinh a or little more, on a long
-# way
-# of small curvature, of the order 1/r. One hidden neuron is rescaled by e^{2a}, and the chord leaves the minimum in
-# the
-# plane of its two weights, by √2 (cosh a − 1) at the midpoint, whatever r is. The bound d_max of equation (8) is of
-# the
-# order 1/r:
+# Both go from a minimum of a linear network to another one close by, at D = 2√2 sinh a or little more, along a long
+# curve of small curvature, of the order 1/r. One hidden neuron is rescaled by e^{2a}, and the chord leaves the minimum
+# in the plane of its two weights, by √2 (cosh a − 1) at the midpoint for every r. The bound d_max of equation (8) is of
+# the order 1/r:
 #
-# - :func:`turn` rotates two other neurons by a full turn, M = 2πJ ⊕ (2a), equation (4);
-# - :func:`loop` moves the input weights of four others along a loop, a polynomial in t that all but closes,
-# M = N ⊕ (2a) with a nilpotent N, so that M is the principal logarithm of exp M, equation (5).
+# - :func:`turn` rotates two other neurons through a full turn, M = 2πJ ⊕ (2a), equation (4);
+# - :func:`loop` moves the input weights of four others along a loop, a polynomial in t that nearly closes, M = N ⊕ (2a)
+#   with a nilpotent N, so that M is the principal logarithm of exp M, equation (5).
 #
 # Weights are (W_1, W_2) as in :mod:`lmc_helpers.symmetry.curves`, with one curve for each r.
 
 
-CLOSED = 0.01  # how far the ends of the loop are apart
+CLOSED = 0.01  # distance between the ends of the loop
 LOOP = ((0, 1, -1, 0), (0, 1, -3, 2))  # coefficients of s and of s (1 − 2t), s = t − t²
 
 
@@ -166,8 +163,7 @@ def turn(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
 
 
 def loop(r: torch.Tensor, a: float) -> tuple[Weights, torch.Tensor]:
-    """W_1 with the columns (p(0), 0) and (0, e^{−a}), W_2 = (0, 0, 0, 0, e^a) and M = N ⊕ (2a) with e^{tN} p(0) =
-    p(t)."""
+    """W_1 with columns (p(0), 0) and (0, e^{−a}), W_2 = (0, 0, 0, 0, e^a) and M = N ⊕ (2a), e^{tN} p(0) = p(t)."""
     c = torch.zeros(len(r), 4, 4, dtype=r.dtype)  # columns c_0, …, c_3
     c[:, :2] = r[:, None, None] * torch.tensor(LOOP, dtype=r.dtype)
     c[:, 2, 0] = c[:, 3, 3] = CLOSED

@@ -1,4 +1,4 @@
-"""What chapter *deep merge* computes and no other part of the package needs."""
+"""Code of the chapter *deep merge*."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lmc_helpers.permutation_points.mlp import MLP
 def train_classifiers(
     net: MLP, x: Tensor, labels: Tensor, networks: int, steps: int, seed: int, rate: float = 1e-2
 ) -> Tensor:
-    """Networks (networks, p) trained on the negative log-likelihood by Adam, with all inputs in every step."""
+    """Networks (networks, p) trained on the negative log-likelihood by full-batch Adam."""
     theta = net.initial(networks, seed).requires_grad_()
     adam = torch.optim.Adam([theta], lr=rate)
     for _ in range(steps):

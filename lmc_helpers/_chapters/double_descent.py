@@ -1,4 +1,4 @@
-"""What chapter *double descent* computes and no other part of the package needs."""
+"""Code of the chapter *double descent*."""
 
 from __future__ import annotations
 
@@ -15,41 +15,39 @@ from lmc_helpers.teacher_student.sparsity import even_sharpness
 
 # ---------- curves
 #
-# Whether a curve of sampled means goes up and then down (Zhan, Li & Wu, Fig. 10).
+# Whether a curve of sampled means rises and then falls (Zhan, Li & Wu, Fig. 10).
 #
-# The largest of several sampled means is too large, since it was chosen for being large. Here one half of the samples
-# chooses the places, and the other half measures there.
+# The largest of several sampled means is biased upwards by its selection. Here one half of the samples selects the peak
+# and the other half measures its height.
 
 
 def peak_over_ends(samples: Sequence[ArrayLike]) -> tuple[float, float]:
-    """Mean at the peak over the larger one of the means at both ends, with no bias by the choice of the places."""
+    """Mean at the peak over the larger of the means at both ends, cross-fitted, and its standard error."""
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
-    found = []
+    ratios = []
     for half in (0, 1):
         chosen, measured = [x[half::2] for x in arrays], [x[1 - half :: 2] for x in arrays]
         means = [x.mean() for x in chosen]
         peak, end = int(np.argmax(means)), max((0, len(means) - 1), key=lambda k: means[k])
-        found.append(ratio_of_means(measured[peak], measured[end]))
-    (one, one_error), (other, other_error) = found
-    return (one + other) / 2, math.hypot(one_error, other_error) / 2
+        ratios.append(ratio_of_means(measured[peak], measured[end]))
+    (first, first_error), (second, second_error) = ratios
+    return (first + second) / 2, math.hypot(first_error, second_error) / 2
 
 
 # ---------- many dimensions
 #
 # Gradient descent in many input dimensions at once (Zhan, Li & Wu, Fig. 11).
 #
-# The teacher lives on the first M axes. Turning the other d − M axes changes neither the loss nor its gradient's
-# form,
-# and the rows' parts on these axes span at most m directions, which descent never leaves. So networks of m rows in
-# any
-# dimension d descend as networks in dimension D = M + m; their loss differs by the factor D/d, which a step size in
-# units of the threshold η₀ ∝ d takes up. Networks of several dimensions share one batch.
+# The teacher lives on the first M axes. Turning the other d − M axes changes neither the loss nor its gradient's form,
+# and the components of the rows on these axes span at most m directions, which descent never leaves. So networks of m
+# rows in any dimension d descend as networks in dimension D = M + m; their loss differs by the factor D/d, which a step
+# size in units of the threshold η₀ ∝ d takes up. Networks of several dimensions share one batch.
 
 
 def descend_in_span(
     starts: list[torch.Tensor], M: int, relative_rate: float, steps: int, tol: float
 ) -> list[torch.Tensor]:
-    """Gradient descent from weights in several dimensions, with one step size in units of the threshold."""
+    """Gradient descent from weights (n, m, d) in several d, with one step size in units of the threshold η₀."""
     m = starts[0].shape[1]
     thin, frames = [], []
     for W in starts:
@@ -59,8 +57,8 @@ def descend_in_span(
         thin.append(torch.cat([W[..., :M], rest], dim=-1))  # (n, m, M + m)
         frames.append(frame)
     rate = relative_rate * 2 / even_sharpness(m, M, M + m)
-    done = gradient_descent(torch.cat(thin), M, rate, steps, tol=tol).W.split([len(W) for W in starts])
+    ends = gradient_descent(torch.cat(thin), M, rate, steps, tol=tol).W.split([len(W) for W in starts])
     return [
         torch.cat([W[..., :M], W[..., M : M + frame.shape[-1]] @ frame.mT], dim=-1)
-        for W, frame in zip(done, frames, strict=True)
+        for W, frame in zip(ends, frames, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""What chapter *feature hardness* computes and no other part of the package needs."""
+"""Code of the chapter *feature hardness*."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ from scipy.stats import norm
 # How well networks near random ReLU features approximate one neuron (Bürgin et al., C.4: Lemmas C.7, C.8, Thm C.10).
 #
 # A network f(x) = Σ α_i ReLU((f_i + w_i)·x) is compared with the combination Σ α_i ReLU(f_i·x) of its features, and
-# with
-# a target ReLU(w⋆·x), in L² for standard Gaussian x, where all inner products are exact (:func:`relu_kernel`).
+# with a target ReLU(w⋆·x), in L² for standard Gaussian x, where all inner products are exact (:func:`relu_kernel`).
 #
 # In orthonormal Hermite polynomials h_l, ReLU = Σ a_l h_l, and E h_l(f·x) h_l(w·x) = (f·w)^l for unit vectors. The
-# target
-# R ReLU(w·x) has a part of degree d and more, of norm R τ_d, where τ_d² is the sum of a_l² over l ≥ d. A feature of a
-# random unit vector f has a correlation of at most ``τ_d |f·w|^d`` with it, and ``|f·w|^d`` has the mean 2^(1−d)
+# target R ReLU(w·x) has a part of degree at least d, of norm R τ_d, where τ_d² is the sum of a_l² over l ≥ d. A feature
+# of a random unit vector f has a correlation of at most ``τ_d |f·w|^d`` with it, and ``|f·w|^d`` has the mean 2^(1−d)
 # exactly.
+
+
+def _angle(u: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """``|u||v|`` and the angle of u and v, accurate near 0 and π."""
+    nu, nv = (torch.linalg.vector_norm(x, dim=-1) for x in (u, v))
+    a, b = nv[..., None] * u, nu[..., None] * v
+    theta = 2 * torch.atan2(torch.linalg.vector_norm(a - b, dim=-1), torch.linalg.vector_norm(a + b, dim=-1))
+    return nu * nv, theta
 
 
 def relu_kernel(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """E ReLU(u·x) ReLU(v·x) for standard Gaussian x: ``|u||v| (sin θ + (π − θ) cos θ)/2π``, θ the angle of u and v."""
-    nu, nv = (torch.linalg.vector_norm(x, dim=-1) for x in (u, v))
-    a, b = nv[..., None] * u, nu[..., None] * v
-    theta = 2 * torch.atan2(torch.linalg.vector_norm(a - b, dim=-1), torch.linalg.vector_norm(a + b, dim=-1))
-    return nu * nv * (theta.sin() + (math.pi - theta) * theta.cos()) / (2 * math.pi)
+    product, theta = _angle(u, v)
+    return product * (theta.sin() + (math.pi - theta) * theta.cos()) / (2 * math.pi)
 
 
 def relu_distance(u: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """‖ReLU(u·x) − ReLU(v·x)‖ in L² for standard Gaussian x, at most ``|u − v|/√2`` (Lemma C.7 has ``|u − v|``)."""
-    nu, nv = (torch.linalg.vector_norm(x, dim=-1) for x in (u, v))
-    a, b = nv[..., None] * u, nu[..., None] * v
-    theta = 2 * torch.atan2(torch.linalg.vector_norm(a - b, dim=-1), torch.linalg.vector_norm(a + b, dim=-1))
+    product, theta = _angle(u, v)
     loss = torch.where(theta < 1e-2, theta.pow(3) / 3 * (1 - theta.square() / 10), theta.sin() - theta * theta.cos())
-    return ((u - v).square().sum(-1) / 2 - nu * nv * loss / math.pi).clamp(min=0).sqrt()
+    return ((u - v).square().sum(-1) / 2 - product * loss / math.pi).clamp(min=0).sqrt()
 
 
 def feature_distance(F: torch.Tensor, W: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
@@ -52,7 +54,7 @@ def feature_distance(F: torch.Tensor, W: torch.Tensor, alpha: torch.Tensor) -> t
 
 @cache
 def high_degree_part(degree: int) -> float:
-    """τ_d, the norm of the part of ReLU of Hermite degree d = ``degree`` and more."""
+    """τ_d, the norm of the part of ReLU of Hermite degree at least d."""
     square, even, below = 1 / (4 * math.pi), 2, []
     if degree > 0:
         below.append(1 / (2 * math.pi))
@@ -66,12 +68,12 @@ def high_degree_part(degree: int) -> float:
 
 
 def error_bound(d: int, length: float, mass: float, failure: float, stray: float = 0.0) -> float:
-    """Lower bound on the error of all networks near random features, with probability 1 − ``failure`` over those."""
+    """Lower bound on the error of all networks near random features, with probability 1 − ``failure``."""
     return high_degree_part(d) * (length - 2.0 ** (1 - d) * mass / failure) - stray / math.sqrt(2)
 
 
 def nearest_features(F: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The combination of the features ReLU(f_i·x) that is nearest to ReLU(target·x): coefficients and its error."""
+    """Coefficients and error of the combination of features ReLU(f_i·x) nearest to ReLU(target·x)."""
     K = relu_kernel(F[..., :, None, :], F[..., None, :, :])
     b = relu_kernel(F, target[..., None, :])
     alpha = torch.linalg.lstsq(K, b[..., None]).solution[..., 0]
@@ -81,18 +83,16 @@ def nearest_features(F: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tenso
 
 # ---------- homogeneous targets
 #
-# Why a network without biases misses a target with one (Bürgin et al., App. C.4: Thms C.9, C.10).
+# Why a network without biases cannot approximate a target with one (Bürgin et al., App. C.4: Thms C.9, C.10).
 #
-# A network Σ α_i ReLU(u_i·x) without biases is positively homogeneous: g(sx) = s g(x) for s > 0. The target
-# ReLU(w·x + b) with b > 0 is not. For standard normal x the length r = ``|x|`` is independent of the direction, and
-# the
-# best positively homogeneous approximation of a function h has E[r h | x/r]/d in the place of its slope, so that what
-# is
-# left of the number b has the norm
+# A network Σ α_i ReLU(u_i·x) without biases is positively homogeneous: g(sx) = s g(x) for s > 0. The target ReLU(w·x +
+# b) with b > 0 is not. For standard normal x the length r = ``|x|`` is independent of the direction, and the best
+# positively homogeneous approximation of a function h has the slope E[r h | x/r]/d, so that the residual of the
+# constant b has the norm
 #
 # b √(Var r/d),      Var r = d − (E r)² ≈ 1/2.
 #
-# Where b is large against ``|w|`` the target is w·x + b but for a negligible part (:func:`homogeneous_distance`).
+# If b is large compared with ``|w|`` the target is w·x + b up to a negligible part (:func:`homogeneous_distance`).
 
 
 def _square(length: float, bias: float) -> float:
@@ -132,7 +132,7 @@ def biased_kernel(F: torch.Tensor, w: torch.Tensor, bias: float) -> torch.Tensor
 
 
 def nearest_to_biased(F: torch.Tensor, w: torch.Tensor, bias: float) -> tuple[torch.Tensor, float]:
-    """The combination of the features ReLU(f_i·x) that is nearest to ReLU(w·x + b): coefficients and its error."""
+    """Coefficients and error of the combination of features ReLU(f_i·x) nearest to ReLU(w·x + b)."""
     K = relu_kernel(F[:, None], F)
     b = biased_kernel(F, w, bias)
     alpha = torch.linalg.lstsq(K, b[:, None], driver="gelsd").solution[:, 0]

@@ -1,4 +1,4 @@
-"""What chapter *four lenses* computes and no other part of the package needs."""
+"""Code of the chapter *four lenses*."""
 
 from __future__ import annotations
 
@@ -12,39 +12,34 @@ from torch.nn.functional import cross_entropy
 from lmc_helpers.identifiability.asymmetric import WAsymmetric
 from lmc_helpers.matching import check_permutation
 from lmc_helpers.seeds import normal, torch_generator
-from lmc_helpers.training.progress import progress
 
 # ---------- four lenses
 #
-# Pairs of classifiers of small images as lists of neurons, which four papers look at (chapter 61).
+# Pairs of image classifiers as lists of neurons, for the methods of all four papers (chapter 61).
 #
-# A network of one hidden ReLU layer without an output bias is a list of neurons. Neuron i is one row θ_i = (u_i,
-# a_i),
-# its incoming weights, the bias last, and its outgoing ones, and the network's outputs are Σ_i a_i ReLU(u_i·x) with a
-# 1
-# appended to x. Exchanging neurons is exchanging rows, so that what works for two-layer students W (..., m, d) works
-# for
-# θ (..., m, p) as well: orders, matchings, barriers.
+# A network of one hidden ReLU layer without an output bias is a list of neurons. Neuron i is one row θ_i = (u_i, a_i),
+# its incoming weights, the bias last, and its outgoing ones, and the network's outputs are Σ_i a_i ReLU(u_i·x) with a 1
+# appended to x. Permuting neurons is permuting rows, so that code for two-layer students W (..., m, d) applies to
+# θ (..., m, p) as well: permutations, matchings, barriers.
 #
 # Both networks of a pair share their fixed parts F and D, as in Bürgin et al., eq. (2); θ = F + D ⊙ raw. All networks
-# descend together, by Adam with full batches on the cross-entropy with a penalty ½γ ‖raw‖², with a rate that falls to
-# 0
+# descend together, by Adam with full batches on the cross-entropy with a penalty ½γ ‖raw‖², with a rate that falls to 0
 # like a cosine, so that they end near stationary points.
 
 
 Loss = Callable[[torch.Tensor], torch.Tensor]
 
 CLASSES = 10
-RATE = 0.03  # of Adam, at the start
+RATE = 0.03  # initial rate of Adam
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """P pairs of networks of m neurons with p weights each."""
 
-    raw: torch.Tensor  # what is trained, (P, 2, m, p)
-    F: torch.Tensor  # fixed part and multiplier, (P, 1, m, p)
-    D: torch.Tensor  # fixed part and multiplier, (P, 1, m, p)
+    raw: torch.Tensor  # trained weights, (P, 2, m, p)
+    F: torch.Tensor  # fixed part, (P, 1, m, p)
+    D: torch.Tensor  # multiplier, (P, 1, m, p)
 
     @property
     def theta(self) -> torch.Tensor:
@@ -72,7 +67,7 @@ def classifier_loss(x: torch.Tensor, labels: torch.Tensor) -> Loss:
 
 
 def draw_pairs(pairs: int, neurons: int, inputs: int, seed: int, sigma: float | None = None) -> Pairs:
-    """Pairs of networks at their start: independent normal weights, of variance 2/inputs and 1/neurons, biases 0."""
+    """Untrained pairs: independent normal weights of variance 2/inputs and 1/neurons, biases 0."""
     p, purpose = inputs + 1 + CLASSES, f"four lenses, sigma={sigma}"
     raw = normal((pairs, 2, neurons, p), seed, purpose)
     raw[..., :inputs] *= math.sqrt(2 / inputs)
@@ -91,72 +86,69 @@ def descend(
     loss: Loss,
     steps: int,
     decay: float,
-    places: torch.Tensor | None = None,
-    show_progress: bool = False,
+    tied: torch.Tensor | None = None,
 ) -> Pairs:
-    """Train all networks at once on loss + ½ decay ``‖raw‖²``, by Adam with a cosine rate."""
+    """Train all networks on loss + ½ decay ``‖raw‖²`` by Adam; neuron i has the weights of ``tied[i]``."""
 
-    def held(raw: torch.Tensor) -> torch.Tensor:
-        return raw if places is None else torch.take_along_dim(raw, places[..., None], dim=-2)
+    def expanded(raw: torch.Tensor) -> torch.Tensor:
+        return raw if tied is None else torch.take_along_dim(raw, tied[..., None], dim=-2)
 
     raw = start.raw.clone().requires_grad_()
     optimiser = torch.optim.Adam([raw], lr=RATE, fused=True)
-    for step in progress(range(steps), description="descent", disable=not show_progress):
+    for step in range(steps):
         optimiser.param_groups[0]["lr"] = RATE * (1 + math.cos(math.pi * step / steps)) / 2
-        now = held(raw)
-        value = loss(start.F + start.D * now).sum() + decay / 2 * now.square().sum()
+        weights = expanded(raw)
+        value = loss(start.F + start.D * weights).sum() + decay / 2 * weights.square().sum()
         optimiser.zero_grad()
         value.backward()
         optimiser.step()
-    return replace(start, raw=held(raw.detach()))
+    return replace(start, raw=expanded(raw.detach()))
 
 
 # ---------- one merge
 #
 # Any order of the neurons for the price of one merge (Brea, Şimşek, Illing & Gerstner, section 4.2; chapter 61).
 #
-# Where two neurons coincide, one of them can hand its outgoing weights to the other and is spare: its incoming
-# weights
-# move freely, at equal loss. It takes the incoming weights of a third neuron, then its outgoing ones, and now the
-# third
+# If two neurons coincide, one can hand its outgoing weights to the other and becomes spare: its incoming weights can
+# then change at equal loss. It takes the incoming weights of a third neuron, then its outgoing ones, and now the third
 # is spare. So the neurons are moved one by one like the tiles of a puzzle with one hole, into every order, at equal
 # loss.
 #
 # Neurons are rows θ_i = (u_i, a_i) of networks Σ_i a_i σ(u_i·x).
 
 
-def merged(theta: torch.Tensor, i: int, j: int) -> torch.Tensor:
-    """The middle of the line to the copy with neurons i and j exchanged: both are their mean."""
+def merge_pair(theta: torch.Tensor, i: int, j: int) -> torch.Tensor:
+    """Neurons i and j replaced by their mean: the middle of the line to the network with i and j exchanged."""
     middle = theta.clone()
     middle[..., [i, j], :] = theta[..., [i, j], :].mean(dim=-2, keepdim=True)
     return middle
 
 
 def reordering_path(theta: torch.Tensor, inputs: int, pair: tuple[int, int], p: torch.Tensor) -> torch.Tensor:
-    """Corners of a path from θ to ``θ[p]`` that rises on the way to the merge of one pair only."""
+    """Corners of a path from θ to ``θ[p]`` on which the loss rises only towards the merge of one pair."""
     i, j = pair
     check_permutation(p)
-    corners = [theta, merged(theta, i, j)]
+    corners = [theta, merge_pair(theta, i, j)]
 
-    def move(place: int, part: slice, value: torch.Tensor, empty: int | None = None) -> None:
-        there = corners[-1].clone()
-        there[place, part] = value
+    def move(slot: int, part: slice, value: torch.Tensor, empty: int | None = None) -> None:
+        corner = corners[-1].clone()
+        corner[slot, part] = value
         if empty is not None:
-            there[empty, part] = 0
-        corners.append(there)
+            corner[empty, part] = 0
+        corners.append(corner)
 
     incoming, outgoing = slice(None, inputs), slice(inputs, None)
     move(i, outgoing, 2 * corners[-1][i, outgoing], empty=j)
-    holds, hole = list(range(len(theta))), j  # the neuron in each place; i stands for both that merged
+    holds, hole = list(range(len(theta))), j  # the neuron in each slot; i stands for the merged pair
     target = p.tolist()
     while wrong := [k for k, goal in enumerate(target) if k != hole and holds[k] != goal]:
-        here = target[hole]
-        source = holds.index(here) if here != j else wrong[0]
+        neuron = target[hole]
+        source = holds.index(neuron) if neuron != j else wrong[0]
         move(hole, incoming, corners[-1][source, incoming])
         move(hole, outgoing, corners[-1][source, outgoing], empty=source)
         holds[hole], holds[source] = holds[source], j
         hole = source
-    place = target.index(i)
-    move(hole, incoming, corners[-1][place, incoming])
-    corners += [merged(theta, i, j)[p], theta[p]]
+    slot = target.index(i)
+    move(hole, incoming, corners[-1][slot, incoming])
+    corners += [merge_pair(theta, i, j)[p], theta[p]]
     return torch.stack(corners)

@@ -1,4 +1,4 @@
-"""What chapter *gaussian mixture* computes and no other part of the package needs."""
+"""Code of the chapter *gaussian mixture*."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from lmc_helpers.training.recipes import Descent
 # Gaussian mixtures in a subspace of chosen dimension (Bürgin et al., eq. (278)).
 #
 # A sample of class c is x = P Q_c (μ_c + ε): the centre μ_c has independent N(0, σ_sep²) entries, ε is N(0, diag(s²)),
-# Q_c is an orthogonal matrix of the class and P embeds k dimensions into d. Q_c is drawn from the Haar law. P is drawn
-# uniformly among the matrices with orthonormal columns; the paper does not say what it is. As μ_c is isotropic and
-# independent of Q_c, Q_c μ_c and μ_c have one law, and the rotation shows in the noise only.
+# Q_c is an orthogonal matrix of the class and P embeds k dimensions into d. Q_c is drawn from the Haar law. P, which
+# the paper does not specify, is uniform among the matrices with orthonormal columns. As μ_c is isotropic and
+# independent of Q_c, Q_c μ_c and μ_c have the same law, and the rotation affects only the noise.
 #
-# The structure (centres, rotations, embedding, scales) and the samples have seeds of their own.
+# The structure (centres, rotations, embedding, scales) and the samples have separate seeds.
 
 PUBLISHED_SEED, PUBLISHED_SEPARATION = 789, 0.3  # defaults of the authors' code
 
@@ -64,8 +64,8 @@ class GaussianMixture:
     def classify(self, x: torch.Tensor) -> torch.Tensor:
         """The most likely class of each sample in the span of P: no classifier has a larger expected accuracy."""
         z = x @ self.embedding  # (n, k)
-        own = z @ self.rotations - self.centres[:, None]  # (C, n, k): Q_cᵀ z − μ_c
-        return (own / self.scales).square().sum(dim=-1).argmin(dim=0)
+        noise = z @ self.rotations - self.centres[:, None]  # (C, n, k): Q_cᵀ z − μ_c
+        return (noise / self.scales).square().sum(dim=-1).argmin(dim=0)
 
 
 def draw_mixture(
@@ -79,8 +79,8 @@ def draw_mixture(
 ) -> GaussianMixture:
     """Draw the structure of a mixture; scales are drawn from N(0, 1) if not given.
 
-    Centres, rotations, embedding and scales have streams of their own, so that two calls that differ in ``separation``
-    or ``scales`` share the others.
+    Centres, rotations, embedding and scales have separate streams, so that calls that differ only in ``separation`` or
+    ``scales`` agree in all else.
     """
 
     def stream(what: str) -> torch.Generator:
@@ -116,17 +116,14 @@ def published_mixture(
 #
 # Pairs of W-asymmetric networks on Gaussian mixtures (Bürgin et al., section 6, Q3, and App. F).
 #
-# A cluster has one mixture, one data set and one F and D for each layer. Two networks are trained on it, with initial
-# weights and orders of examples of their own. Pairs of one cluster would share data and layers, so each cluster has
-# one
-# pair, and clusters are independent. Clusters of one number share mixtures (up to k), noise and masks between
-# settings,
-# so that settings are compared under equal conditions.
+# A cluster has one mixture, one data set and one F and D for each layer. Two networks are trained on it, with different
+# initial weights and orders of examples. Pairs of one cluster would share data and layers, so each cluster has one
+# pair, and clusters are independent. Cluster g has the same mixture (up to k), noise and masks in all settings, so that
+# settings are compared under equal conditions.
 #
-# The paper does not state how many entries are fixed at width 64. Its counts for width 512, (64, 64, 64, 256) a row,
-# cannot be meant: the last layer has 64 inputs. ``SCALED`` has the same shares of the inputs: 64/784 of 128, 64/512
-# and
-# 256/512 of 64.
+# The paper does not state how many entries are fixed at width 64. Its counts for width 512, (64, 64, 64, 256) in a row,
+# are impossible here: the last layer has 64 inputs. ``SCALED`` has the same shares of the inputs: 64/784 of 128, 64/512
+# and 256/512 of 64.
 
 
 DIMENSION, CLASSES, WIDTH = 128, 5, 64
@@ -135,7 +132,7 @@ SCALED = (10, 8, 8, 32)
 
 @dataclass(frozen=True)
 class Setting:
-    """What distinguishes one experiment from another."""
+    """The settings of one experiment."""
 
     k: int  # intrinsic dimension
     sigma: float = 1.0  # σ_F of all layers
@@ -152,11 +149,11 @@ class TrainedPairs:
 
     setting: Setting
     mixtures: list[GaussianMixture]  # G of them
-    x: torch.Tensor  # training data (G, n, 128), (G, n)
-    y: torch.Tensor  # training data (G, n, 128), (G, n)
+    x: torch.Tensor  # training inputs (G, n, 128)
+    y: torch.Tensor  # labels (G, n)
     before: Stack  # 2G networks; the F and D of a layer are (G, m, d)
     after: Stack
-    kept: dict[int, Stack] = field(default_factory=dict)
+    kept: dict[int, Stack] = field(default_factory=dict)  # epoch → networks
 
     def __len__(self) -> int:
         return len(self.x)
@@ -168,18 +165,18 @@ class TrainedPairs:
         return F[g], D[g], networks.params[f"{k}.weight"][2 * g]
 
     def ends(self) -> tuple[Stack, Stack]:
-        """First and second networks of all pairs as ordinary ones, with W_eff in the place of W."""
+        """First and second networks of all pairs as ordinary networks with the weights W_eff."""
         G = len(self)
         return self.after.ordinary(range(0, 2 * G, 2)), self.after.ordinary(range(1, 2 * G, 2))
 
     def aligned(self) -> tuple[Stack, Stack]:
-        """The same ends, with the neurons of the second ones in the order that activations match best."""
+        """The same networks, the second ones permuted by activation matching."""
         a, b = self.ends()
-        others = hidden_layers(b, self.x)
-        return a, b.permuted({k: match_activations(h, others[k]) for k, h in hidden_layers(a, self.x).items()})
+        hidden_b = hidden_layers(b, self.x)
+        return a, b.permuted({k: match_activations(h, hidden_b[k]) for k, h in hidden_layers(a, self.x).items()})
 
     def accuracies(self, ends: tuple[Stack, Stack] | None = None) -> torch.Tensor:
-        """Training accuracies (G, 3) at λ = 0, ½, 1 of the lines between the ends, or between other ones."""
+        """Training accuracies (G, 3) at λ = 0, ½, 1 on the lines between the ends, or between given ones."""
         a, b = self.ends() if ends is None else ends
         return along_segments(a, b, self.x, self.y, (0, 0.5, 1)).accuracy
 
@@ -189,7 +186,7 @@ class TrainedPairs:
         return 100 * (accuracy[:, [0, 2]].mean(dim=1) - accuracy[:, 1])
 
     def ceiling(self) -> torch.Tensor:
-        """Training accuracy of the most likely class, in per cent, (G,): what no network exceeds on new data."""
+        """Training accuracy of the Bayes classifier in per cent, (G,)."""
         right = [
             (mixture.classify(x.double()) == y).double().mean()
             for mixture, x, y in zip(self.mixtures, self.x, self.y, strict=True)
@@ -217,7 +214,7 @@ def train_pairs(
     keep: Collection[int] = (),
     checkpoints: Path | str | None = None,
 ) -> list[TrainedPairs]:
-    """Train pairs of four-layer GELU networks of width 64 for several settings, all networks of a setting at once."""
+    """Train pairs of four-layer GELU networks of width 64; all networks of a setting are trained at once."""
     settings = list(settings)
     model = MLP((DIMENSION, WIDTH, WIDTH, WIDTH, CLASSES), activation="gelu", norm=norm)
     descent = Descent(epochs, batch, "adamw", rate=1e-3, weight_decay=1e-2)
@@ -226,21 +223,21 @@ def train_pairs(
     ]
     seeds = [int(n) for number in numbers for n in seed_sequence(number, "networks of a pair").generate_state(2)]
     drawn: dict[tuple, tuple] = {}
-    found = []
-    for place, setting in enumerate(settings):
+    trained = []
+    for index, setting in enumerate(settings):
         law = (setting.k, setting.separation, setting.scales, setting.mixture)
         if law not in drawn:
             drawn[law] = _data(setting, numbers, samples, PRECISIONS[precision])
         mixtures, x, y = drawn[law]
         before = _initial(model, setting, numbers, seeds, PRECISIONS[precision])
-        file = None if checkpoints is None else Path(checkpoints) / f"{place}.npz"
+        file = None if checkpoints is None else Path(checkpoints) / f"{index}.npz"
         data = x.to(device()), y.to(device())
         done = fit(before, descent, *data, seeds, keep=keep, checkpoint=file, precision=precision)
         if done.diverged:
-            raise ValueError(f"networks of seeds {done.diverged} diverged; allowed: pairs of which both are trained")
+            raise ValueError(f"networks of seeds {done.diverged} diverged; allowed: settings in which none does")
         kept = {epoch: networks.to(x) for epoch, networks in done.kept.items()}  # on the CPU
-        found.append(TrainedPairs(setting, mixtures, x, y, before, done.stack.to(x), kept))
-    return found
+        trained.append(TrainedPairs(setting, mixtures, x, y, before, done.stack.to(x), kept))
+    return trained
 
 
 def _data(
@@ -279,16 +276,15 @@ def _initial(model: MLP, setting: Setting, numbers: Sequence[int], seeds: Sequen
 #
 # Swap costs of networks that were trained on Gaussian mixtures (Bürgin et al., section 6, Q3, Fig. 5 and App. G.3).
 #
-# The costs of eq. (16) use the principal subspace of a layer's inputs with 90 % of the variance. App. G.3 compares
-# them
-# with relaxed costs, eq. (254): ridge regression on the outputs, for networks whose batch norms stay fixed.
+# The costs of eq. (16) use the principal subspace of a layer's inputs with 90 % of the variance. App. G.3 compares them
+# with relaxed costs, eq. (254), by ridge regression on the outputs, for networks with fixed batch norms.
 
 
-EXPLAINED = 0.9  # share of the variance that the subspace holds
+EXPLAINED = 0.9  # share of the variance in the subspace
 BETA = 0.01  # β of the relaxed costs, as in App. G.3
 LOW = 0.1  # a swap cost is low if it is below LOW times the median cost at σ_F = 1
 
-#: What :func:`layer_estimates` compares.
+#: The estimates of :func:`layer_estimates`.
 ESTIMATES = ("subspace", "ridge", "ridge, norms fixed", "its part ‖w‖²")
 
 
@@ -298,13 +294,9 @@ def neuron_pairs(m: int) -> tuple[torch.Tensor, torch.Tensor]:
     return i, j
 
 
-def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torch.Tensor:
-    """Principal directions of the inputs of cluster g that hold 90 % of the variance."""
-    return _basis(pairs, g, centred)
-
-
 @lru_cache(maxsize=256)
-def _basis(pairs: TrainedPairs, g: int, centred: bool) -> torch.Tensor:
+def first_layer_basis(pairs: TrainedPairs, g: int, centred: bool = True) -> torch.Tensor:
+    """Principal directions (128, k) of the inputs of cluster g with 90 % of the variance."""
     X = pairs.x[g].double()
     if centred:
         X = X - X.mean(dim=0)
@@ -313,15 +305,15 @@ def _basis(pairs: TrainedPairs, g: int, centred: bool) -> torch.Tensor:
 
 def first_layer_costs(pairs: TrainedPairs, when: str | int, centred: bool = True) -> torch.Tensor:
     """Swap costs, eq. (16), of all pairs of neurons in the first layer of the first network of each cluster."""
-    found = []
+    costs = []
     for g in range(len(pairs)):
         cost = swap_costs(*pairs.layer(g, 0, when), first_layer_basis(pairs, g, centred))
-        found.append(cost[neuron_pairs(len(cost))])
-    return torch.stack(found)
+        costs.append(cost[neuron_pairs(len(cost))])
+    return torch.stack(costs)
 
 
 def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the fixed and the trained parts of the first layer contribute to a swap: δ² and ρ² of Thm 4.5."""
+    """δ² and ρ² of Thm 4.5 for all pairs of neurons of the first layers, from the fixed and the trained parts."""
     shifts, ratios = [], []
     for g in range(len(pairs)):
         F, D, W = pairs.layer(g, 0, when)
@@ -336,14 +328,14 @@ def centre_shifts(pairs: TrainedPairs, when: str | int) -> tuple[torch.Tensor, t
 
 
 def low_partners(costs: torch.Tensor, median: torch.Tensor | None = None, m: int = 64) -> torch.Tensor:
-    """How many partners a neuron can be swapped with at low cost: less than LOW times the median cost."""
+    """Mean number of partners with which a neuron can be swapped for less than LOW times the median cost."""
     median = costs.median(dim=1).values if median is None else median
     return (costs < LOW * median[:, None]).double().mean(dim=1) * (m - 1)
 
 
 def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]:
-    """What orders the swap costs of the first layers: the fixed parts, the beginning, or training."""
-    costs, then = first_layer_costs(pairs, when), first_layer_costs(pairs, "before")
+    """Rank correlations of the swap costs of the first layers with δ² and with initial costs; sizes of the terms."""
+    costs, initial = first_layer_costs(pairs, when), first_layer_costs(pairs, "before")
     delta2, rho2 = centre_shifts(pairs, when)
     dominated = []
     for g in range(len(pairs)):
@@ -356,14 +348,14 @@ def what_orders(pairs: TrainedPairs, when: str | int) -> dict[str, torch.Tensor]
 
     return {
         "centres": ranks(delta2),
-        "before": ranks(then),
+        "before": ranks(initial),
         "ratio": (rho2 <= 1).double().mean(dim=1),
         "dominated": torch.stack(dominated),
     }
 
 
 def norm_as_affine(networks: Stack, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The bias and the running batch norm behind linear map k as one affine map s ↦ α s + γ, (N, m) each, float64."""
+    """Bias and running batch norm after linear map k as one affine map s ↦ α s + γ, (N, m) each, float64."""
     bias, gain, shift, mean, variance = (
         networks.params[f"{k}.{name}"].double() for name in ("bias", "gain", "shift", "mean", "variance")
     )
@@ -371,38 +363,36 @@ def norm_as_affine(networks: Stack, k: int) -> tuple[torch.Tensor, torch.Tensor]
     return alpha, alpha * (bias - mean) + shift
 
 
-def ridge_matrix(
-    pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True, beta: float = BETA
-) -> torch.Tensor:
+def ridge_matrix(pairs: TrainedPairs, g: int, neurons: int, inputs: int, norms: bool = True) -> torch.Tensor:
     """Swap costs of all pairs of neurons in the first layer of one network by ridge regression, as in Fig. 15."""
     first, _ = pairs.ends()
     scale, shift = norm_as_affine(first, 0)
     affine = (scale[g], shift[g]) if norms else (None, None)
-    every = torch.arange(neurons)
-    found = ridge_costs(
-        *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(every, every), beta, gelu, *affine
+    index = torch.arange(neurons)
+    costs = ridge_costs(
+        *pairs.layer(g), pairs.x[g, :inputs].double(), torch.cartesian_prod(index, index), BETA, gelu, *affine
     )
-    T = found.value.view(neurons, neurons)
-    own = T.diagonal()
-    return T + T.mT - own[:, None] - own
+    T = costs.value.view(neurons, neurons)
+    diagonal = T.diagonal()
+    return T + T.mT - diagonal[:, None] - diagonal
 
 
 def layer_estimates(
     pairs: TrainedPairs, neurons: torch.Tensor, inputs: int, layers: int = 3, beta: float = BETA
 ) -> dict[tuple[int, str], torch.Tensor]:
-    """Swap costs of some pairs of neurons in the first networks by the four estimates of :data:`ESTIMATES`."""
+    """Swap costs of given pairs of neurons in the first networks by the four :data:`ESTIMATES`."""
     first, _ = pairs.ends()
-    seen = [pairs.x, *hidden_layers(first, pairs.x).values()]
-    found: dict[tuple[int, str], list[torch.Tensor]] = {}
+    layer_inputs = [pairs.x, *hidden_layers(first, pairs.x).values()]
+    costs: dict[tuple[int, str], list[torch.Tensor]] = {}
     for k in range(layers):
         scale, shift = norm_as_affine(first, k)
         for g in range(len(pairs)):
-            X = seen[k][g].double()
-            layer, some = pairs.layer(g, k), X[:inputs]
+            X = layer_inputs[k][g].double()
+            layer, sample = pairs.layer(g, k), X[:inputs]
             U = pca_basis(X, explained=EXPLAINED, centred=True)
-            relaxed, _ = ridge_swaps(*layer, some, neurons, beta, gelu)
-            fixed, part = ridge_swaps(*layer, some, neurons, beta, gelu, scale[g], shift[g])
+            relaxed, _ = ridge_swaps(*layer, sample, neurons, beta, gelu)
+            fixed, part = ridge_swaps(*layer, sample, neurons, beta, gelu, scale[g], shift[g])
             values = (swap_costs(*layer, U)[tuple(neurons.T)], relaxed, fixed, part)
             for name, value in zip(ESTIMATES, values, strict=True):
-                found.setdefault((k, name), []).append(value)
-    return {key: torch.stack(values) for key, values in found.items()}
+                costs.setdefault((k, name), []).append(value)
+    return {key: torch.stack(values) for key, values in costs.items()}

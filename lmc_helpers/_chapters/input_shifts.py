@@ -1,4 +1,4 @@
-"""What chapter *input shifts* computes and no other part of the package needs."""
+"""Code of the chapter *input shifts*."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from lmc_helpers.seeds import torch_generator
 
 # ---------- input sensitivity
 #
-# What it costs a layer if its inputs are reindexed (Bürgin et al., section 4.4: eqs. (23) to (28), Thms 4.7, 4.8).
+# The cost to a layer of reindexing its inputs (Bürgin et al., section 4.4: eqs. (23) to (28), Thms 4.7, 4.8).
 #
-# A layer has rows f_i of F, d_i of D, raw trainable rows w_i of W, and inputs on the span of the orthonormal columns
-# of
+# A layer has rows f_i of F, d_i of D, raw trainable rows w_i of W, and inputs on the span of the orthonormal columns of
 # U (d, k). A permutation τ of the inputs is an index tensor p (d,) with P_τ x = x[p], so that P_τ U = U[p]. The
-# cheapest
-# weights that compute the old function of the reindexed inputs cost
+# cheapest weights that compute the old function of the reindexed inputs cost
 #
 # Δ_τ^in = Σ_i ‖r_i − δ_i‖²_{(S_i^τ)⁻¹} − ‖r_i‖²_{S_i⁻¹},      r_i = Uᵀ(d_i ⊙ w_i),  δ = F(P_τ − I)U     (eq. (137))
 #
-# more than the old ones. For transpositions ``‖δ_(ab)‖ = ‖F_:b − F_:a‖ ‖U_b − U_a‖``, eq. (27), and
+# more than the original ones. For transpositions ``‖δ_(ab)‖ = ‖F_:b − F_:a‖ ‖U_b − U_a‖``, eq. (27), and
 #
 # γ_in = min ‖δ_(ab)‖   over a ≠ b.
 
@@ -54,7 +52,7 @@ def input_gap(F: torch.Tensor, U: torch.Tensor) -> torch.Tensor:
 
 
 def least_shift(F: torch.Tensor, U: torch.Tensor) -> tuple[float, tuple[int, ...]]:
-    """The smallest ``‖δ_τ^in‖_F`` over all d! − 1 permutations τ ≠ id, and the first τ that takes it (footnote 6)."""
+    """The smallest ``‖δ_τ^in‖_F`` over all d! − 1 permutations τ ≠ id, and the first τ that attains it (footnote 6)."""
     d = U.shape[0]
     every = torch.tensor(list(permutations(range(d))))[1:]  # (d! − 1, d)
     sizes = torch.linalg.matrix_norm(F @ (U[every] - U))
@@ -63,7 +61,7 @@ def least_shift(F: torch.Tensor, U: torch.Tensor) -> tuple[float, tuple[int, ...
 
 
 def reindexed_metric(D: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """S_i^τ = Uᵀ P_τᵀ Diag(d_i)² P_τ U, eq. (23), for every row of D; with the identity S_i of eq. (9)."""
+    """S_i^τ = Uᵀ P_τᵀ Diag(d_i)² P_τ U, eq. (23), for every row of D, (m, k, k)."""
     return grams(D, U[p])
 
 
@@ -89,7 +87,7 @@ def transposition_costs(F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, U: to
 def least_norm_costs(
     F: torch.Tensor, D: torch.Tensor, W: torch.Tensor, p: torch.Tensor, X: torch.Tensor
 ) -> tuple[float, float]:
-    """Squared realization costs of a layer's function after and before its inputs are reindexed, neuron by neuron."""
+    """Squared realization costs of a layer's function after and before reindexing, by a pseudo-inverse per neuron."""
     costs = [0.0, 0.0]
     for f, d, w in zip(F, D, W, strict=True):
         target = X @ (f + d * w)  # what the neuron computed
@@ -149,6 +147,6 @@ def expected_column_distance(m: int, sigma: float = 1.0) -> float:
 def growth_exponent(small: torch.Tensor, large: torch.Tensor, ratio: float) -> tuple[float, float]:
     """Exponent of a gap between two sizes, (E ln γ₁ − E ln γ₀)/ln(m₁/m₀), and its standard error."""
     low, high = small.log(), large.log()
-    run = math.log(ratio)
+    log_ratio = math.log(ratio)
     variance = (low.var() + high.var()).item() / len(low)
-    return (high.mean() - low.mean()).item() / run, math.sqrt(variance) / run
+    return (high.mean() - low.mean()).item() / log_ratio, math.sqrt(variance) / log_ratio

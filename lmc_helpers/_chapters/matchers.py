@@ -1,4 +1,4 @@
-"""What chapter *matchers* computes and no other part of the package needs."""
+"""Code of the chapter *matchers*."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ from lmc_helpers.training.runs import DataSpec, Run
 #
 # ⟨a, π b⟩ = Σ_i S_ip(i) + Σ_i T_iq(i) + Σ_ij A_ij B_q(i)p(j),
 #
-# S of what only the first layer moves, T of what only the second one does, A and B the maps between them. For small m
-# all pairs (p, q) can be listed, and with them the exact optimum, and the loss half-way of every one.
+# with S from the weights that only p moves, T from those that only q moves, and the maps A and B between the layers.
+# For small m all pairs (p, q) can be listed, with the objective and the loss half-way of each.
 
 
 GROUPS = ("0", "1")
 
 
 @dataclass(frozen=True, eq=False)
-class Every:
-    """All permutations of P pairs with two hidden layers of m neurons."""
+class AllPermutations:
+    """Objective and loss half-way of all permutations (p, q) of P pairs with two hidden layers of m neurons."""
 
     objective: torch.Tensor  # (P, m!, m!), float64
-    loss: torch.Tensor  # (P, m!, m!), float64: half-way
+    loss: torch.Tensor  # (P, m!, m!), float64
 
     def rank(self, permutations: Permutations) -> tuple[torch.Tensor, torch.Tensor]:
-        """The place of some permutations among all (m!)², 0 for the best: by objective and by loss, (P,) each."""
+        """Ranks of given permutations among all (m!)² by objective and by loss, (P,) each; 0 is the best."""
         index = torch.stack([_index(permutations[g]) for g in GROUPS])  # (2, P)
         pair = torch.arange(len(self.loss))
         higher = self.objective > self.objective[pair, *index][:, None, None] * (1 + 1e-12)
-        lower = self.loss < self.loss[pair, *index][:, None, None] * (1 - 1e-6)  # losses are of float32 networks
+        lower = self.loss < self.loss[pair, *index][:, None, None] * (1 - 1e-6)  # the networks are float32
         return higher.sum(dim=(1, 2)), lower.sum(dim=(1, 2))
 
     def best(self) -> dict[str, torch.Tensor]:
@@ -72,82 +72,70 @@ class Every:
         """The permutations with the lowest loss, group → (P, m)."""
         return self._at(self.loss.flatten(1).argmin(dim=1))
 
-    def _at(self, place: torch.Tensor) -> dict[str, torch.Tensor]:
-        """The permutations at flat places (P,), group → (P, m)."""
+    def _at(self, index: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The permutations at flat indices (P,), group → (P, m)."""
         n = self.objective.shape[-1]
-        every = all_permutations(_width(n))
-        return {"0": every[place // n], "1": every[place % n]}
+        m = next(m for m in range(1, n + 1) if math.factorial(m) == n)
+        permutations = all_permutations(m)
+        return {"0": permutations[index // n], "1": permutations[index % n]}
 
 
-def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> Every:
+def every_permutation(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor) -> AllPermutations:
     """Objective of weight matching and loss half-way of all permutations of P pairs."""
     model = cast(MLP, a.model)
     m = model.sizes[1]
-    every = all_permutations(m)  # (m!, m)
+    permutations = all_permutations(m)  # (m!, m)
     pairs = [(a.ordinary([k]), b.ordinary([k])) for k in range(len(a))]
-    objectives = [_objectives(left, right, every) for left, right in pairs]
-    return Every(torch.stack(objectives), torch.stack([_losses(*pair, every, x, y) for pair in pairs]))
+    objectives = [_objectives(left, right, permutations) for left, right in pairs]
+    losses = [_losses(*pair, permutations, x, y) for pair in pairs]
+    return AllPermutations(torch.stack(objectives), torch.stack(losses))
 
 
-def _losses(a: Stack, b: Stack, every: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Losses half-way of one pair for all p (rows) and q (columns), (m!, m!); one pass through the first layer a p."""
+def _losses(a: Stack, b: Stack, permutations: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Losses half-way of one pair for all p (rows) and q (columns), (m!, m!); one first-layer pass for each p."""
     A, B = ({name: value[0] for name, value in end.params.items()} for end in (a, b))
-    n, labels = len(every), y.expand(len(every), -1).flatten()
-    last = ((A["2.weight"] + B["2.weight"][:, every].movedim(1, 0)) / 2).mT  # (q, m, classes)
-    bias = ((A["1.bias"] + B["1.bias"][every]) / 2, (A["2.bias"] + B["2.bias"]) / 2)  # (q, m), (classes,)
+    n, labels = len(permutations), y.expand(len(permutations), -1).flatten()
+    last = ((A["2.weight"] + B["2.weight"][:, permutations].movedim(1, 0)) / 2).mT  # (q, m, classes)
+    bias = ((A["1.bias"] + B["1.bias"][permutations]) / 2, (A["2.bias"] + B["2.bias"]) / 2)  # (q, m), (classes,)
     losses = []
-    for p in every:
+    for p in permutations:
         h = torch.relu(x @ ((A["0.weight"] + B["0.weight"][p]) / 2).mT + (A["0.bias"] + B["0.bias"][p]) / 2)  # (n, m)
-        between = (A["1.weight"] + B["1.weight"][every][:, :, p]) / 2  # (q, m, m)
+        between = (A["1.weight"] + B["1.weight"][permutations][:, :, p]) / 2  # (q, m, m)
         outputs = torch.relu(h @ between.mT + bias[0][:, None]) @ last + bias[1]  # (q, n, classes)
-        each = cross_entropy(outputs.flatten(0, 1), labels, reduction="none")
-        losses.append(each.view(n, -1).mean(dim=1, dtype=torch.float64))
+        terms = cross_entropy(outputs.flatten(0, 1), labels, reduction="none")
+        losses.append(terms.view(n, -1).mean(dim=1, dtype=torch.float64))
     return torch.stack(losses)
 
 
-def _objectives(a: Stack, b: Stack, every: torch.Tensor) -> torch.Tensor:
+def _objectives(a: Stack, b: Stack, permutations: torch.Tensor) -> torch.Tensor:
     """⟨a, π b⟩ of one pair for all p (rows) and q (columns), (m!, m!)."""
     A, B = ({name: value[0].double() for name, value in end.params.items()} for end in (a, b))
 
-    def alone(k: int) -> torch.Tensor:
-        """What a layer's neurons are worth to each other without the map between the layers, (m, m)."""
-        own = [(A[name], B[name]) for name in A if name.split(".")[0] == str(k) and (k == 0 or name != "1.weight")]
-        own += [(A["2.weight"].mT, B["2.weight"].mT)] if k == 1 else []
-        return torch.stack([u.reshape(len(u), -1) @ v.reshape(len(v), -1).mT for u, v in own]).sum(dim=0)
+    def similarity(k: int) -> torch.Tensor:
+        """S (k = 0) or T (k = 1), (m, m): inner products of all weights but those of the map between the layers."""
+        parts = [(A[name], B[name]) for name in A if name.split(".")[0] == str(k) and (k == 0 or name != "1.weight")]
+        parts += [(A["2.weight"].mT, B["2.weight"].mT)] if k == 1 else []
+        return torch.stack([u.reshape(len(u), -1) @ v.reshape(len(v), -1).mT for u, v in parts]).sum(dim=0)
 
-    first, second = (matched_sum(alone(k).expand(len(every), -1, -1), every) for k in (0, 1))  # (m!,) each
-    between = B["1.weight"][every][:, :, every]  # (m!, m, m!, m): B_q(i)p(j)
-    together = torch.einsum("ij,qipj->pq", A["1.weight"], between)
-    return first[:, None] + second + together
+    p_terms, q_terms = (matched_sum(similarity(k).expand(len(permutations), -1, -1), permutations) for k in (0, 1))
+    between = B["1.weight"][permutations][:, :, permutations]  # (m!, m, m!, m): B_q(i)p(j)
+    bilinear = torch.einsum("ij,qipj->pq", A["1.weight"], between)
+    return p_terms[:, None] + q_terms + bilinear
 
 
 def _index(p: torch.Tensor) -> torch.Tensor:
-    """Places of permutations (P, m) in the list of all, (P,)."""
+    """Indices of permutations (P, m) in the list of all, (P,)."""
     return (p.cpu()[:, None] == all_permutations(p.shape[-1])).all(dim=-1).long().argmax(dim=1)
-
-
-def _width(count: int) -> int:
-    """m of m!."""
-    m = 1
-    while len(all_permutations(m)) < count:
-        m += 1
-    return m
 
 
 # ---------- matched pairs
 #
-# Matchers side by side on the same pairs of trained MLPs (chapter 56).
+# Trained pairs of MLPs on which matchers are compared (chapter 56).
 #
-# Four kinds of MLPs with three hidden layers of ReLU units are trained by one recipe, that of Bürgin et al., App.
-# F.1:
+# Four kinds of MLPs with three hidden layers of ReLU units are trained by one recipe, that of Bürgin et al., App. F.1:
 # without norms, with layer norms, and with layer norms and fixed weights F of σ_F = 0 and 1. A pair is two networks
-# with
-# different seeds; those with fixed weights share F and D, and each pair has its own. The first two kinds are trained
-# once
-# more, wider. Small networks with two hidden layers, on digits, are for
-# :mod:`~lmc_helpers._chapters.matchers`.
-#
-# What matchers make of them is measured by :mod:`~lmc_helpers._chapters.matchers`.
+# with different seeds; those with fixed weights share F and D, and each pair has its own. The first two kinds are also
+# trained at a larger width. Small networks with two hidden layers, on digits, are for :func:`every_permutation`.
 
 
 #: Kind of networks → norm, and σ_F of their fixed weights.
@@ -157,8 +145,8 @@ KINDS: dict[str, tuple[Norm, float | None]] = {
     "σ_F = 0": ("layer", 0.0),
     "σ_F = 1": ("layer", 1.0),
 }
-WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks, and the kind that they are of
-NAMES = (*KINDS, *WIDE, "small")  #: of all runs
+WIDE = {"plain, wide": "plain", "layer norm, wide": "layer norm"}  #: wider networks → their kind
+NAMES = (*KINDS, *WIDE, "small")  #: all runs
 SMALL = 5  # neurons in a hidden layer of the small networks
 SHARES = (64 / 784, 64 / 512, 64 / 512, 256 / 512)  # of fixed entries in a row of each map (Bürgin et al., F.1)
 PIXELS = {"digits": 64, "mnist": 784}
@@ -166,7 +154,7 @@ PIXELS = {"digits": 64, "mnist": 784}
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the networks depend on, by the names that the chapter's parameters have."""
+    """The parameters of the chapter on which the networks depend."""
 
     dataset: str
     width: int
@@ -180,15 +168,15 @@ class Parameters:
     seed: int
 
     def by_name(self) -> dict[str, Run]:
-        """The training runs of :data:`NAMES`, two networks a pair."""
-        found = {kind: self._pairs_of(kind, self.width, self.pairs, kind) for kind in KINDS}
-        found |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
+        """The training runs of :data:`NAMES`, two networks for each pair."""
+        runs = {kind: self._pairs_of(kind, self.width, self.pairs, kind) for kind in KINDS}
+        runs |= {name: self._pairs_of(kind, self.wide, self.wide_pairs, name) for name, kind in WIDE.items()}
         small = MLP((PIXELS["digits"], SMALL, SMALL, 10))
         descent = Descent(self.small_epochs, 128, "adamw", 1e-2, weight_decay=1e-2)
-        return found | {"small": Run(small, descent, DataSpec("digits"), self._seeds("small", 2 * self.small_pairs))}
+        return runs | {"small": Run(small, descent, DataSpec("digits"), self._seeds("small", 2 * self.small_pairs))}
 
-    def _seeds(self, of: str, number: int) -> tuple[int, ...]:
-        return tuple(numpy_generator(self.seed, f"matched pairs, {of}").integers(0, 2**32, number).tolist())
+    def _seeds(self, name: str, number: int) -> tuple[int, ...]:
+        return tuple(numpy_generator(self.seed, f"matched pairs, {name}").integers(0, 2**32, number).tolist())
 
     def _pairs_of(self, kind: str, units: int, number: int, drawn_for: str) -> Run:
         norm, sigma = KINDS[kind]
@@ -204,7 +192,7 @@ class Parameters:
         return replace(run, scheme=scheme, mask_seeds=self._seeds(f"masks of {drawn_for}", number))
 
     def runs(self) -> list[Run]:
-        """All of them."""
+        """All training runs."""
         return list(self.by_name().values())
 
 
@@ -212,13 +200,12 @@ class Parameters:
 #
 # Matchers on two-layer teacher–student minima, where the loss is exact and the best of all m! is known (chapter 56).
 #
-# The student is Σ_i σ(w_i·x) on inputs uniform on the unit sphere (Zhan, Li & Wu), its loss L(W) a closed form. So
-# are
+# The student is Σ_i σ(w_i·x) on inputs uniform on the unit sphere (Zhan, Li & Wu), its loss L(W) a closed form. So are
 # the correlations of the activations of two neurons at the angle θ,
 #
 # ρ(u, v) = (κ(cos θ) − c²) / (κ(1) − c²),      κ eq. (8),      c = E σ(x₁) = Γ(d/2) / (2 √π Γ((d + 1)/2)).
 #
-# They depend on the angle alone: the sizes ‖u‖ and ‖v‖ cancel.
+# They depend only on the angle: the norms ‖u‖ and ‖v‖ cancel.
 
 
 def activation_correlations(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
@@ -233,7 +220,7 @@ def activation_correlations(W1: torch.Tensor, W2: torch.Tensor) -> torch.Tensor:
 def compare_students(
     W1: torch.Tensor, W2: torch.Tensor, M: int, steps: int, seed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """The barrier of each pair of minima after every matcher, and what the matchers cost."""
+    """Matcher → barriers (n,) of the pairs of minima, and matcher → seconds for a pair."""
     n, m, _ = W1.shape
     symmetry, objective = Symmetry({"hidden": (Axis("W", 0),)}, {"hidden": m}), barrier_objective(M)
 
@@ -243,39 +230,37 @@ def compare_students(
     def search(method, **options) -> torch.Tensor:
         return method({"W": W1}, {"W": W2}, symmetry, loss, steps=steps, seed=seed, **options).permutations["hidden"]
 
-    def each(one) -> torch.Tensor:
-        return torch.stack([one(a, b) for a, b in zip(W1, W2, strict=True)])
+    def pair_by_pair(method) -> torch.Tensor:
+        return torch.stack([method(a, b) for a, b in zip(W1, W2, strict=True)])
 
     matchers = {
         "identity": lambda: torch.arange(m).repeat(n, 1),
         "random": lambda: random_permutations(symmetry, n, torch_generator(seed, "random"))["hidden"],
-        "Algorithm 1": lambda: each(algorithm_1),
+        "Algorithm 1": lambda: pair_by_pair(algorithm_1),
         "weights": lambda: assign(W1 @ W2.mT),
-        "pair matching": lambda: each(pair_matching),
+        "pair matching": lambda: pair_by_pair(pair_matching),
         "activations": lambda: assign(activation_correlations(W1, W2)),
         "straight-through": lambda: search(straight_through),
         "Sinkhorn": lambda: search(sinkhorn_rebasin),
-        BEST: lambda: each(lambda a, b: best_permutation(a, b, objective)),
+        BEST: lambda: pair_by_pair(lambda a, b: best_permutation(a, b, objective)),
     }
-    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first one loads for seconds what the others use
-    found, seconds = {}, {}
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])  # the first optimiser takes seconds of imports
+    barriers, seconds = {}, {}
     for name, matcher in matchers.items():
         began = time.perf_counter()
         p = matcher()
         seconds[name] = (time.perf_counter() - began) / n
-        found[name] = loss_barrier(lambda W: population_loss(W, M), W1, permute(W2, p), GRID).clamp(min=0).numpy()
-    return found, seconds
+        barriers[name] = loss_barrier(lambda W: population_loss(W, M), W1, permute(W2, p), GRID).clamp(min=0).numpy()
+    return barriers, seconds
 
 
 # ---------- matches
 #
-# What matchers make of pairs of trained networks (chapter 56).
+# Results of matchers on pairs of trained networks (chapter 56).
 #
-# Matchers see training images. What they reach is measured on test images, half-way: the *barrier*, the loss above
-# the
-# mean of the two ends, which is the chord's value there, and the *drop*, how much lower the accuracy is than the mean
-# of
-# the ends', in percentage points. Both again with REPAIR.
+# Matchers use training images. Their results are measured half-way on test images: the *barrier*, the loss above the
+# mean of the two ends, and the *drop*, by how many percentage points the accuracy lies below the mean of the ends. Both
+# are also measured with REPAIR.
 
 
 Examples = tuple[torch.Tensor, torch.Tensor]  # inputs (n, …) and labels (n,)
@@ -283,15 +268,15 @@ Examples = tuple[torch.Tensor, torch.Tensor]  # inputs (n, …) and labels (n,)
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """What a matcher makes of P pairs."""
+    """The result of a matcher on P pairs."""
 
     permutations: dict[str, torch.Tensor]  # group → p (P, m)
-    seconds: float  # of the matcher, for each pair
-    objective: torch.Tensor  # (P,): ⟨a, π b⟩ / (‖a‖ ‖b‖), what weight matching maximises
-    barrier: torch.Tensor  # (P,): loss half-way above the mean of the ends; accuracy below it, in percentage points
-    drop: torch.Tensor  # (P,): loss half-way above the mean of the ends; accuracy below it, in percentage points
-    repaired_barrier: torch.Tensor  # the same with REPAIR
-    repaired_drop: torch.Tensor  # the same with REPAIR
+    seconds: float  # of the matcher for one pair
+    objective: torch.Tensor  # (P,), ⟨a, π b⟩ / (‖a‖ ‖b‖), which weight matching maximises
+    barrier: torch.Tensor  # (P,), loss half-way less the mean of the ends
+    drop: torch.Tensor  # (P,), mean accuracy of the ends less that half-way, in percentage points
+    repaired_barrier: torch.Tensor  # (P,), with REPAIR
+    repaired_drop: torch.Tensor  # (P,), with REPAIR
 
 
 def match(
@@ -299,16 +284,16 @@ def match(
     b: Stack,
     matcher: Callable[[], Permutations],
     x: torch.Tensor,
-    unseen: Examples,
+    test: Examples,
     chord: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> Match:
-    """Run one matcher and measure what it reaches."""
+    """Run a matcher and measure its result on the examples ``test``."""
     began = time.perf_counter()
     p = dict(matcher())
     seconds = (time.perf_counter() - began) / len(a)
     moved = b.permuted(p)
-    loss, accuracy = chord or _chord(a, b, unseen)
-    line, merged = along_segments(a, moved, *unseen, [0.5]), scores(repair(a, moved, x).stack, *unseen)
+    loss, accuracy = chord or _chord(a, b, test)
+    line, merged = along_segments(a, moved, *test, [0.5]), scores(repair(a, moved, x).stack, *test)
     size = (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
     return Match(
         permutations=p,
@@ -323,76 +308,76 @@ def match(
 
 @dataclass(frozen=True, eq=False)
 class Descents:
-    """Several descents of weight matching for P pairs: objective and barrier half-way of each, (R, P)."""
+    """Objective and barrier half-way after R descents of weight matching for P pairs."""
 
-    objective: torch.Tensor
-    barrier: torch.Tensor
+    objective: torch.Tensor  # (R, P)
+    barrier: torch.Tensor  # (R, P)
 
     def rank_correlations(self) -> np.ndarray:
         """Spearman's correlation of objective and barrier over the descents of each pair, (P,)."""
         return np.array([spearmanr(*pair).statistic for pair in zip(self.objective.T, self.barrier.T, strict=True)])
 
 
-def descents(a: Stack, b: Stack, number: int, unseen: Examples, seed: int) -> Descents:
+def descents(a: Stack, b: Stack, number: int, test: Examples, seed: int) -> Descents:
     """Local optima of weight matching from uniform starts, independent for each pair."""
     symmetry, size = a.model.symmetry(), (agreement(a.params, a.params) * agreement(b.params, b.params)).sqrt()
-    objective, barrier, (chord, _) = [], [], _chord(a, b, unseen)
+    objective, barrier, (chord, _) = [], [], _chord(a, b, test)
     for r in range(number):
         start = random_permutations(symmetry, len(a), torch_generator(seed, f"start of descent {r}"))
         moved = b.permuted(weight_matching(a.params, b.params, symmetry, 1, seed + r, start).permutations)
         objective.append(agreement(a.params, moved.params) / size)
-        barrier.append(along_segments(a, moved, *unseen, [0.5]).loss[:, 0] - chord)
+        barrier.append(along_segments(a, moved, *test, [0.5]).loss[:, 0] - chord)
     return Descents(torch.stack(objective), torch.stack(barrier))
 
 
-def cross_fitted_gain(values: Mapping[str, torch.Tensor], reference: str = "identity") -> np.ndarray:
-    """How far the best of several methods lies below a reference, without the luck of the choice."""
-    others = [name for name in values if name != reference]
+def cross_fitted_gain(values: Mapping[str, torch.Tensor]) -> np.ndarray:
+    """By how much the best of several methods lies below the identity, (P,), cross-fitted."""
+    others = [name for name in values if name != "identity"]
     table = np.stack([np.asarray(values[name], dtype=float) for name in others])  # (methods, P)
     gain = np.empty(table.shape[1])
     for half in (0, 1):
         best = table[:, 1 - half :: 2].mean(axis=1).argmin()
-        gain[half::2] = np.asarray(values[reference], dtype=float)[half::2] - table[best, half::2]
+        gain[half::2] = np.asarray(values["identity"], dtype=float)[half::2] - table[best, half::2]
     return gain
 
 
 class Pairs:
-    """P pairs of one kind, and what each matcher makes of them, computed when it is asked for."""
+    """P pairs of one kind, and the result of each matcher, computed on first use."""
 
     def __init__(
-        self, a: Stack, b: Stack, matchers: Mapping[str, Method], seen: Examples, unseen: Examples, seed: int
+        self, a: Stack, b: Stack, matchers: Mapping[str, Method], train: Examples, test: Examples, seed: int
     ) -> None:
-        self.a, self.b, self.matchers, self.seen, self.unseen, self.seed = a, b, matchers, seen, unseen, seed
-        self.chord = _chord(a, b, unseen)
-        self._made: dict[str, Match] = {}
+        self.a, self.b, self.matchers, self.train, self.test, self.seed = a, b, matchers, train, test, seed
+        self.chord = _chord(a, b, test)
+        self._matches: dict[str, Match] = {}
 
     def __getitem__(self, name: str) -> Match:
-        if name not in self._made:
+        if name not in self._matches:
             matcher = self.matchers[name]
-            run = lambda: matcher(self.a, self.b, *self.seen, self.seed)  # noqa: E731
-            self._made[name] = match(self.a, self.b, run, self.seen[0], self.unseen, self.chord)
-        return self._made[name]
+            run = lambda: matcher(self.a, self.b, *self.train, self.seed)  # noqa: E731
+            self._matches[name] = match(self.a, self.b, run, self.train[0], self.test, self.chord)
+        return self._matches[name]
 
     def moved(self, name: str) -> Stack:
-        """The networks b in the order that a matcher has found."""
+        """The networks b after a matcher."""
         return self.b.permuted(self[name].permutations)
 
     def ratio(self, above: str, below: str) -> tuple[float, float]:
-        """A matcher's mean barrier over another's, with its standard error over pairs."""
+        """Ratio of the mean barriers of two matchers, and its standard error over pairs."""
         return ratio_of_means(self[above].barrier, self[below].barrier, paired=True)
 
     def repaired(self, name: str) -> tuple[float, float]:
-        """Mean barrier with REPAIR over that without, with its standard error over pairs."""
+        """Ratio of the mean barriers with and without REPAIR, and its standard error over pairs."""
         return ratio_of_means(self[name].repaired_barrier, self[name].barrier, paired=True)
 
     def wins(self, names: Iterable[str]) -> dict[str, int]:
-        """Matcher → number of pairs for which its barrier, without REPAIR, is the lowest; ties count for each."""
+        """Matcher → number of pairs with the lowest barrier without REPAIR; ties count for each."""
         names = tuple(names)
         values = torch.stack([self[name].barrier for name in names])
         return dict(zip(names, (values == values.amin(dim=0)).sum(dim=1).tolist(), strict=True))
 
 
-def _chord(a: Stack, b: Stack, unseen: Examples) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean loss and accuracy of the two ends, (P,) each: the chord half-way."""
-    line = along_segments(a, b, *unseen, (0, 1))
+def _chord(a: Stack, b: Stack, test: Examples) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean loss and accuracy of the two ends, (P,) each."""
+    line = along_segments(a, b, *test, (0, 1))
     return line.loss.mean(dim=1), line.accuracy.mean(dim=1)

@@ -1,4 +1,4 @@
-"""What chapter *merging neurons* computes and no other part of the package needs."""
+"""Code of the chapter *merging neurons*."""
 
 from __future__ import annotations
 
@@ -15,58 +15,52 @@ from lmc_helpers.permutation_points.pair import PairChart
 
 # ---------- continuation
 #
-# Following curves of solutions of n − 1 equations F(y) = 0 in n unknowns, many curves in one batch.
+# Numerical continuation of the curves of solutions of n − 1 equations F(y) = 0 in n unknowns, many in one batch.
 #
-# Pseudo-arclength continuation: from a solution y with unit tangent t the predictor is y + h t, and Newton's method
-# on
-# F(y') = 0, t·(y' − y − h t) = 0 corrects it. The bordered matrix stays regular at folds, where the curve turns back
-# in
-# its last coordinate and a search at fixed values of this coordinate loses it. A step is taken if the corrector
-# converges close to the predictor and the tangent turns little; else h shrinks. So every point is a solution, and
-# neighbours on the curve are neighbours in space. A step could still go straight on across a gap between two curves
-# that
-# is narrower than the step. Then the sign of det(∂F/∂y; t) changes, which along one curve with ∂F/∂y of full rank it
-# does
-# not: such a step is not taken either, and h shrinks until the curve is followed round the corner. At a branch point
-# the
-# sign changes however short the step is; there a step far shorter than the longest one is taken, with the change on
-# record.
+# Pseudo-arclength continuation: from a solution y with unit tangent t the predictor is y + h t, and Newton's method on
+# F(y') = 0, t·(y' − y − h t) = 0 corrects it. The bordered matrix stays regular at folds, where the curve turns back in
+# its last coordinate and continuation in this coordinate fails. A step is taken if the corrector converges close to the
+# predictor and the tangent turns little; else h shrinks. So every point is a solution, and neighbours on the curve are
+# neighbours in space. A step could still go straight on across a gap between two curves that is narrower than the step.
+# Then the sign of det(∂F/∂y; t) changes, which along one curve with ∂F/∂y of full rank it does not: such a step is
+# rejected too, and h shrinks until the curve is followed round the corner. At a branch point the sign changes however
+# short the step is; there a step far shorter than the longest one is taken, with the change on record.
 
 
 #: rows of the batch (b,) and unknowns y (b, n) to F (b, n − 1) and its Jacobian (b, n − 1, n)
 Field = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
-TURN = 0.3  # radians that the tangent may turn in one step
+TURN = 0.3  # largest turn of the tangent in one step, in radians
 CORRECTIONS = 5  # Newton steps of the corrector
-AWAY = 0.5  # largest correction, in units of the step
-ACROSS = 1e-4  # a step on which the orientation changes is taken if no longer than this, in units of the longest
-SMALLEST = 1e-9  # a curve whose step shrinks below this is given up
+MAX_CORRECTION = 0.5  # in units of the step
+BRANCH_STEP = 1e-4  # longest step on which the orientation may change, in units of the longest step allowed
+MIN_STEP = 1e-9  # a curve is stuck when its step shrinks below this
 
 
 @dataclass(frozen=True)
 class Curve:
     """One curve, K points."""
 
-    points: torch.Tensor  # (K, n), in the order of the curve; unit tangents in the direction of travel
-    tangents: torch.Tensor  # (K, n), in the order of the curve; unit tangents in the direction of travel
+    points: torch.Tensor  # (K, n), in order
+    tangents: torch.Tensor  # (K, n), unit vectors in the direction of travel
     residual: torch.Tensor  # (K,), ‖F‖ at the points
     orientation: torch.Tensor  # (K,), sign of det(∂F/∂y; t) at the points
     steps: torch.Tensor  # (K − 1,), arclength of the predictor between neighbours
-    stuck: bool  # whether the step had to shrink below every bound
+    stuck: bool  # whether the step shrank below MIN_STEP
 
     @property
     def folds(self) -> torch.Tensor:
-        """Numbers k of the points after which the last coordinate turns back."""
+        """Indices of the points after which the last coordinate turns back."""
         last = self.tangents[:, -1]
         return (last[1:] * last[:-1] < 0).nonzero()[:, 0]
 
     @property
     def switches(self) -> torch.Tensor:
-        """Numbers k of the points after which the orientation changes: a branch point, or a gap too narrow to see."""
+        """Indices of the points after which the orientation changes: a branch point, or an unresolved gap."""
         return (self.orientation[1:] * self.orientation[:-1] < 0).nonzero()[:, 0]
 
 
-def follow(
+def trace_curves(
     field: Field,
     start: torch.Tensor,
     direction: float,
@@ -75,22 +69,21 @@ def follow(
     largest: float = 0.3,
     tol: float = 1e-10,
 ) -> list[Curve]:
-    """Follow the curve of F = 0 through every start."""
+    """Trace the curve of F = 0 through each start (B, n)."""
     B = len(start)
-    everything = torch.arange(B)
-    F, J = field(everything, start)
+    F, J = field(torch.arange(B), start)
     first = torch.zeros_like(start)
     first[:, -1] = direction
     y, t, h = start.clone(), _tangent(J, first), torch.full((B,), largest / 10, dtype=start.dtype)
-    unit = start.norm(dim=1)
-    side = _orientation(J, t)
-    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), side[b].clone(), h[b].clone())] for b in range(B)]
+    start_norm = start.norm(dim=1)
+    orientation = _orientation(J, t)
+    trace = [[(y[b].clone(), t[b].clone(), F[b].norm(), orientation[b].clone(), h[b].clone())] for b in range(B)]
     stuck = torch.zeros(B, dtype=torch.bool)
 
     def longest(rows: torch.Tensor) -> torch.Tensor:
-        return largest * (y[rows].norm(dim=1) / unit[rows]).clamp(min=1)
+        return largest * (y[rows].norm(dim=1) / start_norm[rows]).clamp(min=1)
 
-    active = everything
+    active = torch.arange(B)
     for _ in range(steps):
         if not len(active):
             break
@@ -99,15 +92,15 @@ def follow(
         cosine = (tangent * t[active]).sum(dim=1)
         good &= cosine >= torch.cos(torch.tensor(TURN))
         sign = _orientation(J, tangent)
-        good &= (sign * side[active] >= 0) | (h[active] <= ACROSS * longest(active))
+        good &= (sign * orientation[active] >= 0) | (h[active] <= BRANCH_STEP * longest(active))
         moved = active[good]
-        y[moved], t[moved], side[moved] = z[good], tangent[good], sign[good]
+        y[moved], t[moved], orientation[moved] = z[good], tangent[good], sign[good]
         for b, norm in zip(moved.tolist(), residual[good], strict=True):
-            trace[b].append((y[b].clone(), t[b].clone(), norm, side[b].clone(), h[b].clone()))
+            trace[b].append((y[b].clone(), t[b].clone(), norm, orientation[b].clone(), h[b].clone()))
         straight = cosine >= torch.cos(torch.tensor(TURN / 2))
         longer = torch.minimum(longest(active), h[active] * torch.where(straight, 1.3, 1.0))
         h[active] = torch.where(good, longer, h[active] / 2)
-        stuck[active] = h[active] < SMALLEST
+        stuck[active] = h[active] < MIN_STEP
         done = torch.zeros_like(good)
         done[good] = stop(moved, y[moved])
         active = active[~stuck[active] & ~done]
@@ -135,16 +128,16 @@ def _orientation(J: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
 def _correct(
     field: Field, rows: torch.Tensor, y: torch.Tensor, t: torch.Tensor, h: torch.Tensor, tol: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The solution in the plane through the predictor normal to t, its ‖F‖, ∂F/∂y, and whether it was reached."""
+    """The solution in the plane through the predictor normal to t, its ‖F‖ and ∂F/∂y, and whether Newton converged."""
     predicted = y + h[:, None] * t
     z, good = predicted, torch.ones(len(y), dtype=torch.bool)
     F, J = field(rows, z)
     for count in range(CORRECTIONS):
         right = torch.cat([F, ((z - predicted) * t).sum(dim=1, keepdim=True)], dim=1)
         change, _ = torch.linalg.solve_ex(torch.cat([J, t[:, None]], dim=1), right)
-        there = z - change
-        good &= ((there - predicted).norm(dim=1) <= AWAY * h) & torch.isfinite(there).all(dim=1)
-        z = torch.where(good[:, None], there, predicted)
+        corrected = z - change
+        good &= ((corrected - predicted).norm(dim=1) <= MAX_CORRECTION * h) & torch.isfinite(corrected).all(dim=1)
+        z = torch.where(good[:, None], corrected, predicted)
         F, J = field(rows, z)
         settled = (F.norm(dim=1) <= tol) & (change.norm(dim=1) <= 1e-6 * (1 + z.norm(dim=1)))
         if count and bool((settled | ~good).all()):
@@ -161,8 +154,7 @@ def _correct(
 # L = Σ_μ ‖r_μ‖²/(2T),    ∇L = Σ_μ ∂f_μᵀ r_μ/T,    ∇²L = Σ_μ ∂f_μᵀ ∂f_μ/T + Σ_μ r_μ·∂²f_μ/T,
 #
 # and ∂²f has entries only within one neuron: a_i g''(s) z zᵀ and g'(s) z. This takes matrix products instead of p
-# backward passes (:mod:`~lmc_helpers.permutation_points.hessian`). The activation may be any smooth function, such as
-# a
+# backward passes (:mod:`~lmc_helpers.permutation_points.hessian`). The activation may be any smooth function, such as a
 # rounded ReLU, and the norms ‖ϑ_i‖ may be pinned, which costs nothing where g is positively homogeneous.
 
 
@@ -177,7 +169,7 @@ def rounded_relu(width: float) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def equal_norms(net: MLP, theta: torch.Tensor) -> torch.Tensor:
-    """The same ReLU network with ‖ϑ_i‖ = 1 for all hidden neurons: ϑ_i/‖ϑ_i‖ and a_i ‖ϑ_i‖."""
+    """The same ReLU network with ϑ_i/‖ϑ_i‖ and a_i ‖ϑ_i‖ for ϑ_i and a_i of all hidden neurons."""
     (W, b), (V, bias) = net._split(theta)
     size = torch.sqrt(W.square().sum(dim=-1) + b.square())  # (..., n)
     return net.join([(W / size[..., None], b / size), (V * size[..., None, :], bias)])
@@ -185,14 +177,13 @@ def equal_norms(net: MLP, theta: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Shallow:
-    """The squared loss of a network with one hidden layer, as
-    :func:`~lmc_helpers.permutation_points.mlp.squared_loss`."""
+    """The squared loss L of a network with one hidden layer."""
 
-    net: MLP  # sizes (n_0, n_1, n_2); its activation is used if ``g`` is not given
-    x: torch.Tensor
-    y: torch.Tensor
-    g: Callable[[torch.Tensor], torch.Tensor] | None = None  # an activation that is twice differentiable
-    pin: float = 0.0  # if positive, Σ_i (‖ϑ_i‖² − 1)² · pin/8 is added to the loss
+    net: MLP  # sizes (n_0, n_1, n_2)
+    x: torch.Tensor  # inputs (T, n_0), or (B, T, n_0)
+    y: torch.Tensor  # targets (T, n_2), or (B, T, n_2)
+    g: Callable[[torch.Tensor], torch.Tensor] | None = None  # twice differentiable activation; None: that of ``net``
+    pin: float = 0.0  # weight of the penalty Σ_i (‖ϑ_i‖² − 1)²/8
 
     def select(self, rows: torch.Tensor) -> Shallow:
         """The problems of these rows of the batch."""
@@ -222,8 +213,8 @@ class Shallow:
         slope = V[:, :, :, None] * h1[:, None]  # ∂f/∂s, (B, n_2, n, T)
         incoming = (slope[..., None] * (z if z.ndim == 2 else z[:, None, None])).transpose(2, 3)  # (B, n_2, T, n, m)
         first = torch.zeros(len(theta), after, T, self.net.size, dtype=theta.dtype, device=theta.device)
-        places = [self.net._incoming(1, i) for i in range(n)]
-        first[..., torch.cat(places)] = incoming.flatten(-2)
+        incoming_index = [self.net._incoming(1, i) for i in range(n)]
+        first[..., torch.cat(incoming_index)] = incoming.flatten(-2)
         for o in range(after):
             first[:, o, :, n * (before + 1) + o * n : n * (before + 1) + (o + 1) * n] = h.mT
             first[:, o, :, n * (before + 1) + after * n + o] = 1.0
@@ -233,18 +224,18 @@ class Shallow:
         bent = torch.einsum("bon,bot->bnt", V, r) * h2 / T  # Σ_o V_on r_o g''/T
         curved = torch.einsum("bnt,...ti,...tj->bnij" if z.ndim == 2 else "bnt,bti,btj->bnij", bent, z, z)
         mixed = torch.einsum("bot,bnt,ti->boni" if z.ndim == 2 else "bot,bnt,bti->boni", r, h1, z) / T
-        for i, place in enumerate(places):
-            H[:, place[:, None], place] += curved[:, i]
+        for i, into in enumerate(incoming_index):
+            H[:, into[:, None], into] += curved[:, i]
             out = self.net._outgoing(1, i)
-            H[:, out[:, None], place] += mixed[:, :, i]
-            H[:, place[:, None], out] += mixed[:, :, i].mT
+            H[:, out[:, None], into] += mixed[:, :, i]
+            H[:, into[:, None], out] += mixed[:, :, i].mT
         if self.pin:
-            excess, size = self._excess(W, b), len(places[0])
-            for i, place in enumerate(places):
-                v, off = theta[:, place], excess[:, i, None]
-                gradient[:, place] += self.pin / 2 * off * v
+            excess, size = self._excess(W, b), len(incoming_index[0])
+            for i, into in enumerate(incoming_index):
+                v, off = theta[:, into], excess[:, i, None]
+                gradient[:, into] += self.pin / 2 * off * v
                 identity = torch.eye(size, dtype=theta.dtype, device=theta.device)
-                H[:, place[:, None], place] += self.pin * (off[..., None] / 2 * identity + v[:, :, None] * v[:, None])
+                H[:, into[:, None], into] += self.pin * (off[..., None] / 2 * identity + v[:, :, None] * v[:, None])
         return gradient, H
 
     def hessian(self, theta: torch.Tensor) -> torch.Tensor:
@@ -271,28 +262,27 @@ class Shallow:
 # Branches of constrained minima on which two neurons approach each other (Brea, Şimşek, Illing & Gerstner, § 4.1).
 #
 # At distance δ = ‖ϑ_1 − ϑ_0‖ a constrained critical point has ∇L = μ∇δ. In the centred coordinates of
-# :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one, these are p equations in p
-# + 1
-# unknowns; the curve of their solutions through the start is followed through its folds
-# (:mod:`~lmc_helpers._chapters.merging_neurons`). Minimisation at fixed distances, as in the paper, follows the
-# same curve up to the first fold and jumps there.
+# :class:`~lmc_helpers.permutation_points.pair.PairChart`, with τ = log δ as the last one, these are p equations in p +
+# 1 unknowns; the curve of their solutions through the start is followed through its folds
+# (:mod:`~lmc_helpers._chapters.merging_neurons`). Minimisation at fixed distances, as in the paper, follows the same
+# curve up to the first fold and jumps there.
 
 
-#: where a branch can end
+#: how a branch can end
 ENDS = ("permutation point", "derivative neuron", "infinity", "not ended")
 
-RAN_AWAY = 30.0  # a parameter this many times larger than the largest at the start, at a finite distance, has run away
+DIVERGED = 30.0  # factor over the largest parameter at the start, at finite distance, that counts as divergence
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A curve of constrained critical points, K points, the pair in places 0 and 1."""
+    """A curve of K constrained critical points; the pair are neurons 0 and 1."""
 
-    theta: torch.Tensor  # (K, p), parameters and their derivative by the arclength in the coordinates
-    tangent: torch.Tensor  # (K, p), parameters and their derivative by the arclength in the coordinates
-    delta: torch.Tensor  # (K,); ‖F‖ is the norm of the gradient in the coordinates at fixed δ
-    loss: torch.Tensor  # (K,); ‖F‖ is the norm of the gradient in the coordinates at fixed δ
-    residual: torch.Tensor  # (K,); ‖F‖ is the norm of the gradient in the coordinates at fixed δ
+    theta: torch.Tensor  # (K, p), parameters
+    tangent: torch.Tensor  # (K, p), their derivative by the arclength in the coordinates
+    delta: torch.Tensor  # (K,), distance δ
+    loss: torch.Tensor  # (K,)
+    residual: torch.Tensor  # (K,), ‖F‖, the norm of the gradient in the coordinates at fixed δ
     outgoing: torch.Tensor  # (K, n_2, 2), the columns a_0 and a_1
     negative: torch.Tensor  # (K,), long: negative eigenvalues of the Hessian at fixed δ, 0 on a branch of minima
     curve: Curve  # the curve in the coordinates
@@ -305,7 +295,7 @@ class Branch:
 
 
 def join_problems(problems: list[Shallow]) -> Shallow:
-    """One problem whose batch holds these, each with one set of inputs."""
+    """One problem with a batch of those given, each with one set of inputs."""
     first = problems[0]
     x, y = torch.stack([p.x for p in problems]), torch.stack([p.y for p in problems])
     return Shallow(first.net, x, y, first.g, first.pin)
@@ -315,25 +305,25 @@ def follow_pairs(
     problem: Shallow,
     theta: torch.Tensor,
     pairs: list[tuple[int, int]],
-    reach: float = 1e-4,
+    final_ratio: float = 1e-4,
     steps: int = 400,
     largest: float = 0.3,
     tol: float = 1e-10,
 ) -> list[Branch]:
-    """Merge each pair along its branch of constrained critical points."""
+    """Merge each pair along its branch of constrained critical points, down to ``final_ratio`` of its distance."""
     chart = PairChart(problem.net, 1)
     starts = theta.expand(len(pairs), -1)
     start = torch.stack([chart.bring_forward(t, *two) for t, two in zip(starts, pairs, strict=True)])
     y = chart.coordinates(start)
     y[:, -1] = y[:, -1].log()
-    lowest, size = y[:, -1] + math.log(reach), start.abs().amax(dim=1)
+    lowest, size = y[:, -1] + math.log(final_ratio), start.abs().amax(dim=1)
     field = pair_field(chart, problem)
 
     def stop(rows: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
-        away = torch.maximum(points[:, :-1].abs().amax(dim=1), points[:, -1].exp()) > RAN_AWAY * size[rows]
-        return (points[:, -1] <= lowest[rows]) | away
+        diverged = torch.maximum(points[:, :-1].abs().amax(dim=1), points[:, -1].exp()) > DIVERGED * size[rows]
+        return (points[:, -1] <= lowest[rows]) | diverged
 
-    curves = follow(field, y, -1.0, stop, steps, largest, tol)
+    curves = trace_curves(field, y, -1.0, stop, steps, largest, tol)
     return [
         _branch(chart, problem.select(torch.tensor([k])), curve, lowest[k].item()) for k, curve in enumerate(curves)
     ]
@@ -394,7 +384,7 @@ def _branch(chart: PairChart, problem: Shallow, curve: Curve, lowest: float) -> 
         end = ENDS[0] if bounded else ENDS[1]
     else:
         size = torch.maximum(curve.points[-1, :-1].abs().max(), delta[-1])
-        end = ENDS[2] if size > RAN_AWAY * theta[0].abs().max() else ENDS[3]
+        end = ENDS[2] if size > DIVERGED * theta[0].abs().max() else ENDS[3]
     negative = _constrained_negative(chart, problem, curve.points)
     return Branch(theta, rate, delta, problem.loss(theta), curve.residual, a, negative, curve, end)
 
@@ -412,18 +402,17 @@ def _constrained_negative(chart: PairChart, problem: Shallow, points: torch.Tens
 
 # ---------- rounding
 #
-# Minima of the piecewise smooth loss of a shallow ReLU network, through ReLUs that are rounded less and less.
+# Minima of the piecewise smooth loss of a shallow ReLU network, by successively less rounded ReLUs.
 #
-# At a minimum some inputs may lie on the kinks, where the loss has no gradient. The loss with the rounded ReLU of
-# width h
-# (:func:`~lmc_helpers._chapters.merging_neurons.rounded_relu`) is smooth, and its slope g' in [0, 1] is one of the
-# subgradients within h: a minimum for h → 0 is a point where 0 is a subgradient. Widths go down, each from the last
-# minimum, and the ReLU loss itself shows whether the limit has been reached.
+# At a minimum some inputs may lie on kinks, where the loss has no gradient. The loss with the rounded ReLU of width
+# h (:func:`~lmc_helpers._chapters.merging_neurons.rounded_relu`) is smooth, and its slope g' in [0, 1] is one of the
+# subgradients within h: a minimum for h → 0 is a point where 0 is a subgradient. Each width starts from the minimum of
+# the last one, and the ReLU loss itself shows whether the limit has been reached.
 
 
 @dataclass(frozen=True)
 class ReluMinima:
-    """Where B descents through K widths ended."""
+    """The ends of B descents through K widths."""
 
     theta: torch.Tensor  # (B, p), at the smallest width
     losses: torch.Tensor  # (K, B), the loss with ReLU after each width
@@ -431,7 +420,7 @@ class ReluMinima:
 
     @property
     def loss(self) -> torch.Tensor:
-        """The loss with ReLU at the end, (B,)."""
+        """The final loss with ReLU, (B,)."""
         return self.losses[-1]
 
     def settled(self, tol: float = 1e-3) -> torch.Tensor:
@@ -462,6 +451,6 @@ def relu_minima(
 
 
 def count_different(losses: torch.Tensor, tol: float = 1e-6) -> int:
-    """Number of different values >= 0; sorted neighbours with a relative difference up to ``tol`` are one."""
+    """Number of distinct values >= 0; sorted neighbours with a relative difference up to ``tol`` count as one."""
     values = np.sort(losses.numpy())
     return 1 + int((np.diff(values) > tol * values[1:]).sum())

@@ -1,4 +1,4 @@
-"""What chapter *orbit distance* computes and no other part of the package needs."""
+"""Code of the chapter *orbit distance*."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ import torch
 # d_0(U, V)² = ½ (``‖U‖² + ‖V‖² − ‖UᵀU − VVᵀ‖_*``).
 #
 # For one Γ of spectral norm at most 1 the function ``‖U − X‖² + ‖V − Z‖²`` + 2 ⟨Γ, X Z⟩ is convex in (X, Z) and least
-# at
-# the nearest point of the cone. For the midpoints (c W_1, c W_2), c = (β + 1/β)/2, of the paper's proof this gives
+# at the nearest point of the cone. For the midpoints (c W_1, c W_2), c = (β + 1/β)/2, of the paper's proof this gives
 #
 # (c² − 2) d_0(W_1, W_2)²  <=  dist²  <=  (c − 1/c)² d_0(W_1, W_2)²,
 #
 # and if W_1ᵀ W_1 = W_2 W_2ᵀ the distance is known for all c.
 #
-# *Minimisation.* :func:`orbit_distance` looks for the nearest point by Newton's method on the group. It satisfies
+# *Minimisation.* :func:`orbit_distance` computes the nearest point by Newton's method on the group. It satisfies
 #
 # Xᵀ(U − X) = (V − Z) Zᵀ.
 
@@ -51,8 +50,7 @@ def midpoint_bounds(W1: torch.Tensor, W2: torch.Tensor, c: float | torch.Tensor)
 
 
 def balanced_factorisation(A: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The factorisation W_1 = P D^{1/2}, W_2 = D^{1/2} Qᵀ from the singular values A = P D Qᵀ; W_1ᵀ W_1 = W_2 W_2ᵀ =
-    D."""
+    """W_1 = P D^{1/2} and W_2 = D^{1/2} Qᵀ from the SVD A = P D Qᵀ, with W_1ᵀ W_1 = W_2 W_2ᵀ = D."""
     P, values, Qh = torch.linalg.svd(A)
     root = values.sqrt()
     return P * root[..., None, :], root[..., None] * Qh
@@ -65,13 +63,16 @@ def balanced_distance(c: float | torch.Tensor, A: torch.Tensor) -> torch.Tensor:
     return (square * torch.linalg.matrix_norm(A, "nuc")).sqrt()
 
 
-class Foot(NamedTuple):
-    """The nearest point of an orbit that was found, the foot of a perpendicular."""
+STEPS, TOLERANCE = 100, 1e-11  # Newton steps, and the stationarity at which they stop
 
-    X: torch.Tensor
-    Z: torch.Tensor
-    distance: torch.Tensor
-    residual: torch.Tensor
+
+class Foot(NamedTuple):
+    """The nearest point (X, Z) of an orbit, the foot of a perpendicular."""
+
+    X: torch.Tensor  # (..., m, h)
+    Z: torch.Tensor  # (..., h, n)
+    distance: torch.Tensor  # (...)
+    residual: torch.Tensor  # (...), its :func:`stationarity`
 
 
 def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Tensor) -> torch.Tensor:
@@ -80,23 +81,18 @@ def stationarity(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Ten
     return slope / (_squares(X, Z) * _squares(U - X, V - Z)).sqrt().clamp(min=1e-300)
 
 
-def orbit_distance(
-    U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor, steps: int = 100, tol: float = 1e-11
-) -> Foot:
+def orbit_distance(U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor) -> Foot:
     """The distance of (U, V) from the orbit of (W_1, W_2), by Newton's method on GL_h from many starts."""
-    if W1.ndim != 2 or W2.ndim != 2 or U.shape[-2:] != W1.shape or V.shape[-2:] != W2.shape:
-        shapes = [tuple(t.shape) for t in (U, V, W1, W2)]
-        raise ValueError(f"shapes {shapes}; allowed: (..., m, h), (..., h, n), (m, h) and (h, n)")
     shape = U.shape[:-2]
     U, V = U.reshape(-1, *W1.shape), V.reshape(-1, *W2.shape)  # (B, m, h), (B, h, n)
     g = _starts(U, V, W1, W2)  # (s, B, h, h)
     X, Z = W1 @ torch.linalg.inv(g), g @ W2
     U_all, V_all, X, Z = (t.flatten(0, 1) for t in (U.expand_as(X), V.expand_as(Z), X, Z))
-    X, Z = _newton(U_all, V_all, X, Z, steps, tol)
+    X, Z = _newton(U_all, V_all, X, Z)
     X, Z = X.unflatten(0, g.shape[:2]), Z.unflatten(0, g.shape[:2])
     distance = _squares(U - X, V - Z).sqrt()  # (s, B)
     residual = stationarity(U_all.unflatten(0, g.shape[:2]), V_all.unflatten(0, g.shape[:2]), X, Z)
-    nearest = distance <= distance.amin(dim=0) * (1 + 1e-12)  # the same distance but for rounding
+    nearest = distance <= distance.amin(dim=0) * (1 + 1e-12)  # equal to rounding
     best = torch.where(nearest, residual, torch.inf).argmin(dim=0)
     X, Z, distance, residual = (t[best, torch.arange(len(U))] for t in (X, Z, distance, residual))
     return Foot(*(t.reshape(shape + t.shape[1:]) for t in (X, Z, distance, residual)))
@@ -109,28 +105,26 @@ def _starts(U: torch.Tensor, V: torch.Tensor, W1: torch.Tensor, W2: torch.Tensor
     Q = torch.linalg.eigh(U.mT @ U - V @ V.mT).eigenvectors  # (B, h, h)
     fits = V @ torch.linalg.pinv(W2), torch.linalg.pinv(W1) @ U  # g with g W_2 ≈ V, g⁻¹ with W_1 g⁻¹ ≈ U
     size = 1 + sum(torch.linalg.matrix_norm(g, 2) for g in fits)[:, None, None] / 2
-    found = [eye.expand_as(Q)]
+    starts = [eye.expand_as(Q)]
     for mask in itertools.product((0.0, 1.0), repeat=h):
         Pi = Q * torch.tensor(mask, dtype=U.dtype, device=U.device) @ Q.mT
-        found.append(Pi * size + (eye - Pi) / size)
-    turn = eye.clone()
-    turn[0, 0] = -1
-    return torch.stack([*found, *(turn @ g for g in found)])
+        starts.append(Pi * size + (eye - Pi) / size)
+    reflection = eye.clone()
+    reflection[0, 0] = -1
+    return torch.stack([*starts, *(reflection @ g for g in starts)])
 
 
-def _newton(
-    U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Tensor, steps: int, tol: float
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _newton(U: torch.Tensor, V: torch.Tensor, X: torch.Tensor, Z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Damped Newton steps on the squared distance in the coordinates η of (X e^{−η}, e^{η} Z), batched."""
     X, Z = X.clone(), Z.clone()
     h = X.shape[-1]
     basis = torch.eye(h * h, dtype=X.dtype, device=X.device).reshape(h * h, h, h)
     active = torch.arange(len(X), device=X.device)
-    last = torch.full((len(X),), math.inf, dtype=X.dtype, device=X.device)  # stationarity one step before
-    rounding = torch.zeros(len(X), dtype=torch.bool, device=X.device)  # whether that step could not be seen
-    for _ in range(steps):
+    last = torch.full((len(X),), math.inf, dtype=X.dtype, device=X.device)  # stationarity before the last step
+    rounding = torch.zeros(len(X), dtype=torch.bool, device=X.device)  # whether its decrease was below rounding
+    for _ in range(STEPS):
         now = stationarity(U[active], V[active], X[active], Z[active])
-        going = (now > tol) & ~(rounding[active] & (now > last[active] / 2))
+        going = (now > TOLERANCE) & ~(rounding[active] & (now > last[active] / 2))
         last[active] = now
         active = active[going]
         if not len(active):
@@ -148,11 +142,11 @@ def _newton(
         rounding[active] = -(slope * step).sum(dim=(-2, -1)) <= 1e-15 * before
         waiting = torch.arange(len(active), device=X.device)
         for _ in range(40):
-            there_x = x[waiting] @ torch.linalg.matrix_exp(-step[waiting])
-            there_z = torch.linalg.matrix_exp(step[waiting]) @ z[waiting]
-            after = _squares(U[active[waiting]] - there_x, V[active[waiting]] - there_z)
+            new_x = x[waiting] @ torch.linalg.matrix_exp(-step[waiting])
+            new_z = torch.linalg.matrix_exp(step[waiting]) @ z[waiting]
+            after = _squares(U[active[waiting]] - new_x, V[active[waiting]] - new_z)
             good = after <= before[waiting] + slack[waiting]
-            X[active[waiting[good]]], Z[active[waiting[good]]] = there_x[good], there_z[good]
+            X[active[waiting[good]]], Z[active[waiting[good]]] = new_x[good], new_z[good]
             waiting = waiting[~good]
             if not len(waiting):
                 break

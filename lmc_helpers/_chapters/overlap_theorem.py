@@ -1,4 +1,4 @@
-"""What chapter *overlap theorem* computes and no other part of the package needs."""
+"""Code of the chapter *overlap theorem*."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from scipy.special import i0e, i1e
 
 from lmc_helpers.teacher_student.overlap import minimiser_limit
 
-# ---------- the words of Assumption 3
+# ---------- the wording of Assumption 3
 #
-# Type counts if all m rows choose freely among M types, given that no type stays empty, against the variance
-# (m − M)(1 − 1/M)/M of the formula. With S(r, t) = Σ_i (−1)^i C(t, i) (t − i)^r ways to give each of r rows one of t
-# types so that none stays empty, the count k of one type has the probability
+# Type counts if all m rows choose independently among M types, conditioned on no type being empty, instead of the
+# formula's, of variance (m − M)(1 − 1/M)/M. With the number S(r, t) = Σ_i (−1)^i C(t, i) (t − i)^r of maps from r rows
+# onto t types, the count k of one type has the probability
 #
 #     C(m, k) S(m − k, M − 1) / S(m, M),    k = 1, …, m − M + 1.
 
 
 def free_choice_variance(m: int, M: int) -> float:
-    """The variance of a type count under free choices."""
+    """The variance of a type count under independent choices."""
 
     def onto(rows: int, types: int) -> int:
         return sum((-1) ** i * comb(types, i) * (types - i) ** rows for i in range(types + 1))
@@ -43,10 +43,10 @@ def normal_limit(t: float) -> float:
     return 1 - math.sqrt(t * (1 - t) / math.pi)
 
 
-# ---------- the minimiser in second order
+# ---------- the minimiser to second order
 #
-# With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + …, where
-# H₀ = (1 + ν)⟨1⟩ − ½G, H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩), G = 2νe^(−2ν)(I₀ + I₁), and c = −H₁/H₀'.
+# With u = 1 − cos θ and ⟨f⟩ = (1/π) ∫₀^π f e^(−2νu) dθ, h/(2p(1−p)M) = H₀(ν) + H₁(ν)/M + …, where H₀ = (1 + ν)⟨1⟩ − ½G,
+# H₁ = 2ν(1 + ν)(⟨u⟩ − ⟨u²⟩) − ½G + ν(⟨1⟩ − ⟨u⟩), G = 2νe^(−2ν)(I₀ + I₁), and c = −H₁/H₀'.
 
 
 def minimiser_shift() -> float:

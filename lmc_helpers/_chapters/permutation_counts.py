@@ -1,4 +1,4 @@
-"""What chapter *permutation counts* computes and no other part of the package needs."""
+"""Code of the chapter *permutation counts*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What chapter *permutation points* computes and no other part of the package needs."""
+"""Code of the chapter *permutation points*."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from lmc_helpers.permutation_points.newton import minimise
 
 # ---------- replicas
 #
-# Neurons many times over, and targets that give a doubled neuron any curvature (Brea et al., sections 4.2 and 4.3).
+# Replicated neurons, and targets that give a doubled neuron any curvature (Brea et al., sections 4.2 and 4.3).
 #
-# A permutation point of order K repeats neurons of a smaller network, s_m copies of neuron m with K = Σ (s_m − 1),
-# and
-# shares their outgoing columns equally. Chapter 22 shows that its Hessian has the inertia of the smaller network's
-# and
+# A permutation point of order K repeats neurons of a smaller network, s_m copies of neuron m with K = Σ (s_m − 1), and
+# shares their outgoing columns equally. Chapter 22 shows that its Hessian has the inertia of the smaller network's and
 # s_m − 1 times the block of every neuron m (:func:`~lmc_helpers.permutation_points.doubling.pair_inertia`).
 #
-# For one output the block is D, linear in the residuals. So residuals can be chosen that are orthogonal to all
-# tangents
+# For one output the block is D, linear in the residuals. So residuals can be chosen that are orthogonal to all tangents
 # of the smaller network, which is then at a critical point, and that give D any value.
 
 
 def replicate(small: MLP, theta: torch.Tensor, layer: int, copies: tuple[int, ...]) -> tuple[MLP, torch.Tensor]:
-    """The network with ``copies[m]`` neurons in place of neuron m of a layer, which share its column equally."""
+    """The network with ``copies[m]`` copies of neuron m of a layer, which share its outgoing column equally."""
     count = torch.tensor(copies)
-    neuron = torch.repeat_interleave(count)  # of each new neuron, the one that it repeats
+    neuron = torch.repeat_interleave(count)  # the original of each new neuron
     layers = list(small.split(theta))
     (W, b), (V, bias) = layers[layer - 1], layers[layer]
     layers[layer - 1] = W[..., neuron, :], b[..., neuron]
@@ -66,12 +63,12 @@ def strict_minima(loss: Loss, starts: torch.Tensor, steps: int, tol: float, zero
 
 # ---------- gaps in the spectrum
 #
-# Where no eigenvalue's size lies between low and high, every tolerance in [low, high) counts the same zeros. Rounding
-# moves a zero to about 1e-15 times the condition of the gradient; sloppy directions of a network go down to any size.
+# If no absolute eigenvalue lies between low and high, every tolerance in [low, high) counts the same zeros. Rounding
+# moves a zero to about 1e-15 times the condition of the gradient; sloppy directions of a network can be of any size.
 
 
 def separated(H: torch.Tensor, low: float, high: float) -> torch.Tensor:
-    """Whether no eigenvalue's size lies strictly between ``low`` and ``high`` times the largest one, (...)."""
+    """Whether no absolute eigenvalue lies strictly between ``low`` and ``high`` times the largest one, (...)."""
     size = torch.linalg.eigvalsh(H).abs()  # (..., p)
     largest = size.amax(dim=-1, keepdim=True)
     return ((size <= low * largest) | (size >= high * largest)).all(dim=-1)

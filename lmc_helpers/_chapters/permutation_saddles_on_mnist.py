@@ -1,4 +1,4 @@
-"""What chapter *permutation saddles on mnist* computes and no other part of the package needs."""
+"""Code of the chapter *permutation saddles on MNIST*."""
 
 from __future__ import annotations
 
@@ -37,9 +37,8 @@ from lmc_helpers.training.runs import DataSpec, Run
 # e_d = 2w (z_d − y),   e_{k−1} = W_kᵀ e_k ∘ g'(z_{k−1}),   ∂L/∂W_k = e_k h_{k−1}ᵀ,   ∂L/∂b_k = e_k 1.
 #
 # Its derivative along a direction (Ẇ, ḃ) is the product with the Hessian. Written out it takes two products with the
-# inputs, and a tenth of the time that differentiating the gradient's graph takes for small networks. Coordinates φ →
-# θ
-# (a chart) are differentiated by torch; no input enters there.
+# inputs, and for small networks a tenth of the time of differentiating the gradient's graph. Coordinates φ → θ (a
+# chart) are differentiated by torch; they do not involve the inputs.
 
 
 Product = Callable[[torch.Tensor], torch.Tensor]
@@ -47,11 +46,11 @@ Product = Callable[[torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """A loss near one point: its value, its gradient (p,), and v (p,) → Hv."""
+    """A loss at one point."""
 
     value: torch.Tensor
-    gradient: torch.Tensor
-    product: Product
+    gradient: torch.Tensor  # (p,)
+    product: Product  # v (p,) → Hv (p,)
 
 
 def local_squared_loss(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.Tensor, weight: float) -> Local:
@@ -61,32 +60,32 @@ def local_squared_loss(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.
         h.append(torch.tanh(W @ h[-1] + b[:, None]))
     W, b = layers[-1]
     residual = W @ h[-1] + b[:, None] - y.mT
-    slope = [1 - one.square() for one in h[1:]]  # g' = 1 − h², g'' = −2 h g'
+    slope = [1 - h_k.square() for h_k in h[1:]]  # g' = 1 − h², g'' = −2 h g'
     e, back = [2 * weight * residual], []  # e_k and W_kᵀ e_k, last first
     for (W, _), g1 in zip(layers[:0:-1], slope[::-1], strict=True):
         back.append(W.mT @ e[-1])
         e.append(back[-1] * g1)
     e, back = e[::-1], back[::-1]
-    bend = [-2 * one * u for one, u in zip(h[1:], [b * g1 for b, g1 in zip(back, slope, strict=True)], strict=True)]
+    bend = [-2 * h_k * u for h_k, u in zip(h[1:], [b * g1 for b, g1 in zip(back, slope, strict=True)], strict=True)]
 
     def joined(of_weights: list[torch.Tensor], of_biases: list[torch.Tensor]) -> torch.Tensor:
         return torch.cat([part.flatten() for both in zip(of_weights, of_biases, strict=True) for part in both])
 
-    gradient = joined([d @ one.mT for d, one in zip(e, h, strict=True)], [d.sum(1) for d in e])
+    gradient = joined([d @ h_k.mT for d, h_k in zip(e, h, strict=True)], [d.sum(1) for d in e])
 
     def product(v: torch.Tensor) -> torch.Tensor:
-        along, dz = net.split(v), []
+        directions, dz = net.split(v), []
         dh: list[torch.Tensor] = []  # dz: derivatives of z_k, dh: of h_k, k >= 1
-        for k, ((dW, db), (W, _)) in enumerate(zip(along, layers, strict=True)):
+        for k, ((dW, db), (W, _)) in enumerate(zip(directions, layers, strict=True)):
             dz.append(dW @ h[k] + db[:, None] + (W @ dh[k - 1] if k else 0))
             if k < len(slope):
                 dh.append(dz[k] * slope[k])
         de = [2 * weight * dz[-1]]
         for k in range(len(slope) - 1, -1, -1):
-            (W, _), (dW, _) = layers[k + 1], along[k + 1]
+            (W, _), (dW, _) = layers[k + 1], directions[k + 1]
             de.append((dW.mT @ e[k + 1] + W.mT @ de[-1]) * slope[k] + bend[k] * dz[k])
         de = de[::-1]
-        of_weights = [d @ one.mT for d, one in zip(de, h, strict=True)]
+        of_weights = [d @ h_k.mT for d, h_k in zip(de, h, strict=True)]
         of_weights = [G + e[k] @ dh[k - 1].mT if k else G for k, G in enumerate(of_weights)]
         return joined(of_weights, [d.sum(1) for d in de])
 
@@ -94,7 +93,7 @@ def local_squared_loss(net: MLP, theta: torch.Tensor, x: torch.Tensor, y: torch.
 
 
 def output_derivatives(net: MLP, theta: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Derivatives of the outputs f(x_μ) by the first layer's biases and by the parameters of all later layers."""
+    """Derivatives of the outputs by the first layer's biases, (T, n_d, H), and by all later layers, (T, n_d, q)."""
     layers, h = net.split(theta), [x]  # h_k (T, n_k)
     for W, b in layers[:-1]:
         h.append(torch.tanh(h[-1] @ W.T + b))
@@ -105,7 +104,7 @@ def output_derivatives(net: MLP, theta: torch.Tensor, x: torch.Tensor) -> tuple[
     return D, torch.cat(parts[::-1], dim=-1)
 
 
-def through(chart: Callable[[torch.Tensor], torch.Tensor], phi: torch.Tensor, local: Callable) -> Local:
+def in_coordinates(chart: Callable[[torch.Tensor], torch.Tensor], phi: torch.Tensor, local: Callable) -> Local:
     """The loss as a function of coordinates: L(C(φ)), its gradient C'ᵀ∇L and products C'ᵀ H C' + ∇L · C''."""
     phi = phi.detach().requires_grad_()
     theta = chart(phi)
@@ -125,40 +124,37 @@ def through(chart: Callable[[torch.Tensor], torch.Tensor], phi: torch.Tensor, lo
 #
 # Minima of losses with many thousand parameters: Newton steps by conjugate gradients in a trust region (Steihaug).
 #
-# At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g +
-# Hs
-# has fallen enough, the border is reached, or a direction of negative curvature leads there. Only products Hv are
-# needed;
-# each costs as much as two gradients. The metric M, an approximation of H, decides how many.
+# At φ with gradient g and Hessian H a step minimises the model g·s + s·Hs/2 over ‖s‖_M <= Δ, until the residual g + Hs
+# is small enough, or until the boundary is reached, possibly along a direction of negative curvature. Only products Hv
+# are needed; each costs as much as two gradients. The metric M, an approximation of H, decides how many.
 #
 # Of a network f with n inputs most parameters are weights of the first layer, V (H, n). Let the second moments of the
 # inputs be diagonal, S = Diag(λ_c), λ_1 >= λ_2 >= … (an orthogonal change of the inputs' coordinates). With ⟨…⟩ the
-# mean
-# over inputs, the Gauss–Newton matrix of ⟨‖f − y‖²⟩/w has blocks
+# mean over inputs, the Gauss–Newton matrix of ⟨‖f − y‖²⟩/w has blocks
 #
-# 2 ⟨Jᵀ J⟩/w of V[:, :k] and all other parameters, J the derivative of f,
-# 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, where J_b is that by the first layer's biases,
+# 2 ⟨Jᵀ J⟩/w of V[:, :k] and all other parameters, J the derivative of f, 2 ⟨J_bᵀ J_b⟩ λ_c/w of V[:, c], c >= k, where
+# J_b is that by the first layer's biases,
 #
-# the second one as if x_c² and J_b were uncorrelated, and the coupling of the two left out: :class:`Metric`.
+# where the second treats x_c² and J_b as uncorrelated. :class:`Metric` has these blocks and neglects their coupling.
 
 
-FORCING = 0.1  # the residual falls at least by this factor
-ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of a step that is taken
-INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are not seen in differences of the loss
-FAILURES = 30  # steps in a row that were not taken, before it is given up
+FORCING = 0.1  # largest ratio of the final to the initial residual of a step
+ACCEPT = 1e-4  # least ratio of the actual to the predicted decrease of an accepted step
+INVISIBLE = 1e-10  # predicted decreases below this fraction of the loss are lost in rounding of the loss
+FAILURES = 30  # rejected steps in a row before the search is given up
 REFRESH = 150  # products after which the metric is renewed
-SHIFT = 1e-3  # of the metric's diagonal, for curvature that Gauss and Newton leave out: relative to itself,
-FLOOR = 1e-3  # and this fraction of it to its mean
+SHIFT = 1e-3  # added to the metric's diagonal for curvature outside Gauss–Newton, relative to the diagonal,
+FLOOR = 1e-3  # plus this fraction of its mean
 
 
 @dataclass(frozen=True)
 class Metric:
-    """The Gauss–Newton matrix of a network, exact in some parameters, a Kronecker product in the others."""
+    """The Gauss–Newton matrix of a network, exact in some parameters and a Kronecker product in the others."""
 
-    tail: torch.Tensor  # places (H, n − k) of V[:, k:] among the p parameters
-    lead: torch.Tensor  # places of all others
-    lead_factor: torch.Tensor  # lower Cholesky factors of the exact block and of 2 ⟨J_bᵀ J_b⟩/w (H, H)
-    tail_factor: torch.Tensor  # lower Cholesky factors of the exact block and of 2 ⟨J_bᵀ J_b⟩/w (H, H)
+    tail: torch.Tensor  # indices (H, n − k) of V[:, k:] among the p parameters
+    lead: torch.Tensor  # indices of all other parameters
+    lead_factor: torch.Tensor  # lower Cholesky factor of the exact block
+    tail_factor: torch.Tensor  # lower Cholesky factor of 2 ⟨J_bᵀ J_b⟩/w, (H, H)
     moments: torch.Tensor  # λ_c of the tail, (n − k,)
 
     @classmethod
@@ -171,13 +167,10 @@ class Metric:
         leading: int,
         scale: float,
     ) -> Metric:
-        """The metric of derivatives at some of the inputs; parameters in the order V (H, n), b (H,), the rest."""
+        """The metric from derivatives at given inputs; parameters in the order V (H, n), b (H,), later layers."""
         T, n = x.shape
-        if by_bias.shape[:2] != by_rest.shape[:2] or len(by_bias) != T or moments.shape != (n,):
-            shapes = [tuple(one.shape) for one in (by_bias, by_rest, x, moments)]
-            raise ValueError(f"shapes {shapes}; allowed: (T, n_d, H), (T, n_d, q), (T, n), (n,)")
         H = by_bias.shape[-1]
-        places = torch.arange(H * n).view(H, n)
+        V_index = torch.arange(H * n).view(H, n)
         of_rest = torch.arange(H * n, H * (n + 1) + by_rest.shape[-1])  # b and the later layers
         by_weights = (by_bias[..., None] * x[:, None, None, :leading]).flatten(2)  # (T, n_d, H k)
         blocks = []
@@ -187,8 +180,8 @@ class Metric:
             block.diagonal().add_(SHIFT * (block.diagonal() + FLOOR * block.diagonal().mean()))
             blocks.append(torch.linalg.cholesky(block))
         return cls(
-            places[:, leading:],
-            torch.cat([places[:, :leading].flatten(), of_rest]),
+            V_index[:, leading:],
+            torch.cat([V_index[:, :leading].flatten(), of_rest]),
             blocks[0],
             blocks[1],
             moments[leading:],
@@ -196,10 +189,10 @@ class Metric:
 
     def solve(self, v: torch.Tensor) -> torch.Tensor:
         """M⁻¹ v of v (p,)."""
-        found = torch.empty_like(v)
-        found[self.lead] = torch.cholesky_solve(v[self.lead, None], self.lead_factor)[:, 0]
-        found[self.tail] = torch.cholesky_solve(v[self.tail], self.tail_factor) / self.moments
-        return found
+        solution = torch.empty_like(v)
+        solution[self.lead] = torch.cholesky_solve(v[self.lead, None], self.lead_factor)[:, 0]
+        solution[self.tail] = torch.cholesky_solve(v[self.tail], self.tail_factor) / self.moments
+        return solution
 
 
 @dataclass
@@ -224,7 +217,7 @@ def _steihaug(g: torch.Tensor, product: Product, solve: Product, radius: float, 
         curvature = float(d @ Hd)
         length = ry / curvature if curvature > 0 else float("inf")
         outside = curvature <= 0 or at.square + 2 * length * sd + length**2 * dd >= radius**2
-        if outside:  # to the border: ‖s + length · d‖_M = radius
+        if outside:  # to the boundary: ‖s + length · d‖_M = radius
             length = (-sd + (sd**2 + dd * (radius**2 - at.square)) ** 0.5) / dd
         at.s, at.residual = at.s + length * d, at.residual + length * Hd
         at.square += 2 * length * sd + length**2 * dd
@@ -243,7 +236,7 @@ def truncated_newton(
     tol: float,
     metric: Callable[[torch.Tensor], Product] | None = None,
 ) -> tuple[torch.Tensor, float, int]:
-    """A minimum by truncated Newton steps, until ‖∇L‖ <= tol."""
+    """A minimum by truncated Newton steps, until ‖∇L‖ <= tol: φ, ‖∇L‖ and the number of products."""
     at, used, renewed, failures = local(phi), 0, 0, 0
     first = norm = float(at.gradient.norm())
     radius = max(2 * float(at.value) ** 0.5, 1e-6)  # ‖s‖_M² is twice a decrease of the loss
@@ -254,12 +247,12 @@ def truncated_newton(
         forcing = min(FORCING, (norm / first) ** 0.5)
         step = _steihaug(at.gradient, at.product, solve, radius, forcing, products - used)
         used += step.products
-        there = local(phi + step.s)
+        trial = local(phi + step.s)
         predicted = float(-step.s @ (at.gradient + step.residual) / 2)
-        if predicted < INVISIBLE * float(at.value):  # the decrease by the slopes at both ends
-            decrease = float(-step.s @ (at.gradient + there.gradient) / 2)
+        if predicted < INVISIBLE * float(at.value):  # use the slopes at both ends
+            decrease = float(-step.s @ (at.gradient + trial.gradient) / 2)
         else:
-            decrease = float(at.value - there.value)
+            decrease = float(at.value - trial.value)
         ratio = decrease / predicted if predicted > 0 else -1.0
         if not ratio > 0.25:
             radius = step.square**0.5 / 4
@@ -267,7 +260,7 @@ def truncated_newton(
             radius *= 2
         failures = 0 if ratio > ACCEPT else failures + 1
         if not failures:
-            phi, at = phi + step.s, there
+            phi, at = phi + step.s, trial
             norm = float(at.gradient.norm())
     return phi, norm, used
 
@@ -276,25 +269,24 @@ def truncated_newton(
 #
 # Merging two neurons of trained classifiers, with all pixels of their images (Brea et al., section 5, Fig. 3).
 #
-# Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, a minimum at every distance, with its own
-# logits as targets. Most parameters are the weights V of the first layer. It sees the images only through V x, so
-# that
-# they may be written in any orthonormal basis of their span: :func:`principal` takes that of their second moments, in
-# which nothing of them is lost and the Hessian is nearly diagonal in V.
+# Two neurons of layer 2 of a network n_0 → H → H → 10 are moved together, with a minimum at every distance; the targets
+# are the network's own logits. Most parameters are the weights V of the first layer, which uses the images only as V x,
+# so that they may be written in any orthonormal basis of their span. :func:`principal` takes the eigenbasis of their
+# second moments, which is exact and makes the Hessian nearly diagonal in V.
 
 
-LAYER = 2  # in which neurons are merged
-RANK = 1e-12  # second moments below this fraction of the largest one are rounding
-SAMPLE = 1000  # images that the metric of the minimiser is taken from
-LEADING = 20  # inputs whose weights the metric holds exactly; with 50 it costs more than it saves
-RATE = 5e9  # operations a second, as measured on one busy core in float64: 20 ms for 4000 images, 640 inputs, H = 10
+LAYER = 2  # the layer of the merged neurons
+RANK = 1e-12  # second moments below this fraction of the largest are rounding
+SAMPLE = 1000  # images for the metric of the minimiser
+LEADING = 20  # inputs whose weights are exact in the metric; 50 would cost more than they save
+RATE = 5e9  # operations a second, measured on one busy core in float64: 20 ms for 4000 images, 640 inputs, H = 10
 
 
 def principal(x: torch.Tensor, components: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Inputs in an orthonormal basis of their span, in which their second moments are diagonal."""
+    """Inputs (T, n) in a basis Q of their span with diagonal second moments; Q and these moments, largest first."""
     moments, Q = torch.linalg.eigh(x.T @ x / len(x))
-    kept = (moments > RANK * moments[-1]).nonzero()[:, 0].flip(0)[: components or None]
-    return x @ Q[:, kept], Q[:, kept], moments[kept]
+    leading = (moments > RANK * moments[-1]).nonzero()[:, 0].flip(0)[: components or None]
+    return x @ Q[:, leading], Q[:, leading], moments[leading]
 
 
 def flat(net: MLP, stack: Stack, Q: torch.Tensor) -> torch.Tensor:
@@ -328,7 +320,7 @@ class Task:
         return local_squared_loss(self.net, theta, self.x, self.y, 1 / (len(self.x) * self.scale))
 
     def metric(self, phi: torch.Tensor, chart: PairChart | None = None) -> Metric:
-        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart at fixed δ, its last entry."""
+        """The metric of truncated Newton steps at φ = θ, or at coordinates φ of a chart, with δ last and fixed."""
         x, net, first = self.x[:SAMPLE], self.net, self.net.sizes[1] * (self.net.sizes[0] + 1)
         theta, later = phi, phi[first:]
         if chart is not None:
@@ -342,7 +334,7 @@ class Task:
     def minimise(
         self, phi: torch.Tensor, products: int, tol: float, chart: PairChart | None = None
     ) -> tuple[torch.Tensor, float, int]:
-        """A minimum over θ, or over a chart's coordinates at fixed δ; φ, norm of the gradient, products used."""
+        """A minimum over θ, or over a chart's coordinates at fixed δ: φ, norm of the gradient, number of products."""
         if chart is None:
             return truncated_newton(self.local, phi, products, tol, lambda at: self.metric(at).solve)
         delta = phi[-1:]
@@ -354,21 +346,21 @@ class Task:
             return self.metric(torch.cat([free, delta]), chart).solve
 
         free, norm, used = truncated_newton(
-            lambda free: through(weights, free, self.local), phi[:-1], products, tol, metric
+            lambda free: in_coordinates(weights, free, self.local), phi[:-1], products, tol, metric
         )
         return chart.unit(torch.cat([free, delta])), norm, used
 
 
 @dataclass(frozen=True, eq=False)
 class Merge:
-    """One pair of neurons, merged."""
+    """The path on which a pair of neurons is merged."""
 
     path: ConvergedPath  # a minimum at each of K distances
-    accuracy: torch.Tensor  # (K,), share of the images that are classified as their labels say
-    products: int  # products with Hessians, of the whole path
+    accuracy: torch.Tensor  # (K,), on the labels
+    products: int  # number of products with Hessians on the path
 
 
-def towards(distances: int) -> torch.Tensor:
+def merge_distances(distances: int) -> torch.Tensor:
     """Distances δ/δ_0 from 1 to 1/10000, two thirds of them in the first decade, where the loss changes."""
     early = 2 * distances // 3
     decade = torch.logspace(0, -1, early + 1, dtype=torch.float64)[:-1]
@@ -385,52 +377,52 @@ def merge(
     tol: float,
     show_progress: bool = False,
 ) -> Merge:
-    """Move two neurons of layer 2 together and minimise over all else at every distance (section 4.1)."""
+    """Move two neurons of layer 2 together and minimise over all other parameters at every distance (section 4.1)."""
     chart = PairChart(task.net, LAYER)
     theta = chart.bring_forward(theta, *pair)
     first, used, rows = chart.distance(theta), 0, []
-    known: list[torch.Tensor] = []  # coordinates at the distances so far
+    last_two: list[torch.Tensor] = []  # coordinates at the last two distances
     for distance in progress(distances, description="merging", disable=not show_progress):
         delta = distance * first
         ratio = (delta / chart.distance(theta)).clamp(max=1)[None]
         starts = [chart.coordinates(follow(task.loss, chart, theta, (0, 1), ratio, 0, tol).theta[0])]
-        if len(known) > 1:
-            before, last = known[-2:]
+        if len(last_two) > 1:
+            before, last = last_two
             starts.append(last + (delta - last[-1]) / (last[-1] - before[-1]) * (last - before))
         start = min(starts, key=lambda at: task.loss(chart.weights(at)).item())
-        phi, norm, some = task.minimise(start, products, tol, chart)
-        theta, used = chart.weights(phi), used + some
-        known = [*known[-1:], phi]
+        phi, norm, count = task.minimise(start, products, tol, chart)
+        theta, used = chart.weights(phi), used + count
+        last_two = [*last_two[-1:], phi]
         columns = [theta[task.net.outgoing(LAYER, i)].norm() for i in (0, 1)]
         rows.append((theta, task.loss(theta), torch.tensor(norm, dtype=torch.float64), max(columns)))
     path = ConvergedPath(*(torch.stack(column) for column in zip(*rows, strict=True)))
-    scores = torch.stack([accuracy(task.net, one, task.x, labels) for one in path.theta])
+    scores = torch.stack([accuracy(task.net, point, task.x, labels) for point in path.theta])
     return Merge(path, scores, used)
 
 
 def permutation_point(
     task: Task, theta: torch.Tensor, labels: torch.Tensor, products: int, tol: float
 ) -> tuple[float, float, float]:
-    """The permutation point beside the end of a path: a minimum of the network with one neuron less."""
+    """Loss, gradient norm and accuracy of the permutation point next to θ: a minimum with one neuron less."""
     small, start = reduce_pair(task.net, theta, LAYER)
-    below = Task(small, task.x, task.moments, task.y)
-    end, norm, _ = below.minimise(start, products, tol)
-    return below.loss(end).item(), norm, accuracy(small, end, task.x, labels).item()
+    small_task = Task(small, task.x, task.moments, task.y)
+    end, norm, _ = small_task.minimise(start, products, tol)
+    return small_task.loss(end).item(), norm, accuracy(small, end, task.x, labels).item()
 
 
 def random_pair(neurons: int, other_than: tuple[int, int], seed: int, purpose: str) -> tuple[int, int]:
-    """Two different neurons, all pairs but one being equally likely."""
+    """A uniform pair of different neurons, other than a given one."""
     pairs = [(i, j) for j in range(neurons) for i in range(j) if {i, j} != set(other_than)]
     return pairs[numpy_generator(seed, purpose).integers(len(pairs))]
 
 
-def exponent(found: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
-    """The slope of ln(mean) over ln H, with few values at each width H."""
-    several = [H for H, values in found.items() if len(values) > 1]
+def exponent(values: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
+    """Slope of ln(mean) over ln H, its error and the number of values, with few values at each width H."""
+    several = [H for H, sample in values.items() if len(sample) > 1]
     if len(several) < 2:
         return 0.0, 1.0, 0
-    mean, error = mean_and_error([found[H] for H in several])
-    count = np.array([len(found[H]) for H in several])
+    mean, error = mean_and_error([values[H] for H in several])
+    count = np.array([len(values[H]) for H in several])
     spread = np.average(count * (error / mean) ** 2, weights=count - 1)  # squared, relative, of one value
     slope, slope_error = slope_and_error(np.log(several), np.log(mean), np.sqrt(spread / count))
     n = int(count.sum())
@@ -438,55 +430,54 @@ def exponent(found: Mapping[int, Sequence[float]]) -> tuple[float, float, int]:
 
 
 def core_hours(images: int, components: int, widths: Sequence[int], paths: int, distances: int, products: int) -> float:
-    """Hours of one core for the products with Hessians: 4 T r H operations each, what the first layer takes."""
+    """Hours of one core for products with Hessians, of 4 T r H operations each, those of the first layer."""
     return sum(4 * images * components * H * paths * distances * products for H in widths) / RATE / 3600
 
 
 # ---------- merge runs
 #
-# Merges of trained classifiers as runs, one a pair of neurons (Brea et al., section 5, Fig. 3).
+# Merges of trained classifiers as runs, one for each pair of neurons (Brea et al., section 5, Fig. 3).
 #
-# A path takes minutes, a chapter follows dozens of them. So each is a run, as the training of its network is one:
-# data,
-# a digest, a file; computed by a chapter that asks for it, or by a job in front of it, and never twice.
+# A path takes minutes, and the chapter uses dozens of them. So each is a run like the training of its network, with a
+# digest and a file: it is computed once, by the chapter or by a job before it.
 
 
-#: Raised by hand when a change alters what a path is, so that paths of before are not taken for those of after.
+#: To be raised by hand when a change alters a path, so that older files are not used.
 REVISION = 2
 
-TOLERANCE = 1e-5  # norm of the gradient at which a minimum has converged
-BELOW = 4  # budgets of a distance for the permutation point, whose start is further off
-PATH = ("theta", "loss", "gradient_norm", "outgoing")  # tensors of a path, in their order
-WORTH_A_JOB_S = 30.0  # seconds of a merge below which a job of its own costs more than it saves
-COPIES = 6  # of the images in double precision, at most, that are there at once
+TOLERANCE = 1e-5  # norm of the gradient at a converged minimum
+POINT_BUDGET = 4  # budgets of one distance for the permutation point, which starts farther from its minimum
+PATH = ("theta", "loss", "gradient_norm", "outgoing")  # the fields of ConvergedPath
+WORTH_A_JOB_S = 30.0  # a merge of fewer seconds gets no job of its own
+COPIES = 6  # largest number of copies of the images in double precision that are in memory
 
 
 @dataclass(frozen=True, eq=False)
 class Merged(Merge):
-    """One pair of neurons, merged, and what is below the end of its path."""
+    """A merged pair of neurons, and the permutation point next to the end of its path."""
 
     pair: tuple[int, int]  # the neurons of layer 2
-    point: tuple[float, float, float]
+    point: tuple[float, float, float]  # loss, gradient norm and accuracy of the permutation point
     provenance: dict  # date, seconds, threads, versions, commit, and the provenance of the teachers
 
 
 @dataclass(frozen=True)
 class MergeRun(Cached[Merged]):
-    """The merge of one pair of neurons: everything that the path depends on."""
+    """The merge of one pair of neurons: all that the path depends on."""
 
-    teachers: Run  # which trains the network, n_0 → H → H → n_d, tanh
-    network: int  # which of the teachers that did not diverge
+    teachers: Run  # the training of networks n_0 → H → H → n_d, tanh
+    network: int  # index among the teachers that did not diverge
     components: int  # principal components of the images, or 0 for all
-    distances: int  # on the path, as :func:`~lmc_helpers._chapters.permutation_saddles_on_mnist.towards` has them
-    products: int  # with Hessians, budget at every distance; the permutation point has four times as many
-    seed: int | None = None  # draws a random other pair; without it the most similar pair is merged
+    distances: int  # on the path, those of :func:`merge_distances`
+    products: int  # budget of products with Hessians at every distance; four times that for the permutation point
+    seed: int | None = None  # of a random pair; None: the most similar pair is merged
 
     __hash__ = Cached.__hash__
 
     @property
     def neurons(self) -> int:
-        """H, neurons of layer 2."""
-        return _sizes(self.teachers, "teachers")[LAYER]
+        """H, the number of neurons of layer 2."""
+        return _sizes(self.teachers)[LAYER]
 
     def _identity(self) -> dict:
         return {"run": described(self), "teachers": self.teachers.digest, "revision": REVISION, "tol": TOLERANCE}
@@ -502,43 +493,43 @@ class MergeRun(Cached[Merged]):
         )
 
     def prices(self) -> Price:
-        """Hours of one core if every budget is used up, and memory; it does not run on a GPU."""
-        data, pixels = self.teachers.data, _sizes(self.teachers, "teachers")[0]
+        """Core hours if all budgets are used, and memory; it does not use a GPU."""
+        data, pixels = self.teachers.data, _sizes(self.teachers)[0]
         inputs = min(self.components or pixels, pixels, data.size)
-        hours = core_hours(data.size, inputs, [self.neurons], 1, self.distances + BELOW, self.products)
+        hours = core_hours(data.size, inputs, [self.neurons], 1, self.distances + POINT_BUDGET, self.products)
         return Price(hours, hours, BASE_MIB + math.ceil(COPIES * data.size * pixels * 8 / 2**20))
 
     def _compute(self, show_progress: bool) -> tuple[dict, dict[str, torch.Tensor]]:
-        taught, data = self.teachers.result(show_progress), self.teachers.data
+        trained, data = self.teachers.result(show_progress), self.teachers.data
         start = time.perf_counter()
         images = load(data.name, data.split, data.n, data.seed)
         z, Q, moments = principal(images.inputs(torch.float64, flat=True), self.components)
-        net = MLP((len(moments), *_sizes(self.teachers, "teachers")[1:]), "tanh")
-        theta = flat(net, taught.stack, Q)[self.network]
+        net = MLP((len(moments), *_sizes(self.teachers)[1:]), "tanh")
+        theta = flat(net, trained.stack, Q)[self.network]
         task = Task(net, z, moments, net.forward(theta, z))
         pair = most_similar_neurons(net, theta, z, layer=LAYER)
         if self.seed is not None:
             pair = random_pair(self.neurons, pair, self.seed, f"pair of network {self.network}, width {self.neurons}")
         budget = self.products, TOLERANCE
-        found = merge(task, theta, pair, towards(self.distances), images.y, *budget, show_progress)
-        point = permutation_point(task, found.path.theta[-1], images.y, BELOW * self.products, TOLERANCE)
+        merged = merge(task, theta, pair, merge_distances(self.distances), images.y, *budget, show_progress)
+        point = permutation_point(task, merged.path.theta[-1], images.y, POINT_BUDGET * self.products, TOLERANCE)
         seconds = time.perf_counter() - start
-        tensors = {name: getattr(found.path, name) for name in PATH} | {"accuracy": found.accuracy}
+        tensors = {name: getattr(merged.path, name) for name in PATH} | {"accuracy": merged.accuracy}
         tensors |= {"pair": torch.tensor(pair), "point": torch.tensor(point, dtype=torch.float64)}
-        return provenance(seconds, products=found.products, teachers=taught.provenance), tensors
+        return provenance(seconds, products=merged.products, teachers=trained.provenance), tensors
 
     def _result(self, provenance: dict, tensors: dict[str, torch.Tensor]) -> Merged:
-        found = ConvergedPath(*(tensors[name] for name in PATH))
+        path = ConvergedPath(*(tensors[name] for name in PATH))
         accuracy, (i, j) = tensors["accuracy"], tensors["pair"].tolist()
         loss, norm, share = tensors["point"].tolist()
-        if any(len(one) != self.distances for one in (*vars(found).values(), accuracy)):
-            raise ValueError(f"{len(found.theta)} distances")
-        return Merged(found, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
+        if any(len(column) != self.distances for column in (*vars(path).values(), accuracy)):
+            raise ValueError(f"{len(path.theta)} distances")
+        return Merged(path, accuracy, provenance["products"], (i, j), (loss, norm, share), provenance)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the teachers and the merges depend on, by the names that the chapter's parameters have."""
+    """The parameters of the chapter on which the teachers and the merges depend."""
 
     dataset: str
     images: int
@@ -552,20 +543,20 @@ class Parameters:
     seed: int
 
     def teaching(self) -> dict[int, Run]:
-        """The run that trains the teachers of each width: Adam on the negative log-likelihood, tanh."""
+        """Width → training run of its teachers: tanh, Adam on the negative log-likelihood."""
         name, _ = choose((self.dataset, "digits"))
         data = DataSpec(name)
         if self.images < data.size:
             data = DataSpec(name, n=self.images, seed=self.seed)
-        pixels, found = load(name).x[0].numel(), {}
+        pixels, runs = load(name).x[0].numel(), {}
         for H in self.widths:
             drawn = numpy_generator(self.seed, f"teachers of width {H}").integers(0, 2**32, self.teachers)
             descent = Descent(self.epochs, 100, "adam", 3e-3)
-            found[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
-        return found
+            runs[H] = Run(Perceptron((pixels, H, H, 10), "tanh"), descent, data, tuple(drawn.tolist()))
+        return runs
 
     def merges(self) -> tuple[dict[int, list[MergeRun]], dict[int, list[MergeRun]]]:
-        """The merges of the most similar pairs of all teachers, and of random pairs of some, by width."""
+        """Width → merges of the most similar pairs of all teachers, and of random pairs of the first ones."""
         teaching, networks = self.teaching(), range(self.teachers)
         settings = self.components, self.distances, self.products
         similar = {H: [MergeRun(run, k, *settings) for k in networks] for H, run in teaching.items()}
@@ -575,11 +566,11 @@ class Parameters:
         return similar, random
 
     def runs(self) -> list[Run | MergeRun]:
-        """The runs in front of the chapter, for the book's jobs: teachers, one run a width, and merges."""
+        """The runs to be finished before the chapter: teachers, one run for each width, and long merges."""
         listed = (run for by_width in self.merges() for row in by_width.values() for run in row)
         return [*self.teaching().values(), *(run for run in listed if 3600 * run.prices().cpu_hours >= WORTH_A_JOB_S)]
 
 
-def _sizes(run: Run, name: str) -> tuple[int, ...]:
-    """(n_0, H, H, n_d) of the perceptrons that a run trains."""
+def _sizes(run: Run) -> tuple[int, ...]:
+    """(n_0, H, H, n_d) of the networks of a run."""
     return cast(Perceptron, run.model).sizes

@@ -1,4 +1,4 @@
-"""What chapter *permuted barriers* computes and no other part of the package needs."""
+"""Code of the chapter *permuted barriers*."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lmc_helpers.matching import all_permutations
 # After the best permutation (Zhao, Dehmamy, Walters & Yu, Prop. 5.4) two minima W and W′ that differ in the last two
 # layers only are compared at λ W + (1 − λ) P · W′ for all permutations P of the neurons between these layers. Let w_i
 # be the columns of W_l and ζ_j = σ(h_j) the activations, h_j the rows of H = W_{l−1} F, on which the loss depends. If
-# W′ is W with neuron j alone rescaled by m, then for every P, as m → ∞,
+# W′ is W with only neuron j rescaled by m, then for every P, as m → ∞,
 #
-#     output at the middle = 2^{−(k+1)} m^k w_i ζ_jᵀ (1 + o(1)),      i the neuron that P puts on j,
+#     output at the middle = 2^{−(k+1)} m^k w_i ζ_jᵀ (1 + o(1)),      i the neuron that P maps to j,
 #
 # so that the least loss over P grows like m^{2k} if ζ_j ≠ 0 and no w_i is 0. :func:`fill_outputs` makes the latter true
 # without leaving the minimum.
@@ -25,19 +25,19 @@ from lmc_helpers.matching import all_permutations
 Activation = Callable[[torch.Tensor], torch.Tensor]
 
 
-def permuted_losses(one: Layers, other: Layers, Y: torch.Tensor, sigma: Activation, lam: float = 0.5) -> torch.Tensor:
+def permuted_losses(a: Layers, b: Layers, Y: torch.Tensor, sigma: Activation, lam: float = 0.5) -> torch.Tensor:
     """Losses (h!,) at λ (W_l, H) + (1 − λ) P · (W_l′, H′) for every permutation P of the h neurons; equation (18)."""
-    P = all_permutations(one[0].shape[1])  # (h!, h); neuron i meets neuron p[i]
-    last = lam * one[0] + (1 - lam) * other[0][:, P].movedim(0, 1)  # (h!, o, h)
-    hidden = lam * one[1] + (1 - lam) * other[1][P]  # (h!, h, N)
+    P = all_permutations(a[0].shape[1])  # (h!, h); neuron i is paired with neuron p[i]
+    last = lam * a[0] + (1 - lam) * b[0][:, P].movedim(0, 1)  # (h!, o, h)
+    hidden = lam * a[1] + (1 - lam) * b[1][P]  # (h!, h, N)
     return (Y - last @ sigma(hidden)).square().sum(dim=(-2, -1))
 
 
 def fill_outputs(net: HomogeneousNet) -> HomogeneousNet:
-    """Give every neuron without an outgoing weight some of those of another, at the same output.
+    """Give every neuron without outgoing weights a share of those of another, at equal output.
 
     Neurons whose column of W_l is 0 become copies of the neuron j with the largest ``‖w_j‖ ‖σ(h_j)‖``, and all of them
-    share its column evenly. Then no column is 0.
+    share its column equally. Then no column is 0.
     """
     donor = int((net.last.norm(dim=0) * net.sigma(net.hidden).norm(dim=1)).argmax())
     rows = torch.arange(net.last.shape[1])
@@ -48,7 +48,7 @@ def fill_outputs(net: HomogeneousNet) -> HomogeneousNet:
 
 
 def idle_net(seed: int, k: float, working: int, h: int, number: int = 0) -> HomogeneousNet:
-    """A network with loss 0, some working neurons and h − working without incoming and outgoing weights."""
+    """A network of h neurons with loss 0, of which h − ``working`` have no incoming and outgoing weights."""
     net = random_net(seed, f"idle {working} of {h}", k, number, h=working)
     last, before = net.last.new_zeros(len(net.last), h), net.before.new_zeros(h, FEATURES)
     last[:, :working], before[:working] = net.layers

@@ -1,4 +1,4 @@
-"""What chapter *realization cost* computes and no other part of the package needs."""
+"""Code of the chapter *realization cost*."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scipy.optimize import linprog
 
 
 def determined(a: torch.Tensor, C: torch.Tensor) -> torch.Tensor:
-    """Whether no other weight has a ReLU neuron's function: the active inputs span the space."""
+    """Whether the function of a ReLU neuron determines its weight: the active inputs span the space."""
     active = (a @ C.T > 0).double()
     return torch.linalg.matrix_rank(active[..., None] * C, rtol=1e-10) == C.shape[-1]
 
 
 def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
-    """How far a twin of a ReLU neuron, another weight a + n with its function, can lie in one coefficient, at most 1.
+    """Largest distance, at most 1, in one coefficient from a to another weight a + n with the same ReLU function.
 
     The largest ``|n_j|`` is found by 2k linear programs over n with all ``|n_j| <= 1``. It is 0 if and only if the
     neuron is :func:`determined`.
@@ -32,10 +32,10 @@ def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
     best = 0.0
     for j in range(k):
         for sign in (1.0, -1.0):
-            goal = np.zeros(k)
-            goal[j] = -sign
-            found = linprog(
-                goal,
+            objective = np.zeros(k)
+            objective[j] = -sign
+            solution = linprog(
+                objective,
                 A_ub=inputs[~active] if (~active).any() else None,
                 b_ub=-s[~active] if (~active).any() else None,
                 A_eq=inputs[active] if active.any() else None,
@@ -43,5 +43,5 @@ def twin_distance(a: torch.Tensor, C: torch.Tensor) -> float:
                 bounds=[(-1.0, 1.0)] * k,
                 method="highs",
             )
-            best = max(best, -float(found.fun))
+            best = max(best, -float(solution.fun))
     return best

@@ -1,4 +1,4 @@
-"""What chapter *relaxed costs* computes and no other part of the package needs."""
+"""Code of the chapter *relaxed costs*."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ from lmc_helpers.identifiability.costs import realization_cost
 #
 # inf_w { E (h(x) − η((f + d ⊙ w)ᵀx))² / β + ``‖w‖²`` }.
 #
-# For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4. With Σ = E xxᵀ, ρ =
-# Σ^½
+# For h(x) = η(uᵀx) with an L-Lipschitz η it is at most the quadratic surrogate of Theorem E.4. With Σ = E xxᵀ, ρ = Σ^½
 # (u − f) and B = Σ^½ diag(d) the surrogate is ρᵀ (BBᵀ + (β/L²) I)⁻¹ ρ, which equals eq. (257) but does not subtract
-# numbers of size 1/β. As β → 0 it increases to the least ``‖w‖²`` with which the neuron computes the *linear*
-# function
+# numbers of size 1/β. As β → 0 it increases to the least ``‖w‖²`` with which the neuron computes the *linear* function
 # uᵀx, infinite unless ρ is in the image of B. That is the squared realization cost where η(uᵀx) determines uᵀx
-# (Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger
-# (:func:`relu_function_cost`).
+# (Assumption 4.1); where it does not, for a ReLU on non-negative inputs say, it is larger (:func:`relu_function_cost`).
 
 
 ZERO = 1e-13  # eigenvalues of Σ up to ZERO times the largest count as 0
@@ -42,7 +39,7 @@ class Relaxed:
 
 
 def _spectrum(Sigma: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Eigenvalues in decreasing order, rounded to 0 where they are rounding, and eigenvectors."""
+    """Eigenvalues in decreasing order, set to 0 below ZERO times the largest, and eigenvectors."""
     Sigma = Sigma.double()
     values, vectors = torch.linalg.eigh(Sigma)
     values, vectors = values.flip(0), vectors.flip(1)
@@ -50,7 +47,7 @@ def _spectrum(Sigma: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def tail_energy(Sigma: torch.Tensor) -> torch.Tensor:
-    """Tail energies τ_0 … τ_d of eq. (247): what the top k principal directions leave of the second moment."""
+    """Tail energies τ_0 … τ_d of eq. (247): the second moment outside the top k principal directions."""
     values, _ = _spectrum(Sigma)
     return torch.cat([values.flip(0).cumsum(0).flip(0), values.new_zeros(1)])
 
@@ -65,9 +62,9 @@ def quadratic_surrogate(
     rho = ((u - f) @ root.T)[..., None]  # (..., d, 1)
     left, s, right = torch.linalg.svd(root * d[..., None, :])
     parts = (left.mT @ rho)[..., 0]
-    price = beta / lipschitz**2
-    value = (parts.square() / (s.square() + price)).sum(dim=-1)
-    w = (right.mT @ (parts * s / (s.square() + price))[..., None])[..., 0]
+    ridge = beta / lipschitz**2
+    value = (parts.square() / (s.square() + ridge)).sum(dim=-1)
+    w = (right.mT @ (parts * s / (s.square() + ridge))[..., None])[..., 0]
     return Relaxed(value, w)
 
 
@@ -82,14 +79,11 @@ def relu_function_cost(u: torch.Tensor, f: torch.Tensor, d: torch.Tensor, X: tor
     """Squared realization cost of ReLU(uᵀx) on given inputs by its definition, eq. (8), without Assumption 4.1."""
     u, f, d, X = (x.double() for x in (u, f, d, X))
     n = X.shape[-1]
-    if X.ndim != 2 or not u.shape == f.shape == d.shape == (n,):
-        shapes = ", ".join(str(tuple(x.shape)) for x in (u, f, d, X))
-        raise ValueError(f"u, f, d, X have shapes {shapes}; allowed: (d,), (d,), (d,), (n, d)")
     active = X @ u > 0
     on, off = X[active] * d, X[~active] * d
-    goal = X[active] @ (u - f)
-    G = torch.cat([on, -on, -off]).numpy()  # (2·active + others, d)
-    h = torch.cat([goal, -goal, X[~active] @ f]).numpy()
+    target = X[active] @ (u - f)
+    G = torch.cat([on, -on, -off]).numpy()  # (2·active + inactive, d)
+    h = torch.cat([target, -target, X[~active] @ f]).numpy()
     E, last = np.concatenate([G.T, h[None]]), np.eye(n + 1)[-1]
     r = E @ nnls(E, last, maxiter=100 * len(h) + 1000)[0] - last
     if -r[-1] < 1e-10:
@@ -122,10 +116,6 @@ def relaxed_cost(
 ) -> Relaxed:
     """Relaxed realization cost of eq. (254) over given inputs by direct minimisation (L-BFGS from every start)."""
     h, X, f, d, starts = (x.double() for x in (h, X, f, d, starts))
-    n = X.shape[1]
-    if h.shape != X.shape[:1] or f.shape != (n,) or d.shape != (n,) or starts.ndim != 2 or starts.shape[1] != n:
-        shapes = ", ".join(str(tuple(x.shape)) for x in (h, X, f, d, starts))
-        raise ValueError(f"h, X, f, d, starts have shapes {shapes}; allowed: (n,), (n, d), (d,), (d,), (number, d)")
 
     def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
         point = torch.tensor(w, requires_grad=True)

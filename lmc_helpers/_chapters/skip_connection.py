@@ -1,4 +1,4 @@
-"""What chapter *skip connection* computes and no other part of the package needs."""
+"""Code of the chapter *skip connection*."""
 
 from __future__ import annotations
 
@@ -24,39 +24,36 @@ from lmc_helpers.linear_nets.minimum import Weights
 
 # ---------- turntable
 #
-# Surfaces in space, to look at and to turn.
+# Surfaces in space that can be rotated.
 #
-# Surfaces are made of quadrilaterals in a cube with labelled axes. :func:`draw` puts one picture on Matplotlib's
-# axes,
-# for a figure that needs no script. :func:`turntable` makes one HTML canvas with its own small script, no library and
-# no
-# network: it draws the farthest quadrilaterals first, and dragging with a pointer or the arrow keys turns all
-# pictures of
-# one turntable together.
+# Surfaces are made of quadrilaterals in a cube with labelled axes. :func:`draw` draws a static picture on Matplotlib's
+# axes. :func:`turntable` makes an HTML canvas with a small script that needs no library and no network: it draws the
+# farthest quadrilaterals first, and dragging with a pointer or the arrow keys rotates all its pictures together.
 
 
 if TYPE_CHECKING:
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 
-LIGHT = np.array([0.5, 0.2, 0.84])  # where the light of a static picture comes from
+VIEW = [20.0, 30.0]  # azimuth and elevation of a turntable at first, in degrees
+LIGHT = np.array([0.5, 0.2, 0.84])  # direction of the light in a static picture
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture of a turntable: a title, and patches with a colour each."""
+    """One picture of a turntable."""
 
     title: str
-    patches: list[tuple[np.ndarray, str]]
+    patches: list[tuple[np.ndarray, str]]  # points (rows, columns, 3), and the colour
 
 
-def draw(axes: Axes3D, picture: Picture, labels: tuple[str, str, str], reach: float) -> None:
-    """One picture on Matplotlib's axes, in the cube [−reach, reach]³; both sides of a surface look alike."""
+def draw(axes: Axes3D, picture: Picture, labels: tuple[str, str, str], radius: float) -> None:
+    """One picture on Matplotlib's axes, in the cube [−r, r]³; both sides of a surface look alike."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     quads, colours = map(np.concatenate, zip(*(_shaded(*patch) for patch in picture.patches), strict=True))
     axes.add_collection3d(Poly3DCollection(quads, facecolors=colours, edgecolors=colours, linewidths=0.3))
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), zlim=(-reach, reach), xlabel=labels[0], ylabel=labels[1])
+    axes.set(xlim=(-radius, radius), ylim=(-radius, radius), zlim=(-radius, radius), xlabel=labels[0], ylabel=labels[1])
     axes.zaxis.set_rotate_label(False)
     axes.set_zlabel(labels[2], rotation=90)
     axes.set_title(picture.title, y=0.98)
@@ -82,18 +79,17 @@ def _rgb(colour: str) -> list[int]:
 def turntable(
     pictures: list[Picture],
     axes: tuple[str, str, str],
-    reach: float,
+    radius: float,
     alt: str,
-    view: tuple[float, float] = (20.0, 30.0),
 ) -> str:
     """HTML with the pictures side by side."""
     scenes = []
     for picture in pictures:
         patches = []
         for points, colour in picture.patches:
-            patches.append({"n": points.shape[1], "c": _rgb(colour), "p": (points / reach).round(3).ravel().tolist()})
+            patches.append({"n": points.shape[1], "c": _rgb(colour), "p": (points / radius).round(3).ravel().tolist()})
         scenes.append({"title": picture.title, "patches": patches})
-    data = json.dumps({"scenes": scenes, "axes": list(axes), "view": list(view)}, separators=(",", ":"))
+    data = json.dumps({"scenes": scenes, "axes": list(axes), "view": VIEW}, separators=(",", ":"))
     return TEMPLATE.replace("{{DATA}}", data.replace("</", "<\\/")).replace("{{ALT}}", html.escape(alt, quote=True))
 
 
@@ -152,8 +148,8 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
       });
       frame(true);
       pen.fillStyle = "#222"; pen.font = Math.round(side * 0.045) + "px sans-serif";
-      [[0, 1.25, -1.05], [1.25, 0, -1.05], [1.18, -1.18, 0]].forEach((place, k) => {
-        pen.fillText(data.axes[k], ...flat(turned(place)));
+      [[0, 1.25, -1.05], [1.25, 0, -1.05], [1.18, -1.18, 0]].forEach((point, k) => {
+        pen.fillText(data.axes[k], ...flat(turned(point)));
       });
       pen.fillText(data.scenes[s].title, middle[0], corner[1] + side * 0.05);
     });
@@ -182,25 +178,23 @@ TEMPLATE = """<div style="max-width:700px;margin:1em 0">
 
 # ---------- grid components
 #
-# Components of a surface F = 0 inside a box, counted on a grid of cubes by union–find.
+# Components of a surface F = 0 inside a box, counted on a grid of cubes.
 #
-# If F is of degree one in each variable, as a product of weights is, its least and largest value on a cube, or on a
-# face, are attained at vertices. So a cube or face meets the surface exactly if F does not have one strict sign at
-# its
-# vertices, and no tolerance has to be chosen. Two cubes are joined if their common face meets the surface. If
-# moreover
-# the surface inside each single cube is connected, which depends on F, the classes are the components.
+# If F is of degree one in each variable, like a product of weights, its extrema on a cube or a face are attained at
+# vertices. So a cube or face meets the surface exactly if F does not have one strict sign at its vertices, and no
+# tolerance has to be chosen. Two cubes are joined if their common face meets the surface. If moreover the surface
+# inside each cube is connected, which depends on F, the classes are the components.
 #
-# Chapter 32 counts the components of Prop. 4.3 of Zhao, Dehmamy, Walters & Yu so, with F = W_3 (W_2 W_1 + ε) X − Y.
+# Chapter 32 counts the components of Prop. 4.3 of Zhao, Dehmamy, Walters & Yu with F = W_3 (W_2 W_1 + ε) X − Y.
 
 
 def surface_cubes(values: np.ndarray) -> np.ndarray:
-    """Which cubes of a grid meet F = 0, for F of degree one in each variable."""
+    """Cubes of a grid that meet F = 0, for F of degree one in each variable."""
     return _meets(values, tuple(range(values.ndim)))
 
 
 def surface_classes(values: np.ndarray) -> tuple[int, np.ndarray]:
-    """The classes of cubes that meet F = 0 and hang together through faces that meet it."""
+    """Number and labels of the classes of cubes that are joined through faces that meet F = 0; −1 elsewhere."""
     met = surface_cubes(values)
     index = np.full(met.shape, -1)
     index[met] = np.arange(met.sum())
@@ -219,15 +213,15 @@ def surface_classes(values: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def _meets(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """Whether F has not one strict sign on the cells that extend along the given axes."""
+    """Whether F vanishes somewhere on the cells that extend along the given axes."""
     cells = tuple(size - (k in axes) for k, size in enumerate(values.shape))
     below, above = np.zeros(cells, dtype=bool), np.zeros(cells, dtype=bool)
     for corner in itertools.product((slice(None, -1), slice(1, None)), repeat=len(axes)):
-        where = [slice(None)] * values.ndim
+        index = [slice(None)] * values.ndim
         for axis, part in zip(axes, corner, strict=True):
-            where[axis] = part
-        below |= values[tuple(where)] <= 0
-        above |= values[tuple(where)] >= 0
+            index[axis] = part
+        below |= values[tuple(index)] <= 0
+        above |= values[tuple(index)] >= 0
     return below & above
 
 
@@ -240,14 +234,14 @@ def _meets(values: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 # ``|W_2 W_1 + ε|`` >= 1/r, which cuts no sheet in two if r is large enough.
 
 
-def minimum_sheets(eps: float, reach: float) -> list[np.ndarray]:
-    """The components of W_3 (W_2 W_1 + ε) = 1 in the cube [−r, r]³, a patch of points each."""
+def minimum_sheets(eps: float, radius: float) -> list[np.ndarray]:
+    """The components of W_3 (W_2 W_1 + ε) = 1 in the cube [−r, r]³, one patch of points for each."""
     if eps < 0:  # (W_1, W_3) → (−W_1, −W_3) turns round the sign of ε
-        return [patch * [-1, 1, -1] for patch in minimum_sheets(-eps, reach)]
+        return [patch * [-1, 1, -1] for patch in minimum_sheets(-eps, radius)]
     if eps == 0:
-        return [_beyond(1 / reach, signs, eps, reach) for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
-    beyond = [_beyond(eps + 1 / reach, signs, eps, reach) for signs in ((1, -1), (-1, 1))]
-    return [_between(eps, reach), *beyond]
+        return [_beyond(1 / radius, signs, eps, radius) for signs in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    beyond = [_beyond(eps + 1 / radius, signs, eps, radius) for signs in ((1, -1), (-1, 1))]
+    return [_between(eps, radius), *beyond]
 
 
 def _graph(W1: np.ndarray, W2: np.ndarray, eps: float) -> np.ndarray:
@@ -255,24 +249,24 @@ def _graph(W1: np.ndarray, W2: np.ndarray, eps: float) -> np.ndarray:
     return np.stack([W1, W2, 1 / (W2 * W1 + eps)], axis=-1)
 
 
-def _beyond(product: float, signs: tuple[int, int], eps: float, reach: float) -> np.ndarray:
+def _beyond(product: float, signs: tuple[int, int], eps: float, radius: float) -> np.ndarray:
     """The sheet over the quadrant of the given signs with ``|W_1 W_2|`` >= product."""
-    W1 = np.geomspace(product / reach, reach, 22)[:, None]
+    W1 = np.geomspace(product / radius, radius, 22)[:, None]
     share = np.linspace(0, 1, 16)[None, :]
-    W2 = (product / W1) ** (1 - share) * reach**share
+    W2 = (product / W1) ** (1 - share) * radius**share
     return _graph(signs[0] * W1, signs[1] * W2, eps)
 
 
-def _between(eps: float, reach: float) -> np.ndarray:
+def _between(eps: float, radius: float) -> np.ndarray:
     """The sheet over W_1 W_2 >= 1/r − ε, ε > 0, in polar coordinates: to the square's edge or to the hyperbola."""
-    kink = np.arctan((eps - 1 / reach) / reach**2)  # where the hyperbola leaves the square
+    kink = np.arctan((eps - 1 / radius) / radius**2)  # where the hyperbola leaves the square
     kinks = [np.pi / 2 + kink, np.pi - kink, 3 * np.pi / 2 + kink, 2 * np.pi - kink]
     angle = np.union1d(np.linspace(0, 2 * np.pi, 97), kinks)[:, None]
     c, s = np.cos(angle), np.sin(angle)
-    to_square = reach / np.maximum(abs(c), abs(s))
-    to_curve = np.sqrt((eps - 1 / reach) / np.maximum(-c * s, 1e-12))
-    radius = np.minimum(to_square, to_curve) * np.linspace(0, 1, 22)[None, :]
-    return _graph(radius * c, radius * s, eps)
+    to_square = radius / np.maximum(abs(c), abs(s))
+    to_curve = np.sqrt((eps - 1 / radius) / np.maximum(-c * s, 1e-12))
+    rho = np.minimum(to_square, to_curve) * np.linspace(0, 1, 22)[None, :]
+    return _graph(rho * c, rho * s, eps)
 
 
 # ---------- residual
@@ -284,7 +278,7 @@ def _between(eps: float, reach: float) -> np.ndarray:
 # W_3 = Y X⁻¹ M⁻¹,
 #
 # so that the minimum is the graph of a function over U = {(W_1, W_2): det M ≠ 0}. Where det W_1 ≠ 0, U has the four
-# components of (W_1, M) in GL_n × GL_n, told apart by the signs of det M and det W_1. W_1 may pass a singular matrix
+# components of (W_1, M) in GL_n × GL_n, distinguished by the signs of det M and det W_1. W_1 may pass a singular matrix
 # inside U
 #
 # - for ε ≠ 0 and n >= 2 at either sign of det M: two components;
@@ -292,8 +286,7 @@ def _between(eps: float, reach: float) -> np.ndarray:
 # - for ε = 0 never: four components.
 #
 # The paths of :func:`residual_path` are those of the proof: in GL_n × GL_n to a corner, and there through a singular
-# W_1
-# where the other end has another sign of det W_1.
+# W_1 where the other end has another sign of det W_1.
 #
 # Weights are float64 tensors (..., n, n), X and Y are (n, n), ε is a number.
 
@@ -331,22 +324,15 @@ def residual_components(W1: torch.Tensor, W2: torch.Tensor, eps: float) -> torch
     return torch.stack([of_middle, torch.where(counts, determinant_sign(W1).long(), 0)], dim=-1)
 
 
-def require_residual_minimum(name: str, weights: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float) -> None:
-    """Raise unless X and Y are invertible and the loss is at most 1e-16 ``‖Y‖²``."""
-    require_invertible({"X": X, "Y": Y})
-
-
 def residual_path(a: Weights, b: Weights, X: torch.Tensor, Y: torch.Tensor, eps: float, steps: int) -> Weights:
     """A path from a to b on which the loss is 0 up to rounding, if both lie in one component."""
-    for name, weights in (("a", a), ("b", b)):
-        require_residual_minimum(name, weights, X, Y, eps)
-    here, there = (residual_components(weights[0], weights[1], eps) for weights in (a, b))
-    if (here != there).any():
+    component_a, component_b = (residual_components(weights[0], weights[1], eps) for weights in (a, b))
+    if (component_a != component_b).any():
         raise ValueError("a and b lie in different components; no path joins them")
     (lift_a, down_a, sign_a), (lift_b, down_b, sign_b) = (_to_corner(w[0], w[1], eps, steps) for w in (a, b))
     t = torch.linspace(0, 1, steps, dtype=X.dtype, device=X.device)
     first = torch.lerp(sign_a[..., None], sign_b[..., None], t)  # (..., steps)
-    cross = _crossing(first, here[..., 0], len(X), eps)
+    cross = _crossing(first, component_a[..., 0], len(X), eps)
     parts = [lift_a, down_a, cross, _reverse(down_b), _reverse(lift_b)]
     W1, W2 = (
         torch.cat([W if i == 0 else W[..., 1:, :, :] for i, W in enumerate(layer)], dim=-3)
@@ -360,8 +346,8 @@ def _to_corner(W1: torch.Tensor, W2: torch.Tensor, eps: float, steps: int) -> tu
     M = residual_map(W1, W2, eps)
     P, _, Qh = torch.linalg.svd(W1)
     size = torch.linalg.matrix_norm(W2, ord=2)
-    room = torch.linalg.svdvals(M)[..., -1] / (2 * size)
-    height = torch.where(size > 0, room, torch.ones_like(size)).clamp(max=1)  # (...)
+    margin = torch.linalg.svdvals(M)[..., -1] / (2 * size)
+    height = torch.where(size > 0, margin, torch.ones_like(size)).clamp(max=1)  # (...)
     t = torch.linspace(0, 1, steps, dtype=W1.dtype, device=W1.device)[:, None, None]
     lift = W1[..., None, :, :] + t * (height[..., None, None] * (P @ Qh))[..., None, :, :]
     W2_lift = W2[..., None, :, :].expand(lift.shape)

@@ -1,4 +1,4 @@
-"""What chapter *step size* computes and no other part of the package needs."""
+"""Code of the chapter *step size*."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ from lmc_helpers.teacher_student.sparsity import pq_index, sharpness, zero_rows
 
 # ---------- step sizes
 #
-# What gradient descent finds at a range of step sizes (Zhan, Li & Wu, section 5, Figs. 6 and 13).
+# Minima of gradient descent at a range of step sizes (Zhan, Li & Wu, section 5, Figs. 6 and 13).
 #
-# Networks that start from the same weights descend at R step sizes. Those that have arrived at a minimum have zero
-# rows,
-# a PQ index, a sharpness and, in pairs, a barrier; those that have not are NaN in all of them. So arrays (R, n) keep
-# one
-# column a network, and a column can be resampled (:func:`lmc_helpers.error_bars.bootstrap`).
+# n networks descend from the same weights at R step sizes. Zero rows, PQ index, sharpness and the barriers of pairs are
+# defined for networks that have converged to a minimum, and NaN for the others. So arrays (R, n) have one column for
+# each network, which can be resampled (:func:`lmc_helpers.error_bars.bootstrap`).
 
 
 def statistics_of_arrived(W: torch.Tensor, arrived: torch.Tensor, M: int, rate: float) -> dict[str, np.ndarray]:
-    """Zero rows, PQ index, sharpness and barriers of the networks that have arrived at a minimum."""
-    found = {name: np.full(len(W), math.nan) for name in ("zeros", "pq", "edge")}
+    """Zero rows, PQ index, sharpness over its limit, and barriers; NaN for networks that have not converged."""
+    statistics = {name: np.full(len(W), math.nan) for name in ("zeros", "pq", "edge")}
     if arrived.any():
-        landed, where = W[arrived], arrived.numpy()
-        found["zeros"][where] = zero_rows(landed)
-        found["pq"][where] = pq_index(landed.flatten(start_dim=1))
-        found["edge"][where] = rate / 2 * sharpness(type_counts(landed, M).clamp(min=1), W.shape[-1])
-    return found | {"barrier": pair_barriers(W, arrived, M)}
+        minima, rows = W[arrived], arrived.numpy()
+        statistics["zeros"][rows] = zero_rows(minima)
+        statistics["pq"][rows] = pq_index(minima.flatten(start_dim=1))
+        statistics["edge"][rows] = rate / 2 * sharpness(type_counts(minima, M).clamp(min=1), W.shape[-1])
+    return statistics | {"barrier": pair_barriers(W, arrived, M)}
 
 
 def type_counts(W: torch.Tensor, M: int, threshold: float = 1e-3) -> torch.Tensor:
@@ -51,41 +49,38 @@ def pair_barriers(W: torch.Tensor, arrived: torch.Tensor, M: int) -> np.ndarray:
 
 
 def mean_of_arrived(values: np.ndarray) -> np.ndarray:
-    """Mean over the networks that arrive."""
-    known = np.isfinite(values)
-    count = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
+    """Mean over the networks that have converged, (R,)."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis=1)
+    total = np.where(finite, values, 0.0).sum(axis=1)
     return np.where(count, total / np.maximum(count, 1), math.nan)
 
 
 def first_crossing(x: np.ndarray, y: np.ndarray, level: float = 0.5) -> float:
     """The x at which y first reaches a level, interpolated between the two neighbours."""
-    known = np.isfinite(y)
-    x, y = x[known], y[known]
-    above = np.flatnonzero(y >= level)
-    i = above[0]
+    finite = np.isfinite(y)
+    x, y = x[finite], y[finite]
+    i = np.flatnonzero(y >= level)[0]
     return float(np.interp(level, y[i - 1 : i + 1], x[i - 1 : i + 1]))
 
 
 def crossing_interval(x: np.ndarray, hits: np.ndarray) -> tuple[float, float, float]:
-    """The x at which half of the networks are hit, and the cell of the grid that surely holds it."""
-    place = first_crossing(x, mean_of_arrived(hits))
+    """The x at which half of the networks are hit, and an interval of the grid that contains it."""
+    crossing = first_crossing(x, mean_of_arrived(hits))
     low, high = float(x[0]), float(x[-1])
-    for at, row in zip(x.tolist(), hits, strict=True):
-        known = row[np.isfinite(row)]
-        if not len(known):
+    for point, row in zip(x.tolist(), hits, strict=True):
+        finite = row[np.isfinite(row)]
+        if not len(finite):
             continue
-        _, least, most = share(int(known.sum()), len(known))
-        if most < 1 / 2 and at <= place:
-            low = at
+        _, least, most = share(int(finite.sum()), len(finite))
+        if most < 1 / 2 and point <= crossing:
+            low = point
         if least > 1 / 2:
-            high = at
+            high = point
             break
-    return place, low, high
+    return crossing, low, high
 
 
-def difference_of_shares(
-    one: tuple[float, float, float], other: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    """One share less another, with the interval that contains the difference if both lie in theirs."""
-    return one[0] - other[0], one[1] - other[2], one[2] - other[1]
+def difference_of_shares(a: tuple[float, float, float], b: tuple[float, float, float]) -> tuple[float, float, float]:
+    """a − b for two shares with intervals, by interval arithmetic."""
+    return a[0] - b[0], a[1] - b[2], a[2] - b[1]

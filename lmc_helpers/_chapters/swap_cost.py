@@ -1,4 +1,4 @@
-"""What chapter *swap cost* computes and no other part of the package needs."""
+"""Code of the chapter *swap cost*."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 
 def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Tensor:
-    """δ_π = (P_π − I) F U of eq. (17), (..., m, k), with the rows v_π(i) − v_i; neuron i takes the function of p[i]."""
+    """δ_π = (P_π − I) F U of eq. (17), (..., m, k), with rows v_π(i) − v_i; neuron i gets the function of p[i]."""
     v = F.double() @ U.double()
     return v[p] - v
 
@@ -25,7 +25,7 @@ def centre_shift(F: torch.Tensor, U: torch.Tensor, p: torch.Tensor) -> torch.Ten
 #
 # The norm of the last sum is the *variance parameter* v(U), between ν² and the coherence ν. The matrix Bernstein
 # inequality bounds ``‖S − μI‖`` with it, eq. (63). For masks in a few dimensions the law of S can be enumerated
-# (:func:`all_masks`), and for inputs that hold exact copies of latent numbers it is known (:func:`copies_law`).
+# (:func:`all_masks`), and for inputs that are exact copies of latent variables it is known (:func:`copies_law`).
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def copies_law(copies: int, k: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     """
     ones = np.arange(copies + 1)
     size = np.round(np.abs(ones / copies - (1 - p)), 12)
-    values, place = np.unique(size, return_inverse=True)
-    mass = np.bincount(place, binom.pmf(ones, copies, 1 - p))
+    values, index = np.unique(size, return_inverse=True)
+    mass = np.bincount(index, binom.pmf(ones, copies, 1 - p))
     return values, np.minimum(np.cumsum(mass), 1) ** k
 
 

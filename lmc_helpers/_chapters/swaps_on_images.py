@@ -1,4 +1,4 @@
-"""What chapter *swaps on images* computes and no other part of the package needs."""
+"""Code of the chapter *swaps on images*."""
 
 from __future__ import annotations
 
@@ -22,32 +22,30 @@ from lmc_helpers.training.runs import Result, Run
 
 # ---------- image layers
 #
-# What the layers of MLPs on images read: principal subspaces, their coherence, and the runs (Bürgin et al., F.7,
-# G.5).
+# Inputs of the layers of MLPs on images: principal subspaces and their coherence (Bürgin et al., F.7, G.5).
 #
-# The networks are those of :mod:`~lmc_helpers._chapters.asymmetric_mlps`, so that equal settings are trained once,
-# and
-# first networks of the same pairs trained with batch norm (F.7). The inputs of a layer are the images, or the
-# activations
-# after norm and activation; its subspace U (d, k) is the least principal one with 90 % of their variance, centred as
-# in
-# the code that the authors have published. Everything follows from their mean and covariance,
+# The networks are those of :mod:`~lmc_helpers._chapters.asymmetric_mlps`, so that equal settings are trained once, and
+# the first networks of the same pairs trained with batch norm (F.7). The inputs of a layer are the images, or the
+# activations after norm and activation; its subspace U (d, k) is the smallest principal one with 90 % of their
+# variance, centred as in the authors' published code. It follows from their mean and covariance, and so does its
+# coherence
 #
 # ν = max_l (UUᵀ)_ll in [k/d, 1]                                                                  (eq. (11)).
 #
-# Where the paper leaves it open: fixed norms (F.7) have the statistics of the images on this page, not running ones.
+# The paper leaves the statistics of fixed norms (F.7) open; here they are those of the chapter's images, not running
+# ones.
 
 
-EXPLAINED = 0.9  # share of the variance that a subspace holds
+EXPLAINED = 0.9  # share of the variance in a subspace
 
-#: Where Fig. 21 looks: the inputs of the four maps, and the outputs.
-PLACES = ("images", "layer 2", "layer 3", "layer 4", "outputs")
-HIDDEN_PLACES = slice(1, 4)
+#: Positions of Fig. 21: the inputs of the four maps, and the outputs.
+POSITIONS = ("images", "layer 2", "layer 3", "layer 4", "outputs")
+HIDDEN_POSITIONS = slice(1, 4)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the networks depend on, by the names that the chapter's parameters have."""
+    """The parameters of the chapter on which the networks depend."""
 
     dataset: str
     width: int
@@ -60,18 +58,19 @@ class Parameters:
     seed: int
 
     def by_name(self) -> dict[str, Run]:
-        """The training runs: MLP, W-MLPs with σ_F = 0 and 1 and syre-MLP, with layer norm, then with batch norm."""
+        """Training runs of MLP, W-MLPs with σ_F = 0 and 1 and syre-MLP, with layer norm and with batch norm."""
         shared = {k: v for k, v in vars(self).items() if k != "ridge_networks"}
-        every = Training(**shared, sweep_pairs=self.pairs, sigmas=(), shares=()).training_runs()
-        layered = {name: every[name] for name in CORE}
-        return layered | {f"{name}, batch norm": _normed(run, self.ridge_networks) for name, run in layered.items()}
+        runs = Training(**shared, sweep_pairs=self.pairs, sigmas=(), shares=()).training_runs()
+        layer_norm = {name: runs[name] for name in CORE}
+        batch_norm = {f"{name}, batch norm": _batch_normed(runs[name], self.ridge_networks) for name in CORE}
+        return layer_norm | batch_norm
 
     def runs(self) -> list[Run]:
-        """All of them."""
+        """All training runs."""
         return list(self.by_name().values())
 
 
-def _normed(run: Run, networks: int) -> Run:
+def _batch_normed(run: Run, networks: int) -> Run:
     """The first networks of the first pairs, with batch norm."""
     assert isinstance(run.model, MLP)
     return replace(
@@ -85,15 +84,18 @@ def _normed(run: Run, networks: int) -> Run:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Mean (d,) and covariance (d, d) of what a layer reads, float64."""
+    """Moments of the inputs of a layer, float64."""
 
-    mean: torch.Tensor
-    covariance: torch.Tensor
+    mean: torch.Tensor  # (d,)
+    covariance: torch.Tensor  # (d, d)
 
     @cached_property
     def basis(self) -> torch.Tensor:
-        """:func:`principal_basis`, found once."""
-        return principal_basis(self)
+        """Basis U (d, k) of the smallest principal subspace with 90 % of the variance."""
+        values, vectors = torch.linalg.eigh(self.covariance)
+        energy = values.clamp(min=0).flip(0).cumsum(dim=0)
+        k = int((energy < energy[-1] * (EXPLAINED - 1e-12)).sum()) + 1
+        return vectors.flip(1)[:, :k].contiguous()
 
 
 def _moments(Z: torch.Tensor) -> Moments:
@@ -104,47 +106,39 @@ def _moments(Z: torch.Tensor) -> Moments:
 
 
 def layer_moments(stack: Stack, n: int, x: torch.Tensor, images: Moments | None = None) -> list[Moments]:
-    """Moments at the :data:`PLACES` of one network, on all inputs at once."""
+    """Moments at the :data:`POSITIONS` of network n."""
     record: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         outputs = stack.ordinary([n]).forward(x.to(next(iter(stack.params.values()))), record)
     return [images or _moments(x), *(_moments(hidden[0]) for hidden in record.values()), _moments(outputs[0])]
 
 
-def principal_basis(moments: Moments) -> torch.Tensor:
-    """Basis U (d, k) of the least principal subspace with 90 % of the variance."""
-    values, vectors = torch.linalg.eigh(moments.covariance)
-    energy = values.clamp(min=0).flip(0).cumsum(dim=0)
-    k = int((energy < energy[-1] * (EXPLAINED - 1e-12)).sum()) + 1
-    return vectors.flip(1)[:, :k].contiguous()
-
-
 @dataclass(frozen=True, eq=False)
 class Coherences:
-    """Coherence ν and dimension k of the subspaces at the P :data:`PLACES` of N networks."""
+    """Coherence ν and dimension k of the subspaces at the P :data:`POSITIONS` of N networks."""
 
     nu: torch.Tensor  # (N, P), float64
     k: torch.Tensor  # (N, P), float64
-    d: torch.Tensor  # (P,) what a place has of coordinates
+    d: torch.Tensor  # (P,), numbers of coordinates
 
     @property
     def excess(self) -> torch.Tensor:
-        """(ν − k/d)/(1 − k/d), (N, P): 0 if all coordinates see equally much, 1 if the subspace holds an axis."""
+        """(ν − k/d)/(1 − k/d), (N, P): 0 for equal leverages, 1 if the subspace contains a coordinate axis."""
         least = self.k / self.d
         return torch.where(self.k < self.d, (self.nu - least) / (1 - least), 0)
 
     @property
     def relative(self) -> torch.Tensor:
-        """ν d/k, (N, P), the coherence of Candès & Recht (2009), in [1, d/k]."""
+        """ν d/k in [1, d/k], the coherence of Candès & Recht (2009), (N, P)."""
         return self.nu * self.d / self.k
 
 
 def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> Coherences:
     """Coherences of all networks."""
     nu, k, d = [], [], []
-    at_images = images or _moments(x)
+    images = images or _moments(x)
     for n in range(len(stack)):
-        bases = [at.basis for at in layer_moments(stack, n, x, at_images)]
+        bases = [moments.basis for moments in layer_moments(stack, n, x, images)]
         nu.append([leverages(U).max().item() for U in bases])
         k.append([U.shape[1] for U in bases])
         d = [len(U) for U in bases]
@@ -152,12 +146,12 @@ def coherences(stack: Stack, x: torch.Tensor, images: Moments | None = None) -> 
 
 
 class Experiment:
-    """The networks of Figs. 12, 16 to 19 and 21, trained and looked at when they are first asked for."""
+    """The networks of Figs. 12, 16 to 19 and 21, trained on first use."""
 
-    def __init__(self, settings: Parameters, looked: int) -> None:
+    def __init__(self, settings: Parameters, n_images: int) -> None:
         self.runs = settings.by_name()
         data = self.runs["MLP"].data
-        self.x = load(data.name, data.split, data.n, data.seed).inputs(flat=True)[:looked]
+        self.x = load(data.name, data.split, data.n, data.seed).inputs(flat=True)[:n_images]
         self.images = _moments(self.x)
         self._results: dict[str, Result] = {}
         self._coherences: dict[tuple[str, int | None], Coherences] = {}
@@ -165,12 +159,11 @@ class Experiment:
     def result(self, name: str) -> Result:
         """The trained networks of a run."""
         if name not in self._results:
-            found = self.runs[name].result()
-            self._results[name] = found
+            self._results[name] = self.runs[name].result()
         return self._results[name]
 
     def coherences(self, name: str, epoch: int | None = None) -> Coherences:
-        """Those of all networks of a run, at the end or after an epoch that was kept."""
+        """Coherences of all networks of a run, at the end or after a stored epoch."""
         if (name, epoch) not in self._coherences:
             result = self.result(name)
             stack = result.stack if epoch is None else result.kept[epoch]
@@ -178,13 +171,13 @@ class Experiment:
         return self._coherences[name, epoch]
 
     def by_pair(self, name: str, epoch: int | None = None, quantity: str = "nu") -> torch.Tensor:
-        """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, places)."""
+        """Means of ``nu``, ``k``, ``excess`` or ``relative`` over the two networks of a pair, (pairs, P)."""
         values = getattr(self.coherences(name, epoch), quantity)
         return values.unflatten(0, (-1, 2)).mean(dim=1)
 
     def hidden(self, name: str, epoch: int | None = None, quantity: str = "nu") -> torch.Tensor:
-        """:meth:`by_pair` in the mean over the hidden places, (pairs,)."""
-        return self.by_pair(name, epoch, quantity)[:, HIDDEN_PLACES].mean(dim=1)
+        """Mean of :meth:`by_pair` over the hidden positions, (pairs,)."""
+        return self.by_pair(name, epoch, quantity)[:, HIDDEN_POSITIONS].mean(dim=1)
 
     def higher(self, name: str, epoch: int | None = None, quantity: str = "nu") -> tuple[float, float]:
         """:meth:`hidden` of one run over the larger of MLP and W-MLP with σ_F = 0, and its widened standard error."""
@@ -197,15 +190,13 @@ class Experiment:
 # Swap costs of the layers of MLPs on images, by the subspace and by ridge regression (Bürgin et al., F.7, G.3).
 #
 # The costs are those of eq. (16) with the principal subspace of a layer's inputs, and those of relaxed costs, eq.
-# (254),
-# with β = 0.01, for networks with batch norm whose norm stays fixed: with the mean E h and covariance C of a layer's
-# inputs h a unit with effective weight a computes
+# (254), with β = 0.01, for networks whose batch norm stays fixed: with the mean E h and covariance C of a
+# layer's inputs h a unit with effective weight a computes
 #
 # η(α a·h + γ),        α = gain/√(a·Ca + ε),      γ = shift − α a·E h,
 #
-# its bias cancels. Ordinary layers have F = 0 and D = 1. Layers are counted from 0; the last map has no norm and is
-# left
-# out, as in Figs. 12 and 16 to 19.
+# where the bias cancels. Ordinary layers have F = 0 and D = 1. Layers are counted from 0; the last map has no norm and
+# is left out, as in Figs. 12 and 16 to 19.
 #
 # Where all D are 1, S_i = I, and with a_i = v_i + r_i eq. (16) is
 #
@@ -217,7 +208,7 @@ LAYERS = range(3)
 
 
 def layer_parts(stack: Stack, n: int, layer: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """F, D and W of a layer of one network, (m, d), float64; F = 0 and D = 1 for an ordinary one."""
+    """F, D and W (m, d) of a layer of network n, float64; F = 0 and D = 1 for an ordinary layer."""
     name = f"{layer}.weight"
     W = stack.params[name][n].double()
     if name not in stack.fixed:
@@ -235,12 +226,12 @@ def one_metric_costs(F: torch.Tensor, W: torch.Tensor, U: torch.Tensor) -> torch
     """Swap costs of a layer with D = 1: 2 ⟨v_i − v_j, a_i − a_j⟩."""
     v, a = F @ U, (F + W) @ U  # (m, k)
     G = v @ a.mT  # ⟨v_i, a_j⟩
-    own = G.diagonal()
-    return 2 * (own[:, None] + own - G - G.mT)
+    diagonal = G.diagonal()
+    return 2 * (diagonal[:, None] + diagonal - G - G.mT)
 
 
 def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch.Tensor, torch.Tensor]:
-    """Bias and batch norm of a layer as one affine map α s + γ of s = a·h, with the statistics of the inputs."""
+    """α and γ (m,) of a layer, with the statistics of its inputs."""
     F, D, W = layer_parts(stack, n, layer)
     a = F + D * W
     gain, shift = (stack.params[f"{layer}.{name}"][n].double() for name in ("gain", "shift"))
@@ -249,24 +240,24 @@ def fixed_norm(stack: Stack, n: int, layer: int, inputs: Moments) -> tuple[torch
 
 
 class Swaps:
-    """Swap costs in the networks of an experiment: one network of each pair, which is a cluster."""
+    """Swap costs in the first network of each pair, one cluster each."""
 
     def __init__(self, experiment: Experiment, name: str) -> None:
         self.experiment, self.stack = experiment, experiment.result(name).stack
         model = self.stack.model
         assert isinstance(model, MLP)
-        self.networks = range(0, len(self.stack), 1 if model.norm == "batch" else 2)  # of a pair the first
+        self.networks = range(0, len(self.stack), 1 if model.norm == "batch" else 2)  # the first of each pair
 
     @cached_property
     def moments(self) -> list[list[Moments]]:
-        """Of what each layer reads, networks × places."""
-        looked = self.experiment
-        return [layer_moments(self.stack, n, looked.x, looked.images) for n in self.networks]
+        """Moments of the inputs of each layer, networks × positions."""
+        x, images = self.experiment.x, self.experiment.images
+        return [layer_moments(self.stack, n, x, images) for n in self.networks]
 
     @cached_property
     def bases(self) -> list[list[torch.Tensor]]:
         """U (d, k) of each layer's inputs, networks × layers."""
-        return [[at[layer].basis for layer in LAYERS] for at in self.moments]
+        return [[moments[layer].basis for layer in LAYERS] for moments in self.moments]
 
     @cached_property
     def matrices(self) -> list[torch.Tensor]:
@@ -282,22 +273,22 @@ class Swaps:
         ]
 
     def costs(self, layer: int) -> torch.Tensor:
-        """Those of the disjoint :func:`neighbours`, (networks, pairs)."""
-        every = self.matrices[layer]
-        return every[:, *neighbours(every.shape[-1]).T]
+        """Swap costs of the disjoint :func:`neighbours`, (networks, pairs)."""
+        matrices = self.matrices[layer]
+        return matrices[:, *neighbours(matrices.shape[-1]).T]
 
     def ridge(self, layer: int, count: int, inputs: int, beta: float = BETA) -> tuple[torch.Tensor, torch.Tensor]:
-        """Ridge swap costs of the first neighbours with the norms fixed, and what of them is ‖w‖²."""
-        x, found = self.experiment.x, []
+        """Ridge swap costs of the first ``count`` neighbours with fixed norms, and their parts ‖w‖²."""
+        x, costs = self.experiment.x, []
         for n, moments in zip(self.networks, self.moments, strict=True):
             h = x if layer == 0 else self._hidden(n)[str(layer - 1)][0]
-            some = h[:inputs].double()
+            X = h[:inputs].double()
             pairs = neighbours(self.stack.params[f"{layer}.weight"].shape[1])[:count]
-            own = slice(pairs.numel())  # neurons of these pairs, without the others
-            F, D, W = (part[own] for part in layer_parts(self.stack, n, layer))
-            alpha, gamma = (part[own] for part in fixed_norm(self.stack, n, layer, moments[layer]))
-            found.append(ridge_swaps(F, D, W, some, pairs, beta, gelu, alpha, gamma))
-        values, norms = zip(*found, strict=True)
+            neurons = slice(pairs.numel())  # those of the pairs
+            F, D, W = (part[neurons] for part in layer_parts(self.stack, n, layer))
+            alpha, gamma = (part[neurons] for part in fixed_norm(self.stack, n, layer, moments[layer]))
+            costs.append(ridge_swaps(F, D, W, X, pairs, beta, gelu, alpha, gamma))
+        values, norms = zip(*costs, strict=True)
         return torch.stack(values), torch.stack(norms)
 
     def _hidden(self, n: int) -> dict[str, torch.Tensor]:

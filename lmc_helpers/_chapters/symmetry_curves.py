@@ -1,4 +1,4 @@
-"""What chapter *symmetry curves* computes and no other part of the package needs."""
+"""Code of the chapter *symmetry curves*."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from lmc_helpers.symmetry.group_actions import EPS, GeneralLinear, Weights
 
 # ---------- the map (6)
 #
-# Equation (6) of Zhao, Dehmamy, Walters & Yu, there with (U, V) = (W_2, W_1): in general neither an action nor a
-# symmetry.
+# Equation (6) of Zhao, Dehmamy, Walters & Yu, where (U, V) = (W_2, W_1): in general neither an action nor a symmetry.
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class PseudoInverse:
         return w[1] @ self.hidden(w[0])
 
     def exp(self, M: torch.Tensor, t: torch.Tensor | float = 1.0) -> torch.Tensor:
-        """exp(tM), as that of GL_h."""
+        """exp(tM), as for GL_h."""
         return GeneralLinear().exp(M, t)
 
     def act(self, g: torch.Tensor, w: Weights) -> Weights:
@@ -47,8 +46,8 @@ class PseudoInverse:
 def projection(s: torch.Tensor) -> torch.Tensor:
     """s⁺ s, the orthogonal projection of R^k onto the row space of s (..., h, k), from its right singular vectors."""
     _, sigma, V = torch.linalg.svd(s, full_matrices=False)
-    kept = (sigma > max(s.shape[-2:]) * EPS * sigma[..., :1]).to(V)
-    return V.mT @ (kept[..., :, None] * V)
+    nonzero = (sigma > max(s.shape[-2:]) * EPS * sigma[..., :1]).to(V)
+    return V.mT @ (nonzero[..., :, None] * V)
 
 
 # ---------- matrices without a real logarithm
@@ -57,8 +56,8 @@ def projection(s: torch.Tensor) -> torch.Tensor:
 def has_negative_eigenvalue(g: torch.Tensor) -> torch.Tensor:
     """Whether g (..., h, h) has a negative eigenvalue; if its spectrum is simple, whether it has no real logarithm.
 
-    LAPACK returns real eigenvalues of a real matrix with an imaginary part of exactly 0, and a double one that rounding
-    has made a pair as that pair.
+    LAPACK returns real eigenvalues of a real matrix with an imaginary part of exactly 0. A double eigenvalue that
+    rounding splits into a conjugate pair is not counted.
     """
     values = torch.linalg.eigvals(g)
     return ((values.imag == 0) & (values.real < 0)).any(dim=-1)
@@ -105,7 +104,7 @@ def probability_without_logarithm(h: int) -> float:
 #
 # Each is a :class:`PseudoInverse`, the map with the network's activation and inputs, and weights (W_1, W_2) after full-
 # batch gradient descent on the squared error ``‖W_2 σ(W_1 X) − Y‖²/(2k)`` of k samples with normal data. Random numbers
-# come one after the other from the stream ``normal(*shape)``, such as :func:`lmc_helpers.seeds.normal_stream`.
+# come from the stream ``normal(*shape)``, such as :func:`lmc_helpers.seeds.normal_stream`.
 
 
 INPUTS, HIDDEN, OUTPUTS = 16, 32, 64  # of Fig. 3b, c
@@ -151,6 +150,6 @@ def leaky_minimum(
 
 
 def least_singular_value(s: torch.Tensor) -> torch.Tensor:
-    """The least of the min(h, k) singular values, from the smaller Gram matrix."""
+    """The least of the min(h, k) singular values of s (..., h, k), from the smaller Gram matrix."""
     gram = s.mT @ s if s.shape[-1] <= s.shape[-2] else s @ s.mT
     return torch.linalg.eigvalsh(gram)[..., 0].clamp(min=0).sqrt()

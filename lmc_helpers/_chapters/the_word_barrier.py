@@ -1,4 +1,4 @@
-"""What chapter *the word barrier* computes and no other part of the package needs."""
+"""Code of the chapter *the word barrier*."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from torch import Tensor
 
 # ---------- orders that differ
 #
-# A tie in one of x and y counts as half. The share is a U-statistic: with h_i the share of the other objects that i
-# and they are ordered differently with, it is the mean of h, and 2 sd(h)/√n is its standard error for independent
-# objects (Hoeffding's projection).
+# A tie in x or y counts as half. The share is a U-statistic: with h_i the share of the other objects that x and y order
+# differently relative to i, it is the mean of h, and 2 sd(h)/√n is its standard error for independent objects
+# (Hoeffding's projection).
 
 
 def discordance(x: Tensor, y: Tensor) -> tuple[float, float]:

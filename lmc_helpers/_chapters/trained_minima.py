@@ -1,4 +1,4 @@
-"""What chapter *trained minima* computes and no other part of the package needs."""
+"""Code of the chapter *trained minima*."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from lmc_helpers.teacher_student.minima import snap
 #
 # Minima with the types of one law and the entries of another (Zhan, Li & Wu, section 5).
 #
-# Two things shape the barrier between minima: how many rows each type has, and how its unit of mass is spread over
-# them.
-# Trained networks differ from uniform minima in both. Minima with their types and fresh entries tell the two apart.
+# The barrier between minima depends on the number of rows of each type and on how its unit mass is spread over them.
+# Trained networks differ from uniform minima in both; minima with their types and uniform entries separate the two.
 
 
 def with_uniform_entries(W: torch.Tensor, M: int, seed: int) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What chapter *unbounded barriers* computes and no other part of the package needs."""
+"""Code of the chapter *unbounded barriers*."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lmc_helpers.symmetry.rescaling import largest_factor
 # homogeneous activation σ. :class:`HomogeneousNet` holds them; forward passes on lines between two points are
 # measurements against which the closed forms of :mod:`lmc_helpers.symmetry.rescaling` are checked.
 #
-# Networks with loss 0 come at random, the targets being their own outputs, or by training: :func:`five_layer_minimum`
-# descends to a minimum of the paper's Fig. 4.
+# Networks with loss 0 are random, with their outputs as targets, or trained: :func:`five_layer_minimum` descends to a
+# minimum of the paper's Fig. 4.
 
 SLOPES = (0.0, -0.1, 0.5)  # σ(−1) of the random networks in turn: ReLU, leaky ReLU, partly even
 FEATURES = 3  # d of the random networks
@@ -49,14 +49,14 @@ def rescale(last: torch.Tensor, before: torch.Tensor, m: float | torch.Tensor, k
 
 @dataclass(frozen=True)
 class HomogeneousNet:
-    """The last two layers W_l (o, h) and W_{l−1} (h, d), features F (d, N), targets Y (o, N), and σ by k and σ(−1)."""
+    """The last two layers of a network with a homogeneous activation σ."""
 
-    last: torch.Tensor
-    before: torch.Tensor
-    F: torch.Tensor
-    Y: torch.Tensor
-    k: float
-    negative: float
+    last: torch.Tensor  # W_l (o, h)
+    before: torch.Tensor  # W_{l−1} (h, d)
+    F: torch.Tensor  # features (d, N)
+    Y: torch.Tensor  # targets (o, N)
+    k: float  # degree of σ
+    negative: float  # σ(−1)
 
     @property
     def layers(self) -> Layers:
@@ -73,11 +73,11 @@ class HomogeneousNet:
         return activation(z, self.k, self.negative)
 
     def output(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-        """W_l σ(W_{l−1} F) of other layers, (..., o, N)."""
+        """W_l σ(W_{l−1} F) of given layers, (..., o, N)."""
         return last @ self.sigma(before @ self.F)
 
     def loss(self, last: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of other layers, (...)."""
+        """L = ``‖Y − W_l σ(W_{l−1} F)‖²`` of given layers, (...)."""
         return (self.Y - self.output(last, before)).square().sum(dim=(-2, -1))
 
     def rescaled(self, m: float | torch.Tensor) -> Layers:
@@ -85,7 +85,7 @@ class HomogeneousNet:
         return rescale(*self.layers, m, self.k)
 
     def line(self, lambdas: float | Sequence[float] | torch.Tensor, a: Layers, b: Layers) -> torch.Tensor:
-        """Losses (..., L) at λ a + (1 − λ) b for one or L places λ."""
+        """Losses (..., L) at λ a + (1 − λ) b for one or L values of λ."""
         lam = check_places(lambdas, row=False)[..., None, None]
         mixed = [lam * x.unsqueeze(-3) + (1 - lam) * y.unsqueeze(-3) for x, y in zip(a, b, strict=True)]
         return self.loss(*mixed)
@@ -111,26 +111,26 @@ def random_net(
     return HomogeneousNet(last, before, F, last @ activation(before @ F, k, negative), k, negative)
 
 
-def place_of_largest_loss(net: HomogeneousNet, m: torch.Tensor, steps: int = 50) -> torch.Tensor:
-    """Where the loss is largest on the lines from W to m · W, m (B,), by bisection of its measured derivative."""
+def lambda_of_largest_loss(net: HomogeneousNet, m: torch.Tensor) -> torch.Tensor:
+    """The λ of largest loss on the lines from W to m · W, m (B,), by bisection of its measured derivative."""
     ends = net.rescaled(m[:, None].expand(-1, net.last.shape[1]))  # (B, o, h), (B, h, d)
     low, high = torch.zeros_like(m), torch.ones_like(m)
-    for _ in range(steps):
-        place = ((low + high) / 2).requires_grad_()
-        lam = place[:, None, None]
-        losses = net.loss(*((1 - lam) * x + lam * y for x, y in zip(net.layers, ends, strict=True)))  # (B,)
-        (slope,) = torch.autograd.grad(losses.sum(), place)
-        place = place.detach()
-        low, high = torch.where(slope > 0, place, low), torch.where(slope > 0, high, place)
-    return place
+    for _ in range(50):
+        lam = ((low + high) / 2).requires_grad_()
+        t = lam[:, None, None]
+        losses = net.loss(*((1 - t) * x + t * y for x, y in zip(net.layers, ends, strict=True)))  # (B,)
+        (slope,) = torch.autograd.grad(losses.sum(), lam)
+        lam = lam.detach()
+        low, high = torch.where(slope > 0, lam, low), torch.where(slope > 0, high, lam)
+    return lam
 
 
 def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
-    """A minimum of the network of Fig. 4 with loss 0 to rounding, and the loss to which gradient descent brought it.
+    """A minimum of the network of Fig. 4 with loss 0 to rounding, and the loss after gradient descent alone.
 
     Five layers with leaky ReLU, widths 8, 16, 32, 16, 8, 4, and normal X (8, 4) and Y (4, 4). After full-batch gradient
     descent of half the squared error at the rate 0.01, Gauss–Newton steps of least norm, halved until the error falls,
-    go on until rounding stops them.
+    reduce it to rounding.
     """
 
     def drawn(purpose: str, *shape: int) -> torch.Tensor:
@@ -160,30 +160,30 @@ def five_layer_minimum(seed: int, steps: int) -> tuple[HomogeneousNet, float]:
     return HomogeneousNet(weights[-1], weights[-2], features(weights), Y, 1, -SLOPE), 2 * half.item()
 
 
-def _gauss_newton(residual, weights: list[torch.Tensor], steps: int = 60) -> list[torch.Tensor]:
-    """Steps of least norm towards residual = 0, halved until its norm falls; ends where no step lowers it."""
+def _gauss_newton(residual, weights: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Steps of least norm towards residual = 0, halved until its norm falls; stops when no step lowers it."""
     sizes = [W.numel() for W in weights]
-    for _ in range(steps):
+    for _ in range(60):
         r = residual(*weights)
         jacobians = torch.func.jacrev(residual, argnums=tuple(range(len(weights))))(*weights)
         flat = torch.cat([J.flatten(1) for J in jacobians], dim=1)  # (outputs, parameters)
         least_norm = torch.linalg.lstsq(flat, r, driver="gelsd").solution
         for halvings in range(30):
-            there = [
+            trial = [
                 W - s.reshape(W.shape) / 2**halvings for W, s in zip(weights, least_norm.split(sizes), strict=True)
             ]
-            if residual(*there).norm() < r.norm():
+            if residual(*trial).norm() < r.norm():
                 break
         else:
             break  # rounding
-        weights = there
+        weights = trial
     return weights
 
 
 # ---------- bounded weights
 #
-# On an orbit with bounded weights m stays in an interval, and the least bound on the loss is that of its ends, or for
-# lines between two of its points that of their ratio (Prop. 5.6).
+# On an orbit with bounded weights m lies in an interval, and the least bound on the loss is that at its ends, or for
+# lines between two points of the orbit that of their ratio (Prop. 5.6).
 
 
 def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float) -> tuple[float, float]:
@@ -192,7 +192,7 @@ def orbit_interval(last: torch.Tensor, before: torch.Tensor, k: float, c: float)
     low, high = (norms[0] / c) ** (1 / k), c / norms[1]
     if not low < high:
         least = (norms[0] * norms[1] ** k) ** (1 / (k + 1))
-        raise ValueError(f"c = {c}; allowed: c > {least:.6g}, the least bound that a point of this orbit meets")
+        raise ValueError(f"c = {c}; allowed: c > {least:.6g}, the least bound for which this orbit has a point")
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""What chapter *width barriers* computes and no other part of the package needs."""
+"""Code of the chapter *width barriers*."""
 
 from __future__ import annotations
 
@@ -26,49 +26,45 @@ from lmc_helpers.training.runs import DataSpec, Result, Run
 
 # ---------- peaks
 #
-# Heights relative to a peak whose place the same samples have to tell.
+# Heights relative to a peak whose position is estimated from the same samples.
 #
-# The largest of several means is too large on average, since the place is chosen where the noise is high. Here the
-# place
-# is chosen on one half of the samples and the height taken on the other half, and both halves change their roles.
-
-
-LEAST = 4  # samples at a place, two in each half
+# The largest of several means is biased upwards by its selection. Here the peak is selected on one half of the samples
+# and its height measured on the other half, and vice versa.
 
 
 def ratio_at_peaks(upper: Sequence[ArrayLike], lower: Sequence[ArrayLike]) -> tuple[float, float]:
     """The height of one peak divided by that of another, cross-fitted, and its standard error."""
     curves = [[np.asarray(sample, dtype=float) for sample in curve] for curve in (upper, lower)]
-    if not all(curves) or any(sample.ndim != 1 or len(sample) < LEAST for curve in curves for sample in curve):
-        shapes = [[sample.shape for sample in curve] for curve in curves]
-        raise ValueError(f"samples {shapes}; allowed: at least one a curve, of at least {LEAST} values each")
-    found = []
+    ratios = []
     for half in (0, 1):
         above, below = (curve[int(np.argmax([s[half::2].mean() for s in curve]))][1 - half :: 2] for curve in curves)
-        found.append(ratio_of_means(above, below))
-    return (found[0][0] + found[1][0]) / 2, math.hypot(found[0][1], found[1][1]) / 2
+        ratios.append(ratio_of_means(above, below))
+    return _mean_of_halves(ratios)
+
+
+def _mean_of_halves(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Mean of two independent values, and its standard error."""
+    (a, da), (b, db) = values
+    return (a + b) / 2, math.hypot(da, db) / 2
 
 
 # ---------- width barriers
 #
 # Networks of many widths and depths, in pairs, and the lines between them: Zhan, Li & Wu, Figs. 7, 8 and 14.
 #
-# A pair is two networks of one architecture that were trained with different seeds. The lines between them are taken
-# with
-# the hidden units of the second in several orders (:data:`ORDERS`): as they are, and as matchers put them. Barriers
-# are
+# A pair is two networks of one architecture, trained with different seeds. Lines between them are evaluated with the
+# hidden units of the second network in several orders (:data:`ORDERS`): as trained, and after matching. Barriers are
 # those of the negative log-likelihood (NLL), above the chord.
 #
-# Training is what costs, so networks come in groups, and every two of a group are a pair. Pairs that share a network
-# are
-# not independent: a sample is the mean over the pairs of a group, and groups are.
+# Training is expensive, so networks come in groups, and every two networks of a group are a pair. Pairs that share a
+# network are not independent, groups are: a sample is the mean over the pairs of a group.
 
 
 DEPTH = 4  # linear maps of the networks of Fig. 7
 RATE, BATCH = 0.05, 100  # App. B.1
 
-#: λ = 0, 0.1, …, 1, the places of section 2.
-PLACES = tuple(k / 10 for k in range(11))
+#: λ = 0, 0.1, …, 1, as in section 2.
+LAMBDAS = tuple(k / 10 for k in range(11))
 
 #: Orders of the second network's units: as trained, after weight matching from one start and the best of its restarts,
 #: after activation matching.
@@ -76,16 +72,16 @@ ORDERS = ("direct", "one start", "weights", "activations")
 
 
 class Case(NamedTuple):
-    """A run of the sweep: its numbers of linear maps and of units in a layer, and its part in the comparison."""
+    """A run of the sweep."""
 
-    depth: int
-    width: int
-    kind: str
+    depth: int  # number of linear maps
+    width: int  # units in a layer
+    kind: str  # "first", "second" (another seed) or "long" (longer training)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the training runs depend on, by the names that the chapter's parameters have."""
+    """The parameters of the chapter on which the training runs depend."""
 
     dataset: str
     widths: Sequence[int]
@@ -108,45 +104,45 @@ class Parameters:
 
     def sweep(self) -> dict[Case, Run]:
         """The training runs of the comparison, by the recipe of App. B.1."""
-        data, every = _data(self.dataset, self.images, self.seed), sorted({self.epochs, *self.budgets})
+        data, budgets = _data(self.dataset, self.images, self.seed), sorted({self.epochs, *self.budgets})
 
         def run(case: Case, count: int, keep: Sequence[int]) -> Run:
             return _run(data, case, count * self.together, keep, self.seed)
 
         others = ((depth, self.depth_widths, self.depth_groups) for depth in self.depths)
-        found: dict[Case, Run] = {}
-        for depth, at, count in ((DEPTH, self.widths, self.groups), *others):
-            kept = every if depth == DEPTH and not self.long_groups else [self.epochs]
-            found |= {case: run(case, count, kept) for case in (Case(depth, m, "first") for m in at)}
+        runs: dict[Case, Run] = {}
+        for depth, widths, count in ((DEPTH, self.widths, self.groups), *others):
+            keep = budgets if depth == DEPTH and not self.long_groups else [self.epochs]
+            runs |= {case: run(case, count, keep) for case in (Case(depth, m, "first") for m in widths)}
             if depth in self.second:
-                found |= {case: run(case, count, [self.epochs]) for case in (Case(depth, m, "second") for m in at)}
+                runs |= {case: run(case, count, [self.epochs]) for case in (Case(depth, m, "second") for m in widths)}
         for case in (Case(DEPTH, m, "long") for m in self.widths):
-            first = found[case._replace(kind="first")]
-            found[case] = run(case, self.long_groups, every) if self.long_groups else first
-        return found
+            first = runs[case._replace(kind="first")]
+            runs[case] = run(case, self.long_groups, budgets) if self.long_groups else first
+        return runs
 
     def other_dataset_runs(self) -> dict[int, Run]:
-        """Networks with four maps on another data set, by the same recipe: where Fig. 14 has its second curve."""
+        """Width → networks with four maps on another data set, by the same recipe (second curve of Fig. 14)."""
         data, count = _data(self.other, self.other_images, self.seed), 2 * self.other_pairs
         cases = {m: Case(DEPTH, m, "first") for m in self.other_widths}
         return {m: _run(data, case, count, [self.other_epochs], self.seed) for m, case in cases.items()}
 
     def runs(self) -> list[Run]:
-        """All of them."""
+        """All training runs."""
         return list(dict.fromkeys([*self.sweep().values(), *self.other_dataset_runs().values()]))
 
 
 def _data(dataset: str, images: int, seed: int) -> DataSpec:
-    """Some training images of a data set that can be had, or all of them if there are fewer."""
+    """At most ``images`` training images of a data set, or of the digits if it is not available."""
     data = DataSpec(choose((dataset, "digits"))[0])
     return DataSpec(data.name, n=images, seed=seed) if images < data.size else data
 
 
 def _run(data: DataSpec, case: Case, count: int, keep: Sequence[int], seed: int) -> Run:
-    """Some networks of one kind, kept after some epochs and at the last."""
+    """``count`` networks of one kind, stored after the epochs ``keep``, of which the last ends the training."""
     key = seed + (case.kind == "second")
-    of = "networks followed over budgets" if case.kind == "long" else "networks"
-    drawn = numpy_generator(key, f"{of}, depth {case.depth}, width {case.width}").integers(0, 2**32, count)
+    purpose = "networks followed over budgets" if case.kind == "long" else "networks"
+    drawn = numpy_generator(key, f"{purpose}, depth {case.depth}, width {case.width}").integers(0, 2**32, count)
     pixels = load(data.name).x[0].numel()
     model = MLP((pixels, *[case.width] * (case.depth - 1), 10), init="he")
     return Run(model, Descent(keep[-1], BATCH, "sgd", RATE), data, tuple(drawn.tolist()), keep=tuple(keep[:-1]))
@@ -154,11 +150,11 @@ def _run(data: DataSpec, case: Case, count: int, keep: Sequence[int], seed: int)
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """P pairs: the first networks, and for each order the second ones with their units in that order."""
+    """P pairs of networks."""
 
     first: Stack
-    second: dict[str, Stack]
-    each: int = 1
+    second: dict[str, Stack]  # order → the second networks with their units in that order
+    each: int = 1  # number of pairs in a group
 
 
 def matched_pairs(
@@ -170,12 +166,12 @@ def matched_pairs(
     orders: Sequence[str] = ORDERS,
     group_size: int = 2,
 ) -> Pairs:
-    """Every two networks of each group of a run after some epochs, matched."""
-    known = result.kept | {len(result.losses): result.stack}
-    at = {place: k for k, place in enumerate(result.survivors)}
-    groups = [range(k, k + group_size) for k in range(0, max(at, default=-1) + 1, group_size)]
-    pairs = [(at[i], at[j]) for group in groups if {*group} <= {*at} for i, j in combinations(group, 2)]
-    a, b = (known[epoch].ordinary([pair[end] for pair in pairs]) for end in (0, 1))
+    """Every two networks of each complete group of a run after some epochs, matched."""
+    stacks = result.kept | {len(result.losses): result.stack}
+    row = {network: k for k, network in enumerate(result.survivors)}
+    groups = [range(k, k + group_size) for k in range(0, max(row, default=-1) + 1, group_size)]
+    pairs = [(row[i], row[j]) for group in groups if {*group} <= {*row} for i, j in combinations(group, 2)]
+    a, b = (stacks[epoch].ordinary([pair[end] for pair in pairs]) for end in (0, 1))
     second = {}
     for order in orders:
         if order == "direct":
@@ -184,27 +180,22 @@ def matched_pairs(
             second[order] = b.permuted(activation_matching(a, b, x).permutations)
         else:
             count = restarts if order == "weights" else 1
-            found = weight_matching(a.params, b.params, a.model.symmetry(), count, seed)
-            second[order] = b.permuted(found.permutations)
+            matching = weight_matching(a.params, b.params, a.model.symmetry(), count, seed)
+            second[order] = b.permuted(matching.permutations)
     return Pairs(a, second, math.comb(group_size, 2))
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """NLL and accuracy on the lines of P pairs: order → (P, 11), at :data:`PLACES`."""
+    """NLL and accuracy on the lines of P pairs at :data:`LAMBDAS`."""
 
-    loss: dict[str, torch.Tensor]
-    accuracy: dict[str, torch.Tensor]
-    each: int = 1
-
-    def __post_init__(self) -> None:
-        if any(len(v) % self.each for v in (*self.loss.values(), *self.accuracy.values())):
-            numbers = sorted({len(v) for v in (*self.loss.values(), *self.accuracy.values())})
-            raise ValueError(f"{numbers} pairs, {self.each} in a group; allowed: a whole number of groups")
+    loss: dict[str, torch.Tensor]  # order → NLL (P, 11)
+    accuracy: dict[str, torch.Tensor]  # order → (P, 11)
+    each: int = 1  # number of pairs in a group
 
     @property
     def groups(self) -> int:
-        """G, the number of groups."""
+        """Number of groups G."""
         return len(next(iter(self.loss.values()))) // self.each
 
     def _of_groups(self, values: torch.Tensor) -> np.ndarray:
@@ -213,7 +204,7 @@ class Lines:
 
     def of_pairs(self, order: str) -> np.ndarray:
         """Barriers (P,) of all pairs: the largest NLL above the chord. Those of a group are not independent."""
-        return barriers(self.loss[order].double(), PLACES).peak_chord.numpy()
+        return barriers(self.loss[order].double(), LAMBDAS).peak_chord.numpy()
 
     def barriers(self, order: str) -> np.ndarray:
         """Mean barrier of each group, (G,)."""
@@ -221,7 +212,7 @@ class Lines:
 
     def drops(self, order: str) -> np.ndarray:
         """Mean over each group of the largest fall of the accuracy below the chord, (G,)."""
-        return self._of_groups(barriers(-self.accuracy[order].double(), PLACES).peak_chord)
+        return self._of_groups(barriers(-self.accuracy[order].double(), LAMBDAS).peak_chord)
 
     def largest(self, order: str) -> np.ndarray:
         """Mean over each group of the largest NLL on a line, (G,)."""
@@ -229,29 +220,29 @@ class Lines:
 
 
 def lines(pairs: Pairs, x: torch.Tensor, y: torch.Tensor) -> Lines:
-    """NLL and accuracy on all lines of some pairs."""
-    found = {order: along_segments(pairs.first, b, x, y, PLACES) for order, b in pairs.second.items()}
-    accuracy = {order: line.accuracy for order, line in found.items()}
-    return Lines({order: line.loss for order, line in found.items()}, accuracy, pairs.each)
+    """NLL and accuracy on the lines of all pairs."""
+    by_order = {order: along_segments(pairs.first, b, x, y, LAMBDAS) for order, b in pairs.second.items()}
+    accuracy = {order: line.accuracy for order, line in by_order.items()}
+    return Lines({order: line.loss for order, line in by_order.items()}, accuracy, pairs.each)
 
 
 @dataclass(frozen=True, eq=False)
 class Middles:
-    """The middles of P lines, and of the lines between the same networks with s times their logits."""
+    """The middles of P lines, and of lines between the same networks with s times their logits."""
 
-    lost: torch.Tensor  # V = E max_k (z_k − z_y) (P,), float64, of the logits z
+    mean_gap: torch.Tensor  # V = E max_k (z_k − z_y) of the logits z, (P,), float64
     wrong: torch.Tensor  # shares of misclassified examples (P,)
-    nll: torch.Tensor  # N(s) at S scales s of the logits, (S, P): the NLL in the middle after both ends were scaled
+    nll: torch.Tensor  # N(s), the NLL in the middle after both ends are scaled, (S, P)
 
 
 def rescaled(stack: Stack, c: float) -> Stack:
-    """S_c: the weights of map k = 1 … d times c, its biases times c^k, so ReLU networks have c^d times their logits."""
+    """S_c: weights of map k = 1 … d times c, biases times c^k, so that a ReLU network has c^d times its logits."""
     power = {name: 1 + int(name.split(".")[0]) if name.endswith("bias") else 1 for name in stack.params}
     return Stack(stack.model, {name: c ** power[name] * value for name, value in stack.params.items()})
 
 
 def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequence[float]) -> Middles:
-    """What the NLL in the middle tends to, divided by the scale of the logits: V ≤ N(s)/s ≤ V + ln(classes)/s."""
+    """The middles of the lines from a to b; V ≤ N(s)/s ≤ V + ln(classes)/s."""
     ends, depth = [stack.to(torch.float64) for stack in (a, b)], len(a.model.maps())
 
     def logits(s: float) -> torch.Tensor:
@@ -269,17 +260,16 @@ def middles(a: Stack, b: Stack, x: torch.Tensor, y: torch.Tensor, scales: Sequen
 
 # ---------- width curves
 #
-# Barriers over the width, read off: an end against the peak, the peak's place, what an order of the units leaves.
-#
-# The questions of Zhan, Li & Wu, section 6 and Figs. 7, 8 and 14. Every reading is a value and a standard error over
-# independent groups of pairs, and a height at a peak is cross-fitted (:mod:`lmc_helpers._chapters.width_barriers`).
+# Barriers as functions of the width: height and width of the peak, and the share that remains after matching (Zhan, Li
+# & Wu, section 6 and Figs. 7, 8 and 14). Every value has a standard error over independent groups of pairs, and heights
+# at a peak are cross-fitted.
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
     """The lines of independent groups of pairs at several widths."""
 
-    at: Mapping[int, Lines]  # width → :class:`~lmc_helpers._chapters.width_barriers.Lines`, widths increasing
+    at: Mapping[int, Lines]  # width → lines, widths increasing
 
     @property
     def widths(self) -> list[int]:
@@ -288,11 +278,11 @@ class Curves:
 
     @property
     def groups(self) -> int:
-        """Groups that did not diverge, at the width where they are fewest."""
+        """Number of groups that did not diverge, at the width where they are fewest."""
         return min(line.groups for line in self.at.values())
 
     def only(self, widths: Sequence[int]) -> Curves:
-        """The curves at some of the widths."""
+        """The curves at the given widths."""
         return Curves({m: self.at[m] for m in widths})
 
     def barriers(self, order: str) -> list[np.ndarray]:
@@ -300,37 +290,37 @@ class Curves:
         return [line.barriers(order) for line in self.at.values()]
 
     def relative(self, order: str, m: int, over: Sequence[int]) -> tuple[float, float]:
-        """Mean barrier at one width divided by that at the peak over other widths, and its standard error."""
+        """Ratio of the mean barrier at width m to the peak over other widths, and its standard error."""
         return ratio_at_peaks([self.at[m].barriers(order)], self.only(over).barriers(order))
 
-    def place(self, order: str, seed: int) -> tuple[float, float]:
-        """Width of the largest mean barrier, and a standard error that knows the selection and the grid."""
+    def peak_width(self, order: str, seed: int) -> tuple[float, float]:
+        """Width of the largest mean barrier, and a standard error that includes the selection and the grid."""
         return place_of_peak(self.widths, self.barriers(order), seed)
 
     def peaks(self, order: str) -> bool:
-        """Whether the largest mean barrier stands between the ends of the widths."""
+        """Whether the largest mean barrier is at an interior width."""
         return 0 < int(np.argmax([sample.mean() for sample in self.barriers(order)])) < len(self.at) - 1
 
-    def left(self, m: int, order: str, base: str = "direct") -> tuple[float, float]:
-        """Mean barrier with one order divided by that with another, of the same pairs, and its standard error."""
-        return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers(base), paired=True)
+    def remaining(self, m: int, order: str) -> tuple[float, float]:
+        """Share of the direct barrier of the same pairs that remains with an order, and its standard error."""
+        return ratio_of_means(self.at[m].barriers(order), self.at[m].barriers("direct"), paired=True)
 
-    def farthest(self, order: str, base: str) -> tuple[float, float]:
-        """What :meth:`left` says at the width where it is farthest from 1, as a factor, cross-fitted."""
+    def largest_effect(self, order: str, base: str) -> tuple[float, float]:
+        """Ratio of the mean barriers with two orders at the width where it is farthest from 1, cross-fitted."""
 
-        def left(m: int, half: int) -> tuple[float, float]:
+        def ratio(m: int, half: int) -> tuple[float, float]:
             above, below = (self.at[m].barriers(name)[half::2] for name in (order, base))
             return ratio_of_means(above, below, paired=True)
 
-        found = []
+        ratios = []
         for half in (0, 1):
-            chosen = max(self.at, key=lambda m: abs(math.log(max(left(m, half)[0], 1e-300))))
-            found.append(left(chosen, 1 - half))
-        return (found[0][0] + found[1][0]) / 2, math.hypot(found[0][1], found[1][1]) / 2
+            chosen = max(self.at, key=lambda m: abs(math.log(max(ratio(m, half)[0], 1e-300))))
+            ratios.append(ratio(chosen, 1 - half))
+        return _mean_of_halves(ratios)
 
     def contrast(self, order: str, m: int, other: int) -> tuple[float, float]:
-        """The share of the direct barrier that an order leaves at one width, divided by that at another."""
-        (a, da), (b, db) = (self.left(at, order) for at in (m, other))
+        """Ratio of the remaining shares of the direct barrier at two widths, and its standard error."""
+        (a, da), (b, db) = (self.remaining(width, order) for width in (m, other))
         return a / b, a / b * math.hypot(da / a, db / b)
 
     def summits(self, order: str) -> np.ndarray:
@@ -339,22 +329,22 @@ class Curves:
 
 
 def bounds_of(n: int, *readings: tuple[float, float], of_all: Callable = max) -> tuple[float, float, float]:
-    """The largest or least of some readings, with its interval by Student's quantile at n − 2 degrees of freedom."""
+    """The largest or least of several values with standard errors, and its Student interval (n − 2 degrees)."""
     half = QUANTILE * widening(max(n, 3) - 1)
     value, low, high = (of_all(value + sign * half * error for value, error in readings) for sign in (0, -1, 1))
     return value, low, high
 
 
 def depth_trend(curves: Mapping[int, Curves], order: str, seed: int) -> tuple[float, float] | None:
-    """Slope of the logarithm of the peak's place in the depth, over depths that show a peak."""
-    at = {depth: curve.place(order, seed) for depth, curve in curves.items() if curve.peaks(order)}
+    """Slope of the logarithm of the peak's width over the depth, for depths with a peak."""
+    at = {depth: curve.peak_width(order, seed) for depth, curve in curves.items() if curve.peaks(order)}
     if len(at) < 3:
         return None
-    places, errors = np.array(list(at.values())).T
-    return slope_and_error(list(at), np.log(places), errors / places)
+    widths, errors = np.array(list(at.values())).T
+    return slope_and_error(list(at), np.log(widths), errors / widths)
 
 
-def place_ratio(upper: Curves, lower: Curves, order: str, seed: int) -> tuple[float, float]:
-    """Width of the largest mean barrier of some curves divided by that of others, and its standard error."""
-    (a, da), (b, db) = (curves.place(order, seed) for curves in (upper, lower))
+def peak_width_ratio(upper: Curves, lower: Curves, order: str, seed: int) -> tuple[float, float]:
+    """Ratio of the peak widths of two sets of curves, and its standard error."""
+    (a, da), (b, db) = (curves.peak_width(order, seed) for curves in (upper, lower))
     return a / b, a / b * math.hypot(da / a, db / b)

@@ -1,7 +1,7 @@
-"""Realization costs, swap costs and what identifies a neuron (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 50).
+"""Realization costs, swap costs and the identification of neurons (Bürgin, Herbst, Lin & Jegelka; chapters 41 to 50).
 
-An asymmetric layer W_eff = F + D ⊙ W has fixed parts, so that a function may cost one neuron a larger weight than
-another. The files, with what they compute and the chapters of this part that use them:
+An asymmetric layer W_eff = F + D ⊙ W has fixed parts, so that the same function may cost two neurons different
+weights. The modules:
 
 ===================  ==============================================================  ===================  ==============
 file                 what                                                            of the paper         chapters
@@ -14,7 +14,7 @@ centre_gap           the smallest gap between centres, its bound and its law    
 relaxed_swaps        swap costs from relaxed costs                                   App. E, F.7          44
 ===================  ==============================================================  ===================  ==============
 
-Layers and bases may have different precisions; all is computed in float64.
+Layers and bases may have different precisions; all computations are in float64.
 """
 
 from lmc_helpers.identifiability.costs import realization_cost, swap_costs

@@ -2,10 +2,10 @@
 
 F and D are drawn by a *scheme*, one line of Table 1: ``scheme.draw(shape, generator)`` gives both in a weight's shape
 (outputs, inputs, then the kernel's axes for a convolution), in float64. :func:`asymmetrise` makes them buffers of a
-module and its weight W the parameter. The numbers come from a generator that is keyed by (seed, name of the weight)
-alone, so that the networks of a pair, built with one seed, share F and D on every machine.
+module and its weight W the parameter. The generator is keyed by (seed, name of the weight), so that
+the networks of a pair, built with one seed, share F and D on every machine.
 
-The loss sees W through D only,
+The loss depends on W only through D,
 
     ∂L/∂W = D ⊙ ∂L/∂W_eff,
 
@@ -47,7 +47,7 @@ Drawn = tuple[Tensor, Tensor]  # F and D
 
 
 def _mask(shape: tuple[int, ...], fixed: int, dim: int, generator: torch.Generator) -> Tensor:
-    """Boolean mask with ``fixed`` true entries, uniformly placed, in every slice of index ``dim``."""
+    """Boolean mask with ``fixed`` true entries at uniform positions in every slice along ``dim``."""
     slices, entries = shape[dim], math.prod(shape) // shape[dim]
     if fixed > entries:
         raise ValueError(
@@ -67,12 +67,12 @@ def _normal(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 @checked
 @dataclass(frozen=True)
 class WAsymmetric:
-    """W-asymmetric: ``fixed`` entries of every row are N(0, sigma²) and stay, the others are trained.
+    """W-asymmetric: ``fixed`` entries of every row are N(0, sigma²) and not trained, the others are.
 
     Parameters
     ----------
     fixed
-        entries of each slice that are fixed, in uniform places.
+        number of fixed entries of each slice, at uniform positions.
     sigma
         standard deviation of the fixed entries.
     dim
@@ -99,7 +99,7 @@ class WAsymmetric:
 @checked
 @dataclass(frozen=True)
 class WBernoulli:
-    """W-asymmetric with every entry fixed with probability p, independently, at an N(0, sigma²) number."""
+    """W-asymmetric: every entry is fixed with probability p, independently, at an N(0, sigma²) value."""
 
     p: Probability
     sigma: NonNegative
@@ -134,8 +134,7 @@ class Syre:
 class LinearResidual:
     """Linear residual connection: F is the identity, for a convolution the identity at the centre of an odd kernel.
 
-    Where the outputs are a multiple of the inputs, as in the stacked projections of attention, each block has its
-    identity.
+    If the outputs are a multiple of the inputs, as in the stacked projections of attention, each block has an identity.
 
     Examples
     --------
@@ -158,7 +157,7 @@ class LinearResidual:
 @checked
 @dataclass(frozen=True)
 class Sparse:
-    """Sparse network: ``fixed`` entries of every row are 0 and stay; ``fixed`` and ``dim`` as for WAsymmetric."""
+    """Sparse: ``fixed`` entries of every row stay 0; ``fixed`` and ``dim`` as for :class:`WAsymmetric`."""
 
     fixed: Natural
     dim: Literal[0, 1] = 0
@@ -184,9 +183,9 @@ class FiGLU(nn.Module):
     m
         neurons.
     seed
-        of F. The networks of a pair share it.
+        of F, the same for the networks of a pair.
     name
-        name of the layer, so that the layers of one network have different F.
+        of the layer, so that the layers of one network have different F.
 
     Examples
     --------
@@ -225,12 +224,12 @@ class _Asymmetric(nn.Module):
 
 
 def _linear_maps(module: nn.Module) -> dict[str, tuple[nn.Module, str]]:
-    """The linear maps in a module: name of each weight → (owner, attribute).
+    """The linear maps in a module: name of each weight → (module, attribute).
 
-    They are the weights of ``nn.Linear`` and of convolutions, and of ``nn.MultiheadAttention`` the input projection
+    These are the weights of ``nn.Linear`` and of convolutions, and of ``nn.MultiheadAttention`` the input projection
     (queries, keys and values stacked, or three matrices) and the output projection.
     """
-    found = {}
+    maps = {}
     for prefix, owner in module.named_modules():
         if isinstance(owner, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
             names = ["weight"]
@@ -240,13 +239,13 @@ def _linear_maps(module: nn.Module) -> dict[str, tuple[nn.Module, str]]:
             continue
         for name in names:
             if getattr(owner, name) is not None:
-                found[f"{prefix}.{name}" if prefix else name] = (owner, name)
-    return found
+                maps[f"{prefix}.{name}" if prefix else name] = (owner, name)
+    return maps
 
 
 @checked
 def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed: Integer) -> nn.Module:
-    """Replace the weights of a module by W_eff = F + D ⊙ W, in place; the present weights become W.
+    """Replace the weights of a module by W_eff = F + D ⊙ W, in place; the current weights become W.
 
     Weights are those of ``nn.Linear``, of convolutions and of ``nn.MultiheadAttention``; biases and norms stay.
 
@@ -255,7 +254,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     module
         a network.
     schemes
-        one scheme for every weight, or name of a weight → scheme; other weights stay as they are.
+        one scheme for every weight, or name of a weight → scheme; other weights are unchanged.
     seed
         of F and D. Each weight has its own stream, keyed by its name.
 
@@ -272,13 +271,13 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
     >>> bool((a.weight[fixed] == b.weight[fixed]).all()), bool((a.weight[~fixed] == b.weight[~fixed]).any())
     (True, False)
     """
-    known = _linear_maps(module)
-    chosen = dict(schemes) if isinstance(schemes, Mapping) else dict.fromkeys(known, schemes)
-    unknown = sorted(set(chosen) - set(known))
+    maps = _linear_maps(module)
+    chosen = dict(schemes) if isinstance(schemes, Mapping) else dict.fromkeys(maps, schemes)
+    unknown = sorted(set(chosen) - set(maps))
     if unknown:
-        raise ValueError(f"weights {unknown} are unknown; allowed: {', '.join(known)}")
+        raise ValueError(f"weights {unknown} are unknown; allowed: {', '.join(maps)}")
     for name, scheme in chosen.items():
-        owner, attribute = known[name]
+        owner, attribute = maps[name]
         if parametrize.is_parametrized(owner, attribute):
             raise ValueError(f"weight {name!r} is parametrised already; allowed: plain weights")
         weight = getattr(owner, attribute)
@@ -289,7 +288,7 @@ def asymmetrise(module: nn.Module, schemes: Scheme | Mapping[str, Scheme], seed:
 
 @checked
 def layer_parts(module: nn.Module) -> dict[str, tuple[Tensor, Tensor, Tensor]]:
-    """F, D and W of every asymmetric weight of a module by its name, as they are and not copied.
+    """F, D and W of every asymmetric weight of a module by name, not copied.
 
     Examples
     --------
@@ -298,10 +297,10 @@ def layer_parts(module: nn.Module) -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     >>> bool((F + D * W == layer.weight).all()), W is layer.parametrizations.weight.original
     (True, True)
     """
-    found = {}
+    parts = {}
     for name, (owner, attribute) in _linear_maps(module).items():
         if parametrize.is_parametrized(owner, attribute):
-            plan = getattr(owner.parametrizations, attribute)
-            if isinstance(plan[0], _Asymmetric):
-                found[name] = (plan[0].F, plan[0].D, plan.original)
-    return found
+            parametrization = getattr(owner.parametrizations, attribute)
+            if isinstance(parametrization[0], _Asymmetric):
+                parts[name] = (parametrization[0].F, parametrization[0].D, parametrization.original)
+    return parts

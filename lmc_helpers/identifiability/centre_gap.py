@@ -1,4 +1,4 @@
-"""How far apart the projected centres of neurons are: γ_out, its law, and the bound of Thm 4.6 (Bürgin et al.).
+"""The gap γ_out between the projected centres of neurons, its law, and the bound of Thm 4.6 (Bürgin et al.).
 
 The centre of neuron i is v_i = Uᵀ f_i, with the rows f_i of the fixed part F (m, d) and an orthonormal basis U (d, k)
 of the inputs. The gap is
@@ -29,7 +29,7 @@ from lmc_helpers._typing import Positive, PositiveNumber, Probability, checked, 
 
 __all__ = ["centre_gap", "gap_quantile", "separation_bound"]
 
-#: c of eq. (22) from the proof, 1/(2 C₁), with the sharp constant C₁ = √2 of the density theorem it rests on.
+#: c of eq. (22) from the proof, 1/(2 C₁), with the sharp constant C₁ = √2 of the density theorem.
 PROOF_CONSTANT = 1 / (2 * math.sqrt(2))
 
 #: Largest value of the standard normal density, M₀ of Thm 4.6 for Gaussian entries.
@@ -40,8 +40,8 @@ NORMAL_DENSITY = 1 / math.sqrt(2 * math.pi)
 def centre_gap(v: Float[Tensor, "*batch m k"]) -> Float[Tensor, "*batch"]:
     """γ_out = √2 min_{i≠j} ``|v_i − v_j|`` of projected centres.
 
-    Up to k = 8 a k-d tree finds the nearest neighbours, beyond it products of matrices do, and the candidates'
-    distances are computed from their differences.
+    Nearest neighbours come from a k-d tree for k <= 8, and otherwise from matrix products, with the distances of the
+    candidates computed from differences.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def separation_bound(
     Parameters
     ----------
     m, k
-        centres and dimension.
+        number of centres and dimension.
     delta
         probability of failure, > 0.
     sigma, q, density
@@ -116,7 +116,7 @@ def separation_bound(
     0.002471
     """
     if delta == 0:
-        raise ValueError("delta = 0, for which no gap is certain; allowed: 0 < delta <= 1")
+        raise ValueError("delta = 0; allowed: 0 < delta <= 1")
     root = math.exp((math.log(delta) - 2 * math.log(m) - _log_unit_ball(k)) / k)
     return PROOF_CONSTANT * math.sqrt(q) / density * sigma * root
 
@@ -134,7 +134,7 @@ def gap_quantile(probability: Probability, m: Positive, k: Positive, sigma: Posi
     probability
         P(γ_out <= γ).
     m, k
-        centres and dimension.
+        number of centres and dimension.
     sigma
         σ_F.
 

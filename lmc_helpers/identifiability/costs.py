@@ -1,4 +1,4 @@
-"""What it costs neuron i to compute the function of neuron j (Bürgin et al., sections 4.1 to 4.3).
+"""The cost for neuron i of computing the function of neuron j (Bürgin et al., sections 4.1 to 4.3).
 
 Neuron i has the centre v_i = Uᵀf_i and the map M_i = Uᵀ diag(d_i), and computes the function with coefficients a if
 a = v_i + M_i w (:mod:`~lmc_helpers.identifiability.input_subspace`). The *realization cost* of that function is the
@@ -6,16 +6,15 @@ least ``‖w‖``,
 
     ``‖h_a‖_i² = (a − v_i)ᵀ S_i⁺ (a − v_i)``  if a − v_i is in the image of M_i, else ∞          (eqs. (8) to (10)),
 
-with the Gram matrix S_i = M_i M_iᵀ, eq. (9), attained by w = M_i⁺(a − v_i), eq. (48). The squared costs T_ij of the
-function of neuron j on neuron i decide everything: if each neuron i takes the function of neuron π(i), the cost changes
-by
+with the Gram matrix S_i = M_i M_iᵀ, eq. (9), attained by w = M_i⁺(a − v_i), eq. (48). With the squared costs T_ij
+of the function of neuron j on neuron i, the total cost changes, if each neuron i gets the function of neuron π(i), by
 
     Δ_π = Σ_i (T_iπ(i) − T_ii)                                                                    (eq. (14)),
 
 for a swap by Δ_(ij), eq. (16).
 
-A difference a − v counts as in the image if what is left of it after projection is at most RTOL times the larger of
-``‖a‖`` and ``‖v‖``; singular values of M_i up to RTOL times the largest ``|d_i|`` count as 0.
+A difference a − v counts as in the image if its distance from the image is at most RTOL times the larger of ``‖a‖``
+and ``‖v‖``; singular values of M_i up to RTOL times the largest ``|d_i|`` count as 0.
 
 F, D and W are the fixed part, the multiplier and the raw weights of a layer, and U an orthonormal basis of its inputs.
 """
@@ -89,8 +88,8 @@ def realization_cost(
 
     Examples
     --------
-    A neuron that sees only the first of two coordinates, at half strength. Its function reads that one, and then
-    the other one, which is outside its class:
+    A neuron that sees only the first of two coordinates, at half strength; a function of that coordinate, and one of
+    the other coordinate, which is outside its class:
 
     >>> f, d, U = torch.zeros(2), torch.tensor([0.5, 0.0]), torch.eye(2)
     >>> realization_cost(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), f, d, U)
@@ -139,7 +138,7 @@ def output_sensitivity(table: Float[Tensor, "m m"], p: Int64[Tensor, "*batch m"]
     table
         :func:`cost_table` of one layer.
     p
-        neuron i takes the function of neuron p[i].
+        neuron i gets the function of neuron p[i].
 
     Examples
     --------
@@ -159,7 +158,7 @@ def swap_costs(
 ) -> Float64[Tensor, "*batch m m"]:
     """Squared sensitivity Δ_(ij) to the exchange of neurons i and j, eq. (16), for all pairs; 0 on the diagonal.
 
-    It is negative where the exchange makes the weights smaller, and ∞ for a pair that cannot exchange its functions.
+    It is negative where the exchange makes the weights smaller, and ∞ for pairs that cannot exchange functions.
 
     Examples
     --------
@@ -172,7 +171,7 @@ def swap_costs(
             [-6.,  0.]], dtype=torch.float64)
     """
     table = cost_table(F, D, W, U)
-    change = table - table.diagonal(dim1=-2, dim2=-1)[..., :, None]  # neuron i takes the function of neuron j
+    change = table - table.diagonal(dim1=-2, dim2=-1)[..., :, None]  # neuron i gets the function of neuron j
     swap = change + change.mT
     swap.diagonal(dim1=-2, dim2=-1).zero_()
     return swap

@@ -1,4 +1,4 @@
-"""The subspace of a layer's inputs, and what asymmetric neurons see of it (Bürgin et al., sections 3 and 4.1).
+"""The subspace of a layer's inputs as seen by asymmetric neurons (Bürgin et al., sections 3 and 4.1).
 
 Assumption 3.1: the inputs lie in the span of the orthonormal columns of U (d, k), x = Uc. Then neuron i, with the rows
 f_i, d_i, w_i of F, D and W, computes η(a_i·c) with
@@ -9,10 +9,10 @@ The rank of M_i is the dimension of its class of functions (Prop. 4.2), and
 
     S_i = M_i M_iᵀ = Uᵀ diag(d_i)² U                                                              (eq. (9))
 
-is the Gram matrix whose pseudo-inverse measures costs. How unevenly the coordinates read the subspace is its coherence
-ν, eq. (11).
+is the Gram matrix whose pseudo-inverse measures costs. The coherence ν, eq. (11), measures how unevenly the
+coordinates see the subspace.
 
-A singular value of M_i of at most RTOL times the largest ``|d_i|`` counts as 0. U counts as orthonormal within 10⁻⁶.
+U counts as orthonormal within 10⁻⁶.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lmc_helpers._typing import Positive, Probability, checked, require_finite
 __all__ = ["AsymmetricLayer", "class_dimension", "coherence", "exact_copies", "grams", "leverages", "pca_basis"]
 
 RTOL = 1e-10  # singular values of M_i up to RTOL times the largest |d_i| count as 0
-CONDITION = 1e8  # of S_i, beyond which its Cholesky factor is not trusted
+CONDITION = 1e8  # of S_i, above which its Cholesky factor is not used
 CHUNK = 2**22  # entries of the largest temporary array
 
 
@@ -91,7 +91,7 @@ class AsymmetricLayer:
 
     @property
     def functions(self) -> Tensor:
-        """a_i = Uᵀ (f_i + d_i ⊙ w_i), (..., m, k): what each neuron reads of the inputs' coordinates."""
+        """a_i = Uᵀ (f_i + d_i ⊙ w_i), (..., m, k)."""
         return (self.F + self.D * self.W) @ self.U
 
 
@@ -129,7 +129,7 @@ def coherence(U: Real[Tensor, "*batch d k"]) -> Float64[Tensor, "*batch"]:
 
 @checked
 def exact_copies(d: Positive, k: Positive, copies: Positive) -> Float64[Tensor, "d k"]:
-    """Basis of inputs that hold each of k latent numbers ``copies`` times and zeros besides (App. F.5); ν = 1/copies.
+    """Basis of inputs with ``copies`` copies of each of k latent variables and zeros (App. F.5); ν = 1/copies.
 
     Examples
     --------
@@ -178,16 +178,16 @@ def class_dimension(D: Real[Tensor, "... m d"], U: Real[Tensor, "... d k"]) -> I
 
 @checked
 def pca_basis(X: Real[Tensor, "n d"], explained: Probability = 0.9, centred: bool = False) -> Float64[Tensor, "d k"]:
-    """Basis U of the least principal subspace that explains a share of the inputs' second moment, directions in order.
+    """Basis U of the smallest principal subspace that explains a share of the second moment, directions in order.
 
     Parameters
     ----------
     X
         inputs.
     explained
-        share > 0 of the trace of the second moment, or of the covariance, that the subspace keeps.
+        share > 0 of the trace of the second moment, or of the covariance.
     centred
-        False takes the second moment E xxᵀ, as App. E.1 does; True subtracts the mean first.
+        False: the second moment E xxᵀ, as in App. E.1; True: the covariance.
 
     Examples
     --------
@@ -212,8 +212,8 @@ def _whiteners(D: Tensor, U: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
     """Matrices B_i (..., m, k, k) with B_iᵀB_i = S_i⁺, so that ``‖B_i g‖²`` = gᵀS_i⁺g.
 
     B_i is the inverse Cholesky factor of S_i. Where S_i is worse conditioned than CONDITION, B_i comes from the
-    singular values of M_i, which do not square the condition number. Besides: which M_i have less than full rank,
-    (..., m), and for these the projectors off the image of M_i, or None where no M_i is badly conditioned.
+    singular values of M_i, which do not square the condition number. Also returned: which M_i are rank deficient,
+    (..., m), and for these the projectors off the image of M_i, or None if no M_i is badly conditioned.
     """
     S = _grams(D, U)
     eye = torch.eye(U.shape[-1], dtype=S.dtype, device=S.device)
@@ -234,7 +234,7 @@ def _whiteners(D: Tensor, U: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
 
 
 def _neuron_slices(D: Tensor, U: Tensor) -> list[slice]:
-    """Ranges of neurons, one after the other, whose comparison with all m needs at most CHUNK numbers."""
+    """Consecutive ranges of neurons whose comparison with all m needs at most CHUNK numbers."""
     m, (d, k) = D.shape[-2], U.shape[-2:]
     step = max(1, CHUNK // max(1, math.prod(D.shape[:-2]) * k * max(m, d)))
     return [slice(start, start + step) for start in range(0, m, step)]

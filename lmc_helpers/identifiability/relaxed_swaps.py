@@ -7,10 +7,10 @@ in the row space of M_i: with S_i = M_i M_iᵀ = EΛEᵀ (Λ of full rank), w = 
 
     ``φ(c) = E (h − η(α_i (v_i + EΛ^½ c)ᵀz + γ_i))²/β + ‖c‖²``
 
-has the same minimum with k unknowns instead of d. All problems are solved at once by the Levenberg–Marquardt method.
+has the same minimum, with k unknowns instead of d. All problems are solved at once by the Levenberg–Marquardt method.
 
-The functions take the inputs X and find U themselves. Unlike the costs of an
-:class:`~lmc_helpers.identifiability.input_subspace.AsymmetricLayer`, which supposes a subspace, they need none.
+The functions compute U from the inputs X; unlike the costs of
+:mod:`~lmc_helpers.identifiability.costs` they do not suppose a low-dimensional subspace.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ ROUNDS, TOLERANCE = 100, 1e-6
 
 @dataclass(frozen=True)
 class Ridge:
-    """Relaxed costs: least values of the objective, the part ``‖w‖²`` of them, and what is left of the gradient."""
+    """Relaxed costs of B problems, (B,) each."""
 
-    value: Tensor
-    norm: Tensor
-    gradient: Tensor
+    value: Tensor  # least value of the objective
+    norm: Tensor  # its part ``‖w‖²``
+    gradient: Tensor  # norm of the remaining gradient
 
 
 @checked
@@ -54,9 +54,8 @@ def ridge_costs(
 ) -> Ridge:
     """Relaxed cost of the function of neuron j for neuron i, for a list of (i, j).
 
-    The objective is not convex. Each problem starts from neuron i's own weight and from the least weight with which
-    neuron i would have neuron j's preactivation as nearly as it can; the better end counts, so that the value is an
-    upper bound of the infimum.
+    The objective is not convex. Each problem starts from neuron i's present weight and from the least weight with which
+    its preactivation is nearest to that of neuron j; the better result is an upper bound of the infimum.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def ridge_costs(
     X
         inputs.
     problems
-        pairs (i, j): neuron i takes the function of neuron j.
+        pairs (i, j): neuron i gets the function of neuron j.
     beta
         β.
     activation
@@ -99,9 +98,9 @@ def ridge_costs(
     keep = values > CUT * values[:, -1:]
     root = vectors * torch.where(keep, values, 0).sqrt()[:, None, :]  # EΛ^½, (m, k, k)
     inverse = (vectors * torch.where(keep, values, 1).rsqrt()[:, None, :] * keep[:, None, :]).mT  # Λ^(−½)Eᵀ
-    # preactivation α_i a + γ_i = α_j a_j + γ_j, as far as a multiple of a_j goes
-    wanted = torch.where(alpha[i] == 0, 0, alpha[j] / alpha[i])[:, None] * a[j]
-    starts = [(inverse[i] @ (point - v[i])[..., None])[..., 0] for point in (a[i], wanted)]
+    # α_i a = α_j a_j; the shifts are not matched
+    matched = torch.where(alpha[i] == 0, 0, alpha[j] / alpha[i])[:, None] * a[j]
+    starts = [(inverse[i] @ (point - v[i])[..., None])[..., 0] for point in (a[i], matched)]
     ends = [_minimise(c, Z, v[i], root[i], target, beta, activation, alpha[i], gamma[i]) for c in starts]
     better = ends[1][1] < ends[0][1]
     c, value, gradient = (
@@ -135,16 +134,15 @@ def ridge_swaps(
     -9.0
     """
     first, second = pairs.T
-    problems = torch.cat(
-        [torch.stack(p, dim=1) for p in ((first, second), (second, first), (first, first), (second,) * 2)]
-    )
-    found = ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
-    (there, back, own, other), norms = found.value.view(4, -1), found.norm.view(4, -1)
-    return there + back - own - other, norms[0] + norms[1] - norms[2] - norms[3]
+    orders = ((first, second), (second, first), (first, first), (second, second))
+    problems = torch.cat([torch.stack(order, dim=1) for order in orders])
+    costs = ridge_costs(F, D, W, X, problems, beta, activation, scale, shift)
+    T, norms = costs.value.view(4, -1), costs.norm.view(4, -1)
+    return T[0] + T[1] - T[2] - T[3], norms[0] + norms[1] - norms[2] - norms[3]
 
 
 def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
-    """Levenberg–Marquardt from c (B, k) for all problems at once; the ends, their values and gradient norms."""
+    """Levenberg–Marquardt from c (B, k) for all problems at once: minimisers, values and gradient norms."""
     weight = 1 / (len(Z) * beta)
     eye = torch.eye(c.shape[1], dtype=c.dtype)
     ends, values, sizes = c.clone(), torch.zeros_like(alpha), torch.zeros_like(alpha)
@@ -163,13 +161,13 @@ def _minimise(c, Z, v, root, target, beta, activation, alpha, gamma):
     data = [features, start, target, alpha, gamma]
     value, miss, slope = state(c, *data)
     damping = torch.full_like(value, 1e-3)
-    for turn in range(ROUNDS):
+    for step in range(ROUNDS):
         J = slope[..., None] * data[0]
         gradient = weight * (J.mT @ miss[..., None])[..., 0] + c
         size = torch.linalg.vector_norm(gradient, dim=1) / (1 + torch.linalg.vector_norm(c, dim=1))
         ends[active], values[active], sizes[active] = c, value, size
         going = (size > TOLERANCE) & (damping < 1e10)
-        if not going.any() or turn == ROUNDS - 1:
+        if not going.any() or step == ROUNDS - 1:
             break
         if not going.all():
             active, c, value, miss, slope, damping, J, gradient, *data = (

@@ -1,4 +1,4 @@
-"""What an exchange of functions between neurons costs, and the cheapest one (Bürgin et al., section 4.3, App. C).
+"""The cost of exchanging functions between neurons, and the cheapest exchange (Bürgin et al., section 4.3, App. C).
 
 With centres v_i = Uᵀf_i, trained parts r_i = Uᵀ(d_i ⊙ w_i) and Gram matrices S_i of full rank, eq. (16) splits the cost
 of exchanging neurons i and j into a centre term, a cross term and a term from the different metrics,
@@ -52,19 +52,19 @@ def swap_terms(
         B, deficient, _ = _whiteners(D[..., part, :], U)
         if deficient.any():
             raise ValueError(
-                "some M_i = Uᵀ diag(d_i) has not full rank; allowed: full rank, for which eq. (16) is stated"
+                "some M_i = Uᵀ diag(d_i) is rank deficient; allowed: full rank, for which eq. (16) is stated"
             )
         X = (v[..., None, :, :] - v[..., part, None, :]) @ B.mT  # B_i (v_j − v_i)
         Y = r[..., None, :, :] @ B.mT  # B_i r_j
         rows.append(torch.stack([X.square().sum(dim=-1), 2 * (X * Y).sum(dim=-1), Y.square().sum(dim=-1)]))
-    centre, cross, own = torch.cat(rows, dim=-2)
-    diagonal = own.diagonal(dim1=-2, dim2=-1)
-    mismatch = own + own.mT - diagonal[..., None, :] - diagonal[..., :, None]
+    centre, cross, metric = torch.cat(rows, dim=-2)
+    diagonal = metric.diagonal(dim1=-2, dim2=-1)
+    mismatch = metric + metric.mT - diagonal[..., None, :] - diagonal[..., :, None]
     return centre + centre.mT, cross + cross.mT, mismatch
 
 
 def _assign(table: np.ndarray) -> np.ndarray | None:
-    """The permutation of least total cost, or None if every one costs ∞."""
+    """The permutation of least total cost, or None if all cost ∞."""
     try:
         return linear_sum_assignment(table)[1]
     except ValueError as error:
@@ -101,7 +101,7 @@ def cheapest(table: Float[Tensor, "m m"]) -> tuple[Int64[Tensor, " m"], float]:
 
 @checked
 def cheapest_other(table: Float[Tensor, "m m"]) -> tuple[Int64[Tensor, " m"], float]:
-    """The permutation with the least Δ_π among all but the identity, and Δ_π; the identity and ∞ if each costs ∞.
+    """The permutation π ≠ id with the least Δ_π, and Δ_π; the identity and ∞ if all others cost ∞.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def cheapest_other(table: Float[Tensor, "m m"]) -> tuple[Int64[Tensor, " m"], fl
         return p, change
     costs, best, least = table.double().numpy().copy(), torch.arange(m), float("inf")
     for i in range(m):
-        own, costs[i, i] = costs[i, i], np.inf
-        found = _assign(costs)
-        costs[i, i] = own
-        if found is not None:
-            p = torch.from_numpy(found)
+        diagonal, costs[i, i] = costs[i, i], np.inf
+        assignment = _assign(costs)
+        costs[i, i] = diagonal
+        if assignment is not None:
+            p = torch.from_numpy(assignment)
             change = output_sensitivity(table.double(), p).item()
             if change < least:
                 best, least = p, change

@@ -5,10 +5,10 @@ point of the chord from the curve's level set by
 
     d_max = (1/κ) (1 − √(1 − (κD/2)²)),                                                                (8)
 
-the height of a circular arc over its chord (:func:`arc_height`). That is real for D <= 2/κ only, and true if besides
-ℓ <= π/κ (the chapter on curvature proves it, and that neither hypothesis can go). Two bounds hold for any curve: D/2,
+the height of a circular arc over its chord (:func:`arc_height`). That is real only for D <= 2/κ, and true if moreover
+ℓ <= π/κ (chapter 36 proves this, and that both hypotheses are needed). Two bounds hold for any curve: D/2,
 the distance from the nearer end, and √(ℓ² − D²)/2, the height of the ellipse ``|z − w_1| + |z − w_2| = ℓ``.
-:func:`chord_bound` is the least that holds.
+:func:`chord_bound` is the least of the valid bounds.
 
 Curves are points (..., steps, p); κ, D and ℓ are numbers or tensors of them, which broadcast.
 """
@@ -31,7 +31,7 @@ __all__ = ["arc_height", "chord_bound", "curvature", "distance_between_ends", "d
 def curvature(velocity: Float[Tensor, "*batch p"], acceleration: Float[Tensor, "*batch p"]) -> Float[Tensor, " *batch"]:
     """κ = ``√(‖γ'‖²‖γ''‖² − ⟨γ', γ''⟩²) / ‖γ'‖³``, which is ``‖T'‖/‖γ'‖`` with ``T = γ'/‖γ'‖``, in any parametrisation.
 
-    Computed as the norm of the part of γ'' normal to γ', over ``‖γ'‖²``, which loses no digits where the two are nearly
+    Computed as the norm of the part of γ'' normal to γ', over ``‖γ'‖²``, which does not cancel where the two are nearly
     parallel.
 
     Examples
@@ -70,7 +70,7 @@ def arc_height(kappa: Reals, chord: Reals) -> Float64[Tensor, " ..."]:
     x = k * D / 2
     if (x > 1).any():
         bad_k, bad_D = (y[x > 1][0].item() for y in torch.broadcast_tensors(k, D))
-        raise ValueError(f"D = {bad_D:.6g} > 2/κ = {2 / bad_k:.6g}, so that d_max is no real number; allowed: D <= 2/κ")
+        raise ValueError(f"D = {bad_D:.6g} > 2/κ = {2 / bad_k:.6g}, so that d_max is not real; allowed: D <= 2/κ")
     return k * (D / 2).square() / (1 + (1 - x.square()).sqrt())
 
 
@@ -132,9 +132,9 @@ def distance_to_curve(points: Float[Tensor, "... q p"], curve: Float[Tensor, "..
     start, edge = curve[..., :-1, :], curve.diff(dim=-2)
     square = edge.square().sum(dim=-1)[..., None, :]  # (..., 1, steps − 1)
     shift = points @ edge.mT - (start * edge).sum(dim=-1)[..., None, :]  # ⟨point − start, edge⟩
-    place = (shift / square.clamp(min=torch.finfo(curve.dtype).tiny)).clamp(0, 1)
+    fraction = (shift / square.clamp(min=torch.finfo(curve.dtype).tiny)).clamp(0, 1)
     from_start = torch.cdist(points, start, compute_mode="donot_use_mm_for_euclid_dist").square()
-    return (from_start + place * (place * square - 2 * shift)).clamp(min=0).amin(dim=-1).sqrt()
+    return (from_start + fraction * (fraction * square - 2 * shift)).clamp(min=0).amin(dim=-1).sqrt()
 
 
 def _tensors(**values: Any) -> list[Tensor]:

@@ -1,6 +1,7 @@
-"""Curves γ(t) = exp(tM)·w that a group action draws through weights (Zhao, Dehmamy, Walters & Yu, eqs. (4) and (5)).
+"""Curves γ(t) = exp(tM)·w of group actions on weights (Zhao, Dehmamy, Walters & Yu, eqs. (4) and (5)).
 
-An action that keeps the loss keeps it along γ. If it is linear, with generator ρ(M)w = d/dt exp(tM)·w at t = 0, then
+An action that preserves the loss preserves it along γ. If it is linear, with generator
+ρ(M)w = d/dt exp(tM)·w at t = 0, then
 
     γ'(t) = ρ(M) γ(t),    γ''(t) = ρ(M)² γ(t)    at every t,
 
@@ -32,7 +33,7 @@ LinearAction = GeneralLinear | Rescaling
 
 @runtime_checkable
 class Action(Protocol):
-    """What draws a curve: group elements exp(tM), and what they do to weights."""
+    """Group elements exp(tM) and their action on weights."""
 
     def exp(self, M: Any, t: Any) -> Any:
         """exp(tM) for every t of a grid."""

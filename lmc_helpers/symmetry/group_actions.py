@@ -1,10 +1,10 @@
-"""Group elements that move the weights of two neighbouring layers (Zhao, Dehmamy, Walters & Yu, sections 5 and 6).
+"""Group actions on the weights of two neighbouring layers (Zhao, Dehmamy, Walters & Yu, sections 5 and 6).
 
-An action turns g and w = (W_1, W_2) into g·w:
+An action maps g and w = (W_1, W_2) to g·w:
 
-- :class:`GeneralLinear`, g in GL_h: (g W_1, W_2 g⁻¹), which keeps W_2 W_1 (linear layers);
-- :class:`Rescaling`, g > 0 in R^h: (diag(g) W_1, W_2 diag(g)^(−k)), which keeps W_2 σ(W_1 X) if σ(c x) = c^k σ(x) for
-  c > 0.
+- :class:`GeneralLinear`, g in GL_h: (g W_1, W_2 g⁻¹), which preserves W_2 W_1 (linear layers);
+- :class:`Rescaling`, g > 0 in R^h: (diag(g) W_1, W_2 diag(g)^(−k)), which preserves W_2 σ(W_1 X) if
+  σ(c x) = c^k σ(x) for c > 0.
 
 Each has ``exp(M, t)``, the group element exp(tM), ``act(g, w)``, and, as both act linearly on w, ``generator(M, w)``,
 the linear map d/dt exp(tM)·w at t = 0.
@@ -31,7 +31,7 @@ EPS = torch.finfo(torch.float64).eps
 
 
 def _inverse(g: Tensor) -> Tensor:
-    """g⁻¹, or ValueError if ``‖g‖ ‖g⁻¹‖ >= 1/(16 h ε)`` for one g of the batch, singular to rounding."""
+    """g⁻¹, or ValueError if ``‖g‖ ‖g⁻¹‖ >= 1/(16 h ε)`` for some g, singular to rounding."""
     inverse, info = torch.linalg.inv_ex(g)
     with torch.no_grad():
         condition = torch.linalg.matrix_norm(g) * torch.linalg.matrix_norm(inverse)

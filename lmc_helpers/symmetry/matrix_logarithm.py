@@ -1,4 +1,4 @@
-"""Real logarithms in GL_h, and two elements of GL_h with real logarithms for those that have none.
+"""Real logarithms in GL_h, and products of two exponentials for matrices without one.
 
 A real g with exp(M) = g for a real M has a positive determinant. The converse is false: the eigenvalues of M over a
 negative eigenvalue of g are not real, hence come in conjugate pairs, so that a negative eigenvalue of g has even
@@ -35,10 +35,10 @@ def real_logarithm(g: Float64[Tensor, "*batch h h"]) -> Float64[Tensor, "*batch 
     require_finite(g=g)
     h = g.shape[-1]
     logs = []
-    for one in g.detach().reshape(-1, h, h):
-        values = torch.linalg.eigvals(one)
+    for matrix in g.detach().reshape(-1, h, h):
+        values = torch.linalg.eigvals(matrix)
         scale = values.abs().max()
-        if _singular(torch.linalg.svdvals(one)):
+        if _singular(torch.linalg.svdvals(matrix)):
             raise ValueError(f"g has the eigenvalue {values.abs().min():.1e}, singular to rounding; allowed: GL_h")
         negative = values.real[(values.imag.abs() <= 1e-7 * scale) & (values.real < 0)]
         if len(negative):
@@ -51,7 +51,7 @@ def real_logarithm(g: Float64[Tensor, "*batch h h"]) -> Float64[Tensor, "*batch 
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # logm's own estimate; the residual is checked below
-            logs.append(torch.from_numpy(np.real(scipy.linalg.logm(one.cpu().numpy()))))
+            logs.append(torch.from_numpy(np.real(scipy.linalg.logm(matrix.cpu().numpy()))))
     M = torch.stack(logs).to(g).reshape(g.shape)
     residual = torch.linalg.matrix_norm(torch.linalg.matrix_exp(M) - g) / torch.linalg.matrix_norm(g)
     if not (residual <= 1e-8).all():

@@ -5,7 +5,7 @@ that acts on entries and has σ(cz) = c^k σ(z) for c > 0. For m > 0 the point
 
     m · W = (W_l m^{−k}, m W_{l−1}, W_{l−2}, …, W_1)
 
-computes the same function, and on the line λ (m · W) + (1 − λ) W the output is multiplied by
+computes the same function, and on the line λ (m · W) + (1 − λ) W its output is multiplied by
 
     φ(λ) = (1 − λ + λ m^{−k}) (1 − λ + λ m)^k  >=  1        (means of arithmetic and geometry).
 
@@ -14,7 +14,7 @@ for m ≠ 1, so that it has one maximum φ*; φ increases strictly in abs(ln m) 
 have the same φ*. With bounded weights m stays in an interval, and the least bound on the loss is that of its ends
 (Prop. 5.6).
 
-The paper and chapter 33 write α for the place λ on the line from W (λ = 0) to m · W (λ = 1).
+The paper and chapter 33 write α for λ on the line from W (λ = 0) to m · W (λ = 1).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def output_factor(m: Reals, k: PositiveNumber, lam: Reals) -> Float64[Tensor, " 
     k
         degree of σ.
     lam
-        place λ in [0, 1], the weight of m · W (the paper's α).
+        λ in [0, 1], the weight of m · W (the paper's α).
 
     Examples
     --------
@@ -59,7 +59,7 @@ def output_factor(m: Reals, k: PositiveNumber, lam: Reals) -> Float64[Tensor, " 
 
 @checked
 def largest_factor(m: Reals, k: PositiveNumber) -> tuple[Float64[Tensor, "*batch"], Float64[Tensor, "*batch"]]:
-    """Where φ is largest on the line, and how large: α* and φ*.
+    """The maximum of φ on the line: its position α* and its value φ*.
 
     With A = 1 − m^{−k} and B = m − 1, the derivative of ln φ vanishes at α* = (k/A − 1/B)/(1 + k), where
     φ* = k^k/(1 + k)^{1+k} · ``|A + B|^{1+k}/(|B| |A|^k)``. For k = 1 it is α* = ½ and φ* = (m + 1)²/(4m). For m → 1
@@ -74,8 +74,8 @@ def largest_factor(m: Reals, k: PositiveNumber) -> tuple[Float64[Tensor, "*batch
 
     Examples
     --------
-    >>> place, value = largest_factor(torch.tensor([4.0, 1e12]), 2)
-    >>> round(place[1].item(), 6), bool(value[0] > output_factor(4.0, 2, 0.5))
+    >>> alpha, value = largest_factor(torch.tensor([4.0, 1e12]), 2)
+    >>> round(alpha[1].item(), 6), bool(value[0] > output_factor(4.0, 2, 0.5))
     (0.666667, True)
     """
     m = _scale(m)
@@ -83,10 +83,10 @@ def largest_factor(m: Reals, k: PositiveNumber) -> tuple[Float64[Tensor, "*batch
     near = u.abs() * max(1.0, k) < 0.01
     away = torch.where(near, torch.ones_like(u), u)
     # α* = (k/A − 1/B)/(1 + k), with x/(1 − e^{−x}) = 1 + x/2 + x²/12 − x⁴/720 + … next to 0
-    place = (k / -torch.expm1(-k * away) - 1 / torch.expm1(away)) / (1 + k)
+    alpha = (k / -torch.expm1(-k * away) - 1 / torch.expm1(away)) / (1 + k)
     series = 0.5 + (k - 1) * u / 12 - (k - 1) * (k * k + 1) * u**3 / 720
-    place = torch.where(near, series, place).clamp(0, 1)
-    return place, output_factor(m, k, place)
+    alpha = torch.where(near, series, alpha).clamp(0, 1)
+    return alpha, output_factor(m, k, alpha)
 
 
 def _scale(m: Any) -> Tensor:

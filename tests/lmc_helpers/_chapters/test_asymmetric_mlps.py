@@ -79,28 +79,28 @@ def test_lines_and_stages_are_those_of_the_networks_themselves(experiment, looke
     result, (x, y) = experiment.result("W 1"), looked_at
     params = result.stack.effective()
     a, b = ({name: value[k::2] for name, value in params.items()} for k in (0, 1))
-    found = experiment.found("W 1").accuracy["none"]  # (pairs, places)
+    found = experiment.measured("W 1").accuracy["none"]  # (pairs, places)
     assert found.shape == (3, 5) and experiment.lambdas == [0, 0.25, 0.5, 0.75, 1]
     for place, lam in enumerate(experiment.lambdas):
         outputs = result.stack.model.forward({name: lam * a[name] + (1 - lam) * b[name] for name in a}, x)
         torch.testing.assert_close(found[:, place], (outputs.argmax(dim=-1) == y).double().mean(dim=1))
     drops = 100 * ((found[:, 0] + found[:, -1]) / 2 - found[:, 2])
-    torch.testing.assert_close(experiment.found("W 1").drop(), drops)
-    assert experiment.found("W 5").accuracy["none"].shape == (2, 3)
-    assert set(experiment.found("MLP").accuracy) == {"none", "correlation", "published", "absolute"}
+    torch.testing.assert_close(experiment.measured("W 1").drop(), drops)
+    assert experiment.measured("W 5").accuracy["none"].shape == (2, 3)
+    assert set(experiment.measured("MLP").accuracy) == {"none", "correlation", "published", "absolute"}
     run = experiment.runs["W 1"]
     initial = run.model.initial(run.seeds, fixed=run.fixed())
     before = measure(initial.ordinary([0, 2, 4]), initial.ordinary([1, 3, 5]), x, y)
-    torch.testing.assert_close(experiment.found("W 1", 0).identity, before.identity)
-    assert experiment.found("W 1", 0).accuracy == {}
+    torch.testing.assert_close(experiment.measured("W 1", 0).identity, before.identity)
+    assert experiment.measured("W 1", 0).accuracy == {}
 
 
 def test_ways_and_leads_are_ratios_of_means(experiment):
-    u, v, w, z = (part for name in ("W 1", "W 0") for part in experiment.found(name, 0).way())
+    u, v, w, z = (part for name in ("W 1", "W 0") for part in experiment.measured(name, 0).above_random())
     value, error = experiment.lead("W 1", "W 0", 0)
     assert value == pytest.approx((u.mean() / v.mean() - w.mean() / z.mean()).item()) and error > 0
-    u, v = experiment.found("W 1").way()
-    assert experiment.way("W 1", layer=2)[0] == pytest.approx((u[:, 2].mean() / v[:, 2].mean()).item())
+    u, v = experiment.measured("W 1").above_random()
+    assert experiment.relative("W 1", layer=2)[0] == pytest.approx((u[:, 2].mean() / v[:, 2].mean()).item())
 
 
 def test_counts_of_fixed_entries():
@@ -132,17 +132,17 @@ def test_it_is_measured_once_and_read_again(monkeypatch):
     assert one.done() and one.path().name == f"{one.digest}.npz" and one.path().stat().st_size < 20_000
     monkeypatch.setattr(module, "measure", None)  # nothing is measured again
     again = one.result()
-    assert list(again.found) == list(first.found) == [0, 1, None]
-    for epoch, found in first.found.items():
+    assert list(again.by_epoch) == list(first.by_epoch) == [0, 1, None]
+    for epoch, found in first.by_epoch.items():
         for part in module.PARTS:
-            assert getattr(again.found[epoch], part).equal(getattr(found, part))
-        assert all(again.found[epoch].accuracy[way].equal(line) for way, line in found.accuracy.items())
+            assert getattr(again.by_epoch[epoch], part).equal(getattr(found, part))
+        assert all(again.by_epoch[epoch].accuracy[way].equal(line) for way, line in found.accuracy.items())
     assert again.provenance == first.provenance and again.provenance["training"]["images"]
     assert again.pairs == (0, 1, 2) and again.survivors == tuple(range(6)) and again.diverged == ()
 
 
 def test_a_file_that_lies_with_the_book_needs_no_networks(tmp_path, monkeypatch):
-    one = replace(PARAMETERS.measurements()["W 1"], looked=90)
+    one = replace(PARAMETERS.measurements()["W 1"], images=90)
     there = replace(PARAMETERS, looked=90).runs()
     one.result()
     kept = tmp_path / "book" / one.path().name
@@ -172,7 +172,7 @@ def test_trainings_come_first_and_once():
 
 def test_a_digest_sees_everything():
     one = PARAMETERS.measurements()["W 0"]
-    others = [replace(one, places=6), replace(one, looked=99)]
+    others = [replace(one, intervals=6), replace(one, images=99)]
     others += [
         replace(one, training=replace(one.training, **new)) for new in ({"seeds": tuple(range(6))}, {"keep": (0,)})
     ]
@@ -181,32 +181,34 @@ def test_a_digest_sees_everything():
 
 def test_after_a_divergence_partners_stay_together(monkeypatch):
     some = Experiment(PARAMETERS)
-    every = {name: some.measured(name) for name in ("MLP", "W 1")}
+    every = {name: some.stages(name) for name in ("MLP", "W 1")}
     less = replace(
         every["MLP"],
         survivors=(0, 2, 3, 4, 5),
         diverged=(some.runs["MLP"].seeds[1],),
-        found={
+        by_epoch={
             epoch: replace(
                 found,
                 **{part: getattr(found, part)[1:] for part in module.PARTS},
                 accuracy={way: line[1:] for way, line in found.accuracy.items()},
             )
-            for epoch, found in every["MLP"].found.items()
+            for epoch, found in every["MLP"].by_epoch.items()
         },
     )
     monkeypatch.setitem(some._measured, "MLP", less)
     assert less.pairs == (1, 2)
-    mine, other = some.together(("MLP", less.found[None].optimal), ("W 1", every["W 1"].found[None].optimal))
-    assert mine.equal(every["MLP"].found[None].optimal[1:]) and other.equal(every["W 1"].found[None].optimal[1:])
-    ways = [[part[1:] for part in every[name].found[None].way()] for name in ("W 1", "MLP")]
+    mine, other = some.on_common_pairs(
+        ("MLP", less.by_epoch[None].optimal), ("W 1", every["W 1"].by_epoch[None].optimal)
+    )
+    assert mine.equal(every["MLP"].by_epoch[None].optimal[1:]) and other.equal(every["W 1"].by_epoch[None].optimal[1:])
+    ways = [[part[1:] for part in every[name].by_epoch[None].above_random()] for name in ("W 1", "MLP")]
     expected = ways[0][0].sum() / ways[0][1].sum() - ways[1][0].sum() / ways[1][1].sum()
     assert some.lead("W 1", "MLP")[0] == pytest.approx(expected.item())
 
 
 def test_a_damaged_file_is_named():
-    one = replace(PARAMETERS.measurements()["sigma"], looked=80)
-    other = replace(one, looked=81)
+    one = replace(PARAMETERS.measurements()["sigma"], images=80)
+    other = replace(one, images=81)
     for run in (one, other):
         run.result()
     path, content = one.path(), one.path().read_bytes()

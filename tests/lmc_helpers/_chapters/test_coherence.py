@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 import lmc_helpers._chapters.coherence as coherence_students
 from lmc_helpers._chapters.coherence import (
-    PLACES,
+    ENDS_AND_MIDDLE,
     TEST,
     TRAINING,
     Frame,
@@ -149,7 +149,7 @@ def test_points_are_those_of_students_trained_one_at_a_time():
                 ]
                 for data, places, found in (
                     (unseen, lambdas, point.test),
-                    (z, PLACES, point.train),
+                    (z, ENDS_AND_MIDDLE, point.train),
                 ):
                     for lam, loss in zip(places, found[g, i].tolist(), strict=True):
                         W = lam * ends[0].W[0, 0] + (1 - lam) * ends[1].W[0, 0]

@@ -12,7 +12,7 @@ from lmc_helpers._chapters.four_lenses import (
     classifier_loss,
     descend,
     draw_pairs,
-    merged,
+    merge_pair,
     reordering_path,
     with_bias,
 )
@@ -108,12 +108,12 @@ def outputs(theta, x):
 @pytest.mark.parametrize("pair", [(0, 1), (3, 1), (2, 0)])
 def test_every_order_is_reached_and_the_function_changes_at_the_merge_only(pair):
     theta, x = network(), torch.randn(7, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    at_merge = outputs(merged(theta, *pair), x)
+    at_merge = outputs(merge_pair(theta, *pair), x)
     for order in itertools.permutations(range(4)):
         p = torch.tensor(order)
         path = reordering_path(theta, 3, pair, p)
         assert path[0].equal(theta) and path[-1].equal(theta[p])
-        assert path[1].equal(merged(theta, *pair)) and path[-2].equal(merged(theta, *pair)[p])
+        assert path[1].equal(merge_pair(theta, *pair)) and path[-2].equal(merge_pair(theta, *pair)[p])
         for a, b in itertools.pairwise(path[1:-1]):
             for s in (0.0, 0.3, 0.7, 1.0):
                 torch.testing.assert_close(outputs((1 - s) * a + s * b, x), at_merge)
@@ -122,5 +122,5 @@ def test_every_order_is_reached_and_the_function_changes_at_the_merge_only(pair)
 def test_the_merge_is_half_way_to_the_exchange():
     theta = network(5)
     swapped = theta[[0, 4, 2, 3, 1]]
-    torch.testing.assert_close(merged(theta, 1, 4), (theta + swapped) / 2)
-    torch.testing.assert_close(merged(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)
+    torch.testing.assert_close(merge_pair(theta, 1, 4), (theta + swapped) / 2)
+    torch.testing.assert_close(merge_pair(torch.stack([theta, swapped]), 1, 4)[1], (theta + swapped) / 2)

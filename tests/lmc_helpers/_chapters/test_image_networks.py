@@ -17,9 +17,9 @@ from lmc_helpers._chapters.image_networks import (
     cells,
     entries,
     equations,
-    kept_map,
     move_heads,
     networks,
+    preserving_map,
     schemes,
     shared,
     table_3,
@@ -67,10 +67,10 @@ def test_fixed_zeros_leave_all_diagonal_maps(per_row, left):
     assert A[:, torch.arange(8) * 9].eq(0).all()
 
 
-def test_a_kept_map_changes_weights_and_nothing_else():
+def test_a_preserving_map_changes_weights_and_nothing_else():
     U, V, a, b = drawn(8, 20, 2)
     towards = 0.3 * torch.randn(8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    g = kept_map(U, V, a, b, towards)
+    g = preserving_map(U, V, a, b, towards)
     gU, Vg = g @ U, V @ torch.linalg.inv(g)
     torch.testing.assert_close(Vg @ gU, V @ U)
     assert (gU - U)[a].abs().max() < 1e-11 and (Vg - V)[b].abs().max() < 1e-11
@@ -79,8 +79,8 @@ def test_a_kept_map_changes_weights_and_nothing_else():
 
 def test_without_fixed_entries_the_map_is_the_exponential_and_with_too_many_the_identity():
     towards = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    torch.testing.assert_close(kept_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
-    torch.testing.assert_close(kept_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64))
+    torch.testing.assert_close(preserving_map(*drawn(4, 6, 0), towards), torch.linalg.matrix_exp(towards))
+    torch.testing.assert_close(preserving_map(*drawn(4, 12, 3), 0.1 * towards), torch.eye(4, dtype=torch.float64))
 
 
 def test_moved_heads_are_the_same_transformer():
@@ -244,7 +244,7 @@ def test_lines_are_those_of_averaged_networks(experiment):
     outputs = experiment.runs["CNN 2"][1].model.forward(middle, experiment.x)[0]
     assert lines["direct"][1, 1].item() == pytest.approx(cross_entropy(outputs, experiment.y).item(), rel=1e-4)
     torch.testing.assert_close(lines["direct"][:, [0, 2]], lines["permuted"][:, [0, 2]], rtol=1e-4, atol=1e-5)
-    found = experiment.found("W-ResNet 2")
+    found = experiment.measured("W-ResNet 2")
     assert found.identity.shape == (2, 6) and found.accuracy["correlation"].shape == (2, 3)
     assert 0 <= experiment.accuracy("ViT") <= 1 and experiment.name == "digits" and experiment.verified
 

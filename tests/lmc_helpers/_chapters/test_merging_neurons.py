@@ -12,12 +12,12 @@ from lmc_helpers._chapters.merging_neurons import (
     Shallow,
     count_different,
     equal_norms,
-    follow,
     follow_pairs,
     join_problems,
     pair_field,
     relu_minima,
     rounded_relu,
+    trace_curves,
 )
 from lmc_helpers.permutation_points.hessian import gradient, hessian
 from lmc_helpers.permutation_points.mlp import MLP, squared_loss
@@ -54,7 +54,7 @@ def test_points_are_constrained_minima_as_scipy_finds_them():
     problem, theta = toy()
     net = problem.net
     first, second = net.incoming(1, 0), net.incoming(1, 1)
-    for branch in follow_pairs(problem, theta, [(0, 1), (2, 0)], reach=0.3, steps=200):
+    for branch in follow_pairs(problem, theta, [(0, 1), (2, 0)], final_ratio=0.3, steps=200):
         torch.testing.assert_close((branch.theta[:, second] - branch.theta[:, first]).norm(dim=1), branch.delta)
         k = int(branch.negative.eq(0).nonzero()[-1])
         at, delta = branch.theta[k].numpy(), branch.delta[k].item()
@@ -71,7 +71,7 @@ def test_points_are_constrained_minima_as_scipy_finds_them():
 
 def test_the_tangent_is_the_difference_of_neighbours_and_pairs_have_no_order():
     problem, theta = toy((2, 3, 1), seed=5, n=60)
-    coarse, back = follow_pairs(problem, theta, [(0, 1), (1, 0)], reach=0.8, largest=0.02, steps=400)
+    coarse, back = follow_pairs(problem, theta, [(0, 1), (1, 0)], final_ratio=0.8, largest=0.02, steps=400)
     ahead = coarse.theta[2:] - coarse.theta[:-2]
     cosine = torch.nn.functional.cosine_similarity(ahead, coarse.tangent[1:-1], dim=1)
     assert cosine.min() > 0.999
@@ -81,9 +81,9 @@ def test_the_tangent_is_the_difference_of_neighbours_and_pairs_have_no_order():
 def test_branches_of_several_toys_are_those_one_by_one():
     toys = [toy((2, 3, 1), seed, 60) for seed in (1, 2)]
     joined = join_problems([p for p, _ in toys])
-    together = follow_pairs(joined, torch.stack([t for _, t in toys]), [(0, 1), (0, 1)], reach=0.5)
+    together = follow_pairs(joined, torch.stack([t for _, t in toys]), [(0, 1), (0, 1)], final_ratio=0.5)
     for branch, (problem, theta) in zip(together, toys, strict=True):
-        [alone] = follow_pairs(problem, theta, [(0, 1)], reach=0.5)
+        [alone] = follow_pairs(problem, theta, [(0, 1)], final_ratio=0.5)
         torch.testing.assert_close(alone.loss, branch.loss, rtol=1e-8, atol=1e-16)
         assert alone.end in ENDS and alone.folds == branch.folds
 
@@ -118,7 +118,7 @@ def cubic(rows, y):
 @pytest.mark.parametrize("largest", [0.05, 0.3])
 def test_a_cubic_is_followed_through_both_folds(largest):
     start = f64([2.5, 2.5**3 - 7.5], [2.0, 2.0])
-    both = follow(cubic, start, -1.0, lambda rows, y: y[:, 1] < -3, steps=2000, largest=largest)
+    both = trace_curves(cubic, start, -1.0, lambda rows, y: y[:, 1] < -3, steps=2000, largest=largest)
     for curve in both:
         u, lam = curve.points.T
         torch.testing.assert_close(lam, u**3 - 3 * u, rtol=0, atol=1e-9)
@@ -141,7 +141,7 @@ def test_the_parabola_of_a_pitchfork(offset, largest):
         return (u * lam - u**3 + offset)[:, None], torch.stack([lam - 3 * u**2, u], dim=1)[:, None]
 
     start = f64([1.0, 1 - offset])
-    [curve] = follow(pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=largest)
+    [curve] = trace_curves(pitchfork, start, -1.0, lambda rows, y: y[:, 1].abs() > 1.5, steps=2000, largest=largest)
     u, lam = curve.points.T
     torch.testing.assert_close(u * lam, u**3 - offset, rtol=0, atol=1e-9)
     if offset > 0:  # u stays positive and the curve goes on to λ → −∞
@@ -174,7 +174,7 @@ def test_a_triple_branch_point_is_crossed():
         return torch.cat([a * (v - lam**2 * c), a - lam], dim=1), J
 
     start = torch.cat([c, f64([1.0, 1.0])], dim=1)
-    [curve] = follow(weight, start, -1.0, lambda rows, y: y[:, 4] < -1, steps=400)
+    [curve] = trace_curves(weight, start, -1.0, lambda rows, y: y[:, 4] < -1, steps=400)
     lam = curve.points[:, 4:]
     assert lam[-1] < -1
     torch.testing.assert_close(curve.points[:, :3], lam**2 * c, rtol=0, atol=1e-4)
@@ -211,7 +211,9 @@ def test_the_follower_does_not_jump_across_a_gap(gap, largest):
     landed, correction = bold_step(gap, 0.15, 0.3)
     assert landed[0] < 0 and abs(correction) < 0.1 * 0.3
     start = f64([(1 + gap**2) ** 0.5, 1.0])
-    [curve] = follow(near_sheets(gap), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest)
+    [curve] = trace_curves(
+        near_sheets(gap), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000, largest=largest
+    )
     u, lam = curve.points.T
     torch.testing.assert_close(u, (lam**2 + gap**2).sqrt(), rtol=0, atol=1e-6)  # u > 0
     assert lam[-1] < -2 and not len(curve.folds) and not len(curve.switches)
@@ -219,7 +221,7 @@ def test_the_follower_does_not_jump_across_a_gap(gap, largest):
 
 def test_a_step_across_a_gap_too_narrow_to_see_is_on_record():
     start = f64([1.0, 1.0])
-    [curve] = follow(near_sheets(1e-7), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000)
+    [curve] = trace_curves(near_sheets(1e-7), start, -1.0, lambda rows, y: y[:, 1].abs() > 2, steps=2000)
     u, lam = curve.points.T
     assert lam[-1] < -2 and u[-1] < -2 and not len(curve.folds)
     crossed(curve, u, 0.3)
@@ -229,7 +231,7 @@ def test_a_curve_that_ends_is_stuck():
     def root(rows, y):  # u = √λ, with no solution at λ < 0, and no derivative at 0
         return (y[:, :1] - y[:, 1:].sqrt()), torch.stack([torch.ones(len(y)), -0.5 / y[:, 1].sqrt()], dim=1)[:, None]
 
-    [curve] = follow(root, f64([1.0, 1.0]), -1.0, lambda rows, y: y[:, 1] < -1, steps=5000)
+    [curve] = trace_curves(root, f64([1.0, 1.0]), -1.0, lambda rows, y: y[:, 1] < -1, steps=5000)
     assert curve.stuck and 0 <= curve.points[-1, 1] < 1e-2
 
 

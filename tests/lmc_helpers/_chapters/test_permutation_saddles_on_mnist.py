@@ -24,14 +24,14 @@ from lmc_helpers._chapters.permutation_saddles_on_mnist import (
     Task,
     exponent,
     flat,
+    in_coordinates,
     local_squared_loss,
     merge,
+    merge_distances,
     output_derivatives,
     permutation_point,
     principal,
     random_pair,
-    through,
-    towards,
     truncated_newton,
 )
 from lmc_helpers.data.images import load
@@ -280,7 +280,7 @@ def test_random_pairs_are_all_others():
 
 @pytest.mark.parametrize("K", [4, 5, 8, 24, 100])
 def test_two_thirds_of_the_distances_are_in_the_first_decade(K):
-    found = towards(K).numpy()
+    found = merge_distances(K).numpy()
     assert len(found) == K and found[0] == 1 and found[-1] == pytest.approx(1e-4)
     assert (np.diff(found) < 0).all() and (found > 0.1 + 1e-12).sum() == 2 * K // 3
     early, late = np.log10(found[: 2 * K // 3 + 1]), np.log10(found[2 * K // 3 :])
@@ -361,7 +361,7 @@ def test_coordinates_of_a_pair_at_fixed_distance():
     def weights(free):
         return chart.weights(torch.cat([free, phi[-1:]]))
 
-    at = through(weights, phi[:-1], lambda t: local_squared_loss(chart.net, t, x, y, 0.3))
+    at = in_coordinates(weights, phi[:-1], lambda t: local_squared_loss(chart.net, t, x, y, 0.3))
     loss = plain_of_products(sizes, x, y, 0.3)
     torch.testing.assert_close(at.gradient, jacobian(lambda free: loss(weights(free)), phi[:-1]))
     H, v = hessian(lambda free: loss(weights(free)), phi[:-1]), draw(len(theta))

@@ -19,7 +19,6 @@ from lmc_helpers._chapters.swaps_on_images import (
     layer_parts,
     neighbours,
     one_metric_costs,
-    principal_basis,
 )
 from lmc_helpers.identifiability.input_subspace import coherence, pca_basis
 from lmc_helpers.networks.mlp import MLP
@@ -62,7 +61,7 @@ def test_coherences_are_those_of_principal_components():
 def test_a_subspace_ends_where_the_share_is_reached():
     for shares, k in (([0.5, 0.4, 0.1], 2), ([0.5, 0.39, 0.11], 3), ([1.0, 0.0, 0.0], 1)):
         C = torch.diag(torch.tensor(shares, dtype=torch.float64))
-        assert principal_basis(Moments(torch.zeros(3), C)).shape == (3, k)
+        assert Moments(torch.zeros(3), C).basis.shape == (3, k)
 
 
 def test_excess_and_relative_at_both_ends():

@@ -8,9 +8,9 @@ from torch import nn
 from lmc_helpers._chapters.unbounded_barriers import (
     activation,
     five_layer_minimum,
+    lambda_of_largest_loss,
     orbit_bound,
     orbit_interval,
-    place_of_largest_loss,
     random_net,
     rescale,
 )
@@ -97,7 +97,7 @@ def test_place_of_largest_loss_is_that_on_a_grid(k):
     m = torch.tensor([1e-2, 0.5, 3.0, 50.0], dtype=torch.float64)
     grid = torch.linspace(0, 1, 20_001, dtype=torch.float64)
     found = [grid[net.line(grid, net.rescaled(scale), net.layers).argmax()] for scale in m]
-    torch.testing.assert_close(place_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
+    torch.testing.assert_close(lambda_of_largest_loss(net, m), torch.stack(found), rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", [1, 7001])

@@ -11,7 +11,7 @@ from scipy.stats import t
 from torch import nn
 
 from lmc_helpers._chapters.width_barriers import (
-    PLACES,
+    LAMBDAS,
     Case,
     Curves,
     Lines,
@@ -22,7 +22,7 @@ from lmc_helpers._chapters.width_barriers import (
     lines,
     matched_pairs,
     middles,
-    place_ratio,
+    peak_width_ratio,
     ratio_at_peaks,
     rescaled,
 )
@@ -163,7 +163,7 @@ def test_every_two_of_a_group_are_a_pair():
     assert whole.barriers("direct") == pytest.approx([single[:3].mean(), single[3:].mean()])
     assert whole.largest("direct")[0] == pytest.approx(whole.loss["direct"][:3].amax(dim=1).mean().item())
     falls = whole.accuracy["direct"].numpy()
-    chord = falls[:, :1] + (falls[:, -1:] - falls[:, :1]) * np.array(PLACES)  # λ = 0 is the first place
+    chord = falls[:, :1] + (falls[:, -1:] - falls[:, :1]) * np.array(LAMBDAS)  # λ = 0 is the first place
     assert whole.drops("direct") == pytest.approx((chord - falls).max(axis=1).reshape(2, 3).mean(axis=1))
 
 
@@ -212,7 +212,7 @@ def test_lines_are_those_of_modules_between_the_two():
     nets = model.initial([1, 2], torch.float64)
     found = lines(Pairs(nets.ordinary([0]), {"direct": nets.ordinary([1])}), x, y)
     expected, right = [], []
-    for lam in PLACES:
+    for lam in LAMBDAS:
         z = module_of({k: lam * v[:1] + (1 - lam) * v[1:] for k, v in nets.params.items()}, 0)(x)
         expected.append(nn.CrossEntropyLoss()(z, y).item())
         right.append((z.argmax(dim=1) == y).double().mean().item())
@@ -231,7 +231,7 @@ def test_margins_and_scales():
     found = middles(a, b, x, y, [1.0, 7.0])
     z = module_of({k: (v[:1] + v[1:]) / 2 for k, v in nets.params.items()}, 0)(x)
     gaps = [max(row) - row[label] for row, label in zip(z.tolist(), y.tolist(), strict=True)]
-    assert found.lost.item() == pytest.approx(np.mean(gaps))
+    assert found.mean_gap.item() == pytest.approx(np.mean(gaps))
     assert found.wrong.item() == pytest.approx(np.mean([gap > 0 for gap in gaps]))
     assert found.nll[:, 0].tolist() == pytest.approx([nn.CrossEntropyLoss()(s * z, y).item() for s in (1, 7)])
 
@@ -281,7 +281,7 @@ def test_heights_are_taken_against_the_peak_between():
     assert value == pytest.approx((1.05 / 4.05 + 0.95 / 3.95) / 2)
     assert 0 < error < 0.1
     assert found.relative("weights", 24, over=[6])[0] == pytest.approx((1.1 / 2.1 + 0.9 / 1.9) / 2)
-    place, spread = found.place("weights", 1)
+    place, spread = found.peak_width("weights", 1)
     assert place == 12
     assert spread >= (24 - 6) / 2 / math.sqrt(12)
 
@@ -290,12 +290,12 @@ def test_shares_and_their_contrast():
     found = curves(DIRECT, WEIGHTS)
     shares = {m: np.mean(WEIGHTS[m]) / np.mean(DIRECT[m]) for m in WEIGHTS}
     for m, share in shares.items():
-        assert found.left(m, "weights")[0] == pytest.approx(share)
+        assert found.remaining(m, "weights")[0] == pytest.approx(share)
     # even pairs are farthest at 24, where odd ones have 2.2 of 8; odd ones are so at 3, where even ones have 1.9 of 8.4
-    assert found.farthest("weights", "direct")[0] == pytest.approx((2.2 / 8 + 1.9 / 8.4) / 2)
+    assert found.largest_effect("weights", "direct")[0] == pytest.approx((2.2 / 8 + 1.9 / 8.4) / 2)
     value, error = found.contrast("weights", 12, 3)
     assert value == pytest.approx(shares[12] / shares[3])
-    (a, da), (b, db) = found.left(12, "weights"), found.left(3, "weights")
+    (a, da), (b, db) = found.remaining(12, "weights"), found.remaining(3, "weights")
     assert (error / value) ** 2 == pytest.approx((da / a) ** 2 + (db / b) ** 2)
 
 
@@ -303,9 +303,9 @@ def test_farthest_is_a_factor():
     """A fourth is farther from 1 than a threefold barrier, and a fivefold one farther still."""
     weights = {3: [1.0, 1.0] * 2, 6: [3.0, 3.1] * 2, 12: [0.25, 0.26] * 2}
     direct = {m: [1.0, 1.0, 1.02, 1.02] for m in weights}
-    assert curves(direct, weights).farthest("weights", "direct")[0] == pytest.approx(0.255 / 1.01, rel=1e-4)
+    assert curves(direct, weights).largest_effect("weights", "direct")[0] == pytest.approx(0.255 / 1.01, rel=1e-4)
     weights[6] = [5.0, 5.1] * 2
-    assert curves(direct, weights).farthest("weights", "direct")[0] > 4
+    assert curves(direct, weights).largest_effect("weights", "direct")[0] > 4
 
 
 def test_what_is_farthest_by_chance_is_not_measured_where_it_was_chosen():
@@ -313,7 +313,7 @@ def test_what_is_farthest_by_chance_is_not_measured_where_it_was_chosen():
     rng, found = np.random.default_rng(5), []
     for _ in range(100):
         weights = {m: (1 + rng.normal(0, 0.2, 8)).tolist() for m in range(10)}
-        found.append(curves({m: [1.0] * 8 for m in weights}, weights).farthest("weights", "direct"))
+        found.append(curves({m: [1.0] * 8 for m in weights}, weights).largest_effect("weights", "direct"))
     value, error = np.transpose(found)
     assert abs(value.mean() - 1) <= 4 * value.std() / math.sqrt(100)
     assert value.std() == pytest.approx(error.mean(), rel=0.3)
@@ -347,8 +347,8 @@ def test_a_curve_that_only_rises_or_falls_has_no_peak():
 
 
 def test_places_are_compared_as_a_ratio():
-    value, error = place_ratio(peaked(24), peaked(6), "weights", 1)
-    (a, da), (b, db) = (peaked(place).place("weights", 1) for place in (24, 6))
+    value, error = peak_width_ratio(peaked(24), peaked(6), "weights", 1)
+    (a, da), (b, db) = (peaked(place).peak_width("weights", 1) for place in (24, 6))
     assert value == pytest.approx(4)
     assert (error / value) ** 2 == pytest.approx((da / a) ** 2 + (db / b) ** 2)
 
