@@ -22,7 +22,7 @@ def test_barrier(benchmark, method, m):
         "dense": lambda: loss_barrier(lambda W: population_loss(W, M), a, b, GRID).item(),
     }
     value = benchmark.pedantic(functions[method], rounds=3, warmup_rounds=1)
-    assert value == pytest.approx(minima_barrier(a, b, M), abs=1e-9)
+    assert value == pytest.approx(minima_barriers(a, b, M), abs=1e-9)
 
 
 def sampled_barrier(a: torch.Tensor, b: torch.Tensor, M: int, inputs: int) -> float:
