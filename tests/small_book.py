@@ -132,7 +132,7 @@ class Toy:
     gpu: bool = False
     fails: bool = False
     after: int = 0  # size of the run that comes before
-    shelf = None
+    stored_in = None
 
     @property
     def needs(self):

@@ -118,17 +118,17 @@ def _write(profile: str, found: dict[str, dict]) -> Path:
     return out
 
 
-def shelve(profile: str, commit: str, wanted: list[str]) -> list[Path]:
-    """Copy the results of runs that took hours, those with a ``shelf``, to the folder where the book keeps them."""
+def store_results(profile: str, commit: str, wanted: list[str]) -> list[Path]:
+    """Copy the results of runs that took hours, those with a ``stored_in``, to the folder where the book keeps them."""
     from book.tools.running import listing
 
     kept = []
     for chapter in wanted:
         for run in listing.runs(chapter, profile, commit):
-            shelf = getattr(run, "shelf", None)
-            if shelf is not None and run.done() and (path := Path(run.path())).parent != shelf:
-                atomic_write(shelf / path.name, path.read_bytes())
-                kept.append(shelf / path.name)
+            stored_in = getattr(run, "stored_in", None)
+            if stored_in is not None and run.done() and (path := Path(run.path())).parent != stored_in:
+                atomic_write(stored_in / path.name, path.read_bytes())
+                kept.append(stored_in / path.name)
     return kept
 
 
@@ -144,7 +144,7 @@ def confirm(profile: str, earlier: str | None, only: list[str], cores: int) -> N
     print(f"{len(wanted)} chapter(s) with seeds from {commit[:10]}: {', '.join(wanted)}", flush=True)
 
     def keep() -> None:
-        for path in [store(profile, commit, wanted), *shelve(profile, commit, wanted)]:
+        for path in [store(profile, commit, wanted), *store_results(profile, commit, wanted)]:
             print(f"stored, to be committed: {path}", flush=True)
 
     try:

@@ -258,7 +258,7 @@ class MeasuredPairs(Cached[MeasuredStages]):
         return (self.training.path(),)
 
     @property
-    def shelf(self) -> Path:
+    def stored_in(self) -> Path:
         """The folder to which a confirmatory run copies the file."""
         return recorded()
 

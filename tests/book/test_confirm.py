@@ -104,23 +104,23 @@ def test_without_a_clone_there_is_one_clear_error(toy):
 
 def test_results_that_belong_with_the_book_are_copied_there(tmp_path, monkeypatch):
     class Some:
-        def __init__(self, name, shelf=None, there=True):
-            self.file, self.shelf = tmp_path / "runs" / name, shelf
+        def __init__(self, name, stored_in=None, there=True):
+            self.file, self.stored_in = tmp_path / "runs" / name, stored_in
             if there:
                 self.file.write_text(name)
 
         def path(self):
-            there = self.shelf and self.shelf / self.file.name
+            there = self.stored_in and self.stored_in / self.file.name
             return there if there and there.exists() else self.file
 
         def done(self):
             return self.path().exists()
 
     (tmp_path / "runs").mkdir()
-    shelf = tmp_path / "book" / "runs"
-    some = [Some("a.npz", shelf), Some("b.npz"), Some("c.npz", shelf, there=False), object()]
+    stored_in = tmp_path / "book" / "runs"
+    some = [Some("a.npz", stored_in), Some("b.npz"), Some("c.npz", stored_in, there=False), object()]
     monkeypatch.setattr(listing, "runs", lambda chapter, profile, seeds: some)
-    assert confirm.shelve("smoke", "0" * 40, [FIRST]) == [shelf / "a.npz"]
-    assert [path.name for path in shelf.iterdir()] == ["a.npz"] and (shelf / "a.npz").read_text() == "a.npz"
-    assert confirm.shelve("smoke", "0" * 40, [FIRST]) == []  # it is there
-    assert confirm.shelve("smoke", "0" * 40, []) == []
+    assert confirm.store_results("smoke", "0" * 40, [FIRST]) == [stored_in / "a.npz"]
+    assert [path.name for path in stored_in.iterdir()] == ["a.npz"] and (stored_in / "a.npz").read_text() == "a.npz"
+    assert confirm.store_results("smoke", "0" * 40, [FIRST]) == []  # it is there
+    assert confirm.store_results("smoke", "0" * 40, []) == []
