@@ -2,7 +2,7 @@
 
 The word *barrier* has several meanings in the literature; each has its own name here. :func:`loss_barrier` is the
 maximum of the loss above the chord (Frankle et al.; Zhan, Li & Wu, section 2, eq. 9), :func:`refined_barrier` its
-supremum. Everywhere in the book λ = 1 is the first end a, λ = 0 the second end b, and :func:`check_places` is the one
+supremum. Everywhere in the book λ = 1 is the first end a, λ = 0 the second end b, and :func:`check_lambdas` is the one
 check of the range of λ.
 """
 
@@ -21,49 +21,31 @@ Loss = Callable[[Tensor], Tensor]
 
 
 @checked
-def check_places(
+def check_lambdas(
     lambdas: Reals, dtype: torch.dtype = torch.float64, device: torch.device | str | None = None, row: bool = True
-) -> Float[Tensor, "*places"]:
+) -> Float[Tensor, "*lambdas"]:
     """Places λ on a line from b (λ = 0) to a (λ = 1) as a tensor.
 
     With ``row=False`` a number or any shape is allowed.
     """
-    return _places(lambdas, dtype, device, row)
+    return _lambdas(lambdas, dtype, device, row)
 
 
-def _places(lambdas: Reals, dtype: torch.dtype, device: torch.device | str | None, row: bool = True) -> Tensor:
+def _lambdas(lambdas: Reals, dtype: torch.dtype, device: torch.device | str | None, row: bool = True) -> Tensor:
     if not dtype.is_floating_point:
         raise ValueError(f"dtype = {dtype}; allowed: a floating-point dtype of torch")
-    places = torch.as_tensor(lambdas, dtype=dtype, device=device)
-    if row and (places.ndim != 1 or not len(places)):
-        raise ValueError(f"lambdas has shape {tuple(places.shape)}; allowed: one or more numbers in a row")
-    outside = places[~((places >= 0) & (places <= 1))]
+    lam = torch.as_tensor(lambdas, dtype=dtype, device=device)
+    if row and (lam.ndim != 1 or not len(lam)):
+        raise ValueError(f"lambdas has shape {tuple(lam.shape)}; allowed: one or more numbers in a row")
+    outside = lam[~((lam >= 0) & (lam <= 1))]
     if len(outside):
         raise ValueError(f"lambda = {outside[0].item()}; allowed: 0 <= lambda <= 1")
-    return places
+    return lam
 
 
-@checked
-def excess(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shape"], lambdas: Reals) -> Tensor:
-    """Loss above the chord at each λ.
-
-        loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b).
-
-    ``loss`` maps weights, as (..., m, d) or (..., p), to losses (...); the result has the places in front.
-
-    Examples
-    --------
-    For −x² it is λ(1 − λ)(a − b)²:
-
-    >>> a, b = torch.tensor([[2.0]]), torch.tensor([[0.0]])
-    >>> excess(lambda w: -w.square().sum(dim=(-2, -1)), a, b, [0, 0.5, 1]).tolist()
-    [0.0, 1.0, 0.0]
-    """
-    return _excess(loss, a, b, lambdas)
-
-
-def _excess(loss: Loss, a: Tensor, b: Tensor, lambdas: Reals) -> Tensor:
-    lambdas = _places(lambdas, a.dtype, a.device)
+def _loss_above_chord(loss: Loss, a: Tensor, b: Tensor, lambdas: Reals) -> Tensor:
+    """loss(λa + (1 − λ)b) − λ loss(a) − (1 − λ) loss(b) at each λ, the first axis."""
+    lambdas = _lambdas(lambdas, a.dtype, a.device)
     require_finite(a=a, b=b)
     at_a, at_b = loss(a), loss(b)
     return torch.stack([loss(x * a + (1 - x) * b) - x * at_a - (1 - x) * at_b for x in lambdas])
@@ -85,7 +67,7 @@ def loss_barrier(loss: Loss, a: Float[Tensor, "*shape"], b: Float[Tensor, "*shap
     >>> loss_barrier(lambda w: -w.square().sum(dim=(-2, -1)), a, b).item()
     1.0
     """
-    return _excess(loss, a, b, lambdas).amax(dim=0)
+    return _loss_above_chord(loss, a, b, lambdas).amax(dim=0)
 
 
 @checked
@@ -94,7 +76,7 @@ def refined_barrier(
 ) -> Float[Tensor, " *batch"]:
     """The supremum of the loss above the chord, to rounding: golden-section search around the best grid point.
 
-    The excess must have one maximum between the neighbours of the best of ``coarse`` grid points; each of the ``steps``
+    It must have one maximum between the neighbours of the best of ``coarse`` grid points; each of the ``steps``
     shrinks the bracket by 0.618. Never below the barrier on the coarse grid. The axes of the losses are the first ones
     of the ends.
 
@@ -108,7 +90,7 @@ def refined_barrier(
     if coarse < 2:
         raise ValueError(f"coarse = {coarse}; allowed: coarse >= 2")
     grid = torch.linspace(0, 1, coarse, dtype=a.dtype, device=a.device)
-    values = _excess(loss, a, b, grid)  # (coarse, ...)
+    values = _loss_above_chord(loss, a, b, grid)  # (coarse, ...)
     batch = values.shape[1:]
     if a.shape[: len(batch)] != batch:
         raise ValueError(f"the loss has shape {tuple(batch)} for ends {tuple(a.shape)}; allowed: their first axes")

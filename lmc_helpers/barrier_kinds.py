@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from lmc_helpers._typing import Reals, checked
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 
 __all__ = ["KINDS", "barrier_kinds"]
 
@@ -44,7 +44,7 @@ def barrier_kinds(loss: Float[Tensor, "*batch L"], lambdas: Reals) -> dict[str, 
     >>> {name: value.item() for name, value in found.items()}
     {'chord': 2.0, 'mean': 2.0, 'worse': 1.0, 'better': 3.0, 'middle': 2.0, 'area': 1.0}
     """
-    places = check_places(lambdas, loss.dtype, loss.device)
+    places = check_lambdas(lambdas, loss.dtype, loss.device)
     ordered = bool((places.diff() > 0).all())
     if not ordered or places[0] != 0 or places[-1] != 1 or not (places == 0.5).any():
         raise ValueError(f"lambdas = {list(lambdas)}; allowed: increasing from 0 to 1, with 1/2")

@@ -178,7 +178,7 @@ claims.check(
     stderr=stderr,
     n=samples,
     rival=(misplaced / exact - 1).mean().item(),
-    again=lambda: monte_carlo(seed + 1),
+    second_seed=lambda: monte_carlo(seed + 1),
 )
 
 # %% [markdown]

@@ -140,7 +140,7 @@ claims.check(
     stderr=ratio_stderr,
     n=20_000,
     rival=free,
-    again=lambda: variance_ratio(seed + 1),
+    second_seed=lambda: variance_ratio(seed + 1),
 )
 
 # %% [markdown]
@@ -321,7 +321,7 @@ claims.check(
     stderr=stderr,
     n=trials * len(surplus),
     rival=rival,
-    again=lambda: deviation_from_exact(simulate(seed + 1)),
+    second_seed=lambda: deviation_from_exact(simulate(seed + 1)),
 )
 
 # %% [markdown]

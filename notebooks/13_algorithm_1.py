@@ -197,7 +197,7 @@ claims.check(
     missed,
     *interval,
     n=pairs,
-    again=lambda: share_missed(compare(6, pairs, seed + 1)),
+    second_seed=lambda: share_missed(compare(6, pairs, seed + 1)),
 )
 claims.check("Z4.low", *low, n=pairs)
 
@@ -323,7 +323,7 @@ claims.check(
     missed,
     *interval,
     n=kept,
-    again=lambda: share_missed(descend(seed + 1)[0], slack=0.01),
+    second_seed=lambda: share_missed(descend(seed + 1)[0], slack=0.01),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Numbers for the text"}

@@ -463,13 +463,13 @@ claims.check(
     ratio,
     stderr=error,
     n=pairs if M == 20 else 0,
-    again=lambda: gain(M, pairs, seed + 1),
+    second_seed=lambda: gain(M, pairs, seed + 1),
 )
 claims.check(
     "Z7.benefit",
     *grown,
     n=count[M_large] if M_large == 100 else 0,
-    again=lambda: benefit(seed + 1),
+    second_seed=lambda: benefit(seed + 1),
 )
 
 # %% [markdown]
@@ -511,7 +511,7 @@ claims.check(
     near,
     stderr=near_error,
     n=pairs_uniform,
-    again=lambda: near_over_far(seed + 1),
+    second_seed=lambda: near_over_far(seed + 1),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the uniform curves of Z, Fig. 2"}

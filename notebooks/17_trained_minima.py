@@ -190,7 +190,10 @@ count_ratio = count_variance(seed)
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check Z13.counts"}
 claims.check(
-    "Z13.counts", *count_ratio, n=networks, again=lambda: count_variance(seed + 1)
+    "Z13.counts",
+    *count_ratio,
+    n=networks,
+    second_seed=lambda: count_variance(seed + 1),
 )
 
 # %% [markdown]
@@ -285,7 +288,7 @@ claims.check(
     "Z13.entries",
     *ratios[0],
     n=networks,
-    again=lambda: entry_variance(entries(networks, seed + 1)),
+    second_seed=lambda: entry_variance(entries(networks, seed + 1)),
 )
 
 value, stderr = ratios[1]
@@ -382,7 +385,7 @@ claims.check(
     peak,
     stderr=peak_error,
     n=3 * pairs,
-    again=lambda: place(trained_barriers(seed + 1)),
+    second_seed=lambda: place(trained_barriers(seed + 1)),
 )
 
 claims.check("Z6.gain", gain, stderr=gain_error, n=at_12.shape[1])

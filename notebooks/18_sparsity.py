@@ -250,7 +250,7 @@ claims.check(
     "Z9.uniform_least",
     *above(uniform, trained["small"]),
     n=trained["small"][2],
-    again=lambda: above(uniform, measure("small", seed + 1)),
+    second_seed=lambda: above(uniform, measure("small", seed + 1)),
 )
 value, error = above(equal, trained["small"])
 claims.check("Z9.uniform_least_equal", value, stderr=error, n=trained["small"][2])
@@ -289,13 +289,13 @@ claims.check(
     "Z9.width_inverse",
     *slope_of_difference(trained["large"], trained["small"]),
     n=min(n_high, n_low),
-    again=lambda: slope_again("large"),
+    second_seed=lambda: slope_again("large"),
 )
 claims.check(
     "Z9.width",
     *slope_of_difference(trained["root"], trained["small"]),
     n=min(trained["root"][2], n_low),
-    again=lambda: slope_again("root"),
+    second_seed=lambda: slope_again("root"),
 )
 
 # %% [markdown]

@@ -285,7 +285,7 @@ claims.check(
     "Z8.at_M",
     *arrive_12,
     n=runs,
-    again=lambda: share_arrived(at_equal_width(seed + 1), 12),
+    second_seed=lambda: share_arrived(at_equal_width(seed + 1), 12),
 )
 claims.check("Z8.at_M_6", *arrive_6, n=10 * runs)
 
@@ -446,7 +446,7 @@ claims.check(
     "Z8.second_descent",
     *second,
     n=3 * pairs,
-    again=lambda: from_to(permuted_again(6, 8), 9, 12),
+    second_seed=lambda: from_to(permuted_again(6, 8), 9, 12),
 )
 
 claims.check("Z8.second_descent_uniform", *uniform_second, n=50 * pairs)
@@ -458,7 +458,7 @@ claims.check(
     "Z14.peak",
     *peak,
     n=3 * pairs,
-    again=lambda: peak_at_12(permuted_again(12, 20)),
+    second_seed=lambda: peak_at_12(permuted_again(12, 20)),
 )
 
 claims.check("Z14.lower", *ratio, n=3 * pairs)

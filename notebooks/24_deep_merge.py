@@ -69,8 +69,8 @@ from lmc_helpers.permutation_points.classifiers import (
 )
 from lmc_helpers.permutation_points.converged import (
     ConvergedPath,
+    converged_path,
     damped_newton,
-    follow,
 )
 from lmc_helpers.permutation_points.hessian import gradient
 from lmc_helpers.permutation_points.mlp import MLP
@@ -125,7 +125,7 @@ def merge(net: MLP, theta: torch.Tensor) -> Merge:
     loss, chart = normalised_loss(net, y), PairChart(net, layer=2)
     pair = most_similar_neurons(net, theta, x, layer=2)
     budget = newton_steps, TOLERANCE
-    path = follow(loss, chart, theta, pair, delta, *budget, misses=MISSES)
+    path = converged_path(loss, chart, theta, pair, delta, *budget, misses=MISSES)
     ok = path.gradient_norm <= TOLERANCE
     scores = accuracy(net, path.theta[ok], x, labels)
     # the permutation point: one neuron less, minimised over what is left

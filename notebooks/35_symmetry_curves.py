@@ -215,7 +215,7 @@ claims.check(
     value,
     interval=(low, high),
     n=n,
-    again=lambda: share_with_logarithm(seed + 1)[:3],
+    second_seed=lambda: share_with_logarithm(seed + 1)[:3],
 )
 
 # %% [markdown]
@@ -530,7 +530,7 @@ claims.check(
     leaky,
     interval=(low, high),
     n=pairs,
-    again=lambda: share_changed(seed + 1),
+    second_seed=lambda: share_changed(seed + 1),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the changes of the outputs"}
@@ -702,13 +702,17 @@ claims.check(
     "G10.large_batch",
     *surplus_over_line([runs[64, r] for r in magnitudes]),
     n=starts * curves,
-    again=lambda: surplus_over_line([study(64, r, seed + 1) for r in magnitudes]),
+    second_seed=lambda: surplus_over_line(
+        [study(64, r, seed + 1) for r in magnitudes]
+    ),
 )
 claims.check(
     "G10.magnitude",
     *barrier_ratio([runs[8, r] for r in magnitudes]),
     n=starts * curves,
-    again=lambda: barrier_ratio([study(8, r, seed + 1) for r in magnitudes]),
+    second_seed=lambda: barrier_ratio(
+        [study(8, r, seed + 1) for r in magnitudes]
+    ),
 )
 
 value, error = distance_ratio([runs[8, r] for r in magnitudes])
@@ -717,7 +721,9 @@ claims.check(
     value,
     stderr=error,
     n=starts * curves,
-    again=lambda: distance_ratio([study(8, r, seed + 1) for r in magnitudes]),
+    second_seed=lambda: distance_ratio(
+        [study(8, r, seed + 1) for r in magnitudes]
+    ),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the loss on curves and chords"}

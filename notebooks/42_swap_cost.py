@@ -632,7 +632,7 @@ claims.check(
     stderr=stderr,
     n=draws,
     rival=naive,
-    again=lambda: masked_pair(seed + 1)[:2],
+    second_seed=lambda: masked_pair(seed + 1)[:2],
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot the ratio against the size of the fixed weights, and the least ratio against the width"}

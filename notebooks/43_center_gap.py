@@ -268,7 +268,7 @@ claims.check(
     stderr=error,
     n=4 * draws,
     rival=independent - coincidence_probability(64, 12, 0.25),
-    again=lambda: coincidences(seed + 1),
+    second_seed=lambda: coincidences(seed + 1),
 )
 
 # %% [markdown]
@@ -405,19 +405,19 @@ claims.check(
     "I6.exponent_2",
     *measured[2],
     n=NUMBER[2],
-    again=lambda: measured_exponent(2, seed + 1),
+    second_seed=lambda: measured_exponent(2, seed + 1),
 )
 claims.check(
     "I6.exponent_8",
     *measured[8],
     n=NUMBER[8],
-    again=lambda: measured_exponent(8, seed + 1),
+    second_seed=lambda: measured_exponent(8, seed + 1),
 )
 claims.check(
     "I6.exponent_32",
     *measured[32],
     n=NUMBER[32],
-    again=lambda: measured_exponent(32, seed + 1),
+    second_seed=lambda: measured_exponent(32, seed + 1),
 )
 
 
@@ -435,7 +435,7 @@ claims.check(
     value,
     stderr=error,
     n=NUMBER[2],
-    again=lambda: mean_log(sample_gaps(END, 2, NUMBER[2], seed + 1)),
+    second_seed=lambda: mean_log(sample_gaps(END, 2, NUMBER[2], seed + 1)),
 )
 
 

@@ -279,13 +279,13 @@ claims.check(
     "I7.root_m",
     *root_slope(sample[128], sample[2048]),
     n=number,
-    again=lambda: root_slope(gaps(128, seed + 1), gaps(2048, seed + 1)),
+    second_seed=lambda: root_slope(gaps(128, seed + 1), gaps(2048, seed + 1)),
 )
 claims.check(
     "I7.constant",
     *constant(sample[2048]),
     n=number,
-    again=lambda: constant(gaps(2048, seed + 1)),
+    second_seed=lambda: constant(gaps(2048, seed + 1)),
 )
 
 # %% [markdown]

@@ -220,7 +220,7 @@ def judged(
         return bounds_of(again().groups, *read(again()), of_all=of_all)
 
     repeat = repeated if 4 in second else None
-    return of(n, *read(first), of_all=of_all) | {"again": repeat}
+    return of(n, *read(first), of_all=of_all) | {"second_seed": repeat}
 
 
 def ends(order: str) -> Callable[[Curves], list]:
@@ -648,7 +648,7 @@ def trend(order: str, found: tuple[float, float] | None) -> dict:
         return found or (0.0, -math.inf, math.inf)
 
     known = of(n_depth, found) if found else {"value": math.nan, "n": 0}
-    return known | {"again": repeated if repeats else None}
+    return known | {"second_seed": repeated if repeats else None}
 
 
 claims.check("Z18.mnist", **trend("weights", slope))
@@ -661,7 +661,9 @@ def taller_again() -> tuple[float, ...]:
 
 
 claims.check(
-    "Z18.height", **of(n_depth, taller), again=taller_again if repeats else None
+    "Z18.height",
+    **of(n_depth, taller),
+    second_seed=taller_again if repeats else None,
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot barriers at several depths, and numbers for the text"}

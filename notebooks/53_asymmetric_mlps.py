@@ -260,7 +260,7 @@ def judged(quantity, of: Experiment = first) -> dict:
     judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
     other = second if of is first else long_second
     again = (lambda: quantity(other)) if repeat else None
-    return {"value": value, **judged_by, "again": again}
+    return {"value": value, **judged_by, "second_seed": again}
 
 
 def unit(experiment: Experiment, key: str) -> float:

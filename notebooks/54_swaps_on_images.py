@@ -218,7 +218,7 @@ def judged(quantity) -> dict:
     value, *error = quantity(first)
     judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
     again = (lambda: quantity(second)) if repeat else None
-    return {"value": value, **judged_by, "again": again}
+    return {"value": value, **judged_by, "second_seed": again}
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.inputs"}
@@ -654,10 +654,12 @@ def lowered(experiment: Experiment) -> tuple[float, float, float]:
 
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check I18.start, I18.start_high and I18.lowered"}
-without = {"again": lambda: start(untrained, None)}  # a second seed is cheap here
+without = {
+    "second_seed": lambda: start(untrained, None)
+}  # a second seed is cheap here
 claims.check("I18.start", **judged(start) | without, n=n_pairs)
 
-without = {"again": lambda: start_high(untrained, None)}
+without = {"second_seed": lambda: start_high(untrained, None)}
 claims.check("I18.start_high", **judged(start_high) | without, n=n_pairs)
 claims.check("I18.lowered", **judged(lowered), n=n_pairs)
 

@@ -554,7 +554,7 @@ def judged(quantity, repeat: bool = True) -> dict:
     value, *error = quantity(experiment)
     judged_by = {"interval": error} if len(error) == 2 else {"stderr": error[0]}
     again = (lambda: quantity(second)) if repeat else None
-    return {"value": value, **judged_by, "again": again}
+    return {"value": value, **judged_by, "second_seed": again}
 
 
 def drop(e: Experiment, key: str, by: str = "none") -> tuple[float, float]:

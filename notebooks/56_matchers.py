@@ -303,7 +303,7 @@ claims.check(
     "X3.algorithm_1",
     *over(known, "Algorithm 1", BEST),
     n=students if rows in (5, 6) else 0,
-    again=lambda: over(again(), "Algorithm 1", BEST),
+    second_seed=lambda: over(again(), "Algorithm 1", BEST),
 )
 ratio, error = over(known, "activations", "weights")
 claims.check(
@@ -311,7 +311,7 @@ claims.check(
     ratio,
     stderr=error,
     n=students if rows in (5, 6) else 0,
-    again=lambda: over(again(), "activations", "weights"),
+    second_seed=lambda: over(again(), "activations", "weights"),
 )
 
 # %% [markdown]
@@ -399,13 +399,13 @@ claims.check(
     "X3.deep_objective",
     *descended,
     n=small_pairs if restarts == 20 else 0,
-    again=lambda: restarts_by_objective(seed + 1),
+    second_seed=lambda: restarts_by_objective(seed + 1),
 )
 claims.check(
     "X3.deep_best",
     *optimal,
     n=small_pairs,
-    again=lambda: optimum_by_loss(seed + 1),
+    second_seed=lambda: optimum_by_loss(seed + 1),
 )
 
 # %% tags=["hide-input"] mystnb={"code_prompt_show": "Plot objective and loss of all permutations"}
@@ -510,7 +510,12 @@ def measured(kind, measure, judged):
 
     of, (value, error) = pairs_of(kind, seed), of_seed(seed)
     n = len(of.a) if on_mnist and judged(of) else 0  # digits decide nothing here
-    return {"value": value, "stderr": error, "n": n, "again": of_fresh_networks}
+    return {
+        "value": value,
+        "stderr": error,
+        "n": n,
+        "second_seed": of_fresh_networks,
+    }
 
 
 def leaves(of, matcher):

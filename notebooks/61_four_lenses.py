@@ -502,13 +502,13 @@ claims.check(
     "X1.students_permutation",
     *left_by_order,
     n=students,
-    again=lambda: best_over_direct(seed + 1),
+    second_seed=lambda: best_over_direct(seed + 1),
 )
 claims.check(
     "X1.students_types",
     *by_types,
     n=students,
-    again=lambda: same_over_other(seed + 1),
+    second_seed=lambda: same_over_other(seed + 1),
 )
 
 # %% [markdown]
@@ -678,7 +678,11 @@ permutation, order, scales, merge = (ask(seed) for ask in questions.values())
 
 def judged(measured, ask):
     """What a check is told: the error, the pairs, and a second seed."""
-    return {"stderr": measured[1], "n": pairs, "again": lambda: ask(seed + 1)}
+    return {
+        "stderr": measured[1],
+        "n": pairs,
+        "second_seed": lambda: ask(seed + 1),
+    }
 
 
 claims.check(

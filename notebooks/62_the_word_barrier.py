@@ -320,7 +320,7 @@ accuracy_differs = discordance(by_loss["chord"], by_error["chord"])
 print({name: f"{v:.3f} ± {e:.3f}" for name, (v, e) in differ.items()})
 
 # %% tags=["hide-input", "nbval-check-output"] mystnb={"code_prompt_show": "Check X4.disagree and X4.accuracy_order"}
-claims.check("X4.disagree", *differ["direct"], n=pairs, again=again)
+claims.check("X4.disagree", *differ["direct"], n=pairs, second_seed=again)
 claims.check("X4.disagree_matched", *differ["matched"], n=pairs)
 claims.check("X4.accuracy_order", *accuracy_differs, n=classifiers)
 

@@ -149,7 +149,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--html", type=Path, default=ROOT / "build" / "book" / "_build" / "html")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args(arguments)
-    chapters.speak_anywhere()
+    chapters.tolerate_terminal_encoding()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     out = given.out or ROOT / "build" / f"lmc-{version}-{given.profile}.zip"
     return stopping.status(lambda: archive(given.html, given.profile, out))

@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from book.tools import check
 from book.tools.base import stopping
-from book.tools.base.chapters import ROOT, BuildError, keep_apart, speak_anywhere
+from book.tools.base.chapters import ROOT, BuildError, separate_unverified_runs, tolerate_terminal_encoding
 from book.tools.outcomes import records
 from book.tools.pages import destination
 from book.tools.reading import profiles
@@ -272,8 +272,8 @@ def main(arguments: list[str] | None = None) -> int:
         help="fork the chapters' processes from one that has imported everything (default: if there are many)",
     )
     given = parser.parse_args(arguments)
-    speak_anywhere()
-    keep_apart()
+    tolerate_terminal_encoding()
+    separate_unverified_runs()
     where = {"executor": given.executor, "executor_args": given.executor_args}
     return stopping.status(
         lambda: build(given.profile, given.out.resolve(), given.cores, given.target, given.fork, **where)

@@ -201,8 +201,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--spot", type=Fraction, metavar="SHARE", help="run 1/3, say, of what is recorded again")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args(arguments)
-    chapters.speak_anywhere()
-    chapters.keep_apart()
+    chapters.tolerate_terminal_encoding()
+    chapters.separate_unverified_runs()
     if given.spot is not None:
         return stopping.status(lambda: min(1, spot(given.profile, given.spot, given.cores)))
     return stopping.status(lambda: confirm(given.profile, given.commit, given.chapters, given.cores))

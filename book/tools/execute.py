@@ -32,8 +32,8 @@ def report(output: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     """Execute a chapter; the exit status."""
-    chapters.speak_anywhere()
-    chapters.keep_apart()
+    chapters.tolerate_terminal_encoding()
+    chapters.separate_unverified_runs()
     return execution.run(arguments, report)
 
 

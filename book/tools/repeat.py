@@ -148,8 +148,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--executor", default="local", help="local or slurm (default: local)")
     parser.add_argument("--executor-args", default="", metavar="WORDS", help="arguments of Snakemake's for a cluster")
     given = parser.parse_args(arguments)
-    chapters.speak_anywhere()
-    chapters.keep_apart()
+    chapters.tolerate_terminal_encoding()
+    chapters.separate_unverified_runs()
     return stopping.status(lambda: _main(given))
 
 

@@ -103,8 +103,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", default="", metavar="COMMIT", help="seeds from this commit's id (or COMMIT.NUMBER)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     given = parser.parse_args(arguments)
-    names.speak_anywhere()
-    names.keep_apart()
+    names.tolerate_terminal_encoding()
+    names.separate_unverified_runs()
     return stopping.status(lambda: _main(given))
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.seeds import torch_generator
 
 # ---------- chord pairs
@@ -129,7 +129,7 @@ def in_standard_coordinates(weights: torch.Tensor, covariance: torch.Tensor) -> 
 def _lambdas(lam: torch.Tensor | float, dtype: torch.dtype) -> torch.Tensor:
     """λ as a tensor of any shape, each in [0, 1]."""
     lambdas = torch.as_tensor(lam, dtype=dtype)
-    check_places(lambdas.reshape(-1), dtype)
+    check_lambdas(lambdas.reshape(-1), dtype)
     return lambdas
 
 
@@ -150,7 +150,7 @@ def chord_deviation(u: torch.Tensor, v: torch.Tensor, lam: torch.Tensor | float)
 
 def deviation_by_quadrature(u: torch.Tensor, v: torch.Tensor, lam: float) -> float:
     """E ξ(λ; x)² for ReLU, two-dimensional weights and standard Gaussian inputs, without the closed form."""
-    check_places([lam])
+    check_lambdas([lam])
     w = lam * u + (1 - lam) * v
     kinks = [math.atan2(z[1], z[0]) + math.pi / 2 for z in (u, v, w)]
     kinks = sorted({(a + b) % (2 * math.pi) for a in kinks for b in (0, math.pi)})

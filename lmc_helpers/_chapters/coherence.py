@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from scipy.stats import binom, norm
 
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.matching import weight_matching
 from lmc_helpers.seeds import normal, numpy_generator, torch_generator
 from lmc_helpers.training._examples import epoch_order
@@ -264,7 +264,7 @@ def line_losses(
     dtype: torch.dtype = torch.float32,
 ) -> torch.Tensor:
     """Mean squared errors (G, pairs, L) of λ a + (1 − λ) b for pairs (a, b) of students of each group."""
-    lam = check_places(lambdas)[:, None, None]
+    lam = check_lambdas(lambdas)[:, None, None]
     G, _r, _ = students.b.shape
     full = torch.cat([students.A, students.b[..., None]], dim=-1)  # (G, r, m, 3)
     z3 = torch.cat([z, torch.ones(len(z), 1)], dim=1).to(dtype)

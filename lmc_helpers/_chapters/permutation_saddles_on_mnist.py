@@ -17,7 +17,7 @@ from lmc_helpers.error_bars import mean_and_error, slope_and_error, widening
 from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.permutation_points.classifiers import accuracy, most_similar_neurons
-from lmc_helpers.permutation_points.converged import ConvergedPath, follow
+from lmc_helpers.permutation_points.converged import ConvergedPath, converged_path
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart, reduce_pair
 from lmc_helpers.seeds import numpy_generator
@@ -385,7 +385,7 @@ def merge(
     for distance in progress(distances, description="merging", disable=not show_progress):
         delta = distance * first
         ratio = (delta / chart.distance(theta)).clamp(max=1)[None]
-        starts = [chart.coordinates(follow(task.loss, chart, theta, (0, 1), ratio, 0, tol).theta[0])]
+        starts = [chart.coordinates(converged_path(task.loss, chart, theta, (0, 1), ratio, 0, tol).theta[0])]
         if len(last_two) > 1:
             before, last = last_two
             starts.append(last + (delta - last[-1]) / (last[-1] - before[-1]) * (last - before))

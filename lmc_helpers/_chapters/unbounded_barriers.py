@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import torch
 
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.seeds import normal
 from lmc_helpers.symmetry.rescaling import largest_factor
 
@@ -86,7 +86,7 @@ class HomogeneousNet:
 
     def line(self, lambdas: float | Sequence[float] | torch.Tensor, a: Layers, b: Layers) -> torch.Tensor:
         """Losses (..., L) at λ a + (1 − λ) b for one or L values of λ."""
-        lam = check_places(lambdas, row=False)[..., None, None]
+        lam = check_lambdas(lambdas, row=False)[..., None, None]
         mixed = [lam * x.unsqueeze(-3) + (1 - lam) * y.unsqueeze(-3) for x, y in zip(a, b, strict=True)]
         return self.loss(*mixed)
 

@@ -21,10 +21,10 @@ from lmc_helpers.claims.criteria import (
 from lmc_helpers.claims.intervals import ACROSS, INSIDE, Interval
 from lmc_helpers.claims.numerals import (
     CLOSE,
-    _places,
+    _digits,
     _rounding_bound,
     _together,
-    _width_places,
+    _width_digits,
     people,
     rounding,
     span,
@@ -57,7 +57,7 @@ def value(part: Part, record: dict) -> str:
         return with_error(record["value"], record["stderr"])
     low, high = tested(record)
     if low < high:
-        (shown,), unit = _together([record["value"]], _width_places(low, high))
+        (shown,), unit = _together([record["value"]], _width_digits(low, high))
         return f"{shown}·{unit}" if unit else shown
     return rounding(record["value"], part.floor) or telling(record["value"], borders(part), part.digits)
 
@@ -94,7 +94,7 @@ def interval(part: Part, record: dict) -> str:
     """The interval that is judged, in words; empty for a point."""
     if record["value"] is None or not (ends := tested(record))[0] < ends[1]:
         return ""
-    place = _places(record["stderr"]) if sampled(record) else None
+    place = _digits(record["stderr"]) if sampled(record) else None
     return span(*ends, borders(part), place)
 
 

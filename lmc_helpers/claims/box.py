@@ -39,7 +39,7 @@ def check(
     interval: tuple[float, float] | None = None,
     n: int | None = None,
     rival: float | None = None,
-    again=None,
+    second_seed=None,
 ) -> None:
     """Judge a measurement against the ledger's part ``id``, show the outcome and store it in the notebook.
 
@@ -66,12 +66,12 @@ def check(
         interval = error[0], error[1]
     values = np.asarray(value, dtype=float)
     if values.ndim:
-        if not values.size or stderr is not None or interval is not None or again:
+        if not values.size or stderr is not None or interval is not None or second_seed:
             raise ValueError(f"{id}: {values.size} values; allowed: a sequence of one or more exact values, no error")
         value, n = farthest(values, part.criterion), values.size if n is None else n
     if n is None:
         raise ValueError(f"{id}: n is missing; allowed: the samples or the size behind a single value")
-    verdict = judge(part, float(value), stderr=stderr, interval=interval, n=n, rival=rival, again=again)
+    verdict = judge(part, float(value), stderr=stderr, interval=interval, n=n, rival=rival, second_seed=second_seed)
     seen = {"text/plain": text(part, verdict), "text/html": render(part, asdict(verdict))}
     display(seen, metadata={MIME: asdict(verdict)}, raw=True)
     if contradicts(verdict) and not os.environ.get(RECORDED_ONLY):

@@ -104,15 +104,15 @@ def judge(
     interval: tuple[float, float] | None = None,
     n: int,
     rival: float | None = None,
-    again: Callable[[], Numbers] | None = None,
+    second_seed: Callable[[], Numbers] | None = None,
 ) -> Verdict:
     """Compare a measurement with the criteria of one part; see the module's text for the rules.
 
     A part that the ledger calls sampled needs ``stderr``, or the ends of an ``interval`` at two-sided 10⁻³ that need
     not be symmetric. n counts the samples, or is the size that an exact computation reached; 0 says that nothing was
-    run. ``rival`` is the rival's value where the chapter measures it. ``again`` repeats the measurement with a second
-    seed and returns (value, stderr) or (value, low, high); it is called only when the first one rejects the criterion,
-    and without it such a rejection stays open.
+    run. ``rival`` is the rival's value where the chapter measures it. ``second_seed`` repeats the measurement with
+    another seed and returns (value, stderr) or (value, low, high); it is called only when the first measurement rejects
+    the criterion, and without it such a rejection stays open.
     """
     if (rival is None) == (part.rival.value is None):
         raise ValueError(
@@ -127,11 +127,11 @@ def judge(
     if n < part.min_samples:
         verdict, note = OPEN, f"{n or 'none'} of the {part.min_samples} samples that this part needs"
     else:
-        if part.sampled and places["criterion"] == OUTSIDE and again is not None:
-            repeated = again()
+        if part.sampled and places["criterion"] == OUTSIDE and second_seed is not None:
+            repeated = second_seed()
             errors: dict = {"stderr": repeated[1]} if len(repeated) == 2 else {"interval": repeated[1:]}
             second = part.criterion.place_of(_measured(part, repeated[0], **errors)) == OUTSIDE
-        verdict, note = _verdict(part, places, second, again is not None)
+        verdict, note = _verdict(part, places, second, second_seed is not None)
     return Verdict(
         part=part.id,
         verdict=verdict,

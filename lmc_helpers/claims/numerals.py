@@ -99,7 +99,7 @@ def _rounding_bound(value: float, floor: float = 0.0) -> float | None:
     return next((bound for bound in (*ROUNDING, floor) if 0 < abs(value) < bound), None)
 
 
-def _places(error: float) -> int:
+def _digits(error: float) -> int:
     """The power of ten of the last digit that an error supports: its first digit, or the second if that is a 1."""
     first = f"{error:.0e}"
     return int(first[2:]) - ("1" in (first[0], f"{error:e}"[0]))
@@ -125,7 +125,7 @@ def with_error(value: float, error: float) -> str:
     >>> with_error(0.6543, 0.0123), with_error(-12345.6, 321.0), with_error(2e-7, 3e-9)
     ('0.654 ± 0.012', '−12\u202f300 ± 300', '(2.00 ± 0.03)·10⁻⁷')
     """
-    (value_, error_), unit = _together([value, error], _places(error))
+    (value_, error_), unit = _together([value, error], _digits(error))
     return f"({value_} ± {error_})·{unit}" if unit else f"{value_} ± {error_}"
 
 
@@ -137,7 +137,7 @@ def plain_with_error(value: float, stderr: float) -> str:
     >>> plain_with_error(-12345.6, 321.0), plain_with_error(2e-7, 3e-9)
     ('-12300 ± 300', '(2.00 ± 0.03)e-07')
     """
-    place = _places(stderr)
+    place = _digits(stderr)
     if -5 <= place <= 4:
         scale, decimals, unit = 1.0, max(0, -place), ""
         value, stderr = (round(number, -place) for number in (value, stderr))
@@ -148,7 +148,7 @@ def plain_with_error(value: float, stderr: float) -> str:
     return f"({shown}){unit}" if unit else shown
 
 
-def _width_places(low: float, high: float) -> int:
+def _width_digits(low: float, high: float) -> int:
     """The power of ten of the last digit that an interval supports: the second of its width."""
     return math.floor(math.log10(high - low)) - 1
 
@@ -161,7 +161,7 @@ def span(low: float, high: float, borders: Iterable[float] = (), place: int | No
     >>> span(0.1961, 0.3433), span(0.89961, 0.952, [0.9]), span(-2e-7, 3e-7)
     ('0.20 to 0.34', '0.8996 to 0.9520', '(−2.0 to 3.0)·10⁻⁷')
     """
-    place = _width_places(low, high) if place is None else place
+    place = _width_digits(low, high) if place is None else place
     near = [(end, b) for end in (low, high) for b in borders if abs(end - b) > CLOSE * max(abs(end), abs(b))]
 
     def tells(place: int) -> bool:

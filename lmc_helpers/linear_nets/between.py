@@ -26,7 +26,7 @@ from jaxtyping import Float64, Int64
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, Reals, checked, many
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.general_linear import require_invertible
 from lmc_helpers.linear_nets.minimum import Weights, _product, _require_minimum, _require_same_depth
 
@@ -46,7 +46,7 @@ def straight_line(a: Weights, b: Weights, lambdas: Reals) -> Weights:
     λ = 1 is a; places come before the axes of the matrices, (..., L, h, h).
     """
     _require_same_depth(a, b)
-    weight = check_places(lambdas, a[0].dtype, a[0].device)[:, None, None]
+    weight = check_lambdas(lambdas, a[0].dtype, a[0].device)[:, None, None]
     return [torch.lerp(B[..., None, :, :], A[..., None, :, :], weight) for A, B in zip(a, b, strict=True)]
 
 

@@ -220,13 +220,13 @@ class Check:
         group → largest change of an output when the group is permuted; ``"all"`` for all groups at once.
     left_out
         axis → largest change when its group, of two units or more, is permuted but for this axis.
-    elsewhere
+    unpermuted
         axes of parameters that belong to no group.
     """
 
     permuted: dict[str, float]
     left_out: dict[Axis, float]
-    elsewhere: tuple[Axis, ...]
+    unpermuted: tuple[Axis, ...]
 
     @checked
     def holds(self, rounding: NonNegative = 1e-10, effect: NonNegative = 1e-6) -> bool:
@@ -247,7 +247,7 @@ def verify(model: _Permutable, seed: Seed = 0, inputs: Positive = 4) -> Check:
     --------
     >>> from lmc_helpers.networks.mlp import MLP
     >>> check = verify(MLP((3, 6, 5, 2), norm="layer"))
-    >>> check.holds(), [axis for axis in check.elsewhere]
+    >>> check.holds(), [axis for axis in check.unpermuted]
     (True, [Axis(name='0.weight', axis=1), Axis(name='2.weight', axis=0), Axis(name='2.bias', axis=0)])
     """
     generator = torch_generator(seed, "check of a symmetry")

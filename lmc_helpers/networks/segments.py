@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from lmc_helpers._typing import Reals, checked
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 from lmc_helpers.networks.model import Model, Stack
 
 __all__ = ["Barriers", "Line", "along_segments", "barriers", "scores"]
@@ -88,7 +88,7 @@ def along_segments(a: Stack, b: Stack, x: Float[Tensor, "*shape"], y: Int64[Tens
         )
     model, ends = a.model, (a.effective(), b.effective())
     x, y = _examples(a, x, y)
-    places = check_places(lambdas).to(x)
+    places = check_lambdas(lambdas).to(x)
     P, L, n = len(a), len(places), x.shape[1]
     found = x.new_zeros(2, P * L, dtype=torch.float64)
     for chosen in torch.arange(P * L, device=x.device).split(_at_once(model, x.device)):
@@ -126,7 +126,7 @@ def barriers(loss: Float[Tensor, "*P L"], lambdas: Reals) -> Barriers:
     >>> found.middle_mean.item(), found.middle_worse.item()
     (2.0, 1.0)
     """
-    places = check_places(lambdas).tolist()
+    places = check_lambdas(lambdas).tolist()
     if loss.shape[-1] != len(places) or not {0.0, 0.5, 1.0} <= set(places):
         raise ValueError(f"losses {tuple(loss.shape)} at lambdas = {places}; allowed: one each, with 0, 0.5 and 1")
     at_b, middle, at_a = (loss[..., places.index(value)] for value in (0.0, 0.5, 1.0))

@@ -21,7 +21,7 @@ from lmc_helpers._typing import Natural, NonNegative, checked
 from lmc_helpers.permutation_points.hessian import Loss
 from lmc_helpers.permutation_points.pair import PairChart
 
-__all__ = ["ConvergedPath", "damped_newton", "follow"]
+__all__ = ["ConvergedPath", "converged_path", "damped_newton"]
 
 TRIALS = 60  # of the damping before a step is given up
 LEAST = 1e-13  # damping, below which it does nothing in double precision
@@ -103,7 +103,7 @@ def damped_newton(
 
 
 @checked
-def follow(
+def converged_path(
     loss: Loss,
     chart: PairChart,
     theta: Float64[Tensor, " p"],
@@ -127,7 +127,8 @@ def follow(
     >>> net, x = MLP((1, 3, 1), "tanh"), torch.linspace(-2, 2, 40, dtype=torch.float64)[:, None]
     >>> theta = net.initial(1, seed=3, scale=2.0)[0]
     >>> loss = squared_loss(net, x, net.forward(theta, x))
-    >>> path = follow(loss, PairChart(net, 1), theta, (0, 1), torch.tensor([1.0, 0.8, 0.6]), steps=50, tol=1e-10)
+    >>> delta = torch.tensor([1.0, 0.8, 0.6])
+    >>> path = converged_path(loss, PairChart(net, 1), theta, (0, 1), delta, steps=50, tol=1e-10)
     >>> path.rises(), bool((path.gradient_norm <= 1e-10).all())
     (True, True)
     """

@@ -26,7 +26,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from lmc_helpers._typing import PositiveNumber, Reals, checked
-from lmc_helpers.barrier import check_places
+from lmc_helpers.barrier import check_lambdas
 
 __all__ = ["largest_factor", "output_factor"]
 
@@ -53,7 +53,7 @@ def output_factor(m: Reals, k: PositiveNumber, lam: Reals) -> Float64[Tensor, " 
     >>> output_factor(4.0, 1, 0.5)
     tensor(1.5625, dtype=torch.float64)
     """
-    m, lam = _scale(m), check_places(lam, row=False)
+    m, lam = _scale(m), check_lambdas(lam, row=False)
     return (1 - lam + lam * m.pow(-k)) * (1 - lam + lam * m).pow(k)
 
 

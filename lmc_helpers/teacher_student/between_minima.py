@@ -19,7 +19,7 @@ from scipy import sparse
 from torch import Tensor
 
 from lmc_helpers._typing import Integer, Positive, Reals, checked, require_finite
-from lmc_helpers.barrier import GRID, _places, loss_barrier
+from lmc_helpers.barrier import GRID, _lambdas, loss_barrier
 from lmc_helpers.matching import algorithm_1, permute
 from lmc_helpers.teacher_student.minima import Law, sample_minima, snap
 from lmc_helpers.teacher_student.population import _kappa, population_loss
@@ -60,7 +60,7 @@ def losses_between(
 
 
 def _losses_between(W1: Tensor, W2: Tensor, M: int, lambdas: Reals) -> Tensor:
-    lambdas = _places(lambdas, torch.float64, None).tolist()
+    lambdas = _lambdas(lambdas, torch.float64, None).tolist()
     (axis1, x1), (axis2, x2) = _one_entry(W1, "W1"), _one_entry(W2, "W2")
     d = W1.shape[1]
     if M > d:

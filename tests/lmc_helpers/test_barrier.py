@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lmc_helpers.barrier import GRID, check_places, excess, loss_barrier, refined_barrier
+from lmc_helpers.barrier import GRID, _loss_above_chord, check_lambdas, loss_barrier, refined_barrier
 
 
 def quadratic(w):
@@ -20,30 +20,30 @@ def ends(*shape):
 
 def test_a_known_barrier_in_batches():
     a, b = ends(5, 3, 4, 2)
-    square = (a - b).square().sum(dim=(-2, -1))  # excess of −‖w‖² is λ(1−λ)‖a−b‖²
+    square = (a - b).square().sum(dim=(-2, -1))  # the loss above the chord of −‖w‖² is λ(1−λ)‖a−b‖²
     assert GRID[0] == 0 and GRID[-1] == 1 and len(GRID) == 11
     torch.testing.assert_close(loss_barrier(quadratic, a, b), square / 4)
     torch.testing.assert_close(loss_barrier(quadratic, a, b, [0.1, 0.3]), 0.21 * square)
-    assert excess(quadratic, a, b, [0, 0.5, 1]).shape == (3, 5, 3)
+    assert _loss_above_chord(quadratic, a, b, [0, 0.5, 1]).shape == (3, 5, 3)
 
 
 def test_the_chord_is_subtracted_and_the_order_of_the_ends_is_fixed():
     a, b = ends(2, 2)
     tilted = lambda w: quadratic(w) + 7 * w.sum(dim=(-2, -1)) + 5  # noqa: E731
-    torch.testing.assert_close(excess(tilted, a, b, GRID), excess(quadratic, a, b, GRID))
+    torch.testing.assert_close(_loss_above_chord(tilted, a, b, GRID), _loss_above_chord(quadratic, a, b, GRID))
     bump = lambda w: (w[..., 0, 0] - a[0, 0]).abs() < 0.2 * (a - b).abs()[0, 0]  # noqa: E731  close to a: λ near 1
-    values = excess(lambda w: bump(w).double(), a, b, [0.1, 0.9])
+    values = _loss_above_chord(lambda w: bump(w).double(), a, b, [0.1, 0.9])
     assert values[1] == pytest.approx(0.1) and values[0] == pytest.approx(-0.1)
 
 
 def test_places_of_any_shape_are_checked_as_a_row_is():
-    assert check_places(0.5, row=False).shape == () and check_places([[0.0, 1.0]], row=False).shape == (1, 2)
+    assert check_lambdas(0.5, row=False).shape == () and check_lambdas([[0.0, 1.0]], row=False).shape == (1, 2)
     for bad in (0.5, [[0.0]], []):
         with pytest.raises(ValueError, match="allowed: one or more numbers in a row"):
-            check_places(bad)
+            check_lambdas(bad)
     for bad in (1.5, [[0.0, -0.1]], math.nan):
         with pytest.raises(ValueError, match="allowed: 0 <= lambda <= 1"):
-            check_places(bad, row=False)
+            check_lambdas(bad, row=False)
 
 
 def test_refinement_finds_the_supremum():

@@ -12,7 +12,7 @@ from lmc_helpers.alignment.assignment import assign
 from lmc_helpers.alignment.midpoint import data_loss
 from lmc_helpers.alignment.repair import repair
 from lmc_helpers.alignment.weight_matching import weight_matching as match_weights
-from lmc_helpers.barrier import check_places, excess, loss_barrier, refined_barrier
+from lmc_helpers.barrier import check_lambdas, loss_barrier, refined_barrier
 from lmc_helpers.barrier_kinds import barrier_kinds
 from lmc_helpers.data.digits import digits
 from lmc_helpers.data.images import load
@@ -47,7 +47,7 @@ from lmc_helpers.networks.mlp import MLP as Perceptron
 from lmc_helpers.networks.model import Stack
 from lmc_helpers.networks.segments import along_segments
 from lmc_helpers.permutation_points.classifiers import most_similar_neurons
-from lmc_helpers.permutation_points.converged import damped_newton, follow
+from lmc_helpers.permutation_points.converged import converged_path, damped_newton
 from lmc_helpers.permutation_points.counts import arrangements, count_ratio, count_ratio_bound, permutation_points
 from lmc_helpers.permutation_points.doubling import equal_loss_exchange, pair_matrices
 from lmc_helpers.permutation_points.hessian import hessian, inertia
@@ -125,7 +125,6 @@ CALLS = [
     (lambda: expected_overlap("3", 2), TypeError, "m = '3'"),
     (lambda: count_ratio(True, 3), TypeError, "K = True"),
     (lambda: kappa("0.5", 3), TypeError, "t = '0.5'"),
-    (lambda: excess(square, W, W, "0.5"), TypeError, "lambdas = '0.5'; allowed: real numbers"),
     (lambda: curve(Rescaling(), W[0], W, W[0]), TypeError, "w = a tensor of shape (3, 2)"),
     (lambda: curve("GL", EYE, (EYE, EYE), W[0]), TypeError, "action = 'GL'"),
     (lambda: chord_bound("1", 1.0, 2.0), TypeError, "kappa = '1'; allowed: real numbers"),
@@ -195,7 +194,6 @@ CALLS = [
     (lambda: simulate_overlap(3, 0, 9, seed=1), ValueError, "M = 0; allowed: M >= 1"),
     (lambda: mean_absolute_difference(3, 1.5), ValueError, "p = 1.5; allowed: 0 <= p <= 1"),
     (lambda: kappa(2.0, 3), ValueError, "t = 2.0; allowed: -1 <= t <= 1"),
-    (lambda: excess(square, W, W, [0, 1.5]), ValueError, "lambda = 1.5; allowed: 0 <= lambda <= 1"),
     (lambda: count_ratio(3, 3), ValueError, "order K = 3"),
     (lambda: all_permutations(10), ValueError, "m = 10"),
     (lambda: row_types(W, tol=-1), ValueError, "tol = -1; allowed: tol >= 0"),
@@ -255,7 +253,11 @@ CALLS = [
         ValueError,
         "the loss at the start",
     ),
-    (lambda: follow(square, CHART, THETA, (0, 1), torch.tensor([0.5, 1]), 1, 1e-9), ValueError, "distances [0.5, 1.0]"),
+    (
+        lambda: converged_path(square, CHART, THETA, (0, 1), torch.tensor([0.5, 1]), 1, 1e-9),
+        ValueError,
+        "distances [0.5, 1.0]",
+    ),
     (lambda: pair_matrices(MLP((2, 3, 1), "relu"), THETA, 1, 0, X, torch.sum), ValueError, "activation 'relu'"),
     (lambda: pair_matrices(NET, THETA, 1, 3, X, torch.sum), ValueError, "layer 1 has no neuron 3"),
     (lambda: equal_loss_exchange(NET, THETA, 1, 1), ValueError, "other = 1; allowed: a third neuron"),
@@ -285,7 +287,7 @@ CALLS = [
     (lambda: CHART.closer(torch.ones(14), torch.tensor(0.0)), ValueError, "delta = 0.0"),
     (lambda: loss_barrier(square, W, W, []), ValueError, "lambdas has shape (0,)"),
     (lambda: loss_barrier(square, NAN, W), ValueError, "a[0, 0] = nan"),
-    (lambda: check_places(0.5), ValueError, "lambdas has shape ()"),
+    (lambda: check_lambdas(0.5), ValueError, "lambdas has shape ()"),
     (lambda: barrier_kinds(W, [0, 1]), ValueError, "lambdas = [0, 1]; allowed: increasing from 0 to 1, with 1/2"),
     (lambda: barrier_kinds(W.T, [0.5, 0, 1]), ValueError, "lambdas = [0.5, 0, 1]"),
     (lambda: row_types(-W[1:]), ValueError, "row W[0] is at distance 0.75"),

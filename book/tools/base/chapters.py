@@ -12,14 +12,14 @@ NOTEBOOKS = ROOT / "notebooks"
 PACKAGE = "lmc_helpers"
 
 
-def speak_anywhere() -> None:
+def tolerate_terminal_encoding() -> None:
     """Let this process say what it has to say on a terminal whose locale lacks some of the letters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def keep_apart() -> None:
+def separate_unverified_runs() -> None:
     """Let training runs on files that may not be the published ones lie in a folder of their own.
 
     A run's digest names the data set and not its bytes, so that no build takes the one kind of networks for the other.

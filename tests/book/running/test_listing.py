@@ -129,7 +129,7 @@ def test_networks_on_unverified_files_lie_apart(monkeypatch, unverified, given, 
         monkeypatch.delenv(name)
         if value is not None:
             monkeypatch.setenv(name, value)
-    chapters.keep_apart()
+    chapters.separate_unverified_runs()
     assert listing.folder() == (chapters.ROOT / folder if folder.startswith("build") else chapters.Path(folder))
 
 

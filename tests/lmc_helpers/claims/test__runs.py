@@ -35,7 +35,7 @@ def test_a_scale_says_what_it_shows():
 
 def test_details_are_those_that_there_are():
     part = parse_part("T1.a", SAMPLED | {"min_samples": 5, "one_of": "x"})
-    record = asdict(judge(part, 9.0, stderr=0.1, n=10, again=lambda: (9.0, 0.1)))
+    record = asdict(judge(part, 9.0, stderr=0.1, n=10, second_seed=lambda: (9.0, 0.1)))
     images = {"data": "This run uses <MNIST>. As another data set: this run uses CIFAR-10, from other files."}
     tree = ElementTree.fromstring(_runs.details(part, record, record | RUN | images | {"n": 12000}))
     listed = dict(zip((e.text for e in tree.iter("dt")), ("".join(e.itertext()) for e in tree.iter("dd")), strict=True))

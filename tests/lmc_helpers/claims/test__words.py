@@ -39,14 +39,14 @@ def measured(entry: dict, value: float, id: str = "T1.a", **more) -> tuple:
         (
             SAMPLED,
             5.0,
-            {"stderr": 0.1, "again": lambda: (2.0, 0.01)},
+            {"stderr": 0.1, "second_seed": lambda: (2.0, 0.01)},
             "outside what is stated, but a second seed does not repeat it: not decided",
         ),
-        (SAMPLED, 5.0, {"stderr": 0.1, "again": lambda: (5.0, 0.1)}, "outside what is stated"),
+        (SAMPLED, 5.0, {"stderr": 0.1, "second_seed": lambda: (5.0, 0.1)}, "outside what is stated"),
         (
             CORRECTED | {"sampled": True},
             3.1,
-            {"stderr": 0.1, "again": lambda: (3.1, 0.1)},
+            {"stderr": 0.1, "second_seed": lambda: (3.1, 0.1)},
             "outside what is stated; touches the border of the corrected statement",
         ),
         (

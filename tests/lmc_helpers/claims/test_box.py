@@ -58,7 +58,7 @@ def test_a_sequence_is_judged_by_its_worst_value(ledger_of, shown):
 
 def test_a_sequence_must_hold_exact_values(ledger_of, shown):
     ledger_of(BASE)
-    for values, more in (([], {}), ([2.0], {"stderr": 0.1}), ([2.0], {"again": lambda: (2.0, 0.1)})):
+    for values, more in (([], {}), ([2.0], {"stderr": 0.1}), ([2.0], {"second_seed": lambda: (2.0, 0.1)})):
         with pytest.raises(ValueError, match=r"allowed: a sequence of one or more exact values"):
             claims.check("T1.a", values, **more)
     with pytest.raises(ValueError, match="n is missing"):

@@ -84,12 +84,12 @@ def test_verdicts_of_samples(entry, value, error, verdict):
     ],
 )
 def test_a_rejection_must_survive_a_second_seed(second, verdict):
-    found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.01, n=10, again=lambda: second)
+    found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.01, n=10, second_seed=lambda: second)
     assert found.verdict == verdict and found.second_seed == (verdict != "open")
 
 
 def test_a_correction_that_is_not_decided_is_open():
-    found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.05, n=10, again=lambda: (3.0, 0.05))
+    found = judge(part(CORRECTED | RANDOM), 3.0, stderr=0.05, n=10, second_seed=lambda: (3.0, 0.05))
     assert found.verdict == "open" and "not decided whether the correction holds" in found.note
 
 
@@ -97,8 +97,8 @@ def test_no_second_seed_is_run_without_a_rejection():
     def again():
         raise AssertionError("run in vain")
 
-    assert judge(part(SAMPLED), 2.0, stderr=0.01, n=10, again=again).verdict == "holds"
-    assert judge(part(SAMPLED), 2.1, stderr=0.01, n=10, again=again).verdict == "open"
+    assert judge(part(SAMPLED), 2.0, stderr=0.01, n=10, second_seed=again).verdict == "holds"
+    assert judge(part(SAMPLED), 2.1, stderr=0.01, n=10, second_seed=again).verdict == "open"
 
 
 def test_too_few_samples_decide_nothing():

@@ -75,7 +75,7 @@ def test_verify_finds_wrong_lists():
     assert verify(Wrong(sizes, norm="layer")).holds()
     for axis in (("0.shift", 0), ("1.weight", 1), ("1.gain", 0), ("2.weight", 1)):
         check = verify(Wrong(sizes, norm="layer", lacks=Axis(*axis)))
-        assert not check.holds() and Axis(*axis) in check.elsewhere
+        assert not check.holds() and Axis(*axis) in check.unpermuted
         group = "0" if axis[0][0] == "0" or axis == ("1.weight", 1) else "1"
         assert check.permuted[group] > 1e-3 and check.permuted["01".replace(group, "")] < 1e-12
     check = verify(Wrong(sizes, lacks=Axis("1.bias", 0), extra=(Axis("1.bias", 0),)))

@@ -6,7 +6,7 @@ import torch
 from oracles.perceptrons import by_hand, inputs
 from scipy.optimize import least_squares
 
-from lmc_helpers.permutation_points.converged import ConvergedPath, damped_newton, follow
+from lmc_helpers.permutation_points.converged import ConvergedPath, converged_path, damped_newton
 from lmc_helpers.permutation_points.mlp import MLP
 from lmc_helpers.permutation_points.pair import PairChart
 
@@ -18,7 +18,7 @@ def merged():
     net = MLP((2, 3, 2), "tanh")
     theta, x = net.initial(1, seed=4, scale=2.0)[0], inputs(net, 100)
     y = net.forward(theta, x)
-    path = follow(
+    path = converged_path(
         lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES, 100, 1e-9
     )
     return net, theta, x, y, path
@@ -78,10 +78,10 @@ def test_the_points_of_a_path_are_minima_at_their_distance(merged):
 def test_a_path_is_given_up_after_too_many_misses(merged):
     net, theta, x, y, whole = merged
     arguments = lambda t: (net.forward(t, x) - y).square().sum(), PairChart(net, 1), theta, (2, 0), DISTANCES
-    kept = follow(*arguments, 100, 1e-9, misses=0)
+    kept = converged_path(*arguments, 100, 1e-9, misses=0)
     assert kept.loss.equal(whole.loss) and kept.theta.equal(whole.theta)
-    cut = follow(*arguments, 1, 1e-9, misses=1)
-    full = follow(*arguments, 1, 1e-9)
+    cut = converged_path(*arguments, 1, 1e-9, misses=1)
+    full = converged_path(*arguments, 1, 1e-9)
     assert (full.gradient_norm > 1e-9).tolist() == [False, True, True, True]
     assert cut.gradient_norm.isinf().tolist() == [False, False, False, True]
     assert cut.loss[:3].equal(full.loss[:3]) and cut.theta[3].equal(full.theta[2])
